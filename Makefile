@@ -1,0 +1,55 @@
+# make demo: set up everything and audit the example. make test: set up everything and check it.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.cpp cpp/src/*.cpp cpp/include/anonymatch/*.hpp)
+CXX_TESTS := build/cxx-tests
+
+.PHONY: demo test install lint types imports tests-python tests-cxx bench clean
+
+demo: .venv/.installed
+	@$(BIN)/anonymatch demo
+
+install: .venv/.installed
+
+test: .venv/.tools lint types imports tests-cxx tests-python
+
+# A C++ compiler is all that is asked of the machine: cmake and ninja come from PyPI.
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/.installed: $(SOURCES) | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.tools: .venv/.installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+lint: .venv/.tools
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/clang-format --dry-run --Werror $(wildcard cpp/*.cpp cpp/*/*.cpp cpp/*/*.hpp cpp/include/anonymatch/*.hpp)
+
+types: .venv/.tools
+	$(BIN)/mypy
+
+imports: .venv/.tools
+	$(BIN)/lint-imports
+
+tests-python: .venv/.tools
+	$(BIN)/pytest -n 2 --quiet
+
+tests-cxx: .venv/.tools
+	$(BIN)/cmake -S . -B $(CXX_TESTS) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+		-DANONYMATCH_TESTS=ON -DANONYMATCH_SANITIZE=ON -DANONYMATCH_WERROR=ON > /dev/null
+	$(BIN)/cmake --build $(CXX_TESTS) --parallel 2
+	$(BIN)/ctest --test-dir $(CXX_TESTS) --output-on-failure --parallel 2
+
+bench: .venv/.tools
+	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build
+	find . -name '*.so' -path './src/*' -delete

@@ -1,0 +1,1 @@
+"""Measure and design anonymity by counting perfect matchings."""

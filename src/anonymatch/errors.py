@@ -1,0 +1,45 @@
+"""What can go wrong, as one tree.
+
+AnonymatchError
+├── InputError (ValueError)       a file, a value or a name is not usable; says what, where, what to do
+├── NoMatchingError (ValueError)  an answer needs a perfect matching and there is none; carries Hall's witness
+└── BudgetError                   the work is predicted to cost more than is allowed; carries the prediction
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class AnonymatchError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InputError(AnonymatchError, ValueError):
+    """A file, a value or a name is not usable: what is wrong, where, and what to do."""
+
+
+class NoMatchingError(AnonymatchError, ValueError):
+    """No perfect matching exists: ``users`` together fit too few ``behaviours``."""
+
+    def __init__(self, users: Sequence[object], behaviours: Sequence[object]) -> None:
+        self.users, self.behaviours = tuple(users), tuple(behaviours)
+        super().__init__(
+            f"no perfect matching: {_some(self.users, 'user')} fit only "
+            f"{_some(self.behaviours, 'behaviour')}; "
+            "widen what they may have done, or drop users who did nothing"
+        )
+
+
+class BudgetError(AnonymatchError):
+    """The work is predicted to cost more than the budget allows; nothing was started."""
+
+    def __init__(self, message: str, *, seconds: float, memory: float) -> None:
+        self.seconds, self.memory = seconds, memory
+        super().__init__(message)
+
+
+def _some(names: Sequence[object], noun: str) -> str:
+    """A count with up to four names: '5 users (ann, bob, cem, dan, ...)'."""
+    shown = ", ".join(str(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
+    return f"{len(names)} {noun}{'' if len(names) == 1 else 's'}" + (f" ({shown})" if names else "")
