@@ -1,0 +1,251 @@
+"""From loose edges to canonical ones: sorted, unique, checked weights. No names are kept here."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.errors import InputError
+
+Indices = npt.NDArray[np.int32]
+Weights = npt.NDArray[np.float64]
+Objects = npt.NDArray[np.object_]
+Bools = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[Any]
+
+Describe = Callable[[int], str]
+
+LARGEST = 2**31 - 1  # indices and indptr are int32
+
+
+class EdgeError(InputError):
+    """An edge is not usable; ``positions`` of the input tell a reader of files which lines."""
+
+    def __init__(self, message: str, *positions: int) -> None:
+        self.positions = positions
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Edges:
+    """Canonical rows: ``indices`` increase within each user, weights are positive and finite."""
+
+    indptr: Indices
+    indices: Indices
+    weights: Weights | None  # None: every weight is 1
+    exact: Objects | None  # only where float64 cannot hold some weight
+    duplicates: int  # equal edges that were dropped
+
+    def rows(self) -> Indices:
+        """The user of each edge."""
+        return np.repeat(np.arange(len(self.indptr) - 1, dtype=np.int32), np.diff(self.indptr))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Edges):
+            return NotImplemented
+        return (
+            np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.indices, other.indices)
+            and _same(self.weights, other.weights)
+            and _same(self.exact, other.exact)
+        )
+
+    def __hash__(self) -> int:
+        return zlib.crc32(self.indices.data, zlib.crc32(self.indptr.data))
+
+
+def canonical(
+    rows: AnyArray,
+    columns: AnyArray,
+    weights: AnyArray | Sequence[object] | None,
+    shape: tuple[int, int],
+    describe: Describe,
+) -> Edges:
+    """Sort edges by user and behaviour, drop zero weights and equal duplicates, check the rest.
+
+    ``describe(position)`` names the edge at a position of the input, for messages. Edges that come
+    sorted are not sorted again; keys stay below 2^62 because both sides are below 2^31.
+    """
+    for size, noun in zip(shape, ("user", "behaviour"), strict=True):
+        if size > LARGEST:
+            raise InputError(f"{size} {noun}s; a graph holds at most {LARGEST} a side")
+    if len(rows) > LARGEST:
+        raise InputError(f"{len(rows)} edges; a graph holds at most {LARGEST}")
+    floats, exact = (None, None) if weights is None else check_weights(weights, describe)
+    keys = rows.astype(np.int64) * max(shape[1], 1) + columns
+    order: npt.NDArray[np.intp] | None = None
+    if not (keys[1:] > keys[:-1]).all():
+        if floats is None:
+            keys = np.sort(keys)
+        else:
+            order = np.argsort(keys, kind="stable")  # stable: messages name the first edge first
+            keys, floats = keys[order], floats[order]
+            exact = None if exact is None else exact[order]
+    same = keys[1:] == keys[:-1]
+    duplicates = int(np.count_nonzero(same))
+    keep: Bools | None = None
+    if duplicates:
+        if floats is not None:
+            _check_equal(same, floats if exact is None else exact, order, describe)
+        keep = np.concatenate(([True], ~same))
+    if floats is not None and not floats.all():
+        keep = (floats != 0.0) if keep is None else keep & (floats != 0.0)
+    if keep is not None:
+        keys = keys[keep]
+        floats = None if floats is None else floats[keep]
+        exact = None if exact is None else exact[keep]
+    floats, exact = settle(floats, exact)
+    found, indices = np.divmod(keys, max(shape[1], 1))
+    del keys
+    return Edges(
+        indptr=pointers(found, shape[0]),
+        indices=indices.astype(np.int32),
+        weights=floats,
+        exact=exact,
+        duplicates=duplicates,
+    )
+
+
+def settle(floats: Weights | None, exact: Objects | None) -> tuple[Weights | None, Objects | None]:
+    """Drop what says nothing: exact weights that are all float64 values, weights that are all 1."""
+    if floats is not None and exact is not None and np.array_equal(floats, exact):
+        exact = None
+    if floats is not None and exact is None and (floats == 1.0).all():
+        floats = None
+    return floats, exact
+
+
+def pointers(rows: AnyArray, n_rows: int) -> Indices:
+    """Where each row begins, given the row of every edge."""
+    indptr = np.zeros(n_rows + 1, dtype=np.int32)
+    np.cumsum(np.bincount(rows, minlength=n_rows), out=indptr[1:])
+    return indptr
+
+
+def inverse(chosen: AnyArray, size: int, noun: str) -> npt.NDArray[np.int64]:
+    """New index of each old one, -1 for those left out."""
+    if len(chosen) and (int(chosen.min()) < 0 or int(chosen.max()) >= size):
+        raise InputError(f"a {noun} index is outside 0 to {size - 1}")
+    new = np.full(size, -1, dtype=np.int64)
+    new[chosen] = np.arange(len(chosen))
+    if not np.array_equal(new[chosen], np.arange(len(chosen))):
+        raise InputError(f"a {noun} is selected twice; select each once")
+    return new
+
+
+def check_weights(
+    weights: AnyArray | Sequence[object], describe: Describe
+) -> tuple[Weights, Objects | None]:
+    """Weights as float64, and as exact numbers too where float64 cannot hold one of them."""
+    array = weights if isinstance(weights, np.ndarray) else _objects(weights)
+    if array.dtype.kind in "bf":
+        if array.dtype.itemsize > 8:  # long double
+            return check_weights(array.astype(object), describe)
+        floats = array.astype(np.float64)
+        exact = None
+    elif array.dtype.kind in "iu":
+        floats = array.astype(np.float64)
+        # Whole numbers up to 2^53 are float64 values; above, keep Python ints.
+        large = len(array) > 0 and (int(array.max()) > 2**53)
+        exact = array.astype(object) if large else None
+    elif array.dtype.kind == "O":
+        return _check_objects(array, describe)
+    else:
+        raise InputError(f"weights of type {array.dtype}; give numbers")
+    bad = np.flatnonzero(~(floats >= 0.0) | np.isinf(floats))
+    if len(bad):
+        _refuse(array[bad[0]].item(), int(bad[0]), describe)
+    return floats, exact
+
+
+def exact_weight(value: float) -> int | Fraction:
+    """The number that a float64 is: an int if whole, else its binary fraction."""
+    return int(value) if value.is_integer() else Fraction(value)
+
+
+def _check_objects(array: Objects, describe: Describe) -> tuple[Weights, Objects | None]:
+    floats = np.empty(len(array), dtype=np.float64)
+    exact = np.empty(len(array), dtype=object)
+    inexact = False
+    for position, value in enumerate(array.tolist()):
+        number = _number(value, position, describe)
+        exact[position] = number
+        try:
+            floats[position] = float(number)
+        except OverflowError:
+            floats[position] = math.inf
+        if floats[position] in (0.0, math.inf) and number:
+            raise EdgeError(
+                f"the weight of {describe(position)} does not fit a float64 (5e-324 to 1.8e308); "
+                "scale the weights",
+                position,
+            )
+        # A float equals a rational in Python only if it is exactly that number.
+        inexact = inexact or floats[position] != number
+    return floats, exact if inexact else None
+
+
+def _number(value: Any, position: int, describe: Describe) -> int | Fraction:
+    """A weight as an exact number."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, int):
+        number: int | Fraction = int(value)
+    elif isinstance(value, Rational):
+        number = Fraction(int(value.numerator), int(value.denominator))
+    else:
+        try:
+            ratio = value.as_integer_ratio()  # float, Decimal
+        except (AttributeError, TypeError):
+            raise EdgeError(
+                f"the weight of {describe(position)} is {value!r}; give a number", position
+            ) from None
+        except (ValueError, OverflowError):  # NaN, infinite
+            _refuse(value, position, describe)
+        number = Fraction(*ratio)
+    if number < 0:
+        _refuse(value, position, describe)
+    return number.numerator if number.denominator == 1 else number
+
+
+def _refuse(value: object, position: int, describe: Describe) -> NoReturn:
+    raise EdgeError(
+        f"the weight of {describe(position)} is {value}; weights must be finite and not negative",
+        position,
+    )
+
+
+def _objects(values: Sequence[object]) -> Objects:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _check_equal(
+    same: Bools, values: AnyArray, order: npt.NDArray[np.intp] | None, describe: Describe
+) -> None:
+    """Refuse an edge that is given twice with different weights."""
+    bad = np.flatnonzero(same & (values[1:] != values[:-1]))
+    if len(bad):
+        at = int(bad[0])
+        first, second = (at, at + 1) if order is None else (int(order[at]), int(order[at + 1]))
+        raise EdgeError(
+            f"{describe(first)} is given twice, with weights {values[at]} and {values[at + 1]}; "
+            "keep one",
+            first,
+            second,
+        )
+
+
+def _same(left: AnyArray | None, right: AnyArray | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return np.array_equal(left, right)

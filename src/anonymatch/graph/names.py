@@ -1,0 +1,144 @@
+"""Names: what the users or the behaviours of a graph are called, in index order.
+
+A million names read from a file stay in the reader's own column (a polars Series, one buffer)
+until someone asks for them; default names are a ``range`` and cost nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.errors import InputError
+
+# Comparing spellings costs about 10 microseconds a name; above this a typo gets no suggestion.
+_SUGGEST_AMONG = 20_000
+
+
+class Column(Protocol):
+    """Names that live in a native column, all different (a polars Series)."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def to_list(self) -> list[Any]: ...
+
+
+class Names:
+    """Different hashable names, and the index of each; ``noun`` is user or behaviour."""
+
+    __slots__ = ("_column", "_index", "_values", "noun")
+
+    def __init__(self, values: range | tuple[Hashable, ...] | Column, noun: str) -> None:
+        self.noun = noun
+        self._index: dict[Hashable, int] | None = None
+        self._column: Column | None = None
+        self._values: range | tuple[Hashable, ...] | None = None
+        if isinstance(values, range):
+            self._values = values
+        elif isinstance(values, tuple):
+            self._values = _as_range(values)
+        else:
+            self._column = values
+
+    @classmethod
+    def given(cls, names: Iterable[Hashable] | None, size: int | None, noun: str) -> Names:
+        """Names that a caller gave, checked; ``range(size)`` when none were given."""
+        if names is None:
+            return cls(range(size or 0), noun)
+        if isinstance(names, str):
+            raise InputError(f"{noun}s is the text {names!r}; give a list of names")
+        if isinstance(names, range) and names == range(len(names)):
+            checked = cls(names, noun)
+        else:
+            checked = cls(tuple(plain(name, noun) for name in names), noun)
+            if len(checked.index) != len(checked):
+                twice = next(n for i, n in enumerate(checked.values) if checked.index[n] != i)
+                raise InputError(f"{noun} {twice!r} is named twice in {noun}s; name each once")
+        if size is not None and len(checked) != size:
+            raise InputError(f"{len(checked)} {noun}s are named but there are {size}")
+        return checked
+
+    def __len__(self) -> int:
+        return len(self._values if self._values is not None else self._column or ())
+
+    @property
+    def values(self) -> Sequence[Hashable]:
+        """All names: a ``range`` or a tuple."""
+        if self._values is None:
+            self._values = _as_range(tuple(self._column.to_list() if self._column else ()))
+            self._column = None
+        return self._values
+
+    @property
+    def index(self) -> dict[Hashable, int]:
+        """From name to index."""
+        if self._index is None:
+            # Reversed, so that a name given twice (refused in ``given``) keeps its first index.
+            size = len(self)
+            backwards = zip(reversed(self.values), range(size - 1, -1, -1), strict=True)
+            self._index = dict(backwards)
+        return self._index
+
+    def __getitem__(self, index: int) -> Hashable:
+        source = self._column if self._values is None else self._values
+        return source[index] if source is not None else None
+
+    def find(self, name: Hashable) -> int:
+        """Index of a name, or an InputError that suggests close names."""
+        try:
+            if isinstance(self._values, range):
+                return self._values.index(name)  # type: ignore[arg-type]
+            return self.index[name]
+        except (KeyError, ValueError, TypeError):
+            raise InputError(f"no {self.noun} {name!r}; {self._hint(name)}") from None
+
+    def take(self, indices: npt.NDArray[np.integer[Any]]) -> Names:
+        """The names at these indices, in this order."""
+        if self._values is None and self._column is not None:
+            return Names(self._column[indices], self.noun)
+        values = self.values
+        return Names(tuple(values[index] for index in indices.tolist()), self.noun)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Names):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and self.values == other.values)
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.values[0] if len(self) else None))
+
+    def __reduce__(self) -> tuple[type[Names], tuple[Sequence[Hashable] | Column, str]]:
+        return Names, (self._column if self._column is not None else self.values, self.noun)
+
+    def _hint(self, name: Hashable) -> str:
+        if not len(self):
+            return f"the graph has no {self.noun}s"
+        if len(self) <= _SUGGEST_AMONG:
+            spelled = {str(value): value for value in self.values}
+            close = difflib.get_close_matches(str(name), spelled, n=3)
+            if close:
+                return "close names: " + ", ".join(repr(spelled[text]) for text in close)
+        some = ", ".join(repr(self[index]) for index in range(min(3, len(self))))
+        return f"the {len(self)} {self.noun}s begin with {some}"
+
+
+def plain(name: object, noun: str) -> Hashable:
+    """The name as a plain hashable value: numpy scalars become Python's."""
+    if isinstance(name, np.generic):
+        name = name.item()
+    if name is None or name != name:
+        raise InputError(f"a {noun} is named {name!r}; give every {noun} a name")
+    if not isinstance(name, Hashable):
+        raise InputError(f"{noun} {name!r} is a {type(name).__name__}; a name must be hashable")
+    return name
+
+
+def _as_range(values: tuple[Hashable, ...]) -> range | tuple[Hashable, ...]:
+    """Names 0, 1, 2, ... as a range, so that equal graphs have equal names however they came."""
+    if values and all(type(name) is int and name == i for i, name in enumerate(values)):
+        return range(len(values))
+    return values if values else range(0)
