@@ -1,0 +1,123 @@
+#include "anonymatch/structure.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "structure_parts.hpp"
+
+namespace anonymatch {
+
+namespace structure_parts {
+
+Transposed transpose(const BipartiteView& graph) {
+    Transposed result;
+    result.indptr.assign(at(graph.n_behaviours) + 1, 0);
+    for (const Index behaviour : graph.indices) ++result.indptr[at(behaviour) + 1];
+    for (std::size_t b = 0; b < at(graph.n_behaviours); ++b)
+        result.indptr[b + 1] += result.indptr[b];
+    result.indices.resize(graph.indices.size());
+    Indices next(result.indptr.begin(), result.indptr.end() - 1);
+    for (Index user = 0; user < graph.n_users; ++user) {
+        for (const Index behaviour : row_of(graph, user))
+            result.indices[at(next[at(behaviour)]++)] = user;
+    }
+    return result;
+}
+
+// Let S be the users that alternating paths reach from an unmatched user u of a maximum matching.
+// Every neighbour of S is matched (otherwise the matching could grow) and to a user of S, so |N(S)|
+// = |S| - 1. No proper subset is short: one without u is matched; one with u that is short has only
+// the partners of its other users as neighbours, so it is closed under alternating paths and
+// contains S.
+//
+// Searches are cut off at a size that doubles from round to round; in the first round in which one
+// ends, every witness of at most that size has been seen, so the smallest of the round is the
+// smallest of all.
+void find_witness(const BipartiteView& graph, StopFlag stop, Structure& found) {
+    Indices unmatched;
+    for (Index user = 0; user < graph.n_users; ++user) {
+        if (found.behaviour_of_user[at(user)] < 0) unmatched.push_back(user);
+    }
+    std::vector<std::int64_t> seen(at(graph.n_behaviours), -1);
+    Indices users, behaviours;
+    std::int64_t search = 0;
+    std::int64_t work_left =
+        4 * static_cast<std::int64_t>(graph.indices.size() + at(graph.n_users)) + (1 << 16);
+
+    // False when the witness of `start` has more users than `limit`.
+    const auto reach = [&](Index start, std::size_t limit) {
+        ++search;
+        users.assign(1, start);
+        behaviours.clear();
+        for (std::size_t head = 0; head < users.size(); ++head) {
+            --work_left;
+            for (const Index behaviour : row_of(graph, users[head])) {
+                --work_left;
+                if (seen[at(behaviour)] == search) continue;
+                if (users.size() >= limit) return false;
+                seen[at(behaviour)] = search;
+                behaviours.push_back(behaviour);
+                users.push_back(found.user_of_behaviour[at(behaviour)]);
+            }
+        }
+        return true;
+    };
+
+    for (std::size_t limit = 1; found.witness_users.empty() && work_left > 0; limit *= 4) {
+        std::size_t round_limit = limit;
+        for (const Index user : unmatched) {
+            if (work_left <= 0 || round_limit == 0 || stop.raised()) break;
+            if (!reach(user, round_limit)) continue;
+            round_limit = users.size() - 1;
+            found.witness_users = users;
+            found.witness_behaviours = behaviours;
+        }
+        if (stop.raised()) {
+            found.stopped = true;
+            return;
+        }
+    }
+    if (found.witness_users.empty()) {
+        reach(unmatched.front(), at(graph.n_users) + 1);
+        found.witness_users = std::move(users);
+        found.witness_behaviours = std::move(behaviours);
+    }
+    std::sort(found.witness_users.begin(), found.witness_users.end());
+    std::sort(found.witness_behaviours.begin(), found.witness_behaviours.end());
+}
+
+#ifndef NDEBUG
+bool is_canonical(const BipartiteView& graph) {
+    if (graph.n_users < 0 || graph.n_behaviours < 0) return false;
+    if (graph.indptr.size() != at(graph.n_users) + 1 || graph.indptr[0] != 0) return false;
+    if (at(graph.indptr.back()) != graph.indices.size()) return false;
+    for (Index user = 0; user < graph.n_users; ++user) {
+        if (graph.indptr[at(user)] > graph.indptr[at(user) + 1]) return false;
+        Index last = -1;
+        for (const Index behaviour : row_of(graph, user)) {
+            if (behaviour <= last || behaviour >= graph.n_behaviours) return false;
+            last = behaviour;
+        }
+    }
+    return true;
+}
+#endif
+
+}  // namespace structure_parts
+
+Structure find_structure(const BipartiteView& graph, StopFlag stop) {
+    using namespace structure_parts;
+    assert(is_canonical(graph));
+    Structure found;
+    const Transposed by_behaviour = transpose(graph);
+    find_matching(graph, by_behaviour, stop, found);
+    if (found.stopped) return found;
+    if (found.n_matched == graph.n_users) {
+        find_blocks(graph, by_behaviour, stop, found);
+    } else {
+        find_witness(graph, stop, found);
+    }
+    return found;
+}
+
+}  // namespace anonymatch

@@ -1,0 +1,108 @@
+// What the files of the reduction share; not for other kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "anonymatch/structure.hpp"
+
+namespace anonymatch::structure_parts {
+
+using Index = std::int32_t;
+using Indices = std::vector<Index>;
+
+inline std::size_t at(Index index) noexcept {
+    return static_cast<std::size_t>(index);
+}
+
+inline void prefetch(const void* address) noexcept {
+    __builtin_prefetch(address);
+}
+
+/// The neighbours of row `row` of a CSR.
+inline std::span<const Index> row_of(std::span<const Index> indptr, std::span<const Index> indices,
+                                     Index row) noexcept {
+    const std::size_t first = at(indptr[at(row)]);
+    return indices.subspan(first, at(indptr[at(row) + 1]) - first);
+}
+
+inline std::span<const Index> row_of(const BipartiteView& graph, Index user) noexcept {
+    return row_of(graph.indptr, graph.indices, user);
+}
+
+/// The same graph by behaviours: rows of users, ascending.
+struct Transposed {
+    Indices indptr;
+    Indices indices;
+
+    [[nodiscard]] std::span<const Index> row(Index behaviour) const noexcept {
+        return row_of(indptr, indices, behaviour);
+    }
+};
+
+Transposed transpose(const BipartiteView& graph);
+
+/// Fills the maximum matching of `found`.
+void find_matching(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
+                   Structure& found);
+
+/// Fills the blocks of `found`, whose matching must cover all users.
+void find_blocks(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
+                 Structure& found);
+
+/// Fills the witness of `found`, whose matching must be maximum and leave some user out.
+void find_witness(const BipartiteView& graph, StopFlag stop, Structure& found);
+
+/// The local CSR of one block: row_offsets (one more than users) count from row_offsets[0], which
+/// need not be 0, so that the parts of a BlockTable can be used as they are.
+struct LocalBlock {
+    std::int32_t n_users, n_behaviours;
+    std::span<const Index> row_offsets;
+    std::span<const Index> local_indices;
+    std::span<const Index> edges;
+};
+
+/// Finds orders of users and behaviours under which isomorphic blocks mostly become identical.
+class CanonicalOrder {
+public:
+    explicit CanonicalOrder(std::span<const double> weights) : weights_(weights) {}
+
+    /// Writes the present local numbers in their new order.
+    void find(const LocalBlock& block, std::span<Index> users, std::span<Index> behaviours);
+
+private:
+    struct Ranked {
+        std::uint64_t colour;
+        std::uint32_t vertex;
+    };
+
+    bool load(const LocalBlock& block);
+    void refine();
+    std::uint64_t gather(std::uint32_t vertex) const;
+    std::size_t rank(std::uint32_t first, std::uint32_t last);
+    bool split_tie();
+    bool twins(std::uint32_t left, std::uint32_t right) const;
+
+    std::span<const double> weights_;
+    std::uint32_t n_users_ = 0, n_vertices_ = 0;
+    // The block as one graph, users first: the neighbours of v are neighbours_[starts_[v],
+    // starts_[v + 1]).
+    std::vector<std::uint32_t> starts_, neighbours_, fill_;
+    std::vector<std::uint64_t> keys_;  // of the weight of the edge beside it; empty without weights
+    std::vector<std::uint64_t> colours_, mixed_;
+    std::vector<Ranked> ranked_;
+    int rounds_left_ = 0;
+};
+
+/// A hash of 64 bits into 64; a bijection.
+inline std::uint64_t mix(std::uint64_t value) noexcept {
+    value ^= value >> 32;
+    value *= 0x9E3779B97F4A7C15U;
+    value ^= value >> 29;
+    value *= 0xBF58476D1CE4E5B9U;
+    return value ^ (value >> 32);
+}
+
+}  // namespace anonymatch::structure_parts
