@@ -1,0 +1,68 @@
+#include "anonymatch/frontier.hpp"
+
+#include "frontier_job.hpp"
+
+namespace anonymatch {
+namespace {
+
+template <class Kind>
+std::unique_ptr<Frontier::Job> words_job(const BlockView& block, std::span<const std::int32_t> order,
+                                         const FrontierWords& values, FrontierTask task,
+                                         std::size_t byte_limit) {
+    return std::make_unique<frontier::WordsJob<Kind>>(block, order, Kind(values), task, byte_limit);
+}
+
+void check_shape(const BlockView& block, std::size_t weights, std::size_t words) {
+    const auto edges = block.indices.size();
+    if (block.n_rows < 1 || block.n_rows > block.n_columns ||
+        block.indptr.size() != static_cast<std::size_t>(block.n_rows) + 1)
+        throw std::invalid_argument("a block needs 1 <= n_rows <= n_columns and n_rows + 1 pointers");
+    if (weights != 0 && weights != edges * words)
+        throw std::invalid_argument("there must be no weights or one value an edge");
+}
+
+}  // namespace
+
+Frontier::Frontier(const BlockView& block, std::span<const std::int32_t> order,
+                   const FrontierWords& values, FrontierTask task, std::size_t byte_limit) {
+    check_shape(block, values.weights.size(), values.primes.size() + 1);
+    if (task == FrontierTask::sample) throw std::invalid_argument("sampling works in doubles");
+    switch (values.primes.size()) {
+        case 0: job_ = words_job<frontier::Wrapping>(block, order, values, task, byte_limit); break;
+        case 1: job_ = words_job<frontier::Residues<2>>(block, order, values, task, byte_limit); break;
+        case 2: job_ = words_job<frontier::Residues<3>>(block, order, values, task, byte_limit); break;
+        case 3: job_ = words_job<frontier::Residues<4>>(block, order, values, task, byte_limit); break;
+        default: job_ = words_job<frontier::Residues<0>>(block, order, values, task, byte_limit);
+    }
+}
+
+Frontier::Frontier(const BlockView& block, std::span<const std::int32_t> order,
+                   const FrontierReals& values, FrontierTask task, std::size_t byte_limit) {
+    check_shape(block, values.weights.size(), 1);
+    if (task == FrontierTask::sample) throw std::invalid_argument("sampling needs a size and a seed");
+    job_ = std::make_unique<frontier::RealJob>(block, order, values, task, byte_limit, 0, 0);
+}
+
+Frontier::Frontier(const BlockView& block, std::span<const std::int32_t> order,
+                   const FrontierReals& values, std::size_t size, std::uint64_t seed,
+                   std::size_t byte_limit) {
+    check_shape(block, values.weights.size(), 1);
+    job_ = std::make_unique<frontier::RealJob>(block, order, values, FrontierTask::sample, byte_limit,
+                                               size, seed);
+}
+
+Frontier::~Frontier() = default;
+Frontier::Frontier(Frontier&&) noexcept = default;
+Frontier& Frontier::operator=(Frontier&&) noexcept = default;
+
+bool Frontier::run(double max_transitions, StopFlag stop) { return job_->run(max_transitions, stop); }
+double Frontier::transitions_done() const noexcept { return job_->transitions_done(); }
+std::size_t Frontier::bytes() const noexcept { return job_->bytes(); }
+std::size_t Frontier::peak_states() const noexcept { return job_->peak_states(); }
+std::vector<std::uint64_t> Frontier::count_words() const { return job_->count_words(); }
+std::vector<std::uint64_t> Frontier::edge_words() const { return job_->edge_words(); }
+ScaledReal Frontier::count_real() const { return job_->count_real(); }
+std::vector<double> Frontier::posteriors() const { return job_->posteriors(); }
+std::vector<std::int32_t> Frontier::samples() const { return job_->samples(); }
+
+}  // namespace anonymatch

@@ -1,0 +1,76 @@
+// Growing arrays of states: keys and values side by side.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+namespace anonymatch::frontier {
+
+/// Raw growing memory. realloc moves large arrays by remapping pages on Linux, so growing neither
+/// copies nor holds two copies; that is why this is no std::vector.
+template <class T>
+class Buffer {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    Buffer() = default;
+    ~Buffer() { std::free(data_); }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    [[nodiscard]] T* data() noexcept { return data_; }
+    [[nodiscard]] const T* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+    void reserve(std::size_t wanted) {
+        if (wanted <= capacity_) return;
+        const std::size_t grown = std::max(wanted, capacity_ + capacity_ / 2);
+        void* moved = std::realloc(static_cast<void*>(data_), grown * sizeof(T));
+        if (moved == nullptr) throw std::bad_alloc();
+        data_ = static_cast<T*>(moved);
+        capacity_ = grown;
+    }
+    void release() noexcept {
+        std::free(data_);
+        data_ = nullptr;
+        capacity_ = 0;
+    }
+
+private:
+    T* data_ = nullptr;
+    std::size_t capacity_ = 0;
+};
+
+template <class Word>
+struct Table {
+    Buffer<std::uint64_t> keys;
+    Buffer<Word> values;
+    std::size_t size = 0;
+
+    void reserve(std::size_t states, std::size_t words) {
+        keys.reserve(states);
+        values.reserve(states * words);
+    }
+    void release() noexcept {
+        keys.release();
+        values.release();
+        size = 0;
+    }
+    /// Moves `count` states from `from` down to `to`.
+    void move_down(std::size_t from, std::size_t to, std::size_t count, std::size_t words) noexcept {
+        if (count == 0 || from == to) return;
+        std::memmove(keys.data() + to, keys.data() + from, count * sizeof(std::uint64_t));
+        std::memmove(values.data() + to * words, values.data() + from * words,
+                     count * words * sizeof(Word));
+    }
+    [[nodiscard]] std::size_t bytes() const noexcept {
+        return keys.capacity() * sizeof(std::uint64_t) + values.capacity() * sizeof(Word);
+    }
+};
+
+}  // namespace anonymatch::frontier
