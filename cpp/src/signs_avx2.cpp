@@ -1,0 +1,96 @@
+// The count of signs.hpp by AVX2: 16 lanes of 16 bits; the last products by halves of 26 bits.
+#if defined(__x86_64__)
+
+#include "signs_packing.hpp"
+
+#include <immintrin.h>
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+
+namespace anonymatch::detail {
+namespace {
+
+struct Lanes256 {
+    using Vector = __m256i;
+    static constexpr int columns = 4;
+    static constexpr std::size_t size = 16;
+
+    static Vector all(std::int64_t value) noexcept { return _mm256_set1_epi16(static_cast<std::int16_t>(value)); }
+    static Vector load(const std::int16_t* lanes) noexcept {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lanes));
+    }
+    static Vector add16(Vector a, Vector b) noexcept { return _mm256_add_epi16(a, b); }
+    static Vector subtract16(Vector a, Vector b) noexcept { return _mm256_sub_epi16(a, b); }
+    static Vector multiply16(Vector a, Vector b) noexcept { return _mm256_mullo_epi16(a, b); }
+    static Vector multiply_add(Vector a, Vector b) noexcept { return _mm256_madd_epi16(a, b); }
+    static Vector even_ones() noexcept { return _mm256_set1_epi32(1); }
+    static Vector odd_ones() noexcept { return _mm256_set1_epi32(1 << 16); }
+    static Vector only_even(Vector a) noexcept { return _mm256_and_si256(a, _mm256_set1_epi32(0xffff)); }
+    static Vector only_odd(Vector a) noexcept { return _mm256_andnot_si256(_mm256_set1_epi32(0xffff), a); }
+    static Vector multiply32(Vector a, Vector b) noexcept { return _mm256_mul_epi32(a, b); }
+    static Vector upper(Vector a) noexcept { return _mm256_srli_epi64(a, 32); }
+    static Vector upper_other(Vector a) noexcept { return _mm256_shuffle_epi32(a, 0xf5); }
+    static Vector low64(Vector a) noexcept { return multiply32(a, _mm256_set1_epi32(1)); }
+    static Vector high64(Vector a) noexcept { return multiply32(upper(a), _mm256_set1_epi32(1)); }
+
+    struct Sum {
+        Vector low, middle, high, biases;
+
+        Sum() noexcept : low(_mm256_setzero_si256()), middle(low), high(low), biases(low) {}
+
+        void add(Vector x, Vector y, bool minus) noexcept {
+            const Vector bias = _mm256_set1_epi64x(std::int64_t{1} << 51);
+            const Vector half = _mm256_set1_epi64x((1 << 26) - 1);
+            x = minus ? _mm256_sub_epi64(bias, x) : _mm256_add_epi64(bias, x);
+            y = _mm256_add_epi64(bias, y);
+            const Vector x_low = _mm256_and_si256(x, half);
+            const Vector y_low = _mm256_and_si256(y, half);
+            const Vector x_high = _mm256_srli_epi64(x, 26);
+            const Vector y_high = _mm256_srli_epi64(y, 26);
+            low = _mm256_add_epi64(low, _mm256_mul_epu32(x_low, y_low));
+            middle = _mm256_add_epi64(middle, _mm256_add_epi64(_mm256_mul_epu32(x_low, y_high),
+                                                               _mm256_mul_epu32(x_high, y_low)));
+            high = _mm256_add_epi64(high, _mm256_mul_epu32(x_high, y_high));
+            biases = _mm256_add_epi64(biases, _mm256_add_epi64(x, y));
+        }
+
+        void flush(Total& total) noexcept {
+            alignas(32) std::array<std::array<std::uint64_t, 4>, 4> parts;
+            _mm256_store_si256(reinterpret_cast<__m256i*>(parts[0].data()), low);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(parts[1].data()), middle);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(parts[2].data()), high);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(parts[3].data()), biases);
+            for (std::size_t position = 0; position < 4; ++position) {
+                Total part(static_cast<i128>(parts[0][position]));
+                part += Total(static_cast<i128>(parts[1][position])) << 26;
+                part += Total(static_cast<i128>(parts[2][position])) << 52;
+                part -= Total(static_cast<i128>(parts[3][position])) << 51;
+                total += __builtin_parityll(position) ? -part : part;
+            }
+            *this = Sum();
+        }
+    };
+};
+
+#include "signs_lanes.hpp"
+
+}  // namespace
+
+bool count_avx2(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept {
+    return count_in_lanes<Lanes256>(problem, units, out);
+}
+
+}  // namespace anonymatch::detail
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif

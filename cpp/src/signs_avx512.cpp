@@ -1,0 +1,90 @@
+// The count of signs.hpp by AVX-512 with IFMA: 32 lanes of 16 bits, 52-bit products at the end.
+#if defined(__x86_64__)
+
+#include "signs_packing.hpp"
+
+#include <immintrin.h>
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"))), apply_to = function)
+#else
+// GCC 12's own header reads its undefined vectors (bug 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC push_options
+#pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")
+#endif
+
+namespace anonymatch::detail {
+namespace {
+
+struct Lanes512 {
+    using Vector = __m512i;
+    static constexpr int columns = 5;
+    static constexpr std::size_t size = 32;
+
+    static Vector all(std::int64_t value) noexcept { return _mm512_set1_epi16(static_cast<std::int16_t>(value)); }
+    static Vector load(const std::int16_t* lanes) noexcept { return _mm512_loadu_si512(lanes); }
+    static Vector add16(Vector a, Vector b) noexcept { return _mm512_add_epi16(a, b); }
+    static Vector subtract16(Vector a, Vector b) noexcept { return _mm512_sub_epi16(a, b); }
+    static Vector multiply16(Vector a, Vector b) noexcept { return _mm512_mullo_epi16(a, b); }
+    static Vector multiply_add(Vector a, Vector b) noexcept { return _mm512_madd_epi16(a, b); }
+    static Vector even_ones() noexcept { return _mm512_set1_epi32(1); }
+    static Vector odd_ones() noexcept { return _mm512_set1_epi32(1 << 16); }
+    static Vector only_even(Vector a) noexcept { return _mm512_and_si512(a, _mm512_set1_epi32(0xffff)); }
+    static Vector only_odd(Vector a) noexcept { return _mm512_andnot_si512(_mm512_set1_epi32(0xffff), a); }
+    static Vector multiply32(Vector a, Vector b) noexcept { return _mm512_mul_epi32(a, b); }
+    // Shifts run on one port and shuffles on the other: a product uses one of each.
+    static Vector upper(Vector a) noexcept { return _mm512_srli_epi64(a, 32); }
+    static Vector upper_other(Vector a) noexcept { return _mm512_shuffle_epi32(a, _MM_PERM_DDBB); }
+    static Vector low64(Vector a) noexcept { return _mm512_mul_epi32(a, _mm512_set1_epi32(1)); }
+    static Vector high64(Vector a) noexcept { return _mm512_srai_epi64(a, 32); }
+
+    struct Sum {
+        Vector low, high, biases;
+
+        Sum() noexcept : low(_mm512_setzero_si512()), high(low), biases(low) {}
+
+        void add(Vector x, Vector y, bool minus) noexcept {
+            const Vector bias = _mm512_set1_epi64(std::int64_t{1} << 51);
+            x = minus ? _mm512_sub_epi64(bias, x) : _mm512_add_epi64(bias, x);
+            y = _mm512_add_epi64(bias, y);
+            low = _mm512_madd52lo_epu64(low, x, y);
+            high = _mm512_madd52hi_epu64(high, x, y);
+            biases = _mm512_add_epi64(biases, _mm512_add_epi64(x, y));
+        }
+
+        void flush(Total& total) noexcept {
+            alignas(64) std::array<std::array<std::uint64_t, 8>, 3> parts;
+            _mm512_store_si512(parts[0].data(), low);
+            _mm512_store_si512(parts[1].data(), high);
+            _mm512_store_si512(parts[2].data(), biases);
+            for (std::size_t position = 0; position < 8; ++position) {
+                Total part(static_cast<i128>(parts[0][position]));
+                part += Total(static_cast<i128>(parts[1][position])) << 52;
+                part -= Total(static_cast<i128>(parts[2][position])) << 51;
+                total += __builtin_parityll(position) ? -part : part;
+            }
+            *this = Sum();
+        }
+    };
+};
+
+#include "signs_lanes.hpp"
+
+}  // namespace
+
+bool count_avx512(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept {
+    return count_in_lanes<Lanes512>(problem, units, out);
+}
+
+bool minors_avx512(const SignsProblem&, Range, std::span<std::uint64_t>) noexcept { return false; }
+
+}  // namespace anonymatch::detail
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+#endif
