@@ -1,0 +1,123 @@
+"""Large exact integers: balanced products, and polynomials packed into one integer.
+
+A polynomial with non-negative coefficients below 2^(8 width) is packed as its value at
+2^(8 width) (Kronecker substitution): one addition, shift or product of Python integers then does
+the same to the polynomials.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def product(values: Sequence[int]) -> int:
+    """Product by halves, so that the large multiplications are between equals.
+
+    Examples
+    --------
+    >>> product([2, 3, 7]), product([])
+    (42, 1)
+    """
+    if len(values) <= 16:
+        result = 1
+        for value in values:
+            result *= value
+        return result
+    middle = len(values) // 2
+    return product(values[:middle]) * product(values[middle:])
+
+
+def pack(coefficients: Sequence[int], width: int) -> int:
+    """Value of the polynomial at 2^(8 width); every coefficient must lie in [0, 2^(8 width)).
+
+    Examples
+    --------
+    >>> pack([1, 2, 3], 1) == 1 + 2 * 2**8 + 3 * 2**16
+    True
+    """
+    return int.from_bytes(b"".join(c.to_bytes(width, "little") for c in coefficients), "little")
+
+
+def unpack(packed: int, width: int) -> list[int]:
+    """Coefficients of a packed polynomial, without leading zeros.
+
+    Examples
+    --------
+    >>> unpack(pack([1, 2, 3], 1), 1)
+    [1, 2, 3]
+    """
+    length = -(-packed.bit_length() // (8 * width))
+    raw = packed.to_bytes(length * width, "little")
+    return [int.from_bytes(raw[k : k + width], "little") for k in range(0, len(raw), width)]
+
+
+def width_of(bound: int) -> int:
+    """Bytes that hold every integer from 0 to ``bound``."""
+    return max(1, -(-bound.bit_length() // 8))
+
+
+def multiply(left: Sequence[int], right: Sequence[int]) -> list[int]:
+    """Product of two polynomials with non-negative coefficients.
+
+    Examples
+    --------
+    >>> multiply([1, 1], [1, 2])
+    [1, 3, 2]
+    """
+    width = width_of(sum(left) * sum(right))  # no coefficient exceeds the product at 1
+    return unpack(pack(left, width) * pack(right, width), width)
+
+
+def multiply_all(polynomials: Sequence[Sequence[int]]) -> list[int]:
+    """Product of polynomials with non-negative coefficients, by halves.
+
+    Examples
+    --------
+    >>> multiply_all([[1, 1], [1, 1], [1, 1]]), multiply_all([])
+    ([1, 3, 3, 1], [1])
+    """
+    if len(polynomials) <= 1:
+        return list(polynomials[0]) if polynomials else [1]
+    middle = len(polynomials) // 2
+    return multiply(multiply_all(polynomials[:middle]), multiply_all(polynomials[middle:]))
+
+
+def power(polynomial: Sequence[int], exponent: int) -> list[int]:
+    """Power of a polynomial whose constant coefficient is 1.
+
+    From f (f^m)' = m f' f^m, comparing coefficients (J. C. P. Miller's recurrence): linear in the
+    length of the result for a fixed polynomial, and every division is exact.
+
+    Examples
+    --------
+    >>> power([1, 1], 3), power([1, 4, 2], 2)
+    ([1, 3, 3, 1], [1, 8, 20, 16, 4])
+    """
+    if exponent == 1:
+        return list(polynomial)
+    degree = len(polynomial) - 1
+    result = [1]
+    for n in range(1, degree * exponent + 1):
+        terms = range(1, min(n, degree) + 1)
+        total = sum((k * (exponent + 1) - n) * polynomial[k] * result[n - k] for k in terms)
+        result.append(total // n)
+    return result
+
+
+def divide(polynomial: Sequence[int], divisor: Sequence[int]) -> list[int]:
+    """Exact quotient by a divisor whose constant coefficient is 1.
+
+    Examples
+    --------
+    >>> divide([1, 3, 2], [1, 1])
+    [1, 2]
+    """
+    quotient: list[int] = []
+    tail = divisor[1:]
+    for k in range(len(polynomial) - len(tail)):
+        known = sum(tail[t] * quotient[k - 1 - t] for t in range(min(k, len(tail))))
+        quotient.append(polynomial[k] - known)
+    return quotient

@@ -1,0 +1,278 @@
+"""Rook polynomials: how many ways to pick k pairwise disjoint edges of a small or narrow pattern.
+
+A pattern is a bipartite graph as rows of column labels. Its rook polynomial has as coefficient of
+x^k the number of matchings with k edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from anonymatch.counting.integers import multiply_all, pack, unpack, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Pattern = tuple[tuple[int, ...], ...]
+
+WIDEST = 24  # live columns at most: 2^24 polynomials are beyond any use
+REPACK = 64  # rows, after which coefficients get room to grow
+
+
+class Thread(NamedTuple):
+    """A path or a cycle, for which the coefficients are binomial."""
+
+    edges: int
+    closed: bool
+
+    def polynomial(self) -> list[int]:
+        """Ways to pick k disjoint edges: C(v-k, k) on a path, v/(v-k) C(v-k, k) on a cycle.
+
+        Examples
+        --------
+        >>> Thread(4, False).polynomial(), Thread(6, True).polynomial()
+        ([1, 4, 3], [1, 6, 9, 2])
+        """
+        v = self.edges if self.closed else self.edges + 1
+        coefficients = [1]
+        binomial = 1
+        for k in range(1, v // 2 + 1):
+            # C(v-k, k) / C(v-k+1, k-1)
+            binomial = binomial * (v - 2 * k + 2) * (v - 2 * k + 1) // (k * (v - k + 1))
+            coefficients.append(binomial * v // (v - k) if self.closed else binomial)
+        return coefficients
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """An order of rows (or of columns, as rows of ``pattern``) and what going through it costs."""
+
+    pattern: Pattern  # its rows in the order of the sweep
+    operations: float  # predicted, on 32-bit words
+    threads: tuple[Thread, ...] = ()  # instead, when the pattern is made of paths and cycles
+
+
+def plan_sweep(pattern: Iterable[Iterable[int]]) -> Sweep | None:
+    """The cheaper of sweeping by rows and by columns; None if both are too wide.
+
+    Examples
+    --------
+    >>> plan_sweep([(0, 1), (1, 2), (0, 2)]).pattern
+    ((0, 1), (1, 2), (0, 2))
+    """
+    rows = tuple(tuple(row) for row in pattern if row)
+    columns: dict[int, list[int]] = {}
+    for i, row in enumerate(rows):
+        for j in row:
+            columns.setdefault(j, []).append(i)
+    other = tuple(tuple(column) for column in columns.values())
+    if all(len(ends) <= 2 for side in (rows, other) for ends in side):
+        length = sum(map(len, rows))
+        return Sweep(pattern=rows, operations=length**2, threads=_threads(rows, columns))
+    plans = [plan for side in (rows, other) if (plan := _ordered(side)) is not None]
+    return min(plans, key=lambda plan: plan.operations, default=None)
+
+
+def rook_polynomial(sweep: Sweep) -> list[int]:
+    """Coefficients from k = 0 on; the first is 1.
+
+    A state is the set of used columns that later rows can still reach; each holds the polynomial of
+    the ways to get there, packed in one integer, so that a row left empty adds it and a row that
+    takes a column adds it shifted.
+
+    Examples
+    --------
+    >>> rook_polynomial(plan_sweep([(0, 1), (1, 2), (0, 2)]))
+    [1, 6, 9, 2]
+    """
+    if sweep.threads:
+        return multiply_all([thread.polynomial() for thread in sweep.threads])
+    rows = sweep.pattern
+    last = {j: t for t, row in enumerate(rows) for j in row}
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    states = {0: 1}
+    width = 0
+    for t, row in enumerate(rows):
+        if t % REPACK == 0:
+            states, width = _repacked(states, width, rows[t : t + REPACK])
+        for j in row:
+            if j not in slots:
+                slots[j] = free.pop() if free else len(slots)
+        leaving = [slots[j] for j in row if last[j] == t]
+        staying = [slots[j] for j in row if last[j] != t]
+        states = _step(states, leaving, staying, 8 * width)
+        free += [slots.pop(j) for j in row if last[j] == t]
+    return unpack(states[0], width) if rows else [1]
+
+
+def _step(
+    states: dict[int, int], leaving: list[int], staying: list[int], shift: int
+) -> dict[int, int]:
+    """The states after one row that reaches the columns in these slots.
+
+    Columns that leave are forgotten first, so that a column that stays is taken from the fewer
+    states that remain.
+    """
+    stay = ~sum(1 << slot for slot in leaving)
+    after: dict[int, int] = {}
+    taken: dict[int, int] = {}
+    for s, v in states.items():
+        rest = s & stay
+        after[rest] = after[rest] + v if rest in after else v
+        for slot in leaving:
+            if not s >> slot & 1:
+                taken[rest] = taken[rest] + v if rest in taken else v
+    for slot in staying:
+        for s, v in after.items():
+            if not s >> slot & 1:
+                used = s | 1 << slot
+                taken[used] = taken[used] + v if used in taken else v
+    for s, v in taken.items():
+        after[s] = after[s] + (v << shift) if s in after else v << shift
+    return after
+
+
+def _repacked(states: dict[int, int], width: int, ahead: Pattern) -> tuple[dict[int, int], int]:
+    """The same polynomials in a width that the coming rows cannot outgrow.
+
+    A row with d columns multiplies the sum over all states of the k-th coefficients by at most
+    1 + d in the maximum over k.
+    """
+    lists = {s: unpack(v, width) if width else [v] for s, v in states.items()}
+    largest = max(max(coefficients) for coefficients in lists.values())
+    wider = width_of(len(states) * largest * prod(len(row) + 1 for row in ahead))
+    return {s: pack(coefficients, wider) for s, coefficients in lists.items()}, wider
+
+
+def canonical(pattern: Sequence[Sequence[int]]) -> tuple[Pattern, list[int], dict[int, int]]:
+    """A relabelling that gives isomorphic patterns the same labels as often as is cheap.
+
+    Equal results are always isomorphic, which is all that sharing work needs; the converse may fail
+    for large symmetric patterns. Vertices are told apart by three rounds of comparing neighbours,
+    then walked breadth first from each of the rarest kind.
+
+    Returns
+    -------
+    pattern, new label of each row, new label of each column
+
+    Examples
+    --------
+    >>> canonical([(7, 5), (5,)])[0] == canonical([(3,), (3, 4)])[0]
+    True
+    """
+    labels = sorted({j for row in pattern for j in row})
+    column_of = {j: len(pattern) + k for k, j in enumerate(labels)}
+    near: list[list[int]] = [[column_of[j] for j in row] for row in pattern]
+    near += [[] for _ in labels]
+    for i, row in enumerate(near[: len(pattern)]):
+        for j in row:
+            near[j].append(i)
+    kinds = [int(v >= len(pattern)) for v in range(len(near))]
+    for _ in range(3):
+        seen = [(kinds[v], sorted(kinds[u] for u in near[v])) for v in range(len(near))]
+        ranks = {repr(kind): k for k, kind in enumerate(sorted(seen))}
+        kinds = [ranks[repr(kind)] for kind in seen]
+    tally: dict[int, int] = {}
+    for kind in kinds:
+        tally[kind] = tally.get(kind, 0) + 1
+    rarest = min(tally, key=lambda kind: (tally[kind], kind))
+    starts = [v for v, kind in enumerate(kinds) if kind == rarest][:8]
+    best: tuple[Pattern, list[int], dict[int, int]] | None = None
+    for start in starts:
+        new = _walk(near, kinds, start, len(pattern))
+        rows: list[tuple[int, ...]] = [()] * len(pattern)
+        for i in range(len(pattern)):
+            rows[new[i]] = tuple(sorted(new[j] for j in near[i]))
+        found = tuple(rows)
+        if best is None or found < best[0]:
+            best = found, new[: len(pattern)], {j: new[v] for j, v in column_of.items()}
+    assert best is not None
+    return best
+
+
+def _walk(near: list[list[int]], kinds: list[int], start: int, n_rows: int) -> list[int]:
+    """New labels, rows and columns apart, in breadth-first order from ``start``."""
+    order, placed = [start], {start: 0}
+    for v in order:
+        fresh = [u for u in near[v] if u not in placed]
+        # By kind, then by how early the neighbours were placed: ties that remain are arbitrary.
+        fresh.sort(key=lambda u: (kinds[u], sorted(placed[t] for t in near[u] if t in placed)))
+        for u in fresh:
+            placed[u] = len(order)
+            order.append(u)
+    new = [0] * len(near)
+    counts = [0, 0]
+    for v in order:
+        side = int(v >= n_rows)
+        new[v] = counts[side]
+        counts[side] += 1
+    return new
+
+
+def _threads(rows: Pattern, columns: dict[int, list[int]]) -> tuple[Thread, ...]:
+    """The paths and cycles of a pattern in which no degree exceeds 2."""
+    threads = []
+    done: set[int] = set()
+    for start in range(len(rows)):
+        if start in done:
+            continue
+        group, degrees = [start], 0
+        done.add(start)
+        for i in group:
+            degrees += len(rows[i])
+            fresh = {k for j in rows[i] for k in columns[j]} - done
+            done |= fresh
+            group += fresh
+        vertices = len(group) + len({j for i in group for j in rows[i]})
+        threads.append(Thread(degrees, vertices == degrees))
+    return tuple(threads)
+
+
+def _ordered(rows: Pattern) -> Sweep | None:
+    """Greedy order: next the row that opens fewest columns net of those it finishes."""
+    open_rows: dict[int, set[int]] = {}
+    for i, row in enumerate(rows):
+        for j in row:
+            open_rows.setdefault(j, set()).add(i)
+    starts = sorted(range(len(rows)), key=lambda i: len(rows[i]))[: 4 if len(rows) > 64 else 8]
+    plans = [plan for start in starts if (plan := _greedy(rows, open_rows, start)) is not None]
+    if not rows:
+        return Sweep(pattern=(), operations=1)
+    return min(plans, key=lambda plan: plan.operations, default=None)
+
+
+def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> Sweep | None:
+    left = {j: len(ends) for j, ends in reach.items()}
+    live: set[int] = set()
+    waiting = set(range(len(rows)))
+    bits, total_bits = 0.0, sum(len(row).bit_length() for row in rows)
+    order: list[int] = []
+    operations = 0.0
+    while waiting:
+        near = {i for j in live for i in reach[j] if i in waiting} if order else {start}
+        if near:
+            i = min(
+                near,
+                key=lambda i: (
+                    sum(j not in live for j in rows[i]) - sum(left[j] == 1 for j in rows[i]),
+                    i,
+                ),
+            )
+        else:
+            i = min(waiting)
+        waiting.remove(i)
+        order.append(i)
+        live.update(rows[i])
+        if len(live) > WIDEST:
+            return None
+        bits += len(rows[i]).bit_length()
+        words = 1 + len(order) * min(bits, total_bits / 2) / 32
+        operations += 2.0 ** len(live) * (len(rows[i]) + 1) * words
+        for j in rows[i]:
+            left[j] -= 1
+            if not left[j]:
+                live.discard(j)
+    return Sweep(pattern=tuple(rows[i] for i in order), operations=operations)
