@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+
+#include "frontier_beam.hpp"
 
 namespace anonymatch::frontier {
 namespace {
@@ -127,27 +130,100 @@ private:
     std::vector<std::vector<std::int32_t>> buckets_;
 };
 
+/// Cuthill-McKee: rows level by level from `start` (then from any row not reached), low degrees
+/// first among the rows that share a column. Each column is opened once: linear but for the sorting.
+Order level_order(const BlockView& block, const Columns& columns, std::int32_t start) {
+    std::vector<std::uint8_t> seen(static_cast<std::size_t>(block.n_rows), 0);
+    std::vector<std::uint8_t> opened(static_cast<std::size_t>(block.n_columns), 0);
+    Order order;
+    order.reserve(seen.size());
+    const auto degree = [&](std::int32_t row) {
+        return block.indptr[static_cast<std::size_t>(row) + 1] - block.indptr[static_cast<std::size_t>(row)];
+    };
+    const auto reach = [&](std::int32_t row) {
+        if (seen[static_cast<std::size_t>(row)] != 0) return;
+        seen[static_cast<std::size_t>(row)] = 1;
+        order.push_back(row);
+    };
+    reach(start);
+    std::size_t at = 0;
+    for (std::int32_t root = 0; order.size() < seen.size() || at < order.size();) {
+        if (at == order.size()) {
+            reach(root++);
+            continue;
+        }
+        const std::size_t end = order.size();
+        for (const std::int32_t column : part(block.indices, block.indptr, order[at])) {
+            if (opened[static_cast<std::size_t>(column)] != 0) continue;
+            opened[static_cast<std::size_t>(column)] = 1;
+            for (const std::int32_t row : part(columns.rows, columns.indptr, column)) reach(row);
+        }
+        std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(end), order.end(),
+                         [&](std::int32_t a, std::int32_t b) { return degree(a) < degree(b); });
+        ++at;
+    }
+    return order;
+}
+
+/// The cheapest order so far; among infinite prices the narrowest.
+class Best {
+public:
+    explicit Best(const BlockView& block) : block_(block) {}
+    void offer(Order order) {
+        const Price offered = price_order(block_, order);
+        if (!order_.empty() && (offered.transitions > price_.transitions ||
+                                (offered.transitions == price_.transitions && offered.width >= price_.width)))
+            return;
+        price_ = offered;
+        order_ = std::move(order);
+    }
+    [[nodiscard]] double price() const noexcept { return price_.transitions; }
+    [[nodiscard]] Order take() noexcept { return std::move(order_); }
+
+private:
+    const BlockView& block_;
+    Price price_;
+    Order order_;
+};
+
 }  // namespace
 
+// Prices are transitions of about 3 ns; a greedy order takes about 10 transitions an edge and a beam
+// about half a transition a unit of its work (measured). Search is bounded by a share of the price
+// of the best order known at the time, so narrow natural orders (logs by time) cost no search.
 Order search_order(const BlockView& block, double effort) {
-    Order best(static_cast<std::size_t>(block.n_rows));
-    std::iota(best.begin(), best.end(), 0);
-    double price = price_order(block, best).transitions;
-    const auto offer = [&](Order order) {
-        const double offered = price_order(block, order).transitions;
-        if (offered < price) {
-            price = offered;
-            best = std::move(order);
-        }
-    };
+    Best best(block);
+    Order natural(static_cast<std::size_t>(block.n_rows));
+    std::iota(natural.begin(), natural.end(), 0);
+    best.offer(std::move(natural));
+    const double greedy_price = 10.0 * static_cast<double>(block.indices.size());
+    if (best.price() <= 4 * greedy_price) return best.take();
+
     const Columns columns(block);
+    const std::int32_t far_end = level_order(block, columns, 0).back();
+    Order levels = level_order(block, columns, far_end);
+    const std::int32_t other_end = levels.back();
+    best.offer(levels);
+    std::reverse(levels.begin(), levels.end());
+    best.offer(std::move(levels));
     Greedy greedy(block, columns);
-    const auto edges = static_cast<double>(block.indices.size());
-    const auto starts = static_cast<std::int32_t>(
-        std::clamp(effort * 1e5 / edges, 1.0, static_cast<double>(block.n_rows)));
-    for (std::int32_t k = 0; k < starts; ++k)
-        offer(greedy.from(static_cast<std::int32_t>(static_cast<std::int64_t>(k) * block.n_rows / starts)));
-    return best;
+    best.offer(greedy.from(far_end));
+    best.offer(greedy.from(other_end));
+    constexpr double most_greedy = 3e6;  // transitions: about 10 ms
+    const double share = std::min(effort * 0.05 * best.price(), effort * most_greedy);
+    const auto starts = static_cast<std::int64_t>(
+        std::min(share / greedy_price, static_cast<double>(block.n_rows)));
+    for (std::int64_t k = 0; k < starts; ++k)
+        best.offer(greedy.from(static_cast<std::int32_t>(k * block.n_rows / starts)));
+
+    constexpr std::size_t widest_beam = 4096;
+    for (std::size_t width = 64; width <= widest_beam; width *= 4) {
+        // A run of days is no reason to search for minutes: it is not going to happen.
+        const double share_of = best.price() > 1e13 ? 3e7 : std::min(best.price(), 2e10);
+        if (0.5 * beam_work(block) * static_cast<double>(width) > effort * 0.15 * share_of) break;
+        best.offer(beam_order(block, width));
+    }
+    return best.take();
 }
 
 }  // namespace anonymatch::frontier
