@@ -1,10 +1,238 @@
-// The only file that knows both Python and the kernels: arrays and integers in and out, GIL released.
+// The only file that knows both Python and the kernels: arrays and integers in and out, GIL
+// released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "anonymatch/frontier.hpp"
+#include "anonymatch/scaling.hpp"
+#include "anonymatch/signs.hpp"
+#include "anonymatch/small.hpp"
+#include "anonymatch/structure.hpp"
+
 namespace nb = nanobind;
+namespace am = anonymatch;
 using namespace nb::literals;
+
+namespace {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Ints = Array<std::int32_t>;
+using Words = Array<std::uint64_t>;
+using Reals = Array<double>;
+
+template <class T>
+std::span<const T> view(const Array<T>& array) {
+    return {array.data(), array.size()};
+}
+
+/// A numpy array that owns what the kernel made.
+template <class T>
+nb::object owned(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+void bind_frontier(nb::module_& m) {
+    const auto block = [](std::int32_t n_columns, const Ints& indptr, const Ints& indices) {
+        return am::BlockView{static_cast<std::int32_t>(indptr.size()) - 1, n_columns, view(indptr),
+                             view(indices)};
+    };
+    nb::class_<am::FrontierPlan>(m, "FrontierPlan")
+        .def_prop_ro("order",
+                     [](const am::FrontierPlan& plan) { return owned(std::vector(plan.order)); })
+        .def_ro("width", &am::FrontierPlan::width)
+        .def_ro("feasible", &am::FrontierPlan::feasible)
+        .def_ro("peak_states", &am::FrontierPlan::peak_states)
+        .def_ro("transitions", &am::FrontierPlan::transitions)
+        .def("count_bytes", &am::FrontierPlan::count_bytes)
+        .def("edge_bytes", &am::FrontierPlan::edge_bytes)
+        .def("least_edge_bytes", &am::FrontierPlan::least_edge_bytes);
+    m.def("plan_frontier",
+          [block](std::int32_t n_columns, const Ints& indptr, const Ints& indices, double effort) {
+              const nb::gil_scoped_release nogil;
+              return am::plan_frontier(block(n_columns, indptr, indices), effort);
+          });
+    nb::class_<am::Frontier>(m, "Frontier")
+        .def_static("words",
+                    [block](std::int32_t n_columns, const Ints& indptr, const Ints& indices,
+                            const Ints& order, const Words& primes, const Words& weights,
+                            bool edges, std::size_t byte_limit) {
+                        return am::Frontier(
+                            block(n_columns, indptr, indices), view(order),
+                            am::FrontierWords{view(primes), view(weights)},
+                            edges ? am::FrontierTask::edges : am::FrontierTask::count, byte_limit);
+                    })
+        .def_static(
+            "reals",
+            [block](std::int32_t n_columns, const Ints& indptr, const Ints& indices,
+                    const Ints& order, const Reals& weights, bool edges, std::size_t byte_limit) {
+                return am::Frontier(block(n_columns, indptr, indices), view(order),
+                                    am::FrontierReals{view(weights)},
+                                    edges ? am::FrontierTask::edges : am::FrontierTask::count,
+                                    byte_limit);
+            })
+        .def_static("sampler",
+                    [block](std::int32_t n_columns, const Ints& indptr, const Ints& indices,
+                            const Ints& order, const Reals& weights, std::size_t size,
+                            std::uint64_t seed, std::size_t byte_limit) {
+                        return am::Frontier(block(n_columns, indptr, indices), view(order),
+                                            am::FrontierReals{view(weights)}, size, seed,
+                                            byte_limit);
+                    })
+        .def("run",
+             [](am::Frontier& job, double max_transitions) {
+                 const nb::gil_scoped_release nogil;
+                 return job.run(max_transitions);
+             })
+        .def_prop_ro("transitions_done", &am::Frontier::transitions_done)
+        .def_prop_ro("peak_states", &am::Frontier::peak_states)
+        .def("count_words", [](const am::Frontier& job) { return owned(job.count_words()); })
+        .def("edge_words", [](const am::Frontier& job) { return owned(job.edge_words()); })
+        .def("count_real",
+             [](const am::Frontier& job) {
+                 const auto real = job.count_real();
+                 return std::pair(real.mantissa, real.exponent);
+             })
+        .def("posteriors", [](const am::Frontier& job) { return owned(job.posteriors()); })
+        .def("samples", [](const am::Frontier& job) { return owned(job.samples()); });
+}
+
+void bind_signs(nb::module_& m) {
+    using Kernel = void (*)(std::span<const std::uint32_t>, int, std::uint64_t, std::uint64_t,
+                            am::Isa, std::span<std::uint64_t>) noexcept;
+    const auto bound = [](Kernel kernel, bool minors) {
+        return [kernel, minors](const Array<std::uint32_t>& matrix, int n, std::uint64_t first,
+                                std::uint64_t last, am::Isa isa, std::size_t words) {
+            std::vector<std::uint64_t> sums((minors ? matrix.size() : 1) * words);
+            {
+                const nb::gil_scoped_release nogil;
+                kernel(view(matrix), n, first, last, isa, sums);
+            }
+            return owned(std::move(sums));
+        };
+    };
+    nb::enum_<am::Isa>(m, "Isa")
+        .value("portable", am::Isa::portable)
+        .value("avx2", am::Isa::avx2)
+        .value("avx512", am::Isa::avx512);
+    m.attr("signs_largest") = am::signs_largest_n;
+    m.def("supported", &am::supported);
+    m.def("best_isa", &am::best_isa);
+    m.def("signs_units", &am::signs_units);
+    m.def("signs_count", bound(am::signs_count, false));
+    m.def("signs_minors", bound(am::signs_minors, true));
+}
+
+void bind_small(nb::module_& m) {
+    m.def("small_counts", [](const Ints& user_offsets, const Ints& behaviour_counts,
+                             const Ints& indptr, const Ints& indices, bool minors) {
+        std::vector<std::uint64_t> totals(behaviour_counts.size());
+        std::vector<std::uint64_t> through(minors ? indices.size() : 0);
+        {
+            const nb::gil_scoped_release nogil;
+            am::small_counts(
+                {view(user_offsets), view(behaviour_counts), view(indptr), view(indices)}, totals,
+                through);
+        }
+        return nb::make_tuple(owned(std::move(totals)), owned(std::move(through)));
+    });
+    m.def("small_counts_weighted",
+          [](const Ints& user_offsets, const Ints& behaviour_counts, const Ints& indptr,
+             const Ints& indices, const Reals& weights, bool minors) {
+              std::vector<double> totals(behaviour_counts.size());
+              std::vector<double> through(minors ? indices.size() : 0);
+              {
+                  const nb::gil_scoped_release nogil;
+                  am::small_counts(
+                      {view(user_offsets), view(behaviour_counts), view(indptr), view(indices)},
+                      view(weights), totals, through);
+              }
+              return nb::make_tuple(owned(std::move(totals)), owned(std::move(through)));
+          });
+}
+
+void bind_scaling(nb::module_& m) {
+    m.def("doubly_stochastic",
+          [](const Ints& indptr, const Ints& indices, const Reals& weights,
+             const Reals& row_targets, std::int32_t n_columns, int sweeps, double tolerance) {
+              std::vector<double> shares(indices.size());
+              std::vector<double> column_logs(static_cast<std::size_t>(n_columns));
+              const auto outcome = [&] {
+                  const nb::gil_scoped_release nogil;
+                  return am::doubly_stochastic(
+                      {view(indptr), view(indices), view(weights), view(row_targets), n_columns},
+                      sweeps, tolerance, shares, column_logs);
+              }();
+              return nb::make_tuple(outcome.balanced, owned(std::move(shares)),
+                                    owned(std::move(column_logs)));
+          });
+}
+
+/// A read-only property that shows a vector of a result without copying it; the array keeps the
+/// result alive.
+template <auto member, class Result>
+void show(nb::class_<Result>& bound, const char* name) {
+    bound.def_prop_ro(name, [](nb::handle self) {
+        const auto& values = nb::cast<const Result&>(self).*member;
+        return nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(values.data(),
+                                                                       {values.size()}, self);
+    });
+}
+
+void bind_structure(nb::module_& m) {
+    using am::BlockTable, am::Structure;
+    const auto graph = [](std::int32_t n_behaviours, const Ints& indptr, const Ints& indices) {
+        return am::BipartiteView{static_cast<std::int32_t>(indptr.size()) - 1, n_behaviours,
+                                 view(indptr), view(indices)};
+    };
+    nb::class_<Structure> structure(m, "Structure");
+    structure.def_ro("n_matched", &Structure::n_matched);
+    structure.def_ro("n_blocks", &Structure::n_blocks);
+    show<&Structure::behaviour_of_user>(structure, "behaviour_of_user");
+    show<&Structure::user_of_behaviour>(structure, "user_of_behaviour");
+    show<&Structure::block_of_user>(structure, "block_of_user");
+    show<&Structure::block_of_behaviour>(structure, "block_of_behaviour");
+    show<&Structure::witness_users>(structure, "witness_users");
+    show<&Structure::witness_behaviours>(structure, "witness_behaviours");
+    m.def("find_structure",
+          [graph](std::int32_t n_behaviours, const Ints& indptr, const Ints& indices) {
+              const nb::gil_scoped_release nogil;
+              return am::find_structure(graph(n_behaviours, indptr, indices));
+          });
+    nb::class_<BlockTable> table(m, "BlockTable");
+    show<&BlockTable::user_offsets>(table, "user_offsets");
+    show<&BlockTable::users>(table, "users");
+    show<&BlockTable::behaviour_offsets>(table, "behaviour_offsets");
+    show<&BlockTable::behaviours>(table, "behaviours");
+    show<&BlockTable::edge_offsets>(table, "edge_offsets");
+    show<&BlockTable::row_offsets>(table, "row_offsets");
+    show<&BlockTable::local_indices>(table, "local_indices");
+    show<&BlockTable::edges>(table, "edges");
+    show<&BlockTable::class_of_block>(table, "class_of_block");
+    show<&BlockTable::class_first>(table, "class_first");
+    m.def("block_table", [graph](std::int32_t n_behaviours, const Ints& indptr, const Ints& indices,
+                                 const Structure& found, const Reals& weights) {
+        const nb::gil_scoped_release nogil;
+        return am::build_block_table(graph(n_behaviours, indptr, indices), found, view(weights));
+    });
+}
+
+}  // namespace
 
 NB_MODULE(_kernels, m) {
     m.attr("version") = ANONYMATCH_VERSION;
+    m.attr("small_behaviours") = am::small_behaviours;
+    m.attr("frontier_width_limit") = am::frontier_width_limit;
+    bind_frontier(m);
+    bind_signs(m);
+    bind_small(m);
+    bind_scaling(m);
+    bind_structure(m);
 }

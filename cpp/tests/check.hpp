@@ -26,12 +26,12 @@ inline int report(const char* program) {
 
 }  // namespace check
 
-#define CHECK(claim)                                                           \
-    do {                                                                       \
-        if (!(claim)) {                                                        \
+#define CHECK(claim)                                                                   \
+    do {                                                                               \
+        if (!(claim)) {                                                                \
             std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #claim); \
-            ++check::failures;                                                 \
-        }                                                                      \
+            ++check::failures;                                                         \
+        }                                                                              \
     } while (false)
 
 #define CHECK_EQUAL(left, right) CHECK(check::same((left), (right)))

@@ -2,12 +2,256 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
 try:
     from anonymatch import _kernels  # noqa: TID251
 except ImportError as error:  # pragma: no cover
     error.add_note("the compiled kernels are missing: run 'make install' or 'pip install .'")
     raise
 
-__all__ = ["version"]
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.uint64]
+Integers = npt.NDArray[np.object_]
 
 version: str = _kernels.version
+SMALL_BEHAVIOURS: int = _kernels.small_behaviours
+
+
+class Rows(Protocol):
+    """Sorted rows (CSR) of a bipartite graph, as graphs and blocks carry them."""
+
+    @property
+    def n_users(self) -> int: ...
+    @property
+    def n_behaviours(self) -> int: ...
+    @property
+    def indptr(self) -> Ints: ...
+    @property
+    def indices(self) -> Ints: ...
+    @property
+    def weights(self) -> npt.NDArray[Any] | None: ...
+
+
+# ---- inclusion-exclusion over signs
+
+
+Isa = _kernels.Isa
+best_isa: Isa = _kernels.best_isa()
+SIGNS_LARGEST: int = _kernels.signs_largest
+# Row multiplications a second of one core, measured; only predictions depend on them.
+SIGNS_RATE: float = {"avx512": 25e9, "avx2": 8e9, "portable": 1e9}[best_isa.name]
+
+
+def signs_units(n: int) -> int:
+    """Units of work of the whole sum for a matrix of side ``n``."""
+    return int(_kernels.signs_units(n))
+
+
+def signs_count(
+    matrix: npt.NDArray[np.uint32], words: int, first: int, last: int, isa: Isa = best_isa
+) -> Integers:
+    """What the units [first, last) add to 2^(n-1) times the count, modulo 2^(64 words): one entry."""
+    _check_units(matrix, words, first, last, isa)
+    flat = np.ascontiguousarray(matrix).reshape(-1)
+    return _joined(_kernels.signs_count(flat, len(matrix), first, last, isa, words), words)
+
+
+def signs_minors(
+    matrix: npt.NDArray[np.uint32], words: int, first: int, last: int, isa: Isa = best_isa
+) -> Integers:
+    """The same for 2^(n-1) times every first minor: n * n entries, row by row."""
+    _check_units(matrix, words, first, last, isa)
+    flat = np.ascontiguousarray(matrix).reshape(-1)
+    return _joined(_kernels.signs_minors(flat, len(matrix), first, last, isa, words), words)
+
+
+def _check_units(
+    matrix: npt.NDArray[np.uint32], words: int, first: int, last: int, isa: Isa
+) -> None:
+    n = len(matrix)
+    if matrix.shape != (n, n) or not 1 <= n <= SIGNS_LARGEST or not 1 <= words <= 3:
+        raise ValueError(f"signs take up to {SIGNS_LARGEST} users and 3 words")
+    if not 0 <= first <= last <= signs_units(n) or int(matrix.sum(axis=1).max()) >= 2**31:
+        raise ValueError("range of units or sums of rows out of bounds")
+    if not _kernels.supported(isa):
+        raise ValueError(f"this processor has no {isa.name}")
+
+
+def _joined(words: Words, number: int) -> Integers:
+    """Integers from ``number`` words each, least significant first."""
+    columns = words.reshape(-1, number).astype(object)
+    return sum((columns[:, k] << (64 * k) for k in range(1, number)), columns[:, 0])
+
+
+# ---- many small blocks
+
+
+def small_counts(
+    user_offsets: Ints, behaviour_counts: Ints, indptr: Ints, indices: Ints, *, minors: bool
+) -> tuple[Words, Words]:
+    """Totals of small blocks stored one after another, and on request all edge minors."""
+    return _kernels.small_counts(
+        _ints(user_offsets), _ints(behaviour_counts), _ints(indptr), _ints(indices), minors
+    )
+
+
+def small_counts_weighted(
+    user_offsets: Ints,
+    behaviour_counts: Ints,
+    indptr: Ints,
+    indices: Ints,
+    weights: Floats,
+    *,
+    minors: bool,
+) -> tuple[Floats, Floats]:
+    """The same over positive weights."""
+    return _kernels.small_counts_weighted(
+        _ints(user_offsets),
+        _ints(behaviour_counts),
+        _ints(indptr),
+        _ints(indices),
+        _floats(weights),
+        minors,
+    )
+
+
+# ---- doubly stochastic scaling
+
+
+def doubly_stochastic(
+    indptr: Ints,
+    indices: Ints,
+    weights: Floats,
+    row_targets: Floats,
+    n_columns: int,
+    *,
+    sweeps: int,
+    tolerance: float,
+) -> tuple[bool, Floats, Floats]:
+    """Whether it is balanced, one share an edge, and the log of each column's factor."""
+    return _kernels.doubly_stochastic(
+        _ints(indptr),
+        _ints(indices),
+        _floats(weights),
+        _floats(row_targets),
+        n_columns,
+        sweeps,
+        tolerance,
+    )
+
+
+# ---- the frontier programme
+
+
+FrontierPlan = _kernels.FrontierPlan
+Frontier = _kernels.Frontier
+
+
+def plan_frontier(block: Rows, effort: float) -> FrontierPlan:
+    """The best order of users found, and its price."""
+    return _kernels.plan_frontier(
+        block.n_behaviours, _ints(block.indptr), _ints(block.indices), effort
+    )
+
+
+def frontier_words(
+    block: Rows,
+    plan: FrontierPlan,
+    primes: Sequence[int],
+    weights: Words | None,
+    *,
+    edges: bool,
+    memory: float,
+) -> Frontier:
+    """A job over integers, as residues modulo 2^64 and the primes."""
+    return Frontier.words(
+        block.n_behaviours,
+        _ints(block.indptr),
+        _ints(block.indices),
+        _ints(plan.order),
+        np.asarray(primes, dtype=np.uint64),
+        np.empty(0, np.uint64) if weights is None else weights,
+        edges,
+        _bytes(memory),
+    )
+
+
+def frontier_reals(block: Rows, plan: FrontierPlan, *, edges: bool, memory: float) -> Frontier:
+    """A job over doubles."""
+    return Frontier.reals(
+        block.n_behaviours,
+        _ints(block.indptr),
+        _ints(block.indices),
+        _ints(plan.order),
+        _weights(block),
+        edges,
+        _bytes(memory),
+    )
+
+
+def frontier_sampler(
+    block: Rows, plan: FrontierPlan, *, size: int, seed: int, memory: float
+) -> Frontier:
+    """A job that draws matchings."""
+    return Frontier.sampler(
+        block.n_behaviours,
+        _ints(block.indptr),
+        _ints(block.indices),
+        _ints(plan.order),
+        _weights(block),
+        size,
+        seed,
+        _bytes(memory),
+    )
+
+
+# ---- the reduction to blocks
+
+
+Structure = _kernels.Structure
+BlockTable = _kernels.BlockTable
+
+
+def find_structure(graph: Rows) -> Structure:
+    """A maximum matching, and the blocks or Hall's witness."""
+    return _kernels.find_structure(graph.n_behaviours, _ints(graph.indptr), _ints(graph.indices))
+
+
+def block_table(graph: Rows, found: Structure, weights: Floats | None) -> BlockTable:
+    """The edges of all blocks in local numbers, and classes of blocks with equal weights."""
+    if found.n_matched != graph.n_users or len(found.user_of_behaviour) != graph.n_behaviours:
+        raise ValueError("the structure is of another graph, or leaves users unmatched")
+    if weights is not None and len(weights) != len(graph.indices):
+        raise ValueError(f"{len(weights)} weights for {len(graph.indices)} edges")
+    return _kernels.block_table(
+        graph.n_behaviours,
+        _ints(graph.indptr),
+        _ints(graph.indices),
+        found,
+        np.empty(0) if weights is None else _floats(weights),
+    )
+
+
+# ---- checks
+
+
+def _ints(array: npt.NDArray[Any]) -> Ints:
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+def _floats(array: npt.NDArray[Any]) -> Floats:
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _weights(block: Rows) -> Floats:
+    return np.empty(0) if block.weights is None else _floats(block.weights)
+
+
+def _bytes(memory: float) -> int:
+    return int(min(memory, 2.0**62))

@@ -1,4 +1,5 @@
-// How a long kernel is told to give up: the caller keeps a byte, the kernel looks at it now and then.
+// How a long kernel is told to give up: the caller keeps a byte, the kernel looks at it now and
+// then.
 #pragma once
 
 #include <cstdint>

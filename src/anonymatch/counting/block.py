@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-
 Indices = npt.NDArray[np.int32]
 
 

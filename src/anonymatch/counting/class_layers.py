@@ -1,0 +1,275 @@
+"""The layers of counting by classes: planned, swept forwards, and backwards for the minors.
+
+A chooser takes one item of some class at a time; a state says how many items of each live class are
+taken, as one integer in mixed radix. Exact counts are Python integers in object arrays, others
+floats that are scaled by powers of two after each layer, which is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[Any]
+Keys = npt.NDArray[np.int64]
+
+
+class Phase(NamedTuple):
+    """All choosers of one class."""
+
+    chooser: int
+    size: int
+    live: tuple[int, ...]  # item classes that the state holds
+    reach: tuple[int, ...]  # of those, the ones the chooser may take
+    leaving: tuple[int, ...]  # of those, the ones no later chooser may take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sweep:
+    """Classes of choosers in an order, with the cost of going through it."""
+
+    weights: Values  # chooser class x item class; 0: not allowed
+    sizes: list[int]  # of the item classes
+    phases: list[Phase]
+    exhaustive: bool  # every item must be taken
+    operations: float
+
+    @property
+    def exact(self) -> bool:
+        return self.weights.dtype == object
+
+    @property
+    def layers(self) -> int:
+        return sum(phase.size for phase in self.phases)
+
+    @classmethod
+    def plan(cls, weights: Values, choosers: list[int], items: list[int]) -> Sweep | None:
+        """The cheapest of some greedy orders; None if a state does not fit into 62 bits."""
+        exhaustive = sum(choosers) == sum(items)
+        reach = [tuple(np.flatnonzero(row).tolist()) for row in weights]
+        starts = sorted(range(len(reach)), key=lambda k: math.prod(items[j] + 1 for j in reach[k]))
+        best: tuple[float, list[Phase]] | None = None
+        for start in starts[:8]:
+            phases = _greedy(reach, choosers, items, start)
+            cost = _predicted(phases, items, exhaustive)
+            if cost is not None and (best is None or cost < best[0]):
+                best = cost, phases
+        if best is None:
+            return None
+        return cls(
+            weights=weights,
+            sizes=items,
+            phases=best[1],
+            exhaustive=exhaustive,
+            operations=best[0],
+        )
+
+
+class Layer(NamedTuple):
+    """The states before one chooser, sorted."""
+
+    phase: int
+    keys: Keys
+    values: Values
+    exponent: int
+
+
+class Turn(NamedTuple):
+    """Where the states after a phase went, once the classes that left were forgotten."""
+
+    kept: Keys  # states that went on
+    target: Keys  # and what they became
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Swept:
+    """The count (times 2^exponent) and all layers."""
+
+    sweep: Sweep
+    total: Any
+    exponent: int
+    layers: list[Layer]
+    ends: list[Keys]  # the states after the last chooser of each phase
+    turns: list[Turn]
+
+    def minors(self) -> tuple[Values, Any]:
+        """Minors by chooser class and item class, and the exponents to scale them by.
+
+        The choosers of a class are alike, so the last one's choices tell: the ways in which it
+        takes some item of a class of m are m minors.
+        """
+        sweep = self.sweep
+        table = np.zeros_like(sweep.weights)
+        exponents = np.zeros(sweep.weights.shape, dtype=np.int64)
+        after = np.ones(1, dtype=sweep.weights.dtype)
+        exponent = 0
+        index = len(self.layers)
+        for number in reversed(range(len(sweep.phases))):
+            phase, turn = sweep.phases[number], self.turns[number]
+            unfolded = np.zeros(len(self.ends[number]), dtype=after.dtype)
+            unfolded[turn.kept] = after[turn.target]
+            after, keys = unfolded, self.ends[number]
+            for back in range(phase.size):
+                index -= 1
+                layer = self.layers[index]
+                before = np.zeros(len(layer.keys), dtype=after.dtype)
+                for item, source, target, left in _moves(sweep, phase, layer.keys, keys):
+                    ways = left * after[target]
+                    if back == 0:
+                        sum_ = (layer.values[source] * ways).sum()
+                        size = sweep.sizes[item]
+                        table[phase.chooser, item] = sum_ // size if sweep.exact else sum_ / size
+                        exponents[phase.chooser, item] = layer.exponent + exponent
+                    before[source] += sweep.weights[phase.chooser, item] * ways
+                after, shift = _scaled(before)
+                exponent += shift
+                keys = layer.keys
+        return table, exponents
+
+
+def run(sweep: Sweep) -> Swept:
+    """Go through all layers, from nothing taken."""
+    layers: list[Layer] = []
+    ends: list[Keys] = []
+    turns: list[Turn] = []
+    keys = np.zeros(1, dtype=np.int64)
+    values = np.ones(1, dtype=sweep.weights.dtype)
+    exponent = 0
+    for number, phase in enumerate(sweep.phases):
+        for _ in range(phase.size):
+            layers.append(Layer(number, keys, values, exponent))
+            following = _successors(sweep, phase, keys)
+            grown = np.zeros(len(following), dtype=values.dtype)
+            for item, source, target, left in _moves(sweep, phase, keys, following):
+                # Within one class targets differ, so that no addition is lost.
+                grown[target] += values[source] * (left * sweep.weights[phase.chooser, item])
+            values, shift = _scaled(grown)
+            keys = following
+            exponent += shift
+        ends.append(keys)
+        live = sweep.phases[number + 1].live if number + 1 < len(sweep.phases) else ()
+        keys, turn = _turned(sweep, phase, keys, live)
+        turns.append(turn)
+        forgotten = np.zeros(len(keys), dtype=values.dtype)
+        np.add.at(forgotten, turn.target, values[turn.kept])
+        values = forgotten
+    total = values[0] if len(values) else 0
+    return Swept(sweep=sweep, total=total, exponent=exponent, layers=layers, ends=ends, turns=turns)
+
+
+def _strides(sweep: Sweep, live: tuple[int, ...]) -> dict[int, int]:
+    strides, stride = {}, 1
+    for item in live:
+        strides[item] = stride
+        stride *= sweep.sizes[item] + 1
+    return strides
+
+
+def _taken(keys: Keys, stride: int, size: int) -> Keys:
+    return keys // stride % (size + 1)
+
+
+def _successors(sweep: Sweep, phase: Phase, keys: Keys) -> Keys:
+    strides = _strides(sweep, phase.live)
+    moved = [
+        keys[_taken(keys, strides[item], sweep.sizes[item]) < sweep.sizes[item]] + strides[item]
+        for item in phase.reach
+    ]
+    return np.unique(np.concatenate(moved))
+
+
+def _moves(
+    sweep: Sweep, phase: Phase, keys: Keys, following: Keys
+) -> Iterator[tuple[int, Keys, Keys, Values]]:
+    """For each class of items: source states, their successors, and how many items are left."""
+    strides = _strides(sweep, phase.live)
+    for item in phase.reach:
+        stride, size = strides[item], sweep.sizes[item]
+        left = size - _taken(keys, stride, size)
+        source = np.flatnonzero(left)
+        target = np.searchsorted(following, keys[source] + stride)
+        yield item, source, target, left[source].astype(sweep.weights.dtype)
+
+
+def _turned(sweep: Sweep, phase: Phase, keys: Keys, live: tuple[int, ...]) -> tuple[Keys, Turn]:
+    """Forget the classes that leave (all taken, if every item must be) and admit new ones."""
+    old, new = _strides(sweep, phase.live), _strides(sweep, live)
+    kept = np.arange(len(keys))
+    if sweep.exhaustive:
+        for item in phase.leaving:
+            size = sweep.sizes[item]
+            kept = kept[_taken(keys[kept], old[item], size) == size]
+    renamed = np.zeros(len(kept), dtype=np.int64)
+    for item in phase.live:
+        if item not in phase.leaving:
+            renamed += _taken(keys[kept], old[item], sweep.sizes[item]) * new[item]
+    following, target = np.unique(renamed, return_inverse=True)
+    return following, Turn(kept, target)
+
+
+def _scaled(values: Values) -> tuple[Values, int]:
+    if values.dtype == object or not len(values):
+        return values, 0
+    shift = int(np.frexp(values.max())[1])
+    return np.ldexp(values, -shift), shift
+
+
+def _greedy(
+    reach: list[tuple[int, ...]], choosers: list[int], items: list[int], start: int
+) -> list[Phase]:
+    """Next the chooser class that leaves the smallest product of live class sizes."""
+    waiting = set(range(len(reach)))
+    users_left = {j: sum(j in row for row in reach) for j in range(len(items))}
+    room = [math.log(size + 1) for size in items]
+    live: set[int] = set()
+    phases: list[Phase] = []
+    k = start
+    while waiting:
+        if phases:
+            k = min(waiting, key=lambda k: (_growth(reach[k], live, users_left, room), k))
+        waiting.remove(k)
+        live.update(reach[k])
+        for j in reach[k]:
+            users_left[j] -= 1
+        leaving = tuple(j for j in reach[k] if not users_left[j])
+        phases.append(Phase(k, choosers[k], tuple(sorted(live)), reach[k], leaving))
+        live.difference_update(leaving)
+    return phases
+
+
+def _growth(
+    reach: tuple[int, ...], live: set[int], users_left: dict[int, int], room: list[float]
+) -> float:
+    opened = sum(room[j] for j in reach if j not in live)
+    return opened - sum(room[j] for j in reach if users_left[j] == 1)
+
+
+def _predicted(phases: list[Phase], items: list[int], exhaustive: bool) -> float | None:
+    """States times choices over all layers; None if a state needs more than 62 bits.
+
+    The states of a layer have one number of taken items in all, or, when items of forgotten
+    classes may be left over, at most so many.
+    """
+    operations, done, forgotten = 0.0, 0, 0
+    for phase in phases:
+        if math.prod(items[j] + 1 for j in phase.live) >= 1 << 62:
+            return None
+        tally = np.ones(1)
+        for j in phase.live:
+            tally = np.convolve(tally, np.ones(items[j] + 1))
+        upto = np.concatenate(([0.0], np.cumsum(tally)))
+        for taken in range(done, done + phase.size):
+            most = min(taken, len(tally) - 1)
+            least = max(taken - forgotten, 0)
+            if exhaustive:
+                operations += float(tally[least]) * len(phase.reach) if least < len(tally) else 0
+            elif least <= most:
+                operations += float(upto[most + 1] - upto[least]) * len(phase.reach)
+        done += phase.size
+        forgotten += sum(items[j] for j in phase.leaving)
+    return operations

@@ -1,0 +1,264 @@
+"""count() and posterior(): reduce, plan, run, combine. The only door to counting."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+from fractions import Fraction
+
+import numpy as np
+
+from anonymatch.counting.bounds import block_bounds
+from anonymatch.counting.job import Job, Settings
+from anonymatch.counting.plan import METHODS
+from anonymatch.counting.posterior import Objects, Posterior
+from anonymatch.counting.result import Count, power_product
+from anonymatch.effort import Budget, Progress
+from anonymatch.errors import InputError, NoMatchingError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.structure import witness
+
+__all__ = ["count", "posterior"]
+
+
+def count(
+    graph: Graph,
+    *,
+    method: str = "auto",
+    exact: bool | None = None,
+    budget: Budget | float | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Count:
+    """How many perfect matchings the graph has: the ways users can be matched to behaviours.
+
+    Weighted graphs: the sum over matchings of the product of their weights.
+
+    Parameters
+    ----------
+    graph : Graph
+    method : str
+        "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
+    exact : bool, optional
+        True: an exact answer or a refusal that names the predicted cost; for weighted graphs the
+        exact rational. Default: exact where the budget allows, otherwise proven bounds; weighted
+        graphs in floating point with a proven error.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+    epsilon, delta : float, optional
+        A result within a factor 1 +- epsilon with probability 1 - delta is enough. An exact answer
+        always is; beyond the budget the call is refused.
+    seed : int, optional
+        For methods that draw; exact ones do not.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
+
+    Returns
+    -------
+    Count
+        A graph without a perfect matching has count 0 and a `witness`.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> am.count(am.Graph.from_rows(["1100", "1100", "0011", "0011"])).value
+    4
+    >>> c = am.count(am.Graph.from_rows(["100", "100", "111"]))
+    >>> c.value, c.witness
+    (0, Witness(users=(0, 1), behaviours=(0,)))
+    """
+    settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
+    why = witness(graph)
+    if why is not None:
+        none = -math.inf
+        return Count(
+            exact=True,
+            log=none,
+            low=none,
+            high=none,
+            method="no matching",
+            witness=why,
+            weighted=graph.weighted,
+        )
+    job = Job(graph, settings, edges=False)
+    over = job.beyond_budget()
+    if over and (settings.exact or epsilon is not None or delta is not None):
+        raise job.refusal("an exact count")
+    return _combine(job, over)
+
+
+def posterior(
+    graph: Graph,
+    *,
+    method: str = "auto",
+    exact: bool | None = None,
+    budget: Budget | float | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Posterior:
+    """The chance of every edge: that this user did this behaviour, all matchings equally likely.
+
+    Weighted graphs: matchings in proportion to the product of their weights. Keywords as for
+    :func:`count`.
+
+    Raises
+    ------
+    NoMatchingError
+        If the graph has no perfect matching; carries Hall's witness.
+    BudgetError
+        If the predicted cost exceeds the budget.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
+    >>> p = am.posterior(am.Graph.from_edges(pairs))
+    >>> p["ann"], p["cem"]
+    ({'x': 0.5, 'y': 0.5}, {'y': 0.0, 'z': 1.0})
+    >>> p.counts["ann"]
+    {'x': 1, 'y': 1}
+    """
+    settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
+    why = witness(graph)
+    if why is not None:
+        raise NoMatchingError(why.users, why.behaviours)
+    job = Job(graph, settings, edges=True)
+    if job.beyond_budget():
+        raise job.refusal("exact posteriors")
+    chances = np.zeros(graph.n_edges)
+    rounding = 2.0**-46  # of the small kernel: at most 12 users and 12 behaviours
+    _put_small(job, chances, job.small_minors()[1])
+    for kind, solution in zip(job.kinds, job.solutions, strict=True):
+        chances[job.reduced.edges_of(kind.number)] = solution.posteriors
+        rounding = max(rounding, solution.rounding)
+    chances.setflags(write=False)
+    exactly = not graph.weighted or settings.exact
+    return Posterior(
+        graph=graph,
+        chances=chances,
+        exact=exactly,
+        error=rounding,
+        method=job.plan.method,
+        plan=job.plan,
+        exact_counts=(lambda: _exact_counts(job)) if exactly else None,
+    )
+
+
+def _settings(
+    method: str,
+    exact: bool | None,
+    budget: Budget | float | None,
+    epsilon: float | None,
+    delta: float | None,
+    seed: int | None,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> Settings:
+    if method not in METHODS:
+        raise InputError(f"method must be one of {', '.join(METHODS)}; not {method!r}")
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if value is not None and not 0 < value < 1:
+            raise InputError(f"{name} must lie between 0 and 1, not {value!r}")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise InputError(f"seed must be a whole number from 0, not {seed!r}")
+    return Settings(
+        method=method,
+        exact=bool(exact),
+        budget=Budget.of(budget),
+        executor=executor,
+        progress=progress,
+    )
+
+
+def _combine(job: Job, over: frozenset[int]) -> Count:
+    """The product over blocks: exact, or an interval in logs; blocks beyond the budget by bounds."""
+    weighted = job.graph.weighted
+    logs, errors = job.small_logs()
+    copies = job.small.copies
+    log = float(copies @ logs)
+    low, high = log - float(copies @ errors), log + float(copies @ errors)
+    exact = not over and (not weighted or job.settings.exact)
+    factors = [] if weighted else job.small_factors()
+    for k, kind in enumerate(job.kinds):
+        shift = job.log_scale(kind)
+        if k in over:
+            bottom, top = block_bounds(kind.block)
+            middle = (bottom + top) / 2
+        else:
+            solution = job.options[k].solve()
+            middle, error = solution.log_and_error
+            bottom, top = middle - error, middle + error
+            factors += [job.factor(kind, solution)] if exact else []
+        log += kind.copies * (middle + shift)
+        low += kind.copies * (bottom + shift)
+        high += kind.copies * (top + shift)
+    if exact:
+        low = high = log
+    else:  # logarithms and their sums are rounded too
+        slack = 2.0**-50 * (len(logs) + len(job.kinds) + 1) * (1 + abs(low) + abs(high))
+        low, high = low - slack, high + slack
+    return Count(
+        exact=exact,
+        log=log,
+        low=low,
+        high=high,
+        method="proven bounds" if over else job.plan.method,
+        plan=job.plan,
+        weighted=weighted,
+        factors=tuple(factors),
+    )
+
+
+def _put_small(job: Job, target: np.ndarray, values: np.ndarray) -> None:
+    """Write values of the small kinds' edges to all edges of their copies."""
+    table, small = job.reduced.table, job.small
+    sizes = np.diff(table.edge_offsets)
+    place = np.full(len(table.class_first), -1, dtype=np.int64)
+    firsts = table.class_first[small.numbers]
+    place[small.numbers] = np.concatenate(([0], np.cumsum(sizes[firsts])))[:-1]
+    members = np.flatnonzero(place[table.class_of_block] >= 0)
+    starts = place[table.class_of_block[members]]
+    from anonymatch.counting.reduce import places
+
+    source = places(starts, sizes[members])
+    target[table.edges[places(table.edge_offsets[members], sizes[members])]] = values[source]
+
+
+def _exact_counts(job: Job) -> Objects:
+    """Matchings of the whole graph through every edge."""
+    counts: Objects = np.zeros(job.graph.n_edges, dtype=object)
+    whole = power_product([(total(), copies) for total, copies in _factors(job)])
+    if len(job.small.numbers):
+        through, _ = job.small_minors()
+        sizes = np.diff(job.reduced.table.edge_offsets)[
+            job.reduced.table.class_first[job.small.numbers]
+        ]
+        values = np.empty(len(through), dtype=object)
+        begin = 0
+        for total, size in zip(job.small_exact, sizes.tolist(), strict=True):
+            others = whole // total
+            values[begin : begin + size] = [others * int(t) for t in through[begin : begin + size]]
+            begin += size
+        _put_small(job, counts, values)
+    for kind, solution in zip(job.kinds, job.solutions, strict=True):
+        weights = kind.block.weights
+        through = solution.minors if weights is None else solution.minors * weights
+        others = Fraction(whole) / solution.total
+        exact = int(others) if others.denominator == 1 else others
+        counts[job.reduced.edges_of(kind.number)] = np.array(
+            [exact * value for value in through], dtype=object
+        )
+    return counts
+
+
+def _factors(job: Job) -> list:
+    factors = [] if job.graph.weighted else job.small_factors()
+    return factors + [job.factor(k, s) for k, s in zip(job.kinds, job.solutions, strict=True)]

@@ -1,0 +1,192 @@
+"""One call under way: the blocks of the graph, the way chosen for each kind, and their answers."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+
+import numpy as np
+
+from anonymatch import _native
+from anonymatch.counting.plan import Context, Option, choose
+from anonymatch.counting.reduce import Kind, Reduced, SmallKinds, reduce
+from anonymatch.counting.result import Factor, Plan, Step
+from anonymatch.counting.solution import Floats, Objects, Solution
+from anonymatch.effort import Budget, Effort, Progress
+from anonymatch.errors import BudgetError
+from anonymatch.graph.bipartite import Graph
+
+__all__ = ["Job", "Settings"]
+
+_SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a call shall run."""
+
+    method: str
+    exact: bool
+    budget: Budget
+    executor: Executor | None
+    progress: Progress | None
+
+
+class Job:
+    """The blocks of a graph with a perfect matching; everything is computed when asked for."""
+
+    def __init__(self, graph: Graph, settings: Settings, *, edges: bool) -> None:
+        self.graph = graph
+        self.settings = settings
+        self.effort = Effort(executor=settings.executor, progress=settings.progress)
+        self.reduced: Reduced = reduce(graph, exact=settings.exact)
+        users, behaviours, n_edges = self.reduced.sizes()
+        small = (behaviours <= _native.SMALL_BEHAVIOURS) & (settings.method == "auto")
+        if graph.weighted and settings.exact:
+            small[:] = False  # whole numbers of any size are not for the small kernel
+        self.small: SmallKinds = self.reduced.small(np.flatnonzero(small))
+        self.kinds: list[Kind] = [self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()]
+        context = Context(edges=edges, budget=settings.budget, effort=self.effort)
+        self.options: list[Option] = [
+            choose(kind.block, context, settings.method) for kind in self.kinds
+        ]
+        steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
+        steps += _small_steps(self.small, users[small], n_edges[small])
+        self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
+
+    def beyond_budget(self) -> frozenset[int]:
+        """Kinds (by place in ``kinds``) that the budget does not reach, the cheapest served first."""
+        over: set[int] = set()
+        spent = 0.0
+        for k in sorted(range(len(self.options)), key=lambda k: self.options[k].seconds):
+            option = self.options[k]
+            if self.settings.budget.allows(spent + option.seconds, option.memory):
+                spent += option.seconds
+            else:
+                over.add(k)
+        self.effort.expect(spent)
+        return frozenset(over)
+
+    def refusal(self, what: str) -> BudgetError:
+        return self.settings.budget.refusal(what, self.plan.seconds, self.plan.memory)
+
+    @cached_property
+    def solutions(self) -> list[Solution]:
+        return [option.solve() for option in self.options]
+
+    def log_scale(self, kind: Kind) -> float:
+        """Natural log of what the block's count is to be multiplied with."""
+        if isinstance(kind.scale, Fraction):
+            return math.log(kind.scale.numerator) - math.log(kind.scale.denominator)
+        return kind.scale
+
+    def factor(self, kind: Kind, solution: Solution) -> Factor:
+        return partial(_scaled_total, solution, kind.scale), kind.copies
+
+    # ---- small kinds, all in one call
+
+    @cached_property
+    def small_exact(self) -> list[int]:
+        """Counts of the small kinds of a graph without weights."""
+        small = self.small
+        totals, _ = _native.small_counts(
+            small.user_offsets,
+            small.behaviour_counts,
+            small.row_offsets,
+            small.indices,
+            minors=False,
+        )
+        return [int(total) for total in totals]
+
+    def small_factors(self) -> list[Factor]:
+        return [
+            (partial(int, total), int(copies))
+            for total, copies in zip(self.small_exact, self.small.copies.tolist(), strict=True)
+        ]
+
+    def small_logs(self) -> tuple[Floats, Floats]:
+        """Natural logs of the counts of the small kinds, and proven bounds on their errors."""
+        small = self.small
+        if small.weights is None:
+            logs = np.array([math.log(total) for total in self.small_exact])
+            return logs, np.zeros(len(logs))
+        totals, _ = _native.small_counts_weighted(
+            small.user_offsets,
+            small.behaviour_counts,
+            small.row_offsets,
+            small.indices,
+            small.weights,
+            minors=False,
+        )
+        users = np.diff(small.user_offsets)
+        error = 2.0**-52 * (users + 1) * (small.behaviour_counts + 1) + 2.0**-50
+        return np.log(totals) + small.log_scales, error
+
+    def small_minors(self) -> tuple[Objects | Floats, Floats]:
+        """Minors of all edges of the small kinds, in the kernel's order, and their chances."""
+        small = self.small
+        rows = np.repeat(np.arange(len(small.row_offsets) - 1), np.diff(small.row_offsets))
+        if small.weights is None:
+            _, minors = _native.small_counts(
+                small.user_offsets,
+                small.behaviour_counts,
+                small.row_offsets,
+                small.indices,
+                minors=True,
+            )
+            through = minors.astype(np.float64)
+        else:
+            _, minors = _native.small_counts_weighted(
+                small.user_offsets,
+                small.behaviour_counts,
+                small.row_offsets,
+                small.indices,
+                small.weights,
+                minors=True,
+            )
+            through = minors * small.weights
+        sums = np.bincount(rows, weights=through, minlength=len(small.row_offsets) - 1)
+        return minors, through / sums[rows]
+
+
+def _scaled_total(solution: Solution, scale: Fraction | float) -> int | Fraction:
+    assert isinstance(scale, Fraction)
+    return solution.total if scale == 1 else solution.total * scale
+
+
+def _step(kind: Kind, option: Option) -> Step:
+    block = kind.block
+    return Step(
+        copies=kind.copies,
+        users=block.n_users,
+        behaviours=block.n_behaviours,
+        edges=block.n_edges,
+        method=option.method,
+        why=option.why,
+        seconds=option.seconds,
+        memory=option.memory,
+    )
+
+
+def _small_steps(small: SmallKinds, users: Floats, edges: Floats) -> list[Step]:
+    """One line a size of small block; pairs that are forced are not worth one."""
+    shapes: dict[tuple[int, int, int], int] = {}
+    columns = (users, small.behaviour_counts, edges, small.copies)
+    for u, b, e, copies in zip(*(column.tolist() for column in columns), strict=True):
+        if (u, b) != (1, 1):
+            shapes[u, b, e] = shapes.get((u, b, e), 0) + copies
+    return [
+        Step(
+            copies=copies,
+            users=u,
+            behaviours=b,
+            edges=e,
+            method="subsets",
+            why="small",
+            seconds=_SMALL_SECONDS * 2**b * e / u,
+        )
+        for (u, b, e), copies in shapes.items()
+    ]

@@ -1,0 +1,270 @@
+"""Which method for which block: the cheapest by predicted seconds, within the memory allowed.
+
+Recognised forms come first, because they cost nothing. What is left is offered to every method that
+applies; each names its price before anything runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from anonymatch.counting import frontier, signs
+from anonymatch.counting.block import Block
+from anonymatch.counting.bounds import block_bits
+from anonymatch.counting.closed_forms import Solved, complete, nested
+from anonymatch.counting.contract import Contracted, contract
+from anonymatch.counting.near_complete import near_complete
+from anonymatch.counting.solution import Floats, Objects, Solution
+from anonymatch.effort import Budget, Effort
+from anonymatch.errors import InputError
+
+__all__ = ["METHODS", "Option", "choose"]
+
+# Below this many predicted seconds the first method that applies is taken: looking for a better one
+# would cost more than it could save.
+_NOT_WORTH_A_SEARCH = 0.002
+_SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving that fewer do
+_NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
+_LARGE = 3000  # users from which contraction by Python costs too much to try on suspicion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A way to solve a block, and its price."""
+
+    method: str
+    why: str
+    seconds: float
+    memory: float
+    solve: Callable[[], Solution]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What all options of one call share."""
+
+    edges: bool  # posteriors are wanted, not only the count
+    budget: Budget
+    effort: Effort
+
+
+def choose(block: Block, context: Context, method: str = "auto") -> Option:
+    """The way for ``block``: the cheapest, or the one that was asked for."""
+    if method != "auto":
+        option = _FORCED[method](block, context)
+        if option is None:
+            raise InputError(
+                f"method {method!r} does not apply to a block of {block.n_users} users and "
+                f"{block.n_edges} edges; use method='auto'"
+            )
+        return option
+    recognised = _recognised(block)
+    if recognised is not None:
+        return recognised
+    found = [o for o in (_signs(block, context),) if o is not None]
+    if found and found[0].seconds <= _NOT_WORTH_A_SEARCH:
+        return found[0]
+    found += [o for o in (_frontier(block, context),) if o is not None]
+    for offer in (_contracted, _near_complete):
+        best = min((o.seconds for o in found), default=math.inf)
+        if best > _NOT_WORTH_A_SEARCH:
+            option = offer(block, replace(context), best)
+            found += [option] if option is not None else []
+    return _cheapest(found, block, context.budget)
+
+
+def _cheapest(found: list[Option], block: Block, budget: Budget) -> Option:
+    if not found:
+        return Option(
+            method="none",
+            why="no exact method reaches it",
+            seconds=math.inf,
+            memory=math.inf,
+            solve=lambda: Solution(block),
+        )
+    return min(found, key=lambda o: (o.memory > budget.memory, o.seconds))
+
+
+# ---- recognised forms
+
+
+def _recognised(block: Block) -> Option | None:
+    for recognise, why in (
+        (complete, "everybody may have done everything"),
+        (nested, "neighbourhoods contain each other"),
+    ):
+        solved: Solved | None = recognise(block)
+        if solved is not None:
+            return _closed(block, solved, why)
+    return None
+
+
+def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Option:
+    solution = Solution(
+        block,
+        total=lambda: solved.total,
+        log=lambda: solved.log,
+        minors=solved.minors,
+        posteriors=solved.posteriors,
+        rounding=1e-12,
+    )
+    return Option(
+        method="closed form",
+        why=why,
+        seconds=seconds,
+        memory=64.0 * block.n_edges,
+        solve=lambda: solution,
+    )
+
+
+def _near_complete(block: Block, context: Context, best: float) -> Option | None:
+    if block.weights is not None or 2 * block.n_edges < block.n_users * block.n_behaviours:
+        return None
+    limit = min(best, context.budget.seconds) * _NEAR_COMPLETE_RATE
+    solved = near_complete(block, limit=limit)
+    if solved is None:
+        return None
+    seconds = solved.minor_operations / _NEAR_COMPLETE_RATE if context.edges else 0.0
+    missing = block.n_users * block.n_behaviours - block.n_edges
+    return _closed(block, solved, f"only {missing} edges are missing: rook polynomial", seconds)
+
+
+# ---- programmes
+
+
+def _signs(block: Block, context: Context) -> Option | None:
+    bits = block_bits(block) if block.exact else 0.0
+    if not signs.applies(block, bits):
+        return None
+    return Option(
+        method="signs",
+        why=f"{block.n_behaviours} * 2^{block.n_behaviours - 1} row products",
+        seconds=signs.seconds(block, edges=context.edges),
+        memory=2.0**20,
+        solve=lambda: signs.solve(block, bits=bits, effort=context.effort),
+    )
+
+
+def _frontier(block: Block, context: Context) -> Option | None:
+    way = frontier.find_way(block)
+    if not way.feasible:
+        return None
+    bits = block_bits(block) if block.exact else 64.0
+    return _along(way, block, bits, context)
+
+
+def _along(way: frontier.FrontierWay, block: Block, bits: float, context: Context) -> Option:
+    exact_words = frontier.words_for(bits)
+    words = 1 if context.edges and block.weights is None else exact_words
+    seconds = way.seconds(words, edges=context.edges)
+    sharpen = exact_words > _SHARPEN_FROM
+    if sharpen and words > 1:
+        seconds += way.seconds(1, edges=False)
+
+    def solve() -> Solution:
+        proven = bits
+        if sharpen and words > 1:
+            proven = min(bits, frontier.proven_bits(way, block, context.effort))
+        return frontier.solve(
+            way, block, bits=proven, memory=context.budget.memory, effort=context.effort
+        )
+
+    return Option(
+        method="frontier",
+        why=f"at most {way.plan.width} open behaviours at once",
+        seconds=seconds,
+        memory=way.memory(words, edges=context.edges),
+        solve=solve,
+    )
+
+
+# ---- contraction first, then a programme
+
+
+def _contracted(block: Block, context: Context, best: float) -> Option | None:
+    """Contract users and behaviours with two edges, if what is left is cheaper."""
+    if block.optional or (block.n_users > _LARGE and best < 1.0):
+        return None
+    bits = block_bits(block) if block.exact else 0.0
+    offers = []
+    for degree_limit in (4, block.n_users):
+        small = contract(block, degree_limit=degree_limit)
+        if small is None:
+            return None
+        offers += _after_contraction(block, small, bits, context)
+    return min(offers, key=lambda o: o.seconds, default=None)
+
+
+def _after_contraction(
+    block: Block, small: Contracted, bits: float, context: Context
+) -> list[Option]:
+    inner: list[Option] = []
+    if signs.applies(small.block, bits):
+        inner.append(
+            Option(
+                method="signs",
+                why="",
+                seconds=signs.seconds(small.block, edges=context.edges),
+                memory=2.0**20,
+                solve=lambda: signs.solve(small.block, bits=bits, effort=context.effort),
+            )
+        )
+    way = frontier.find_way(small.block)
+    if way.feasible:
+        inner.append(_along(way, small.block, max(bits, 1.0), context))
+    return [
+        replace(
+            option,
+            why=f"{small.contractions} contractions leave {small.block.n_users} users",
+            solve=lambda option=option: _pulled_back(block, small, option.solve()),
+        )
+        for option in inner
+    ]
+
+
+def _pulled_back(block: Block, small: Contracted, inner: Solution) -> Solution:
+    if block.exact:
+
+        def minors() -> Objects:
+            return small.pull_back(inner.minors)
+
+        return Solution(block, total=lambda: small.factor * inner.total, minors=minors)
+
+    rounding = inner.rounding + 2.0**-53 * 1.01 * small.roundings
+    assert block.weights is not None
+    weights = block.weights
+
+    def real() -> tuple[float, float]:
+        log, error = inner.log_and_error
+        return log + math.log(small.factor), error + rounding
+
+    def posteriors() -> Floats:
+        slopes = small.pull_back(inner.posteriors / small.block.weights)
+        chances: Floats = weights * slopes / small.factor
+        return chances
+
+    return Solution(block, real=real, posteriors=posteriors, rounding=rounding)
+
+
+# ---- methods by name
+
+Offer = Callable[[Block, Context], Option | None]
+
+
+def _closed_only(block: Block, context: Context) -> Option | None:
+    return _recognised(block) or _near_complete(block, context, math.inf)
+
+
+def _contracted_only(block: Block, context: Context) -> Option | None:
+    return _contracted(block, context, math.inf)
+
+
+_FORCED: dict[str, Offer] = {
+    "closed": _closed_only,
+    "contract": _contracted_only,
+    "frontier": _frontier,
+    "signs": _signs,
+}
+METHODS = ("auto", *_FORCED)

@@ -1,0 +1,137 @@
+"""Posterior: the chance of every edge, and the matchings through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.counting.result import Plan
+from anonymatch.graph.bipartite import Graph
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+__all__ = ["EdgeCounts", "Posterior"]
+
+Floats = npt.NDArray[np.float64]
+Objects = npt.NDArray[np.object_]
+
+
+class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
+    """For each user, the number of matchings through each of the user's edges, exactly.
+
+    ``values`` has them all as Python ints (Fractions for weighted graphs), in the order of the
+    graph's edges.
+    """
+
+    def __init__(self, graph: Graph, values: Objects) -> None:
+        values.setflags(write=False)
+        self.values_by_edge = values
+        self._graph = graph
+
+    def __getitem__(self, user: Hashable) -> dict[Hashable, Any]:
+        return _row(self._graph, self.values_by_edge, user)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._graph.users)
+
+    def __len__(self) -> int:
+        return self._graph.n_users
+
+    def to_dense(self) -> Objects:
+        """A matrix of exact numbers, users by behaviours, 0 where there is no edge."""
+        graph = self._graph
+        dense = np.zeros((graph.n_users, graph.n_behaviours), dtype=object)
+        rows = np.repeat(np.arange(graph.n_users), graph.degrees)
+        dense[rows, graph.indices] = self.values_by_edge
+        return dense
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Posterior:
+    """The chance of every edge: that this user did this behaviour.
+
+    Attributes
+    ----------
+    graph : Graph
+    chances : array
+        One an edge, in the order of the graph's edges; edges in no matching have 0.
+    exact : bool
+        Whether `counts` gives the exact numbers that the chances are rounded from.
+    error : float
+        Bound on the error of each chance, relative to it.
+    confidence : float
+        Chance that the bound holds; 1.0 means proven.
+    method, seed, plan
+        What ran, its seed (None: nothing random), and the way block by block.
+    """
+
+    graph: Graph = field(repr=False)
+    chances: Floats = field(repr=False)
+    exact: bool
+    error: float
+    method: str
+    confidence: float = 1.0
+    seed: int | None = None
+    plan: Plan = field(default_factory=Plan, repr=False)
+    exact_counts: Callable[[], Objects] | None = field(default=None, repr=False)
+
+    @cached_property
+    def matrix(self) -> scipy.sparse.csr_array:
+        """The chances as a scipy CSR array with the graph's pattern."""
+        import scipy.sparse
+
+        graph = self.graph
+        return scipy.sparse.csr_array(
+            (self.chances, graph.indices, graph.indptr), shape=(graph.n_users, graph.n_behaviours)
+        )
+
+    def __getitem__(self, user: Hashable) -> dict[Hashable, float]:
+        return _row(self.graph, self.chances, user)
+
+    @cached_property
+    def counts(self) -> EdgeCounts:
+        """Matchings through each edge, as Python ints (computed when first asked for).
+
+        Raises
+        ------
+        ValueError
+            If the chances are not exact: ask for ``posterior(graph, exact=True)``.
+        """
+        if self.exact_counts is None:
+            raise ValueError("these chances are not exact; use posterior(graph, exact=True)")
+        return EdgeCounts(self.graph, self.exact_counts())
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickled without the way to exact counts, unless they are computed already."""
+        state = dict(self.__dict__)
+        state["exact_counts"] = None
+        return state
+
+    def __str__(self) -> str:
+        trust = "exact" if self.exact else f"relative error below {self.error:.2g}"
+        return f"chances of {self.graph.n_edges} edges, {trust}, by {self.method}"
+
+
+def _row(graph: Graph, values: npt.NDArray[Any], user: Hashable) -> dict[Hashable, Any]:
+    i = graph.user_index(user)
+    edges = slice(int(graph.indptr[i]), int(graph.indptr[i + 1]))
+    names = graph.behaviours
+    behaviours = graph.indices[edges].tolist()
+    return {names[j]: v for j, v in zip(behaviours, values[edges].tolist(), strict=True)}
+
+
+def whole_counts(
+    total: int | Fraction, factor: int | Fraction, through: Objects
+) -> list[int | Fraction]:
+    """Matchings of the whole graph through edges of a block, from those of the block."""
+    others = Fraction(total) / factor
+    if others.denominator == 1:
+        return [int(others) * value for value in through]
+    return [others * value for value in through]
