@@ -98,7 +98,7 @@ void bind_frontier(nb::module_& m) {
         .def("count_real",
              [](const am::Frontier& job) {
                  const auto real = job.count_real();
-                 return std::pair(real.mantissa, real.exponent);
+                 return nb::make_tuple(real.mantissa, real.exponent);
              })
         .def("posteriors", [](const am::Frontier& job) { return owned(job.posteriors()); })
         .def("samples", [](const am::Frontier& job) { return owned(job.samples()); });

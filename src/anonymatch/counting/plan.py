@@ -27,6 +27,7 @@ __all__ = ["METHODS", "Option", "choose"]
 _NOT_WORTH_A_SEARCH = 0.002
 _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving that fewer do
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
+_FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
 _LARGE = 3000  # users from which contraction by Python costs too much to try on suspicion
 
 
@@ -120,14 +121,14 @@ def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Opt
 
 
 def _near_complete(block: Block, context: Context, best: float) -> Option | None:
-    if block.weights is not None or 2 * block.n_edges < block.n_users * block.n_behaviours:
+    missing = block.n_users * block.n_behaviours - block.n_edges
+    if block.weights is not None or missing > _FEW_MISSING * block.n_behaviours:
         return None
     limit = min(best, context.budget.seconds) * _NEAR_COMPLETE_RATE
     solved = near_complete(block, limit=limit)
     if solved is None:
         return None
     seconds = solved.minor_operations / _NEAR_COMPLETE_RATE if context.edges else 0.0
-    missing = block.n_users * block.n_behaviours - block.n_edges
     return _closed(block, solved, f"only {missing} edges are missing: rook polynomial", seconds)
 
 
