@@ -77,8 +77,6 @@ bool count_avx512(const SignsProblem& problem, Range units, std::span<std::uint6
     return count_in_lanes<Lanes512>(problem, units, out);
 }
 
-bool minors_avx512(const SignsProblem&, Range, std::span<std::uint64_t>) noexcept { return false; }
-
 }  // namespace anonymatch::detail
 
 #if defined(__clang__)
