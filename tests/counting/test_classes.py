@@ -31,7 +31,7 @@ def twin_matrices(draw: st.DrawFn) -> Matrix:
 
 
 @seed(12)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(twin_matrices())
 def test_twins_agree_with_the_definition(matrix: Matrix) -> None:
     solved = by_classes(block_of(matrix))
@@ -49,7 +49,7 @@ def test_twins_agree_with_the_definition(matrix: Matrix) -> None:
 
 
 @seed(13)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(twin_matrices())
 def test_float_weights_keep_their_accuracy(matrix: Matrix) -> None:
     total, edges = permanent(matrix), np.nonzero(matrix)

@@ -11,7 +11,7 @@ components are solved once. The sum alternates, so everything stays in integers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import mul
 from typing import TYPE_CHECKING
@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymatch.counting.integers import divide, multiply, multiply_all, power
-from anonymatch.counting.rook import WIDEST, Pattern, Sweep, canonical, plan_sweep, rook_polynomial
+from anonymatch.counting.rook import (
+    OVERHEAD,
+    WIDEST,
+    Pattern,
+    Sweep,
+    canonical,
+    plan_rows,
+    plan_sweep,
+    rook_polynomial,
+    row_deletions,
+    turn,
+)
 
 if TYPE_CHECKING:
     from anonymatch.counting.block import Block
@@ -67,15 +78,16 @@ class NearComplete:
     @property
     def minor_operations(self) -> float:
         """Predicted cost of :meth:`minors` and :meth:`posteriors`, in the unit of ``limit``."""
-        n, bits = self.block.n_users, self.log / math.log(2)
-        classes, shared = 1, 0.0
-        for kind in self.kinds:
-            columns = len({j for row in kind.pattern for j in row})
-            pairs = len(kind.pattern) * columns - sum(map(len, kind.pattern))
-            classes += len(kind.pattern) + columns
-            shared += (len(kind.pattern) + columns + pairs) * kind.operations
-        terms = 1 + sum(2 * len(kind.polynomial) for kind in self.kinds)
-        return shared + (terms * n + min(classes**2, n**2) * terms) * (1 + bits / 32)
+        n, words = self.block.n_users, 1 + self.log / math.log(2) / 32
+        degrees = [len(kind.polynomial) - 1 for kind in self.kinds]
+        moments = 1 + sum(
+            min(2, kind.copies) * d for kind, d in zip(self.kinds, degrees, strict=True)
+        )
+        classes = 1 + sum(len(kind.pattern) for kind in self.kinds)
+        longest = 1 + 2 * max(degrees, default=0)
+        pairs = min(classes, n) ** 2 + len(self.kinds) ** 2 * moments
+        deletions = sum(Side.of(kind.pattern).operations for kind in self.kinds)
+        return deletions + (moments * n + longest * pairs) * words
 
     def minors(self) -> Exact:
         """Exact integers; equal ones share one object."""
@@ -213,6 +225,8 @@ class _Minors:
         self.moments = [
             alternating_sum([0] * s + common, n - 1, c - 1) for s in range(len(self.short))
         ]
+        self.sides: dict[int, Side] = {}
+        self.deletions: dict[tuple[int, int | None], tuple[list[int], list[list[int]]]] = {}
         self.without: dict[tuple[int, int], list[int]] = {}
 
     def classes(self, place: Place, *, side: int) -> tuple[Integers, list[tuple[int, list[int]]]]:
@@ -256,11 +270,60 @@ class _Minors:
         return self.without[key]
 
     def _deleted(self, kind: int, row: int | None, column: int | None) -> list[int]:
-        pattern = self.kinds[kind].pattern
-        rest = [[j for j in r if j != column] for i, r in enumerate(pattern) if i != row]
-        sweep = plan_sweep(rest)
-        assert sweep is not None  # a part of a pattern is no wider than the pattern
-        return rook_polynomial(sweep)
+        """The polynomial of a component without one user, one behaviour, or both."""
+        if kind not in self.sides:
+            self.sides[kind] = Side.of(self.kinds[kind].pattern)
+        side = self.sides[kind]
+        swept, other = (column, row) if side.turned else (row, column)
+        if (kind, other) not in self.deletions:
+            self.deletions[kind, other] = side.deletions(other)
+        alone, without_row = self.deletions[kind, other]
+        return alone if swept is None else without_row[swept]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The cheaper side of a pattern to sweep when vertices of both sides are to be deleted."""
+
+    sweep: Sweep
+    turned: bool  # by columns
+    others: int  # vertices on the other side
+
+    @classmethod
+    def of(cls, pattern: Pattern) -> Side:
+        columns = turn(pattern)
+        sides = [
+            cls(sweep=sweep, turned=turned, others=others)
+            for rows, turned, others in (
+                (pattern, False, len(columns)),
+                (columns, True, len(pattern)),
+            )
+            if (sweep := plan_rows(rows)) is not None
+        ]
+        return min(sides, key=lambda side: side.operations)
+
+    @property
+    def operations(self) -> float:
+        """Of all deletions: for each vertex on the other side a sweep there, back and across.
+
+        Across, one product of packed polynomials a state stands beside its additions.
+        """
+        rows = self.sweep.pattern
+        degree = sum(map(len, rows)) / len(rows)
+        words = len(rows) ** 2 * math.log2(degree + 1) / 32
+        products = words**1.6 / ((OVERHEAD + words) * (degree + 1))
+        return 4 * (self.others + 1) * self.sweep.operations * (1 + products)
+
+    def deletions(self, other: int | None) -> tuple[list[int], list[list[int]]]:
+        """Without a vertex of the other side: the polynomial, and those with each row deleted too.
+
+        The order stays that of the whole pattern, so that no sweep is wider.
+        """
+        rest = tuple(tuple(j for j in row if j != other) for row in self.sweep.pattern)
+        sweep = replace(self.sweep, pattern=rest)
+        without = row_deletions(sweep)
+        places = np.argsort(self.sweep.order).tolist()
+        return rook_polynomial(sweep), [without[t] for t in places]
 
 
 def _dot(coefficients: list[int], moments: list[int]) -> int:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Pattern = tuple[tuple[int, ...], ...]
 
 WIDEST = 24  # live columns at most: 2^24 polynomials are beyond any use
+STARTS = 6  # greedy orders tried
+OVERHEAD = 100  # words that could be added in the time of looking up one state
+CHEAP = 1e5  # operations, below which looking for a better order costs more than it saves
 REPACK = 64  # rows, after which coefficients get room to grow
 
 
@@ -50,6 +53,7 @@ class Sweep:
     """An order of rows (or of columns, as rows of ``pattern``) and what going through it costs."""
 
     pattern: Pattern  # its rows in the order of the sweep
+    order: tuple[int, ...]  # which those were
     operations: float  # predicted, on 32-bit words
     threads: tuple[Thread, ...] = ()  # instead, when the pattern is made of paths and cycles
 
@@ -62,17 +66,35 @@ def plan_sweep(pattern: Iterable[Iterable[int]]) -> Sweep | None:
     >>> plan_sweep([(0, 1), (1, 2), (0, 2)]).pattern
     ((0, 1), (1, 2), (0, 2))
     """
-    rows = tuple(tuple(row) for row in pattern if row)
-    columns: dict[int, list[int]] = {}
-    for i, row in enumerate(rows):
-        for j in row:
-            columns.setdefault(j, []).append(i)
-    other = tuple(tuple(column) for column in columns.values())
+    rows = tuple(tuple(row) for row in pattern)
+    other = turn(rows)
     if all(len(ends) <= 2 for side in (rows, other) for ends in side):
         length = sum(map(len, rows))
-        return Sweep(pattern=rows, operations=length**2, threads=_threads(rows, columns))
-    plans = [plan for side in (rows, other) if (plan := _ordered(side)) is not None]
+        return Sweep(
+            pattern=rows,
+            order=tuple(range(len(rows))),
+            operations=length * (OVERHEAD + length),
+            threads=_threads(rows, other),
+        )
+    plans = [plan for side in (rows, other) if (plan := plan_rows(side)) is not None]
     return min(plans, key=lambda plan: plan.operations, default=None)
+
+
+def turn(pattern: Pattern) -> Pattern:
+    """Rows and columns exchanged; columns without an edge are kept up to the largest label.
+
+    Examples
+    --------
+    >>> turn(((0, 2), (2,)))
+    ((0,), (), (0, 1))
+    """
+    columns: list[list[int]] = [
+        [] for _ in range(1 + max((j for r in pattern for j in r), default=-1))
+    ]
+    for i, row in enumerate(pattern):
+        for j in row:
+            columns[j].append(i)
+    return tuple(map(tuple, columns))
 
 
 def rook_polynomial(sweep: Sweep) -> list[int]:
@@ -89,50 +111,99 @@ def rook_polynomial(sweep: Sweep) -> list[int]:
     """
     if sweep.threads:
         return multiply_all([thread.polynomial() for thread in sweep.threads])
-    rows = sweep.pattern
+    states, width = {0: 1}, 0
+    for t, move in enumerate(_moves(sweep.pattern)):
+        if t % REPACK == 0:
+            states, width = _repacked(states, width, sweep.pattern[t : t + REPACK])
+        empty, taken = _step(states, move)
+        states = _joined(empty, taken, 8 * width)
+    return unpack(states[0], width) if sweep.pattern else [1]
+
+
+def row_deletions(sweep: Sweep) -> list[list[int]]:
+    """For every row of the sweep's pattern, the polynomial of the pattern without it.
+
+    Those are the matchings that leave the row empty: ways to reach a state before it times ways to
+    go on from there, with the same columns used.
+
+    Examples
+    --------
+    >>> row_deletions(plan_sweep([(0, 1), (0,)]))
+    [[1, 1], [1, 2]]
+    """
+    width = width_of(prod(len(row) + 1 for row in sweep.pattern))
+    moves = _moves(sweep.pattern)
+    states = {0: 1}
+    layers: list[tuple[dict[int, int], dict[int, int]]] = []
+    for move in moves:
+        empty, taken = _step(states, move)
+        layers.append((states, dict(empty)))
+        states = _joined(empty, taken, 8 * width)
+    onward = {0: 1}
+    polynomials: list[list[int]] = []
+    for (before, empty), (leaving, staying) in zip(reversed(layers), reversed(moves), strict=True):
+        polynomials.append(unpack(sum(v * onward[s] for s, v in empty.items()), width))
+        stay = ~sum(1 << slot for slot in leaving)
+        backward: dict[int, int] = {}
+        for s in before:
+            rest = s & stay
+            taken_on = onward[rest] * sum(not s >> slot & 1 for slot in leaving)
+            for slot in staying:
+                if not s >> slot & 1:
+                    taken_on += onward[rest | 1 << slot]
+            backward[s] = onward[rest] + (taken_on << 8 * width)
+        onward = backward
+    return polynomials[::-1]
+
+
+Move = tuple[list[int], list[int]]  # slots of a row's columns that leave after it, and that stay
+
+
+def _moves(rows: Pattern) -> list[Move]:
+    """Slots for the live columns of each row in turn; those of columns that left are used again."""
     last = {j: t for t, row in enumerate(rows) for j in row}
     slots: dict[int, int] = {}
     free: list[int] = []
-    states = {0: 1}
-    width = 0
+    moves: list[Move] = []
     for t, row in enumerate(rows):
-        if t % REPACK == 0:
-            states, width = _repacked(states, width, rows[t : t + REPACK])
         for j in row:
             if j not in slots:
                 slots[j] = free.pop() if free else len(slots)
-        leaving = [slots[j] for j in row if last[j] == t]
         staying = [slots[j] for j in row if last[j] != t]
-        states = _step(states, leaving, staying, 8 * width)
-        free += [slots.pop(j) for j in row if last[j] == t]
-    return unpack(states[0], width) if rows else [1]
+        leaving = [slots.pop(j) for j in row if last[j] == t]
+        free += leaving
+        moves.append((leaving, staying))
+    return moves
 
 
-def _step(
-    states: dict[int, int], leaving: list[int], staying: list[int], shift: int
-) -> dict[int, int]:
-    """The states after one row that reaches the columns in these slots.
+def _step(states: dict[int, int], move: Move) -> tuple[dict[int, int], dict[int, int]]:
+    """The states after one row if it stays empty, and if it takes a column.
 
     Columns that leave are forgotten first, so that a column that stays is taken from the fewer
     states that remain.
     """
+    leaving, staying = move
     stay = ~sum(1 << slot for slot in leaving)
-    after: dict[int, int] = {}
+    empty: dict[int, int] = {}
     taken: dict[int, int] = {}
     for s, v in states.items():
         rest = s & stay
-        after[rest] = after[rest] + v if rest in after else v
+        empty[rest] = empty[rest] + v if rest in empty else v
         for slot in leaving:
             if not s >> slot & 1:
                 taken[rest] = taken[rest] + v if rest in taken else v
     for slot in staying:
-        for s, v in after.items():
+        for s, v in empty.items():
             if not s >> slot & 1:
                 used = s | 1 << slot
                 taken[used] = taken[used] + v if used in taken else v
+    return empty, taken
+
+
+def _joined(empty: dict[int, int], taken: dict[int, int], shift: int) -> dict[int, int]:
     for s, v in taken.items():
-        after[s] = after[s] + (v << shift) if s in after else v << shift
-    return after
+        empty[s] = empty[s] + (v << shift) if s in empty else v << shift
+    return empty
 
 
 def _repacked(states: dict[int, int], width: int, ahead: Pattern) -> tuple[dict[int, int], int]:
@@ -212,12 +283,14 @@ def _walk(near: list[list[int]], kinds: list[int], start: int, n_rows: int) -> l
     return new
 
 
-def _threads(rows: Pattern, columns: dict[int, list[int]]) -> tuple[Thread, ...]:
+def _threads(rows: Pattern, columns: Pattern) -> tuple[Thread, ...]:
     """The paths and cycles of a pattern in which no degree exceeds 2."""
     threads = []
     done: set[int] = set()
     for start in range(len(rows)):
         if start in done:
+            continue
+        if not rows[start]:
             continue
         group, degrees = [start], 0
         done.add(start)
@@ -231,17 +304,20 @@ def _threads(rows: Pattern, columns: dict[int, list[int]]) -> tuple[Thread, ...]
     return tuple(threads)
 
 
-def _ordered(rows: Pattern) -> Sweep | None:
-    """Greedy order: next the row that opens fewest columns net of those it finishes."""
-    open_rows: dict[int, set[int]] = {}
+def plan_rows(rows: Pattern) -> Sweep | None:
+    """Sweep by rows in the best of some greedy orders; None if all are too wide."""
+    reach: dict[int, set[int]] = {}
     for i, row in enumerate(rows):
         for j in row:
-            open_rows.setdefault(j, set()).add(i)
-    starts = sorted(range(len(rows)), key=lambda i: len(rows[i]))[: 4 if len(rows) > 64 else 8]
-    plans = [plan for start in starts if (plan := _greedy(rows, open_rows, start)) is not None]
-    if not rows:
-        return Sweep(pattern=(), operations=1)
-    return min(plans, key=lambda plan: plan.operations, default=None)
+            reach.setdefault(j, set()).add(i)
+    best: Sweep | None = Sweep(pattern=(), order=(), operations=1) if not rows else None
+    for start in sorted(range(len(rows)), key=lambda i: len(rows[i]))[:STARTS]:
+        plan = _greedy(rows, reach, start)
+        if plan is not None and (best is None or plan.operations < best.operations):
+            best = plan
+        if best is not None and best.operations < CHEAP:
+            break
+    return best
 
 
 def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> Sweep | None:
@@ -270,9 +346,10 @@ def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> Sweep | No
             return None
         bits += len(rows[i]).bit_length()
         words = 1 + len(order) * min(bits, total_bits / 2) / 32
-        operations += 2.0 ** len(live) * (len(rows[i]) + 1) * words
+        operations += 2.0 ** len(live) * (len(rows[i]) + 1) * (OVERHEAD + words)
         for j in rows[i]:
             left[j] -= 1
             if not left[j]:
                 live.discard(j)
-    return Sweep(pattern=tuple(rows[i] for i in order), operations=operations)
+    pattern = tuple(rows[i] for i in order)
+    return Sweep(pattern=pattern, order=tuple(order), operations=operations)
