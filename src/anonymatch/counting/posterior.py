@@ -102,8 +102,11 @@ class Posterior:
         Raises
         ------
         ValueError
-            If the chances are not exact: ask for ``posterior(graph, exact=True)``.
+            If the chances are not exact: ask for ``posterior(graph, exact=True)``. Or if they were
+            pickled before their counts were computed.
         """
+        if self.exact_counts is None and self.exact:
+            raise ValueError("counts do not travel unless computed; ask for them before pickling")
         if self.exact_counts is None:
             raise ValueError("these chances are not exact; use posterior(graph, exact=True)")
         return EdgeCounts(self.graph, self.exact_counts())

@@ -1,0 +1,20 @@
+"""Hypothesis profiles, by the environment variable ANONYMATCH_EXAMPLES: fast, ci or night."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Everything but night draws the same examples on every run, so that a failure is the change's own.
+for profile, examples in (("fast", 25), ("ci", 200), ("night", 2000)):
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        derandomize=profile != "night",
+        database=None,
+        deadline=None,
+        print_blob=profile == "night",
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile(os.environ.get("ANONYMATCH_EXAMPLES", "fast"))

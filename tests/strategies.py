@@ -1,0 +1,112 @@
+"""Small graphs for hypothesis, as matrices of exact numbers, and exact measures to hold them to."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+import anonymatch as am
+from anonymatch.counting.reference import first_minors, permanent
+
+Number: TypeAlias = int | float | Fraction
+Matrix: TypeAlias = list[list[Number]]
+Weights: TypeAlias = st.SearchStrategy[Number]
+Objects: TypeAlias = npt.NDArray[np.object_]
+
+ONES: Weights = st.just(1)
+INTEGERS: Weights = st.integers(1, 9)
+FRACTIONS: Weights = st.builds(Fraction, st.integers(1, 9), st.integers(1, 9))
+FLOATS: Weights = st.floats(0.01, 100.0)
+WILD: Weights = st.floats(1e-60, 1e60)  # products stay far from where doubles end, sums do not
+
+_PRECISE = Context(prec=60)
+
+
+@st.composite
+def matrices(
+    draw: st.DrawFn,
+    *,
+    users: tuple[int, int] = (1, 6),
+    spare: int = 0,
+    weights: Weights = ONES,
+    matched: bool = False,
+) -> Matrix:
+    """Users by behaviours, 0 for no edge, sparse to full; ``matched``: with a perfect matching."""
+    n = draw(st.integers(*users))
+    width = n + draw(st.integers(0, spare))
+    tenths = draw(st.sampled_from([1, 2, 4, 6, 8, 9, 10]))
+    edge = st.integers(1, 10).map(lambda k: k <= tenths)
+    rows = [draw(st.lists(edge, min_size=width, max_size=width)) for _ in range(n)]
+    if matched:
+        order = draw(st.permutations(range(width)))
+        for row, column in zip(rows, order, strict=False):
+            row[column] = True
+    return [[draw(weights) if cell else 0 for cell in row] for row in rows]
+
+
+def weighted_matrices(
+    *, users: tuple[int, int] = (1, 6), spare: int = 0, matched: bool = False
+) -> st.SearchStrategy[Matrix]:
+    """Matrices of every kind of weight, one kind at a time."""
+    return st.sampled_from([ONES, INTEGERS, FRACTIONS, FLOATS]).flatmap(
+        lambda weights: matrices(users=users, spare=spare, weights=weights, matched=matched)
+    )
+
+
+def graph_of(matrix: Matrix) -> am.Graph:
+    return am.Graph.from_biadjacency(matrix)
+
+
+def exactly(matrix: Matrix) -> list[list[Fraction]]:
+    """The matrix with every float as the rational that it is."""
+    return [[Fraction(value) for value in row] for row in matrix]
+
+
+def truth(matrix: Matrix) -> Fraction:
+    """The count by definition."""
+    return Fraction(permanent(exactly(matrix)))
+
+
+def edge_truth(matrix: Matrix) -> Objects:
+    """The sum over the matchings through each pair, by definition, as Fractions."""
+    rows = exactly(matrix)
+    through: Objects = np.array(rows, dtype=object) * first_minors(rows)
+    return through
+
+
+def precise_log(value: Fraction | int) -> Decimal:
+    """Natural logarithm to 60 digits; -Infinity for 0."""
+    ratio = Fraction(value)
+    if ratio == 0:
+        return Decimal("-Infinity")
+    numerator, denominator = (_PRECISE.ln(Decimal(x)) for x in ratio.as_integer_ratio())
+    return _PRECISE.subtract(numerator, denominator)
+
+
+def holds(result: am.Count, value: Fraction | int) -> bool:
+    """Whether the interval of a result holds the true count; an exact one must be it."""
+    if result.exact:
+        return bool(result.value == value)
+    return Decimal(result.low) <= precise_log(value) <= Decimal(result.high)
+
+
+def dense(posterior: am.Posterior) -> npt.NDArray[np.float64]:
+    chances: npt.NDArray[np.float64] = posterior.matrix.toarray()
+    return chances
+
+
+def worst_error(posterior: am.Posterior, matrix: Matrix) -> Fraction:
+    """The largest relative error of the chances, exactly; where the truth is 0 so must they be."""
+    through, total = edge_truth(matrix), truth(matrix)
+    worst = Fraction(0)
+    chances: Any = dense(posterior).tolist()
+    for found, wanted in zip(np.ravel(chances), through.ravel(), strict=True):
+        share = Fraction(wanted) / total
+        error = abs(Fraction(float(found)) - share)
+        worst = max(worst, error / share if share else 1000 * error)
+    return worst
