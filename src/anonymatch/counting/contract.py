@@ -9,17 +9,20 @@ one, and a matrix has no entry for that.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.block import Block
+from anonymatch.counting.closed_forms import Floats
+from anonymatch.counting.integers import product
 
 DEGREE_LIMIT = 4
+SMALLEST, LARGEST = 2.0**-900, 2.0**900  # floats to keep away from where digits are lost
 
 Line = dict[int, int]  # of a row, column -> entry; of a column, row -> entry
 
@@ -28,49 +31,81 @@ Line = dict[int, int]  # of a row, column -> entry; of a column, row -> entry
 class Contracted:
     """A smaller block with weights, and the way back.
 
-    count of the original = ``factor`` * count of ``block``.
+    count of the original = ``factor`` * count of ``block``; ``log_factor`` is there when the factor
+    is beyond the range of floats.
 
-    Float weights are rounded: every matching's product passes each contraction once, through one
-    multiplication and one addition of positive numbers, so the count of ``block`` (taken
-    without error) and each pulled-back minor are off by a factor of at most
-    (1 + 2^-53)^``roundings``.
+    Float weights are rounded. Every matching passes each contraction once, through at most two
+    roundings on the way to the count and four more on the way back, and all terms are positive:
+    the count and each posterior are off by a factor of at most (1 + 2^-53)^``roundings``
+    from what an exact treatment of ``block`` would give.
     """
 
     block: Block
-    factor: Any
+    log_factor: float
     contractions: int
     n_edges: int  # of the original
     kept: list[int]  # entry behind each edge of the block
     forced: list[int]  # entries that are in every matching
     values: list[Any]  # of all entries: those of the original, then those made
     tape: list[tuple[int, int, int]]  # entry (first) gained the product of two others
+    shares: list[float]  # floats only: how much of it
 
     @property
     def roundings(self) -> int:
-        return 2 * self.contractions + len(self.forced) + 2 if not self.block.exact else 0
+        return 0 if self.block.exact else 6 * self.contractions + len(self.forced) + 3
+
+    @property
+    def factor(self) -> Any:
+        if not self.block.exact:
+            return math.exp(self.log_factor)
+        return product([self.values[entry] for entry in self.forced])
 
     def pull_back(self, minors: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Minors of the original edges from those of the block's edges.
 
         Minors are derivatives of the count by the weights, so this is the chain rule, backwards.
+        Float minors overflow where :meth:`pull_back_posteriors` does not.
         """
-        values = self.values
-        inner = minors.tolist()
+        if not self.block.exact:
+            through = minors * self.block.weights
+            total = float(through[: self.block.indptr[1]].sum())
+            chances = self.pull_back_posteriors(through / total)
+            weights = np.array(self.values[: self.n_edges], dtype=np.float64)
+            scaled: Floats = chances / weights * (total * self.factor)
+            return scaled
+        values, inner, factor = self.values, minors.tolist(), self.factor
         first_row = range(int(self.block.indptr[1]))
-        rest = sum(values[self.kept[k]] * inner[k] for k in first_row)
-        slopes: list[Any] = [0] * len(values)
+        whole = factor * sum(values[self.kept[k]] * inner[k] for k in first_row)
+        slopes: list[int] = [0] * len(values)
         for entry, minor in zip(self.kept, inner, strict=True):
-            slopes[entry] = self.factor * minor
-        whole = rest * self.factor
+            slopes[entry] = factor * minor
         for entry in self.forced:
-            weight = values[entry]
-            slopes[entry] = whole // weight if self.block.exact else whole / weight
+            slopes[entry] = whole // values[entry]
         for made, left, right in reversed(self.tape):
             slope = slopes[made]
             slopes[left] += values[right] * slope
             slopes[right] += values[left] * slope
-        dtype = object if self.block.exact else np.float64
-        return np.array(slopes[: self.n_edges], dtype=dtype)
+        return np.array(slopes[: self.n_edges], dtype=object)
+
+    def pull_back_posteriors(self, posteriors: Floats) -> Floats:
+        """Posteriors of the original edges from those of the block's edges; float weights only.
+
+        A matching that uses a merged entry uses both edges of one of the products in it, each in
+        proportion to its share: no number leaves the range from 0 to 1.
+        """
+        assert not self.block.exact
+        chances = [0.0] * len(self.values)
+        for entry, chance in zip(self.kept, posteriors.tolist(), strict=True):
+            chances[entry] = chance
+        for entry in self.forced:
+            chances[entry] = 1.0
+        for (made, left, right), share in zip(
+            reversed(self.tape), reversed(self.shares), strict=True
+        ):
+            part = chances[made] * share
+            chances[left] += part
+            chances[right] += part
+        return np.array(chances[: self.n_edges])
 
 
 def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | None:
@@ -103,13 +138,14 @@ def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | 
         return None
     return Contracted(
         block=work.rest(block.exact),
-        factor=prod(work.values[entry] for entry in work.forced),
+        log_factor=work.log_factor(),
         contractions=work.contractions,
         n_edges=block.n_edges,
         kept=[entry for row in work.lines[0].values() for _, entry in sorted(row.items())],
         forced=work.forced,
         values=work.values,
         tape=work.tape,
+        shares=work.shares,
     )
 
 
@@ -130,8 +166,11 @@ class _Work:
         if block.weights is not None:
             self.values = block.weights.tolist()
         self.tape: list[tuple[int, int, int]] = []
+        self.shares: list[float] = []
         self.forced: list[int] = []
         self.contractions = 0
+        self.exact = block.exact
+        self.exponent = 0  # of the power of two taken out of float columns and rows
 
     def run(self, degree_limit: int) -> None:
         waiting = deque(
@@ -147,7 +186,7 @@ class _Work:
             if len(line) < 2:
                 waiting.extend(self._force(side, v))
                 progress = True
-            elif self._grows(side, v) <= degree_limit:
+            elif self._grows(side, v) <= degree_limit and (self.exact or self._in_range(side, v)):
                 waiting.extend(self._merge(side, v))
                 progress = True
             else:
@@ -170,6 +209,7 @@ class _Work:
         from_a, into = across.pop(a), across[b]
         del from_a[v], into[v]
         weight_a, weight_b = values[to_a], values[to_b]
+        begin = len(tape)
         for u, entry in into.items():
             made = len(values)
             tape.append((made, entry, to_a))
@@ -188,7 +228,33 @@ class _Work:
                 touched.append((side, u))
             tape.append((made, entry, to_b))
         self.contractions += 1
+        if not self.exact:
+            self._share(begin, into)
         return touched
+
+    def _in_range(self, side: int, v: int) -> bool:
+        """Whether no product of floats in this contraction can overflow or lose digits."""
+        (a, to_a), (b, to_b) = self.lines[side][v].items()
+        values, across = self.values, self.lines[1 - side]
+        for line, weight in ((across[a], values[to_b]), (across[b], values[to_a])):
+            entries = [values[entry] for entry in line.values()]
+            if min(entries) * weight < SMALLEST or max(entries) * weight > LARGEST:
+                return False
+        return True
+
+    def _share(self, begin: int, line: Line) -> None:
+        """Shares of the products just made; then the line is scaled to entries of about 1.
+
+        Scaling a line by a power of two is exact, and so is what it does to the count.
+        """
+        values = self.values
+        for made, left, right in self.tape[begin:]:
+            self.shares.append(values[left] * values[right] / values[made])
+        shift = math.frexp(max(values[entry] for entry in line.values()))[1]
+        if abs(shift) > 32:
+            for entry in line.values():
+                values[entry] = math.ldexp(values[entry], -shift)
+            self.exponent += shift
 
     def _force(self, side: int, v: int) -> list[tuple[int, int]]:
         """Match a line of degree one; the other edges of its only neighbour are in no matching."""
@@ -201,6 +267,10 @@ class _Work:
         for other in line:
             del along[other][u]
         return [(side, other) for other in line]
+
+    def log_factor(self) -> float:
+        logs = [math.log(self.values[entry]) for entry in self.forced]
+        return math.fsum([*logs, self.exponent * math.log(2)])
 
     def rest(self, exact: bool) -> Block:
         rows, columns = self.lines

@@ -311,7 +311,7 @@ class Side:
         rows = self.sweep.pattern
         degree = sum(map(len, rows)) / len(rows)
         words = len(rows) ** 2 * math.log2(degree + 1) / 32
-        products = words**1.6 / ((OVERHEAD + words) * (degree + 1))
+        products: float = words**1.6 / ((OVERHEAD + words) * (degree + 1))
         return 4 * (self.others + 1) * self.sweep.operations * (1 + products)
 
     def deletions(self, other: int | None) -> tuple[list[int], list[list[int]]]:
