@@ -27,13 +27,8 @@ Frontier::Frontier(const BlockView& block, std::span<const std::int32_t> order,
                    const FrontierWords& values, FrontierTask task, std::size_t byte_limit) {
     check_shape(block, values.weights.size(), values.primes.size() + 1);
     if (task == FrontierTask::sample) throw std::invalid_argument("sampling works in doubles");
-    switch (values.primes.size()) {
-        case 0: job_ = words_job<frontier::Wrapping>(block, order, values, task, byte_limit); break;
-        case 1: job_ = words_job<frontier::Residues<2>>(block, order, values, task, byte_limit); break;
-        case 2: job_ = words_job<frontier::Residues<3>>(block, order, values, task, byte_limit); break;
-        case 3: job_ = words_job<frontier::Residues<4>>(block, order, values, task, byte_limit); break;
-        default: job_ = words_job<frontier::Residues<0>>(block, order, values, task, byte_limit);
-    }
+    job_ = values.primes.empty() ? words_job<frontier::Wrapping>(block, order, values, task, byte_limit)
+                                 : words_job<frontier::Residues>(block, order, values, task, byte_limit);
 }
 
 Frontier::Frontier(const BlockView& block, std::span<const std::int32_t> order,

@@ -72,21 +72,28 @@ void Real::settle(double* values, std::size_t n) const noexcept {
 void Real::backward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
                     const double* next, double* back, double* sum) const noexcept {
     const auto [mantissa, exponent] = weight_of(edge);
-    std::array<double, 2> part{};
+    double part = 0;
+    std::int64_t part_exponent = 0;
     for (std::size_t k = 0; k < sources.size(); ++k) {
         const double* ahead = next + 2 * std::size_t{places[k]};
         if (ahead[0] == 0) continue;
         const double* here = value + 2 * std::size_t{sources[k]};
         add(back + 2 * std::size_t{sources[k]}, mantissa * ahead[0], exponent + exponent_of(ahead[1]));
-        add(part.data(), here[0] * ahead[0], exponent_of(here[1]) + exponent_of(ahead[1]));
+        const std::int64_t own = exponent_of(here[1]) + exponent_of(ahead[1]);
+        if (part == 0 || own - part_exponent > far) [[unlikely]] {
+            part = part == 0 ? 0 : part * power_of_two(part_exponent - own);
+            part_exponent = own;
+        }
+        part += here[0] * ahead[0] * power_of_two(own - part_exponent);
     }
-    if (part[0] == 0) return;
+    if (part == 0) return;
     // A chunk is summed plainly (at most 1024 roundings), chunks by Neumaier's compensated
     // addition: sum[0] + sum[2] is the sum, sum[1] its exponent.
-    settle(part.data(), 1);
-    const std::int64_t own = sum[0] == 0 ? exponent_of(part[1]) : exponent_of(sum[1]);
-    const std::int64_t d = exponent_of(part[1]) - own;
-    double term = part[0];
+    std::array<double, 2> settled{part, word_of(part_exponent)};
+    settle(settled.data(), 1);
+    const std::int64_t exponent_now = exponent_of(settled[1]);
+    const std::int64_t d = sum[0] == 0 ? 0 : exponent_now - exponent_of(sum[1]);
+    double term = settled[0];
     if (d > 0) {
         sum[0] *= power_of_two(-d);
         sum[2] *= power_of_two(-d);
@@ -95,8 +102,8 @@ void Real::backward(std::int32_t edge, Pairs sources, Pairs places, const double
     }
     const double total = sum[0] + term;
     sum[2] += sum[0] >= term ? (sum[0] - total) + term : (term - total) + sum[0];
+    sum[1] = word_of(exponent_now - std::min<std::int64_t>(d, 0));
     sum[0] = total;
-    sum[1] = word_of(d > 0 ? exponent_of(part[1]) : own);
 }
 
 void Real::finish(const double* sum, double* out) const noexcept {

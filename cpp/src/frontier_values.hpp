@@ -21,8 +21,6 @@
 
 namespace anonymatch::frontier {
 
-__extension__ typedef unsigned __int128 u128;
-
 using Pairs = std::span<const std::uint32_t>;
 
 class Wrapping {
@@ -66,85 +64,49 @@ private:
     std::vector<Word> weights_;
 };
 
-/// L words: modulo 2^64, then modulo odd numbers below 2^63. L = 0: their number is known at run time.
-template <std::size_t L>
+/// One word modulo 2^64, then words modulo odd numbers below 2^63. Kept as modulus 0 for 2^64.
 class Residues {
 public:
     using Word = std::uint64_t;
-    explicit Residues(const FrontierWords& values)
-        : moduli_(1, 0), weights_(values.weights.begin(), values.weights.end()) {
-        moduli_.insert(moduli_.end(), values.primes.begin(), values.primes.end());
-        quotients_.resize(weights_.size());
-        for (std::size_t k = 0; k < weights_.size(); ++k) {
-            const Word modulus = moduli_[k % moduli_.size()];
-            if (modulus != 0)
-                quotients_[k] = static_cast<Word>((static_cast<u128>(weights_[k]) << 64) / modulus);
-        }
-    }
+    explicit Residues(const FrontierWords& values);
 
-    [[nodiscard]] std::size_t words() const noexcept { return L == 0 ? moduli_.size() : L; }
+    [[nodiscard]] std::size_t words() const noexcept { return moduli_.size(); }
     [[nodiscard]] std::size_t sums() const noexcept { return 2 * words(); }
 
     void forward(std::int32_t edge, Pairs sources, Pairs places, const Word* value,
                  Word* out) const noexcept {
-        const std::size_t n = words();
-        for (std::size_t k = 0; k < sources.size(); ++k)
-            add_product(edge, value + sources[k] * n, out + places[k] * n);
+        add_(sources, places, value, out, factor_of(edge));
     }
     void backward(std::int32_t edge, Pairs sources, Pairs places, const Word* value, const Word* next,
                   Word* back, Word* sum) const noexcept {
-        const std::size_t n = words();
-        for (std::size_t k = 0; k < sources.size(); ++k) {
-            const Word* ahead = next + places[k] * n;
-            const Word* here = value + sources[k] * n;
-            add_product(edge, ahead, back + sources[k] * n);
-            for (std::size_t w = 0; w < n; ++w) {
-                // The running sum stays below modulus * 2^64: a product is below modulus^2, so
-                // their sum is below 2 * modulus * 2^64 <= 2^128 and one subtraction is enough.
-                const u128 total = static_cast<u128>(here[w]) * ahead[w] +
-                                   (static_cast<u128>(sum[2 * w + 1]) << 64 | sum[2 * w]);
-                const auto high = static_cast<Word>(total >> 64);
-                sum[2 * w] = static_cast<Word>(total);
-                sum[2 * w + 1] = std::min(high, high - moduli_[w]);
-            }
-        }
+        add_(places, sources, next, back, factor_of(edge));
+        add_products(sources, places, value, next, sum);
     }
     void settle(Word*, std::size_t) const noexcept {}
+    void finish(const Word* sum, Word* out) const noexcept;
     void one(Word* out) const noexcept { std::fill_n(out, words(), Word{1}); }
-    void finish(const Word* sum, Word* out) const noexcept {
-        for (std::size_t w = 0; w < words(); ++w) {
-            const u128 total = static_cast<u128>(sum[2 * w + 1]) << 64 | sum[2 * w];
-            out[w] = moduli_[w] == 0 ? sum[2 * w] : static_cast<Word>(total % moduli_[w]);
-        }
-    }
+
+    struct Factor {
+        std::span<const Word> moduli;
+        const Word* weights;    // nullptr: one
+        const Word* quotients;  // floor(weight * 2^64 / modulus), 0 for modulus 0
+    };
+    /// to[targets[k]] += factor * from[origins[k]]
+    using Add = void (*)(Pairs origins, Pairs targets, const Word* from, Word* to, const Factor& factor);
 
 private:
-    void add_product(std::int32_t edge, const Word* from, Word* to) const noexcept {
-        const std::size_t n = words();
-        const Word* moduli = moduli_.data();
-        if (edge < 0 || weights_.empty()) {
-            // Both below the modulus, so the sum is below 2^64; subtracting the modulus wraps to
-            // something larger exactly when the sum was already reduced. Modulus 0 stands for 2^64.
-            for (std::size_t w = 0; w < n; ++w) {
-                const Word total = to[w] + from[w];
-                to[w] = std::min(total, total - moduli[w]);
-            }
-            return;
-        }
-        const Word* weights = weights_.data() + static_cast<std::size_t>(edge) * n;
-        const Word* quotients = quotients_.data() + static_cast<std::size_t>(edge) * n;
-        for (std::size_t w = 0; w < n; ++w) {
-            // Shoup: with q = floor(weight * 2^64 / modulus), the estimate floor(q * x / 2^64) is at
-            // most one short, so the remainder is below 2 * modulus < 2^64. Modulus 0 has q = 0.
-            const auto estimate = static_cast<Word>(static_cast<u128>(quotients[w]) * from[w] >> 64);
-            const Word rough = weights[w] * from[w] - estimate * moduli[w];
-            const Word total = to[w] + std::min(rough, rough - moduli[w]);
-            to[w] = std::min(total, total - moduli[w]);
-        }
+    /// sum += left[lefts[k]] * right[rights[k]], as 128-bit words whose high half is below the modulus
+    void add_products(Pairs lefts, Pairs rights, const Word* left, const Word* right,
+                      Word* sum) const noexcept;
+    [[nodiscard]] Factor factor_of(std::int32_t edge) const noexcept {
+        if (edge < 0 || weights_.empty()) return {moduli_, nullptr, nullptr};
+        const std::size_t at = static_cast<std::size_t>(edge) * words();
+        return {moduli_, weights_.data() + at, quotients_.data() + at};
     }
     std::vector<Word> moduli_;
     std::vector<Word> weights_;
     std::vector<Word> quotients_;
+    Add add_;
 };
 
 /// Doubles with an exponent of their own: two words, a mantissa and the bits of a signed integer.
