@@ -138,6 +138,20 @@ def test_few_choices_are_counted_from_the_cheaper_side() -> None:
     assert plan.solve().total == turned.solve().total == permanent(matrix)
 
 
+def test_many_different_users_of_few_kinds_of_behaviours() -> None:
+    """300 users, all with different weights on two kinds: as many steps as users, no search."""
+    n = 300
+    rows = np.stack([np.arange(1, n + 1), np.ones(n, dtype=int)], axis=1)
+    solved = by_classes(block_of(np.repeat(rows, n // 2, axis=1)))
+    assert solved is not None
+    symmetric = [1] + [0] * n  # elementary symmetric sums of 1..n
+    for weight in range(1, n + 1):
+        for k in range(weight, 0, -1):
+            symmetric[k] += weight * symmetric[k - 1]
+
+    assert solved.total == symmetric[n // 2] * math.factorial(n // 2) ** 2
+
+
 def test_without_twins_there_is_nothing_to_gain() -> None:
     assert plan_classes(block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])) is None
     assert plan_classes(block_of([[1], [1]])) is None

@@ -8,6 +8,7 @@ floats that are scaled by powers of two after each layer, which is exact.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ import numpy.typing as npt
 
 Values = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
+
+MOST_CLASSES = 256  # of items, and of choosers for which an order is searched
 
 
 class Phase(NamedTuple):
@@ -49,13 +52,18 @@ class Sweep:
 
     @classmethod
     def plan(cls, weights: Values, choosers: list[int], items: list[int]) -> Sweep | None:
-        """The cheapest of some greedy orders; None if a state does not fit into 62 bits."""
+        """The cheapest of some orders; None if a state does not fit into 62 bits."""
+        if len(items) > MOST_CLASSES:
+            return None
         exhaustive = sum(choosers) == sum(items)
         reach = [tuple(np.flatnonzero(row).tolist()) for row in weights]
         starts = sorted(range(len(reach)), key=lambda k: math.prod(items[j] + 1 for j in reach[k]))
         best: tuple[float, list[Phase]] | None = None
-        for start in starts[:8]:
-            phases = _greedy(reach, choosers, items, start)
+        orders = [sorted(range(len(reach)), key=reach.__getitem__)]
+        if len(reach) <= MOST_CLASSES:
+            orders += [_greedy(reach, items, start) for start in starts[:8]]
+        for order in orders:
+            phases = _phases(reach, choosers, order)
             cost = _predicted(phases, items, exhaustive)
             if cost is not None and (best is None or cost < best[0]):
                 best = cost, phases
@@ -219,34 +227,43 @@ def _scaled(values: Values) -> tuple[Values, int]:
     return np.ldexp(values, -shift), shift
 
 
-def _greedy(
-    reach: list[tuple[int, ...]], choosers: list[int], items: list[int], start: int
-) -> list[Phase]:
+def _greedy(reach: list[tuple[int, ...]], items: list[int], start: int) -> list[int]:
     """Next the chooser class that leaves the smallest product of live class sizes."""
     waiting = set(range(len(reach)))
-    users_left = {j: sum(j in row for row in reach) for j in range(len(items))}
+    later = Counter(j for row in reach for j in row)
     room = [math.log(size + 1) for size in items]
     live: set[int] = set()
-    phases: list[Phase] = []
+    order: list[int] = []
     k = start
-    while waiting:
-        if phases:
-            k = min(waiting, key=lambda k: (_growth(reach[k], live, users_left, room), k))
+    while True:
+        order.append(k)
         waiting.remove(k)
         live.update(reach[k])
-        for j in reach[k]:
-            users_left[j] -= 1
-        leaving = tuple(j for j in reach[k] if not users_left[j])
+        later.subtract(reach[k])
+        live.difference_update([j for j in reach[k] if not later[j]])
+        if not waiting:
+            return order
+        k = min(waiting, key=lambda k: (_growth(reach[k], live, later, room), k))
+
+
+def _phases(reach: list[tuple[int, ...]], choosers: list[int], order: list[int]) -> list[Phase]:
+    later = Counter(j for row in reach for j in row)
+    live: set[int] = set()
+    phases: list[Phase] = []
+    for k in order:
+        live.update(reach[k])
+        later.subtract(reach[k])
+        leaving = tuple(j for j in reach[k] if not later[j])
         phases.append(Phase(k, choosers[k], tuple(sorted(live)), reach[k], leaving))
         live.difference_update(leaving)
     return phases
 
 
 def _growth(
-    reach: tuple[int, ...], live: set[int], users_left: dict[int, int], room: list[float]
+    reach: tuple[int, ...], live: set[int], later: Counter[int], room: list[float]
 ) -> float:
     opened = sum(room[j] for j in reach if j not in live)
-    return opened - sum(room[j] for j in reach if users_left[j] == 1)
+    return opened - sum(room[j] for j in reach if later[j] == 1)
 
 
 def _predicted(phases: list[Phase], items: list[int], exhaustive: bool) -> float | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.class_layers import Sweep, Swept, run
+from anonymatch.counting.class_layers import MOST_CLASSES, Sweep, Swept, run
 
 if TYPE_CHECKING:
     from anonymatch.counting.block import Block
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[Any]
 
-MOST_CLASSES = 256
 LIMIT = 2e7  # operations, some seconds
 
 
@@ -132,10 +131,11 @@ def plan_classes(block: Block) -> ClassPlan | None:
     reached = np.bincount(block.indices, minlength=c)
     if not np.diff(block.indptr).all() or not reached.all():
         return None
+    if n > c or min(_at_least(block)) > MOST_CLASSES:
+        return None
     user_class, user_sizes = _alike(block)
     behaviour_class, behaviour_sizes = _alike(block.transposed())
-    few = max(len(user_sizes), len(behaviour_sizes)) <= MOST_CLASSES
-    if n > c or not few or (len(user_sizes) == n and len(behaviour_sizes) == c):
+    if len(user_sizes) == n and len(behaviour_sizes) == c:
         return None
     dtype = object if block.exact else np.float64
     weights = np.zeros((len(user_sizes), len(behaviour_sizes)), dtype=dtype)
@@ -161,6 +161,20 @@ def plan_classes(block: Block) -> ClassPlan | None:
         turned=best is turned,
         divisor=math.factorial(c - n) if best is turned else 1,
     )
+
+
+def _at_least(block: Block) -> tuple[int, int]:
+    """Fewest classes that users and behaviours can fall into: sums that differ prove a difference.
+
+    The sums are of integers below 2^30, so that floats hold them exactly up to 2^23 edges a line.
+    """
+    numbers = np.random.default_rng(0)
+    of_behaviour = numbers.integers(0, 1 << 30, block.n_behaviours).astype(np.float64)
+    of_user = numbers.integers(0, 1 << 30, block.n_users).astype(np.float64)
+    degrees = np.diff(block.indptr)
+    by_user = np.add.reduceat(of_behaviour[block.indices], block.indptr[:-1])
+    by_behaviour = np.bincount(block.indices, weights=np.repeat(of_user, degrees))
+    return len(np.unique(by_user)), len(np.unique(by_behaviour))
 
 
 def _alike(block: Block) -> tuple[Integers, list[int]]:
