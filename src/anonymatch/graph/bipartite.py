@@ -180,6 +180,26 @@ class Graph:
         """
         return cls(*inputs.network(graph, users))
 
+    @classmethod
+    def from_frame(cls, frame: Any) -> Graph:
+        """A graph from a table with the columns user, behaviour and, if weighted, weight.
+
+        Parameters
+        ----------
+        frame : polars or pandas DataFrame, Arrow table, or anything with an Arrow stream
+            Other columns are ignored. A row without a behaviour keeps its user, and a row without a
+            user keeps its behaviour. Names are text or whole numbers.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> Graph.from_frame(pl.DataFrame({"user": ["ann", "bob"], "behaviour": ["x", None]}))
+        Graph(2 users, 1 behaviour, 1 edge)
+        """
+        from anonymatch.graph import tables  # imports polars
+
+        return cls(*tables.from_frame(frame))
+
     # ---- what it holds
 
     @property
@@ -226,6 +246,11 @@ class Graph:
             exact.setflags(write=False)
             object.__setattr__(self, "_exact", exact)
         return self._exact
+
+    @property
+    def rounded(self) -> bool:
+        """Whether float64 cannot hold some weight, so that ``weights`` differs from the exact."""
+        return self._edges.exact is not None
 
     @property
     def degrees(self) -> npt.NDArray[np.int64]:

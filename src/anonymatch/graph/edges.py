@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -80,11 +81,13 @@ def canonical(
     if len(rows) > LARGEST:
         raise InputError(f"{len(rows)} edges; a graph holds at most {LARGEST}")
     floats, exact = (None, None) if weights is None else check_weights(weights, describe)
-    keys = rows.astype(np.int64) * max(shape[1], 1) + columns
+    keys = rows.astype(np.int64)
+    keys *= max(shape[1], 1)
+    keys += columns
     order: npt.NDArray[np.intp] | None = None
     if not (keys[1:] > keys[:-1]).all():
         if floats is None:
-            keys = np.sort(keys)
+            keys.sort()
         else:
             order = np.argsort(keys, kind="stable")  # stable: messages name the first edge first
             keys, floats = keys[order], floats[order]
@@ -103,11 +106,12 @@ def canonical(
         floats = None if floats is None else floats[keep]
         exact = None if exact is None else exact[keep]
     floats, exact = settle(floats, exact)
-    found, indices = np.divmod(keys, max(shape[1], 1))
-    del keys
+    if keep is not None:
+        rows = keys // max(shape[1], 1)
+    keys %= max(shape[1], 1)
     return Edges(
-        indptr=pointers(found, shape[0]),
-        indices=indices.astype(np.int32),
+        indptr=pointers(rows, shape[0]),
+        indices=keys.astype(np.int32),
         weights=floats,
         exact=exact,
         duplicates=duplicates,
@@ -164,6 +168,23 @@ def check_weights(
     if len(bad):
         _refuse(array[bad[0]].item(), int(bad[0]), describe)
     return floats, exact
+
+
+# Text of a whole number or a fraction; decimals are float64 numbers like everywhere else.
+EXACT_TEXT = r"^[0-9]+(?:/[0-9]+)?$"
+
+
+def exact_text(text: str) -> int | Fraction | None:
+    """The number in a text that is a whole number or a fraction such as ``1/3``; else None.
+
+    Python refuses integers of more than 4300 digits; no float64 is that large either.
+    """
+    if not re.fullmatch(EXACT_TEXT, text, re.ASCII):
+        return None
+    try:
+        return Fraction(text) if "/" in text else int(text)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def exact_weight(value: float) -> int | Fraction:

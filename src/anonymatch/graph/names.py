@@ -7,7 +7,7 @@ until someone asks for them; default names are a ``range`` and cost nothing.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,19 +30,12 @@ class Column(Protocol):
 class Names:
     """Different hashable names, and the index of each; ``noun`` is user or behaviour."""
 
-    __slots__ = ("_column", "_index", "_values", "noun")
+    __slots__ = ("_index", "_source", "noun")
 
     def __init__(self, values: range | tuple[Hashable, ...] | Column, noun: str) -> None:
         self.noun = noun
         self._index: dict[Hashable, int] | None = None
-        self._column: Column | None = None
-        self._values: range | tuple[Hashable, ...] | None = None
-        if isinstance(values, range):
-            self._values = values
-        elif isinstance(values, tuple):
-            self._values = _as_range(values)
-        else:
-            self._column = values
+        self._source = _as_range(values) if isinstance(values, tuple) else values
 
     @classmethod
     def given(cls, names: Iterable[Hashable] | None, size: int | None, noun: str) -> Names:
@@ -63,15 +56,18 @@ class Names:
         return checked
 
     def __len__(self) -> int:
-        return len(self._values if self._values is not None else self._column or ())
+        return len(self._source)
+
+    def __getitem__(self, index: int) -> Hashable:
+        name: Hashable = self._source[index]
+        return name
 
     @property
-    def values(self) -> Sequence[Hashable]:
-        """All names: a ``range`` or a tuple."""
-        if self._values is None:
-            self._values = _as_range(tuple(self._column.to_list() if self._column else ()))
-            self._column = None
-        return self._values
+    def values(self) -> range | tuple[Hashable, ...]:
+        """All names: a ``range`` when they are 0, 1, 2, ..., else a tuple."""
+        if not isinstance(self._source, (range, tuple)):
+            self._source = _as_range(tuple(self._source.to_list()))
+        return self._source
 
     @property
     def index(self) -> dict[Hashable, int]:
@@ -83,25 +79,20 @@ class Names:
             self._index = dict(backwards)
         return self._index
 
-    def __getitem__(self, index: int) -> Hashable:
-        source = self._column if self._values is None else self._values
-        return source[index] if source is not None else None
-
     def find(self, name: Hashable) -> int:
         """Index of a name, or an InputError that suggests close names."""
         try:
-            if isinstance(self._values, range):
-                return self._values.index(name)  # type: ignore[arg-type]
+            if isinstance(self._source, range):
+                return self._source.index(name)  # type: ignore[arg-type]
             return self.index[name]
         except (KeyError, ValueError, TypeError):
             raise InputError(f"no {self.noun} {name!r}; {self._hint(name)}") from None
 
     def take(self, indices: npt.NDArray[np.integer[Any]]) -> Names:
         """The names at these indices, in this order."""
-        if self._values is None and self._column is not None:
-            return Names(self._column[indices], self.noun)
-        values = self.values
-        return Names(tuple(values[index] for index in indices.tolist()), self.noun)
+        if not isinstance(self._source, (range, tuple)):
+            return Names(self._source[indices], self.noun)
+        return Names(tuple(self._source[index] for index in indices.tolist()), self.noun)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Names):
@@ -111,8 +102,8 @@ class Names:
     def __hash__(self) -> int:
         return hash((len(self), self.values[0] if len(self) else None))
 
-    def __reduce__(self) -> tuple[type[Names], tuple[Sequence[Hashable] | Column, str]]:
-        return Names, (self._column if self._column is not None else self.values, self.noun)
+    def __reduce__(self) -> tuple[type[Names], tuple[range | tuple[Hashable, ...] | Column, str]]:
+        return Names, (self._source, self.noun)
 
     def _hint(self, name: Hashable) -> str:
         if not len(self):

@@ -1,0 +1,148 @@
+"""CSV and TSV through polars: columns user, behaviour and, if weighted, weight, in any order.
+
+Names are text, kept as written: spaces count, quotes allow separators and newlines. A row with an
+empty behaviour keeps a user without an edge; a row with an empty user keeps a behaviour without an
+edge. An empty name must be quoted (``""``).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import mmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from anonymatch.errors import InputError
+from anonymatch.graph import limits, tables
+from anonymatch.graph.edges import EdgeError
+from anonymatch.graph.file_formats.rows import frame_of
+from anonymatch.graph.file_formats.source import Source, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from anonymatch.graph.bipartite import Graph
+    from anonymatch.graph.inputs import Parts
+
+_BYTES_A_ROW = 100  # polars' strings, their codes and the sorts, at their peak
+_OTHER_KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+
+
+def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
+    """The parts of a graph, and notes."""
+    if source.packed:
+        content: bytes | mmap.mmap = source.content()
+    else:
+        if not source.path.stat().st_size:
+            raise InputError("it is empty; the first line must name the columns")
+        with source.path.open("rb") as file:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    data = memoryview(content)
+    columns = _header(data, separator)
+    tables.check_columns(columns)
+    rows = int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
+    limits.check_memory(len(data) + rows * _BYTES_A_ROW, f"a table of {rows} rows")
+    try:
+        frame = pl.read_csv(
+            source.path if not source.packed else bytes(data),
+            separator=separator,
+            infer_schema=False,
+            glob=False,
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        decode(bytes(data))
+        _check_fields(data, separator, len(columns))
+        raise InputError(f"it is no table: {str(error).splitlines()[0]}") from None
+    if frame.get_columns()[-1].null_count():
+        _check_fields(data, separator, len(columns))
+    if frame.is_empty():
+        raise InputError("it has a header and no rows; add one row an edge")
+    try:
+        return tables.convert(frame)
+    except EdgeError as error:
+        lines = tuple(_line(data, separator, row) for row in error.positions)
+        raise InputError(f"{tables.places('line', lines)}: {error}") from None
+
+
+def write(graph: Graph, stream: BinaryIO, separator: str) -> None:
+    """Write the edges by user, with rows that keep names and their order where edges do not."""
+    frame = frame_of(graph, text=True)
+    try:
+        frame.write_csv(stream, separator=separator)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"cannot be written: {str(error).splitlines()[0]}") from None
+
+
+def _header(data: memoryview, separator: str) -> list[str]:
+    """The names of the columns; refuses what is no text at all."""
+    head = bytes(data[: 1 << 16])
+    for magic, kind in _OTHER_KINDS.items():
+        if head.startswith(magic):
+            raise InputError(f"it is a {kind} file, not text; give it the right suffix")
+    if not head.strip():
+        raise InputError("it is empty; the first line must name the columns")
+    first = head.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
+    columns = next(csv.reader([decode(first)], delimiter=separator), [])
+    for name in set(columns) & set(tables.COLUMNS):
+        if columns.count(name) > 1:
+            raise InputError(f"line 1: column {name!r} is there twice; keep one")
+    return columns
+
+
+def _check_fields(data: memoryview, separator: str, expected: int) -> None:
+    """Refuse lines with fewer or more fields than the header, which polars fills up or cuts."""
+    flat = np.frombuffer(data, dtype=np.uint8)
+    if not (flat == ord('"')).any():
+        ends = np.append(np.flatnonzero(flat == ord("\n")), len(flat))
+        before = np.searchsorted(np.flatnonzero(flat == ord(separator)), ends)
+        fields = np.diff(before, prepend=0) + 1
+        lengths = np.diff(ends, prepend=-1) - 1
+        returns = (lengths > 0) & (flat[np.maximum(ends - 1, 0)] == ord("\r"))
+        wrong = np.flatnonzero((fields != expected) & (lengths - returns > 0))
+        if len(wrong):
+            _refuse(int(wrong[0]) + 1, int(fields[wrong[0]]), expected)
+        return
+    for line, fields_there in _records(data, separator):
+        if fields_there and len(fields_there) != expected:
+            _refuse(line, len(fields_there), expected)
+
+
+def _refuse(line: int, fields: int, expected: int) -> None:
+    raise InputError(
+        f"line {line}: {fields} field{'' if fields == 1 else 's'}, but the header has {expected}; "
+        "write an empty field for a missing name"
+    )
+
+
+def _line(data: memoryview, separator: str, row: int) -> int:
+    """The line of the file where a row (0 is the first after the header) begins."""
+    begin = 1
+    seen = -2
+    for line, _ in _records(data, separator, keep_blank_after_header=True):
+        seen += 1
+        begin = line
+        if seen == row:
+            break
+    return begin
+
+
+def _records(
+    data: memoryview, separator: str, *, keep_blank_after_header: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Records with the line where each begins; polars skips blank lines before the header."""
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    reader: Any = csv.reader(text, delimiter=separator)
+    begin = 1
+    header = False
+    try:
+        for fields in reader:
+            if fields or (header and keep_blank_after_header):
+                header = True
+                yield begin, fields
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"line {begin}: {error}") from None

@@ -1,0 +1,214 @@
+"""JSON and JSON lines through the standard library.
+
+JSON: ``{"users": [...], "behaviours": [...], "edges": [[user, behaviour], ...]}``, where the first
+two are optional and an edge may have a third entry, its weight; or ``{user: [behaviours], ...}``.
+JSON lines: ``{"user": ..., "behaviour": ..., "weight": ...}`` a line, where a missing or null
+behaviour keeps a user without an edge, and a missing or null user keeps a behaviour.
+
+Names are text or whole numbers and stay what they are. A weight is a number, or text such as
+``"1/3"``.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonymatch.errors import InputError
+from anonymatch.graph import limits
+from anonymatch.graph.edges import EdgeError, exact_text
+from anonymatch.graph.file_formats.rows import frame_of
+from anonymatch.graph.file_formats.sides import check_name, check_names
+from anonymatch.graph.inputs import edge_list, join
+from anonymatch.graph.names import Names
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from typing import BinaryIO
+
+    from anonymatch.graph.bipartite import Graph
+    from anonymatch.graph.file_formats.source import Source
+    from anonymatch.graph.inputs import Parts
+
+_KEYS = {"users", "behaviours", "edges"}
+_UNFOLDS = 24  # Python's lists and numbers take about this many times the bytes of their JSON
+
+
+def read(source: Source) -> tuple[Parts, list[str]]:
+    """The parts of a graph, and notes."""
+    text = source.text()
+    if not text.strip():
+        raise InputError("it is empty")
+    limits.check_memory(_UNFOLDS * len(text), "reading it as JSON")
+    document = _parse(text, "")
+    if not isinstance(document, dict):
+        raise InputError('need an object: {"edges": [[user, behaviour], ...]} or {user: [...]}')
+    if "edges" in document and set(document) <= _KEYS:
+        return _document(document)
+    if "users" in document and set(document) <= _KEYS:
+        raise InputError('there is no "edges"; add "edges": [[user, behaviour], ...]')
+    return _mapping(document)
+
+
+def write(graph: Graph, stream: BinaryIO) -> None:
+    """Write one object with users, behaviours and edges."""
+    document = {
+        "users": check_names(graph.users, "user"),
+        "behaviours": check_names(graph.behaviours, "behaviour"),
+        "edges": [[*edge[:2], *map(_number, edge[2:])] for edge in graph.to_edges()],
+    }
+    stream.write(_encode(document) + b"\n")
+
+
+def read_lines(source: Source) -> tuple[Parts, list[str]]:
+    """The parts of a graph from JSON lines, and notes."""
+    text = source.text()
+    sides: tuple[dict[Any, int], dict[Any, int]] = ({}, {})
+    ends = (array("q"), array("q"))
+    lines = array("q")
+    weights: list[Any] = []
+    weighted = False
+    extra: set[str] = set()
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"line {number}: "
+        record = _parse(line, place)
+        if not isinstance(record, dict):
+            raise InputError(f'{place}need an object: {{"user": ..., "behaviour": ...}}')
+        extra.update(record.keys() - {"user", "behaviour", "weight"})
+        if "user" not in record and "behaviour" not in record:
+            raise InputError(f'{place}there is neither "user" nor "behaviour"; name one')
+        found = [
+            _index(record.get(noun), noun, sides[side], place)
+            for side, noun in enumerate(("user", "behaviour"))
+        ]
+        if -1 in found:
+            continue
+        lines.append(number)
+        for end, index in zip(ends, found, strict=True):
+            end.append(index)
+        weighted = weighted or "weight" in record
+        weights.append(_weight(record.get("weight", 1), place))
+    if not sides[0] and not sides[1]:
+        raise InputError("it is empty; write one edge a line")
+    users, behaviours = Names(tuple(sides[0]), "user"), Names(tuple(sides[1]), "behaviour")
+    row, column = (np.array(end, dtype=np.int64) for end in ends)
+    try:
+        parts = join(users, behaviours, row, column, weights if weighted else None)
+    except EdgeError as error:
+        where = " and ".join(str(lines[at]) for at in error.positions)
+        raise InputError(f"line{'s' if ' ' in where else ''} {where}: {error}") from None
+    ignored = f"ignored keys: {', '.join(map(repr, sorted(extra)))}"
+    return parts, [*([ignored] if extra else []), *_repeats(parts)]
+
+
+def write_lines(graph: Graph, stream: BinaryIO) -> None:
+    """Write one edge a line, with lines that keep names and their order where edges do not."""
+    for record in frame_of(graph, text=False).iter_rows(named=True):
+        stream.write(_encode({key: v for key, v in record.items() if v is not None}) + b"\n")
+
+
+def _document(document: dict[str, Any]) -> tuple[Parts, list[str]]:
+    for key, value in document.items():
+        if not isinstance(value, list):
+            raise InputError(f'"{key}" must be a list, not {_kind(value)}')
+    edges = []
+    for number, edge in enumerate(document["edges"]):
+        place = f"edge {number}: "
+        if not isinstance(edge, list) or len(edge) not in (2, 3):
+            raise InputError(f"{place}need [user, behaviour] or [user, behaviour, weight]")
+        for name, noun in zip(edge, ("user", "behaviour"), strict=False):
+            _checked(name, noun, place)
+        edges.append((*edge[:2], *(_weight(weight, place) for weight in edge[2:])))
+    sides = [
+        None if noun not in document else check_names(document[noun], noun[:-1])
+        for noun in ("users", "behaviours")
+    ]
+    try:
+        parts = edge_list(edges, *sides)
+    except EdgeError as error:
+        where = " and ".join(str(position) for position in error.positions)
+        raise InputError(f"edge{'s' if ' ' in where else ''} {where}: {error}") from None
+    return parts, _repeats(parts)
+
+
+def _mapping(document: dict[str, Any]) -> tuple[Parts, list[str]]:
+    edges = []
+    for user, behaviours in document.items():
+        if not isinstance(behaviours, list):
+            raise InputError(
+                f"user {user!r} must have a list of behaviours, not {_kind(behaviours)}"
+            )
+        edges += [(user, _checked(name, "behaviour", "")) for name in behaviours]
+    parts = edge_list(edges, list(document), None)
+    return parts, _repeats(parts)
+
+
+def _parse(text: str, place: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        where = place or f"line {error.lineno}: "
+        raise InputError(f"{where}no JSON at column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{place}the JSON is nested too deep") from None
+    except ValueError as error:  # a number of more than 4300 digits, a key twice
+        raise InputError(f"{place}{str(error).partition(';')[0]}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice!r} is there twice")
+    return made
+
+
+def _index(name: Any, noun: str, index: dict[Any, int], place: str) -> int:
+    if name is None:
+        return -1
+    return index.setdefault(_checked(name, noun, place), len(index))
+
+
+def _checked(name: Any, noun: str, place: str) -> str | int:
+    try:
+        return check_name(name, noun)
+    except InputError as error:
+        raise InputError(f"{place}{error}") from None
+
+
+def _weight(value: Any, place: str) -> int | float | Fraction:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    exact = exact_text(value) if isinstance(value, str) else None
+    if exact is None:
+        raise InputError(f"{place}the weight is {value!r}; give a number")
+    return exact
+
+
+def _number(weight: int | Fraction) -> int | float | str:
+    """An exact weight in JSON: whole, a float that is the same number, or text such as 1/3."""
+    if isinstance(weight, int):
+        return weight
+    return float(weight) if float(weight) == weight else str(weight)
+
+
+def _encode(value: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("a name holds half a character (a surrogate); rename it") from None
+
+
+def _repeats(parts: Parts) -> list[str]:
+    repeated = parts[2].duplicates
+    return [f"{repeated} edges are repeated; kept once"] if repeated else []
+
+
+def _kind(value: Any) -> str:
+    return "null" if value is None else f"a {type(value).__name__}"

@@ -1,0 +1,158 @@
+"""npz: the layout of scipy.sparse.save_npz, so that load_npz reads it too.
+
+Names other than 0, 1, 2, ... are two further arrays, ``users`` and ``behaviours``: bytes (uint8) of
+a JSON list. Arrays of text or whole numbers are read as names too. Pickled objects are refused.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.lib import format as npy
+
+from anonymatch.errors import InputError
+from anonymatch.graph import limits
+from anonymatch.graph.edges import EdgeError
+from anonymatch.graph.file_formats.sides import check_sides, json_names, named
+from anonymatch.graph.inputs import join
+from anonymatch.graph.names import Names
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from anonymatch.graph.bipartite import Graph
+    from anonymatch.graph.edges import AnyArray
+    from anonymatch.graph.file_formats.source import Source
+    from anonymatch.graph.inputs import Parts
+
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_FORMATS = ("csr", "csc", "coo")
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    EOFError,
+    OSError,
+    MemoryError,
+    NotImplementedError,
+    RuntimeError,  # encrypted
+    SyntaxError,  # of a header
+    OverflowError,
+)
+
+
+def read(source: Source) -> tuple[Parts, list[str]]:
+    """The parts of a graph, and notes."""
+    from scipy.sparse import load_npz
+
+    with source.path.open("rb") as file:
+        if file.read(2) != b"PK":
+            raise InputError("it is no npz file; give it the right suffix")
+    try:
+        arrays = _arrays(source)
+        if "format" not in arrays:
+            raise InputError("it has no array 'format'; write it with scipy.sparse.save_npz")
+        layout = _word(arrays["format"])
+        if layout not in _FORMATS:
+            raise InputError(f"its format is {layout!r}; save it as csr, csc or coo")
+        shape = tuple(int(side) for side in arrays["shape"].ravel()[:3])
+        if len(shape) != 2 or min(shape) < 0:
+            raise InputError(f"its shape is {shape}; need users x behaviours")
+        entries = arrays["data"].size
+        check_sides((shape[0], shape[1]), entries)
+        matrix: Any = load_npz(source.path)
+        if layout != "coo":
+            matrix.check_format(full_check=True)  # indices inside the shape, rows in order
+        coordinates = matrix.tocoo()
+        users, behaviours = (
+            _names(arrays.get(f"{noun}s"), size, noun)
+            for noun, size in zip(("user", "behaviour"), shape, strict=True)
+        )
+    except InputError:
+        raise
+    except _DAMAGE as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"the npz data is damaged or cut off ({reason})") from None
+    try:
+        parts = join(users, behaviours, coordinates.row, coordinates.col, coordinates.data)
+    except EdgeError as error:
+        raise InputError(str(error)) from None
+    repeated = parts[2].duplicates
+    return parts, [f"{repeated} entries repeat an edge; kept once"] if repeated else []
+
+
+def write(graph: Graph, stream: BinaryIO) -> None:
+    """Write a CSR matrix (int8 ones for 0/1), and the names if they are not 0, 1, 2, ..."""
+    if graph.rounded:
+        raise InputError("npz cannot hold weights such as 1/3; write .csv, .json or .parquet")
+    ones = np.ones(graph.n_edges, dtype=np.int8)
+    arrays: dict[str, AnyArray] = {
+        "format": np.array(b"csr"),
+        "shape": np.array((graph.n_users, graph.n_behaviours), dtype=np.int64),
+        "data": ones if graph.weights is None else graph.weights,
+        "indices": graph.indices,
+        "indptr": graph.indptr,
+        "_is_array": np.array(True),
+    }
+    for noun, names in (("users", graph.users), ("behaviours", graph.behaviours)):
+        if not isinstance(names, range):
+            text = json_names(names, noun[:-1]).encode("utf-8")
+            arrays[noun] = np.frombuffer(text, dtype=np.uint8)
+    np.savez_compressed(stream, allow_pickle=False, **cast("dict[str, Any]", arrays))
+
+
+def _arrays(source: Source) -> dict[str, AnyArray]:
+    """Every array but the large ones' trust: headers are compared with what the file holds."""
+    with zipfile.ZipFile(source.path) as archive:
+        members = archive.infolist()
+        if len(members) > 64:
+            raise InputError(f"it has {len(members)} arrays; need those of one sparse matrix")
+        if any(member.compress_type not in _PACKINGS for member in members):
+            raise InputError("it is packed in a way that numpy does not use; save it again")
+        packed = source.path.stat().st_size
+        limits.check_unfolded(sum(member.file_size for member in members), packed)
+        return {
+            member.filename.removesuffix(".npy"): _array(archive, member)
+            for member in members
+            if member.filename.endswith(".npy")
+        }
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:
+    with archive.open(member) as stream:
+        version = npy.read_magic(stream)
+        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, kind = read_header(stream)
+        if kind.hasobject:
+            raise InputError(
+                f"array {member.filename!r} holds pickled objects, which could run code; "
+                "save plain numbers"
+            )
+        size = kind.itemsize
+        for side in shape:
+            size *= side
+        if size > member.file_size or min(shape, default=0) < 0:
+            raise InputError(f"array {member.filename!r} declares {shape}, more than the file has")
+    with archive.open(member) as stream:
+        array: AnyArray = npy.read_array(stream, allow_pickle=False)
+    return array
+
+
+def _word(array: AnyArray) -> str:
+    value = array.item()
+    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _names(array: AnyArray | None, size: int, noun: str) -> Names:
+    if array is not None and array.dtype == np.uint8:
+        return named(array.tobytes().decode("utf-8"), size, noun)
+    if array is not None and (array.dtype.kind not in "iuU" or array.ndim != 1):
+        raise InputError(f"array '{noun}s' holds {array.dtype}; need text or whole numbers")
+    return Names.given(None if array is None else array.tolist(), size, noun)
