@@ -3,6 +3,7 @@
 #include <anonymatch/signs.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <random>
 #include <vector>
@@ -183,6 +184,50 @@ void minors_expand_to_the_count(Isa isa) {
     }
 }
 
+// Against the exact integers; long double holds them and the differences well enough to judge.
+void floating_sums_keep_their_bound(Isa isa) {
+    for (const int n : {1, 2, 5, 7, 8, 9, 12, 13, 17}) {
+        if (n > 13 && isa == Isa::portable) continue;
+        for (const std::uint32_t heaviest : {1U, 1000U}) {
+            if (n > 13 && heaviest > 1) continue;  // would not fit three words
+            const auto matrix = random_matrix(n, 0.7, heaviest, static_cast<unsigned>(n + 40));
+            std::vector<double> weights;
+            for (const auto weight : matrix) weights.push_back(weight / 1024.0);
+            const long double scale = std::pow(1024.0L, n);
+            std::array<std::uint64_t, 3> exact{};
+            signs_count(matrix, n, 0, signs_units(n), best_isa(), exact);
+            const auto wide = [](const std::uint64_t* words) {
+                return std::ldexp(static_cast<long double>(words[2]), 128) +
+                       std::ldexp(static_cast<long double>(words[1]), 64) + static_cast<long double>(words[0]);
+            };
+            const SignsSum sum = signs_count_double(weights, n, 0, signs_units(n), isa);
+            CHECK(std::abs(sum.sum - wide(exact.data()) / scale) <= signs_rounding(n) * sum.absolute);
+            CHECK(sum.absolute >= sum.sum);
+
+            std::vector<std::uint64_t> cells(3 * matrix.size());
+            signs_minors(matrix, n, 0, signs_units(n), best_isa(), cells);
+            std::vector<double> minor(matrix.size());
+            std::vector<double> absolute(static_cast<std::size_t>(n));
+            signs_minors_double(weights, n, 0, signs_units(n), isa, minor, absolute);
+            for (std::size_t k = 0; k < minor.size(); ++k)
+                CHECK(std::abs(minor[k] - wide(&cells[3 * k]) / (scale / 1024)) <=
+                      signs_rounding(n) * absolute[k / static_cast<std::size_t>(n)]);
+        }
+    }
+}
+
+void floating_ranges_add_up(Isa isa) {
+    const int n = 22;
+    const auto matrix = random_matrix(n, 0.5, 1, 9);
+    const std::vector<double> weights(matrix.begin(), matrix.end());
+    const SignsSum one = signs_count_double(weights, n, 0, 1, isa);
+    const SignsSum two = signs_count_double(weights, n, 1, 2, isa);
+    const u128 exact = count(matrix, n, best_isa());
+    const double error = one.sum + two.sum - std::ldexp(static_cast<double>(exact), n - 1);
+    CHECK(std::abs(error) <= signs_rounding(n) * (one.absolute + two.absolute));
+    CHECK(one.absolute + two.absolute < 0x1p20 * (one.sum + two.sum));  // so the bound says something
+}
+
 }  // namespace
 
 int main() {
@@ -197,6 +242,8 @@ int main() {
         paths_agree_on_every_shape(isa);
         ranges_add_up(isa);
         minors_expand_to_the_count(isa);
+        floating_sums_keep_their_bound(isa);
+        if (isa != Isa::portable) floating_ranges_add_up(isa);
     }
     return check::report("test_signs");
 }

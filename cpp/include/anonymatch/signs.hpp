@@ -49,4 +49,32 @@ void signs_count(std::span<const std::uint32_t> matrix, int n, std::uint64_t fir
 void signs_minors(std::span<const std::uint32_t> matrix, int n, std::uint64_t first,
                   std::uint64_t last, Isa isa, std::span<std::uint64_t> out) noexcept;
 
+/// A floating sum and the sum of its terms' sizes, each factor |r_i| enlarged by 2^-8 of its bound.
+struct SignsSum {
+    double sum = 0;
+    double absolute = 0;
+};
+
+/// |sum - exact sum| <= signs_rounding(n) * absolute for the floating calls below.
+///
+/// Proof. Row i is divided by a power of two, 2^e >= its sum, and its weights rounded to multiples of
+/// 2^-52: every r_i is then an exact double of at most 1 that differs from the true one by at most
+/// E = n 2^-53. prod (|r_i| + x) - prod |r_i| is convex in x and 0 at x = 0, so at x = E it is at most
+/// E / H times its value at H = 2^-8: n 2^-45 absolute. Roundings: fewer than n for a product, 255 +
+/// 7 for a block's sum over steps and lanes (plain: 4 + 127 + 63 + 7), blocks by compensated
+/// summation: below 512 2^-53 = 2^-44 in all. Terms that underflow are below 2^-1022, `absolute` is
+/// above 2^-320. Sums of several ranges add their own roundings.
+[[nodiscard]] constexpr double signs_rounding(int n) noexcept { return (n + 3) * 0x1p-45; }
+
+/// signs_count for finite weights >= 0 in floating point: over all units sum = 2^(n-1) per(A) but
+/// for its error. Infinite if out of range: scale rows first.
+[[nodiscard]] SignsSum signs_count_double(std::span<const double> matrix, int n, std::uint64_t first,
+                                          std::uint64_t last, Isa isa) noexcept;
+
+/// signs_minors in floating point: adds to the n x n entries of `out` and to the n of `absolute`;
+/// entry (i, j) is off by at most signs_rounding(n) * absolute[i].
+void signs_minors_double(std::span<const double> matrix, int n, std::uint64_t first,
+                         std::uint64_t last, Isa isa, std::span<double> out,
+                         std::span<double> absolute) noexcept;
+
 }  // namespace anonymatch
