@@ -1,0 +1,173 @@
+"""Standard output and error, the progress bar, and how a command ends.
+
+Answers go to standard output and everything else to standard error, so that pipes stay clean. Long
+work runs in a thread of its own while the main thread waits: only so can Ctrl-C be answered in the
+middle of a kernel.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+from anonymatch.cli import words
+from anonymatch.effort import Progress, in_words
+from anonymatch.errors import AnonymatchError, BudgetError
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress as Bar
+
+__all__ = ["BAD_INPUT", "DONE", "INTERRUPTED", "finish", "note", "notes", "show", "watch"]
+
+T = TypeVar("T")
+
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+_PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
+
+
+# ---- how a command ends
+
+
+def finish(arguments: list[str] | None) -> int:
+    """Run a command; say in one line what went wrong, and return the exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no error
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    try:
+        from anonymatch.cli.app import parse
+
+        work = parse(arguments)
+        if work is not None:
+            work()
+        sys.stdout.flush()
+        return DONE
+    except BudgetError as error:
+        return _refuse(_over_budget(error))
+    except AnonymatchError as error:
+        return _refuse(str(error))
+    except BrokenPipeError:
+        # The reader of the pipe has seen enough. Python would complain about it once more when it
+        # flushes at exit, so let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except MemoryError:
+        return _refuse("there is not enough memory; allow less with --memory, or split the graph")
+    except KeyboardInterrupt:
+        _leave()
+
+
+def _refuse(message: str) -> int:
+    print(f"error: {words.name(message)}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _leave() -> NoReturn:
+    """End now: threads may be in the middle of a kernel, and nobody waits for their answer."""
+    print("interrupted", file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)
+
+
+def _over_budget(error: BudgetError) -> str:
+    """The refusal in the words of the command line."""
+    if math.isinf(error.seconds):
+        return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
+    seconds, gibibytes = math.ceil(error.seconds), math.ceil(10 * error.memory / 2**30) / 10
+    cost = in_words(error.seconds, error.memory)
+    return (
+        f"an exact answer would take {cost}; allow it with --budget {seconds} --memory {gibibytes}"
+    )
+
+
+# ---- what is said
+
+
+def note(message: object) -> None:
+    """Say something on standard error that is no error."""
+    print(f"note: {words.name(message)}", file=sys.stderr)
+
+
+@contextmanager
+def notes() -> Iterator[list[str]]:
+    """Collect what the package remarks about a file, and say it at the end."""
+    from anonymatch.graph.files import FileNote
+
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FileNote)
+        yield said
+    for warning in caught:
+        if issubclass(warning.category, FileNote):
+            said.append(str(warning.message))
+            note(warning.message)
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def show(*parts: RenderableType) -> None:
+    """Print for people: in colour on a terminal, plain text of 80 columns in a pipe."""
+    console = _console(stderr=False)
+    with console.capture() as text:
+        for part in parts:
+            console.print(part)
+    # Trailing blanks only disturb those who copy or compare the text.
+    lines = text.get().splitlines()
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
+
+
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else 80
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+# ---- long work
+
+
+def watch(what: str, work: Callable[[Progress], T]) -> T:
+    """The result of ``work``, with a bar on a terminal, while Ctrl-C stays alive."""
+    result: Future[T] = Future()
+    bar = _bar() if sys.stderr.isatty() else None
+    task = None if bar is None else bar.add_task(what, total=None)
+
+    def tell(done: float, total: float) -> None:
+        if bar is not None and task is not None and total > 0:
+            bar.update(task, completed=done, total=total)
+
+    def go() -> None:
+        try:
+            result.set_result(work(tell))
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=go, daemon=True).start()
+    if wait([result], timeout=None if bar is None else _PATIENCE).not_done and bar is not None:
+        with bar:
+            wait([result])
+    return result.result()
+
+
+def _bar() -> Bar:
+    from rich import progress
+
+    return progress.Progress(
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TaskProgressColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+        console=_console(stderr=True),
+        transient=True,
+    )

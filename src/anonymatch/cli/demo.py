@@ -1,0 +1,84 @@
+"""The demonstration: the example that comes with the package, audited and explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anonymatch as am
+from anonymatch.cli import pages, records, words
+from anonymatch.cli.exposed import certainty, exposed, order
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from anonymatch.cli.options import Options
+    from anonymatch.effort import Progress
+    from anonymatch.graph.structure import Blocks
+
+__all__ = ["EXAMPLE", "demo_page", "demo_record"]
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "mix.csv"
+
+_STORY = (
+    "Twelve users each send a message through a mix, which holds it for one to six seconds. An "
+    "attacker sees who sends when and which messages leave when, so each user fits a few of the "
+    "messages. Which message is whose?"
+)
+_CAVEAT = (
+    "These figures take every matching as equally likely, speak of one round only, and the count "
+    "is a figure of the whole system: look at the worst users too."
+)
+
+
+def demo_page(graph: am.Graph, options: Options, tell: Progress) -> list[RenderableType]:
+    """Count, bound, blocks, identified users, and the most and least certain ones."""
+    keywords = options.keywords(tell)
+    count = am.count(graph, **keywords)
+    bound = am.bounds(graph).bregman
+    parts = am.blocks(graph)
+    pairs = exposed(graph)
+    found = certainty(am.posterior(graph, **keywords))
+    free = [row for row in order(found).tolist() if found.candidates[row] > 1]
+    lines = pages.count_lines(graph, count)[:-1]
+    reached = words.share(count.log / bound)
+    lines += [
+        ("bound", words.bits(bound), f"the most with as many edges a user; {reached} of it"),
+        ("blocks", f"{len(parts)}", "groups that hide only among themselves: " + _sizes(parts)),
+        ("identified", words.plural(len(pairs), "user"), "only one behaviour is left for them"),
+    ]
+    return [
+        pages.heading(f"The example {EXAMPLE.name}: {pages.size(graph)}"),
+        pages.paragraph(_STORY),
+        pages.figures(lines),
+        pages.exposed_list(pairs, len(pairs)),
+        pages.paragraph("Of the others, the attacker is surest and least sure of:"),
+        pages.certainty_table(graph, found, [*free[:2], *free[-2:]]),
+        pages.paragraph(
+            "chance: that the best guess is right. hides among: as many equally likely "
+            "behaviours as the chances are worth, of those that fit."
+        ),
+        pages.paragraph(_CAVEAT),
+        pages.paragraph(
+            "Next: anonymatch count FILE, anonymatch blocks FILE, anonymatch posterior FILE, "
+            "where FILE is a table with the columns user and behaviour."
+        ),
+    ]
+
+
+def demo_record(graph: am.Graph, options: Options, tell: Progress) -> dict[str, Any]:
+    """The same as one JSON object."""
+    keywords = options.keywords(tell)
+    return {
+        "path": str(EXAMPLE),
+        "count": records.count_record(am.count(graph, **keywords)),
+        "bounds": records.bounds_record(am.bounds(graph)),
+        **records.blocks_record(am.blocks(graph), exposed(graph), graph.n_users),
+        "posterior": records.posterior_record(am.posterior(graph, **keywords), counts=False),
+        **records.graph_record(graph),
+    }
+
+
+def _sizes(parts: Blocks) -> str:
+    sizes = sorted((part.n_users for part in parts), reverse=True)
+    return ", ".join(str(size) for size in sizes) + " users"

@@ -1,0 +1,135 @@
+"""Numbers and names as people read them."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+__all__ = ["all_digits", "bits", "name", "names", "number", "plural", "power", "share"]
+
+_SHORT = 21  # digits that are still read as a number
+_LN2, _LN10 = math.log(2.0), math.log(10.0)
+_PIECE_BITS = 4096  # below it Python's own conversion is fast, and within its limit on digits
+
+
+def name(value: object) -> str:
+    r"""A user's or behaviour's name on one line, safe to show on any terminal.
+
+    Examples
+    --------
+    >>> name("ann"), name("two\nlines\x1b[2J")
+    ('ann', 'two\\nlines\\x1b[2J')
+    """
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def names(values: Sequence[object], most: int = 4) -> str:
+    """Some names and how many more there are.
+
+    Examples
+    --------
+    >>> names(["ann", "bob", "cem"]), names("abcdef")
+    ('ann, bob, cem', 'a, b, c, d and 2 more')
+    """
+    shown = ", ".join(name(value) for value in values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+
+
+def plural(amount: int, noun: str) -> str:
+    """An amount with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "user"), plural(12000, "user")
+    ('1 user', '12,000 users')
+    """
+    return f"{amount:,} {noun}{'' if amount == 1 else 's'}"
+
+
+def number(value: int | Fraction | float, log: float) -> str:
+    """A count: digits when it is short, a power of two otherwise.
+
+    Examples
+    --------
+    >>> number(1854, math.log(1854)), number(2**200, 200 * math.log(2))
+    ('1,854', '2^200')
+    """
+    if isinstance(value, float):
+        return f"{value:.6g}" if math.isfinite(value) and value < 1e15 else power(log)
+    if log >= _SHORT * _LN10:
+        return power(log)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value.denominator == 1:
+        return f"{value.numerator:,}"
+    exact = f"{value.numerator}/{value.denominator}"
+    return exact if len(exact) <= 2 * _SHORT else power(log)
+
+
+def power(log: float) -> str:
+    """A power of two from a natural log."""
+    return f"2^{log / _LN2:.10g}"
+
+
+def bits(log: float) -> str:
+    """A natural log as bits.
+
+    Examples
+    --------
+    >>> bits(math.log(1024)), bits(-math.inf), bits(math.log(1.05))
+    ('10 bits', 'none', '0.07 bits')
+    """
+    if log == -math.inf:
+        return "none"
+    value = log / _LN2
+    return f"{value:.4g} bits" if abs(value) >= 1 else f"{round(value, 2) + 0.0:g} bits"
+
+
+def share(value: float) -> str:
+    """A chance or share in percent; 100 % and 0 % only when it is nothing else.
+
+    Examples
+    --------
+    >>> share(1.0), share(0.99999), share(0.123), share(1e-9), share(0.0)
+    ('100 %', '>99.9 %', '12.3 %', '<0.1 %', '0 %')
+    """
+    if value in (0.0, 1.0):
+        return f"{value:.0%}".replace("%", " %")
+    if value > 0.999:
+        return ">99.9 %"
+    return f"{100 * value:.3g} %" if value >= 0.001 else "<0.1 %"
+
+
+def all_digits(value: int | Fraction) -> str:
+    """Every digit of a number, however long, in time that is far from quadratic.
+
+    Python's own conversion is quadratic and refuses more than 4300 digits.
+
+    Examples
+    --------
+    >>> all_digits(2**64), all_digits(Fraction(1, 3))
+    ('18446744073709551616', '1/3')
+    """
+    if isinstance(value, Fraction):
+        top = all_digits(value.numerator)
+        return top if value.denominator == 1 else f"{top}/{all_digits(value.denominator)}"
+    if value < 0:
+        return "-" + all_digits(-value)
+    with decimal.localcontext() as context:
+        context.prec, context.Emax = decimal.MAX_PREC, decimal.MAX_EMAX
+        context.traps[decimal.Inexact] = True  # a rounded digit would be a wrong one
+        return str(_decimal(value, value.bit_length()))
+
+
+def _decimal(value: int, width: int) -> decimal.Decimal:
+    """``value`` below 2^width, by halves: decimal multiplies long numbers fast."""
+    if width <= _PIECE_BITS:
+        return decimal.Decimal(value)
+    half = width // 2
+    high, low = value >> half, value & ((1 << half) - 1)
+    return _decimal(high, width - half) * decimal.Decimal(2) ** half + _decimal(low, half)
