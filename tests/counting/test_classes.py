@@ -120,6 +120,7 @@ def test_the_cost_is_predicted_and_respected() -> None:
     )
 
     assert done <= plan.operations <= 8 * done
+    assert plan.memory >= sum(layer.keys.nbytes + layer.values.nbytes for layer in swept.layers)
     assert by_classes(block, limit=plan.operations / 2) is None
 
 

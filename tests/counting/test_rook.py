@@ -169,6 +169,32 @@ def test_menage_numbers() -> None:
         assert solved.total == count
 
 
+@pytest.mark.parametrize(("n", "copies"), [(2, 1), (3, 1), (4, 1), (6, 1), (2, 3), (3, 2)])
+def test_minors_around_missing_cycles(n: int, copies: int) -> None:
+    """In a cycle only the gap matters; shuffled, so that labels and places differ."""
+    eye = np.eye(n, dtype=np.int64)
+    cycles = np.kron(np.eye(copies, dtype=np.int64), eye | np.roll(eye, 1, axis=1))
+    matrix = 1 - np.pad(cycles, ((0, 2), (0, 3)))
+    rng = np.random.default_rng(n)
+    matrix = matrix[rng.permutation(len(matrix))][:, rng.permutation(matrix.shape[1])]
+    solved = near_complete(block_of(matrix))
+    assert solved is not None
+
+    assert [kind.vertices for kind in solved.kinds] == [2 * n]
+    assert solved.minors().tolist() == first_minors(matrix)[np.nonzero(matrix)].tolist()
+
+
+def test_menage_minors_sum_to_the_count_at_every_user() -> None:
+    n = 60
+    eye = np.eye(n, dtype=np.int64)
+    block = block_of(1 - eye - np.roll(eye, 1, axis=1))
+    solved = near_complete(block)
+    assert solved is not None
+    sums = solved.minors().reshape(n, n - 2).sum(axis=1)
+
+    assert set(sums) == {solved.total}
+
+
 def test_long_band_repacks_its_coefficients() -> None:
     """200 rows of three: the first coefficients count edges and pairs of disjoint edges."""
     n = 200

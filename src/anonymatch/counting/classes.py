@@ -43,6 +43,18 @@ class ClassPlan:
         """Multiplications of a count by a small number."""
         return self.sweep.operations
 
+    @property
+    def memory(self) -> float:
+        """Bytes at most: every state of every layer is kept for the minors."""
+        if not self.sweep.exact:
+            return 24 * self.operations
+        rows = np.add.reduceat(
+            np.ones(self.block.n_edges) if self.block.weights is None else self.block.weights,
+            self.block.indptr[:-1],
+        )
+        bits = sum(math.log2(row) for row in rows) + math.log2(self.divisor)
+        return (56 + bits / 7.5) * self.operations  # Python integers hold 30 bits in 4 bytes
+
     def solve(self) -> ByClasses:
         """Count, and keep what the minors need."""
         return ByClasses(plan=self, result=run(self.sweep))

@@ -11,26 +11,23 @@ components are solved once. The sum alternates, so everything stays in integers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from operator import mul
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.counting.integers import divide, multiply, multiply_all, power
+from anonymatch.counting.integers import multiply_all, power
 from anonymatch.counting.rook import (
     OVERHEAD,
     WIDEST,
     Pattern,
     Sweep,
     canonical,
-    plan_rows,
     plan_sweep,
     rook_polynomial,
-    row_deletions,
-    turn,
 )
+from anonymatch.counting.rook_minors import NOTHING, Kind, Minors, Place, Side, alternating_sum
 
 if TYPE_CHECKING:
     from anonymatch.counting.block import Block
@@ -38,27 +35,6 @@ if TYPE_CHECKING:
 
 LIMIT = 4e9  # predicted operations on words, some seconds
 COMPARED = 64  # edges; larger components are compared only label by label
-
-NOTHING = -1  # kind of the users and behaviours that lack no edge
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Kind:
-    """Isomorphic components of missing edges."""
-
-    pattern: Pattern
-    polynomial: list[int]
-    operations: float
-    copies: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Place:
-    """Where the vertices of one side lie: kind of component, which one, label within the kind."""
-
-    kind: Integers
-    component: Integers
-    label: Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,10 +59,15 @@ class NearComplete:
         moments = 1 + sum(
             min(2, kind.copies) * d for kind, d in zip(self.kinds, degrees, strict=True)
         )
-        classes = 1 + sum(len(kind.pattern) for kind in self.kinds)
+        classes = 1 + sum(1 if kind.vertices else len(kind.pattern) for kind in self.kinds)
         longest = 1 + 2 * max(degrees, default=0)
-        pairs = min(classes, n) ** 2 + len(self.kinds) ** 2 * moments
-        deletions = sum(Side.of(kind.pattern).operations for kind in self.kinds)
+        pairs: int = min(classes, n) ** 2 + len(self.kinds) ** 2 * moments
+        deletions: float = 0.0
+        for kind in self.kinds:
+            if kind.vertices:
+                deletions += kind.vertices * kind.vertices / 8 * (OVERHEAD + words)
+            else:
+                deletions += Side.of(kind.pattern).operations
         return deletions + (moments * n + longest * pairs) * words
 
     def minors(self) -> Exact:
@@ -103,37 +84,33 @@ class NearComplete:
         """For every edge the index of its minor among the distinct ones, and those."""
         block = self.block
         rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
-        solver = _Minors(self.kinds, block.n_users, block.n_behaviours)
+        solver = Minors(self.kinds, block.n_users, block.n_behaviours)
         row_class, row_classes = solver.classes(self.users, side=0)
         column_class, column_classes = solver.classes(self.behaviours, side=1)
         codes = row_class[rows] * len(column_classes) + column_class[block.indices]
-        present = np.zeros(len(row_classes) * len(column_classes), dtype=bool)
-        present[codes] = True
-
-        inside = np.flatnonzero(
-            (self.users.component[rows] == self.behaviours.component[block.indices])
-            & (self.users.kind[rows] != NOTHING)
-        )
+        same = self.users.component[rows] == self.behaviours.component[block.indices]
+        inside = np.flatnonzero(same & (self.users.kind[rows] != NOTHING))
         outside = np.ones(len(rows), dtype=bool)
         outside[inside] = False
-        present[:] = False
+        shape = len(row_classes), len(column_classes)
+        present = np.zeros(math.prod(shape), dtype=bool)
         present[codes[outside]] = True
-        index = np.cumsum(present) - 1
         values = [
-            solver.apart(
-                row_classes[code // len(column_classes)], column_classes[code % len(column_classes)]
-            )
-            for code in np.flatnonzero(present).tolist()
+            solver.apart(row_classes[first], column_classes[second])
+            for first, second in np.argwhere(present.reshape(shape)).tolist()
         ]
-        chosen: Integers = index[codes]
-        found: dict[tuple[int, int, int], int] = {}
-        for edge in inside.tolist():
-            i, j = rows[edge], block.indices[edge]
-            key = int(self.users.kind[i]), int(self.users.label[i]), int(self.behaviours.label[j])
-            if key not in found:
-                found[key] = len(values)
-                values.append(solver.together(*key))
-            chosen[edge] = found[key]
+        chosen: Integers = (np.cumsum(present) - 1)[codes]
+
+        i, j = rows[inside], block.indices[inside]
+        kind = self.users.kind[i]
+        row, column = solver.pairs(kind, self.users.label[i], self.behaviours.label[j])
+        base = max(block.n_users, block.n_behaviours)
+        pairs, places = np.unique((kind * base + row) * base + column, return_inverse=True)
+        chosen[inside] = len(values) + places
+        for pair in pairs.tolist():
+            first, second = divmod(pair, base)
+            number, label = divmod(first, base)
+            values.append(solver.together(number, label, second))
         return chosen, values
 
 
@@ -187,7 +164,7 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
     if sum(sweep.operations for sweep in sweeps) > limit:
         return None
     kinds = [
-        Kind(pattern=p, polynomial=rook_polynomial(s), operations=s.operations, copies=k)
+        Kind(pattern=p, polynomial=rook_polynomial(s), copies=k, vertices=_cycle_length(s))
         for p, s, k in zip(kind_of, sweeps, copies, strict=True)
     ]
     whole = multiply_all([power(kind.polynomial, kind.copies) for kind in kinds])
@@ -195,139 +172,8 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
     return NearComplete(block=block, total=total, kinds=kinds, users=users, behaviours=behaviours)
 
 
-def alternating_sum(polynomial: list[int], n: int, c: int) -> int:
-    """Sum of (-1)^k r_k (c-k)! / (c-n)! over k = 0..n, by Horner's rule.
-
-    Examples
-    --------
-    >>> alternating_sum([1, 3, 3, 1], 3, 3)
-    2
-    """
-    total = 0
-    for k in range(n + 1):
-        term = polynomial[k] if k < len(polynomial) else 0
-        total = total * (c - k + 1) + (-term if k % 2 else term)
-    return total
-
-
-class _Minors:
-    """Minors from the polynomials of components that lost a user, a behaviour or both.
-
-    All polynomials are multiples of ``common``, the product of all components but two copies of
-    each kind, by a short polynomial p; and the sum of (-1)^k is linear, so a minor is the sum of
-    p_s times the sum for x^s common. Those ``moments`` are computed once.
-    """
-
-    def __init__(self, kinds: list[Kind], n: int, c: int) -> None:
-        self.kinds = kinds
-        common = multiply_all([power(k.polynomial, max(0, k.copies - 2)) for k in kinds])
-        self.short = multiply_all([power(k.polynomial, min(2, k.copies)) for k in kinds])
-        self.moments = [
-            alternating_sum([0] * s + common, n - 1, c - 1) for s in range(len(self.short))
-        ]
-        self.sides: dict[int, Side] = {}
-        self.deletions: dict[tuple[int, int | None], tuple[list[int], list[list[int]]]] = {}
-        self.without: dict[tuple[int, int], list[int]] = {}
-
-    def classes(self, place: Place, *, side: int) -> tuple[Integers, list[tuple[int, list[int]]]]:
-        """Class of every vertex, and of each class the kind and the polynomial left by deletion."""
-        found: dict[tuple[int, tuple[int, ...]], int] = {}
-        by_label: dict[tuple[int, int], int] = {}
-        classes: list[tuple[int, list[int]]] = []
-        chosen = np.empty(len(place.kind), dtype=np.int64)
-        for v, (kind, label) in enumerate(
-            zip(place.kind.tolist(), place.label.tolist(), strict=True)
-        ):
-            if (kind, label) not in by_label:
-                row, column = (label, None) if side == 0 else (None, label)
-                rest = [1] if kind == NOTHING else self._deleted(kind, row, column)
-                number = found.setdefault((kind, tuple(rest)), len(classes))
-                if number == len(classes):
-                    classes.append((kind, rest))
-                by_label[kind, label] = number
-            chosen[v] = by_label[kind, label]
-        return chosen, classes
-
-    def apart(self, user: tuple[int, list[int]], behaviour: tuple[int, list[int]]) -> int:
-        """Minor of a user and a behaviour in different components."""
-        left = multiply(user[1], behaviour[1])
-        return _dot(left, self._moments_without(user[0], behaviour[0]))
-
-    def together(self, kind: int, row: int, column: int) -> int:
-        """Minor of a user and a behaviour in one component."""
-        return _dot(self._deleted(kind, row, column), self._moments_without(NOTHING, kind))
-
-    def _moments_without(self, first: int, second: int) -> list[int]:
-        """Moments of all that is left without one component of each of two kinds."""
-        key = min(first, second), max(first, second)
-        if key not in self.without:
-            rest = self.short
-            for kind in key:
-                if kind != NOTHING:
-                    rest = divide(rest, self.kinds[kind].polynomial)
-            shifts = range(len(self.short) - len(rest) + 1)
-            self.without[key] = [_dot(rest, self.moments[s:]) for s in shifts]
-        return self.without[key]
-
-    def _deleted(self, kind: int, row: int | None, column: int | None) -> list[int]:
-        """The polynomial of a component without one user, one behaviour, or both."""
-        if kind not in self.sides:
-            self.sides[kind] = Side.of(self.kinds[kind].pattern)
-        side = self.sides[kind]
-        swept, other = (column, row) if side.turned else (row, column)
-        if (kind, other) not in self.deletions:
-            self.deletions[kind, other] = side.deletions(other)
-        alone, without_row = self.deletions[kind, other]
-        return alone if swept is None else without_row[swept]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """The cheaper side of a pattern to sweep when vertices of both sides are to be deleted."""
-
-    sweep: Sweep
-    turned: bool  # by columns
-    others: int  # vertices on the other side
-
-    @classmethod
-    def of(cls, pattern: Pattern) -> Side:
-        columns = turn(pattern)
-        sides = [
-            cls(sweep=sweep, turned=turned, others=others)
-            for rows, turned, others in (
-                (pattern, False, len(columns)),
-                (columns, True, len(pattern)),
-            )
-            if (sweep := plan_rows(rows)) is not None
-        ]
-        return min(sides, key=lambda side: side.operations)
-
-    @property
-    def operations(self) -> float:
-        """Of all deletions: for each vertex on the other side a sweep there, back and across.
-
-        Across, one product of packed polynomials a state stands beside its additions.
-        """
-        rows = self.sweep.pattern
-        degree = sum(map(len, rows)) / len(rows)
-        words = len(rows) ** 2 * math.log2(degree + 1) / 32
-        products: float = words**1.6 / ((OVERHEAD + words) * (degree + 1))
-        return 4 * (self.others + 1) * self.sweep.operations * (1 + products)
-
-    def deletions(self, other: int | None) -> tuple[list[int], list[list[int]]]:
-        """Without a vertex of the other side: the polynomial, and those with each row deleted too.
-
-        The order stays that of the whole pattern, so that no sweep is wider.
-        """
-        rest = tuple(tuple(j for j in row if j != other) for row in self.sweep.pattern)
-        sweep = replace(self.sweep, pattern=rest)
-        without = row_deletions(sweep)
-        places = np.argsort(self.sweep.order).tolist()
-        return rook_polynomial(sweep), [without[t] for t in places]
-
-
-def _dot(coefficients: list[int], moments: list[int]) -> int:
-    return sum(map(mul, coefficients, moments))
+def _cycle_length(sweep: Sweep) -> int:
+    return sum(thread.edges for thread in sweep.threads if thread.closed)
 
 
 def _joined(left: list[int], right: list[int], n: int) -> Integers:

@@ -48,6 +48,17 @@ class Thread(NamedTuple):
         return coefficients
 
 
+def path_polynomial(vertices: int) -> list[int]:
+    """The rook polynomial of a path with this many vertices.
+
+    Examples
+    --------
+    >>> [path_polynomial(m) for m in range(4)]
+    [[1], [1], [1, 1], [1, 2]]
+    """
+    return Thread(vertices - 1, False).polynomial()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
     """An order of rows (or of columns, as rows of ``pattern``) and what going through it costs."""
