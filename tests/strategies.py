@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from functools import cache
+from math import lcm
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
 import anonymatch as am
-from anonymatch.counting.reference import first_minors, permanent
+from anonymatch.counting.reference import permanent
 
 Number: TypeAlias = int | float | Fraction
 Matrix: TypeAlias = list[list[Number]]
 Weights: TypeAlias = st.SearchStrategy[Number]
-Objects: TypeAlias = npt.NDArray[np.object_]
 
 ONES: Weights = st.just(1)
 INTEGERS: Weights = st.integers(1, 9)
@@ -62,21 +63,42 @@ def graph_of(matrix: Matrix) -> am.Graph:
     return am.Graph.from_biadjacency(matrix)
 
 
-def exactly(matrix: Matrix) -> list[list[Fraction]]:
-    """The matrix with every float as the rational that it is."""
-    return [[Fraction(value) for value in row] for row in matrix]
+def in_integers(matrix: Matrix) -> tuple[list[list[int]], int]:
+    """The matrix times the returned common denominator; a float is the rational that it is."""
+    exact = [[Fraction(value) for value in row] for row in matrix]
+    common = lcm(*(value.denominator for row in exact for value in row))
+    return [[int(value * common) for value in row] for row in exact], common
 
 
 def truth(matrix: Matrix) -> Fraction:
     """The count by definition."""
-    return Fraction(permanent(exactly(matrix)))
+    rows, common = in_integers(matrix)
+    return Fraction(permanent(rows), common ** len(rows))
 
 
-def edge_truth(matrix: Matrix) -> Objects:
-    """The sum over the matchings through each pair, by definition, as Fractions."""
-    rows = exactly(matrix)
-    through: Objects = np.array(rows, dtype=object) * first_minors(rows)
-    return through
+def edge_truth(matrix: Matrix) -> list[list[Fraction]]:
+    """The sum over the matchings through each pair: all ways before it times all ways after it."""
+    rows, common = in_integers(matrix)
+    edges = [[(j, x) for j, x in enumerate(row) if x] for row in rows]
+    through = [[0] * len(row) for row in rows]
+
+    @cache
+    def after(i: int, used: int) -> int:
+        if i == len(rows):
+            return 1
+        return sum(x * after(i + 1, used | 1 << j) for j, x in edges[i] if not used >> j & 1)
+
+    before = {0: 1}
+    for i, row in enumerate(edges):
+        reached: dict[int, int] = {}
+        for used, ways in before.items():
+            for j, x in row:
+                if not used >> j & 1:
+                    now = used | 1 << j
+                    reached[now] = reached.get(now, 0) + ways * x
+                    through[i][j] += ways * x * after(i + 1, now)
+        before = reached
+    return [[Fraction(value, common ** len(rows)) for value in row] for row in through]
 
 
 def precise_log(value: Fraction | int) -> Decimal:
@@ -100,13 +122,12 @@ def dense(posterior: am.Posterior) -> npt.NDArray[np.float64]:
     return chances
 
 
-def worst_error(posterior: am.Posterior, matrix: Matrix) -> Fraction:
+def worst_error(posterior: am.Posterior, through: list[list[Fraction]]) -> Fraction:
     """The largest relative error of the chances, exactly; where the truth is 0 so must they be."""
-    through, total = edge_truth(matrix), truth(matrix)
     worst = Fraction(0)
-    chances: Any = dense(posterior).tolist()
-    for found, wanted in zip(np.ravel(chances), through.ravel(), strict=True):
-        share = Fraction(wanted) / total
-        error = abs(Fraction(float(found)) - share)
-        worst = max(worst, error / share if share else 1000 * error)
+    for chances, row in zip(dense(posterior).tolist(), through, strict=True):
+        total = sum(row)
+        for chance, value in zip(chances, row, strict=True):
+            error = abs(Fraction(chance) - value / total)
+            worst = max(worst, error * total / value if value else 1000 * error)
     return worst
