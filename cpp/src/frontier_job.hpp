@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -12,7 +13,6 @@
 
 #include "anonymatch/frontier.hpp"
 #include "frontier_merge.hpp"
-#include "frontier_sample.hpp"
 #include "frontier_steps.hpp"
 #include "frontier_table.hpp"
 #include "frontier_values.hpp"
@@ -26,6 +26,8 @@ public:
     [[nodiscard]] virtual double transitions_done() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;
     [[nodiscard]] virtual std::size_t peak_states() const = 0;
+    /// The job that takes over, from the start, when this one cannot keep its promise; mostly none.
+    [[nodiscard]] virtual std::unique_ptr<Job> successor() { return nullptr; }
     [[nodiscard]] virtual std::vector<std::uint64_t> count_words() const { throw wrong_kind(); }
     [[nodiscard]] virtual std::vector<std::uint64_t> edge_words() const { throw wrong_kind(); }
     [[nodiscard]] virtual ScaledReal count_real() const { throw wrong_kind(); }
@@ -47,10 +49,9 @@ class JobOf : public Frontier::Job {
     using Word = typename Kind::Word;
 
 public:
-    JobOf(const BlockView& block, std::span<const std::int32_t> order, Kind kind, FrontierTask task,
-          std::size_t byte_limit)
+    JobOf(Steps steps, Kind kind, FrontierTask task, std::size_t byte_limit)
         : kind_(std::move(kind)),
-          steps_(block, order),
+          steps_(std::move(steps)),
           task_(task),
           byte_limit_(byte_limit),
           merger_(steps_.max_streams()) {
@@ -62,7 +63,8 @@ public:
         table.size = 1;
         source_ = {0, 0, 0, 1};
         if (task_ != FrontierTask::count) kept_.push_back(source_);
-        if (task_ == FrontierTask::edges) edges_.assign(block.indices.size() * kind_.words(), Word{});
+        if (task_ == FrontierTask::edges)
+            edges_.assign(static_cast<std::size_t>(steps_.indptr().back()) * kind_.words(), Word{});
         begin_step(0, source_, task_ == FrontierTask::count ? 1 : 0);
     }
 
@@ -97,7 +99,7 @@ protected:
 
     /// Sampling takes its step back here, and says how many states it looked at.
     virtual double step_back(std::size_t, std::span<const Stream>, std::span<const std::uint64_t>,
-                             std::span<const Word>) {
+                             const Word*) {
         return 0;
     }
 
@@ -111,8 +113,12 @@ protected:
         return edges_;
     }
     [[nodiscard]] bool done() const noexcept { return phase_ == Phase::done; }
+    [[nodiscard]] Kind& kind() noexcept { return kind_; }
     [[nodiscard]] const Kind& kind() const noexcept { return kind_; }
+    [[nodiscard]] Steps& steps() noexcept { return steps_; }
     [[nodiscard]] const Steps& steps() const noexcept { return steps_; }
+    [[nodiscard]] FrontierTask task() const noexcept { return task_; }
+    [[nodiscard]] std::size_t byte_limit() const noexcept { return byte_limit_; }
 
 private:
     enum class Phase { forward, again, back, done };
@@ -147,6 +153,7 @@ private:
     }
 
     void forward_step_done() {
+        kind_.layer_made(values(made_), made_.size, phase_ == Phase::again);
         peak_ = std::max(peak_, made_.size);
         if (made_.size >= (std::size_t{1} << 32))
             throw std::length_error("a frontier layer has more than 2^32 states");
@@ -240,8 +247,7 @@ private:
 
     void back_chunk() {
         if (task_ == FrontierTask::sample) {
-            sampled_ += step_back(source_.step, streams_, keys(source_),
-                                  {values(source_), source_.size * kind_.words()});
+            sampled_ += step_back(source_.step, streams_, keys(source_), values(source_));
             return back_step_done();
         }
         const std::size_t n = merger_.next(keys(source_), scratch_.data());
@@ -253,7 +259,7 @@ private:
             reached_ += n;
             return;
         }
-        kind_.settle(back_[1].data(), source_.size);
+        kind_.back_made(back_[1].data(), source_.size);
         for (std::size_t i = 0; i < streams_.size(); ++i) {
             if (streams_[i].edge < 0) continue;
             kind_.finish(sums_.data() + i * kind_.sums(),
@@ -301,21 +307,8 @@ public:
     [[nodiscard]] std::vector<std::uint64_t> edge_words() const override { return this->edges(); }
 };
 
-class RealJob final : public JobOf<Real> {
-public:
-    RealJob(const BlockView& block, std::span<const std::int32_t> order, const FrontierReals& values,
-            FrontierTask task, std::size_t byte_limit, std::size_t size, std::uint64_t seed);
-
-    [[nodiscard]] ScaledReal count_real() const override;
-    [[nodiscard]] std::vector<double> posteriors() const override;
-    [[nodiscard]] std::vector<std::int32_t> samples() const override;
-
-private:
-    double step_back(std::size_t step, std::span<const Stream> streams,
-                     std::span<const std::uint64_t> keys, std::span<const double> values) override;
-
-    Sampler sampler_;
-    bool sampling_;
-};
+std::unique_ptr<Frontier::Job> real_job(const BlockView& block, std::span<const std::int32_t> order,
+                                        const FrontierReals& values, FrontierTask task,
+                                        std::size_t byte_limit, std::size_t size, std::uint64_t seed);
 
 }  // namespace anonymatch::frontier

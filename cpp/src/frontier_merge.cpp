@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <limits>
 
@@ -27,6 +28,20 @@ Filtered filter_plain(const Stream& stream, std::span<const std::uint64_t> sourc
         target[at.filled] = key + stream.delta;
         index[at.filled] = static_cast<std::uint32_t>(at.scanned);
         at.filled += (key & stream.mask) == stream.expect ? 1U : 0U;
+        ++at.scanned;
+    }
+    return at;
+}
+
+/// The same for streams that limit the number of bits.
+Filtered filter_limited(const Stream& stream, std::span<const std::uint64_t> source, Filtered at,
+                        std::uint64_t* target, std::uint32_t* index) {
+    while (at.scanned < source.size() && at.filled + 8 <= KeyMerger::chunk) {
+        const std::uint64_t key = source[at.scanned];
+        target[at.filled] = key + stream.delta;
+        index[at.filled] = static_cast<std::uint32_t>(at.scanned);
+        const bool passes = (key & stream.mask) == stream.expect && std::popcount(key) <= stream.most;
+        at.filled += passes ? 1U : 0U;
         ++at.scanned;
     }
     return at;
@@ -147,7 +162,8 @@ std::size_t KeyMerger::bytes() const noexcept {
 }
 
 void KeyMerger::refill(std::size_t i, std::span<const std::uint64_t> source) {
-    static const Filter filter = best_filter();
+    static const Filter best = best_filter();
+    const Filter filter = streams_[i].most < 64 ? filter_limited : best;
     Cursor& cursor = cursors_[i];
     std::uint64_t* target = target_.data() + i * room;
     std::uint32_t* index = index_.data() + i * room;

@@ -29,9 +29,9 @@ Sampler::Sampler(const BlockView& block, std::size_t size, std::uint64_t seed)
     for (std::size_t k = 0; k < size; ++k) generators_[k] = mixed(mixed(seed) + golden * (k + 1));
 }
 
+template <class Kind>
 double Sampler::step_back(std::size_t step, std::int32_t row, std::span<const Stream> streams,
-                          std::span<const std::uint64_t> keys, std::span<const double> values,
-                          const Real& kind) {
+                          std::span<const std::uint64_t> keys, const double* values, const Kind& kind) {
     struct Choice {
         std::size_t stream;
         ScaledReal chance;
@@ -46,15 +46,16 @@ double Sampler::step_back(std::size_t step, std::int32_t row, std::span<const St
             if ((before & streams[i].mask) != streams[i].expect) continue;
             const auto at = std::lower_bound(keys.begin(), keys.end(), before);
             if (at == keys.end() || *at != before) continue;
-            const double* value = values.data() + 2 * (at - keys.begin());
-            choices.push_back({i, kind.product(streams[i].edge, value)});
+            const auto index = static_cast<std::size_t>(at - keys.begin());
+            choices.push_back({i, kind.product(streams[i].edge, values + index * kind.words())});
             scale = std::max(scale, choices.back().chance.exponent);
         }
         assert(!choices.empty());
         double total = 0;
         for (Choice& choice : choices) {
             const std::int64_t shift = std::max<std::int64_t>(choice.chance.exponent - scale, -2000);
-            choice.chance.mantissa = std::scalbn(choice.chance.mantissa, static_cast<int>(shift));
+            if (shift != 0)
+                choice.chance.mantissa = std::scalbn(choice.chance.mantissa, static_cast<int>(shift));
             total += choice.chance.mantissa;
         }
         const std::uint64_t bits = mixed(generators_[k] + golden * (step + 1));
@@ -73,5 +74,10 @@ double Sampler::step_back(std::size_t step, std::int32_t row, std::span<const St
     }
     return static_cast<double>(states_.size() * streams.size());
 }
+
+template double Sampler::step_back(std::size_t, std::int32_t, std::span<const Stream>,
+                                   std::span<const std::uint64_t>, const double*, const PlainReal&);
+template double Sampler::step_back(std::size_t, std::int32_t, std::span<const Stream>,
+                                   std::span<const std::uint64_t>, const double*, const WideReal&);
 
 }  // namespace anonymatch::frontier

@@ -8,7 +8,7 @@
 
 #include "anonymatch/frontier_order.hpp"
 #include "frontier_steps.hpp"
-#include "frontier_values.hpp"
+#include "frontier_reals.hpp"
 
 namespace anonymatch::frontier {
 
@@ -21,9 +21,9 @@ public:
 
     /// Takes every sample one step back and returns how many states were looked up; `row` is -1
     /// when the step forgets a column.
+    template <class Kind>
     double step_back(std::size_t step, std::int32_t row, std::span<const Stream> streams,
-                     std::span<const std::uint64_t> keys, std::span<const double> values,
-                     const Real& kind);
+                     std::span<const std::uint64_t> keys, const double* values, const Kind& kind);
 
     [[nodiscard]] const std::vector<std::int32_t>& samples() const noexcept { return samples_; }
 

@@ -19,6 +19,8 @@ Steps::Steps(const BlockView& block, std::span<const std::int32_t> order)
     std::vector<std::uint8_t> seen(n_rows, 0);
     leaving_.assign(square ? n_rows : 0, 0);
     steps_.reserve(square ? n_rows : n_rows + n_columns);
+    std::int32_t done = 0;
+    std::int32_t gone = 0;
     // Slot 63 stays free, so that no key is the merge's end mark.
     std::uint64_t free_slots = ~std::uint64_t{0} >> 1;
     for (const std::int32_t row : order) {
@@ -29,7 +31,8 @@ Steps::Steps(const BlockView& block, std::span<const std::int32_t> order)
         const auto first = static_cast<std::size_t>(indptr_[r]);
         const auto last = static_cast<std::size_t>(indptr_[r + 1]);
         max_streams_ = std::max(max_streams_, last - first);
-        steps_.push_back({row, -1});
+        steps_.push_back({row, -1, 64});
+        ++done;
         std::uint64_t leaving = 0;
         for (std::size_t edge = first; edge < last; ++edge) {
             const auto column = static_cast<std::size_t>(block.indices[edge]);
@@ -45,8 +48,10 @@ Steps::Steps(const BlockView& block, std::span<const std::int32_t> order)
         if (square) {
             leaving_[r] = leaving;
         } else {
-            for (; leaving != 0; leaving &= leaving - 1)
-                steps_.push_back({-1, std::countr_zero(leaving)});
+            for (; leaving != 0; leaving &= leaving - 1) {
+                ++gone;
+                steps_.push_back({-1, std::countr_zero(leaving), done - gone + block.n_columns - block.n_rows});
+            }
         }
     }
 }
@@ -58,18 +63,18 @@ std::size_t Steps::bytes() const noexcept {
 
 void Steps::streams(std::size_t step, std::vector<Stream>& out) const {
     out.clear();
-    const auto [row, slot] = steps_[step];
+    const auto [row, slot, most] = steps_[step];
     if (row < 0) {
         const std::uint64_t bit = std::uint64_t{1} << slot;
-        out.push_back({bit, 0, 0, -1});
-        out.push_back({bit, bit, ~bit + 1, -1});
+        out.push_back({bit, 0, 0, -1, most});
+        out.push_back({bit, bit, ~bit + 1, -1, 64});
         return;
     }
     const auto r = static_cast<std::size_t>(row);
     const std::uint64_t leaving = leaving_.empty() ? 0 : leaving_[r];
     for (std::int32_t edge = indptr_[r]; edge < indptr_[r + 1]; ++edge) {
         const std::uint64_t bit = std::uint64_t{1} << slots_[static_cast<std::size_t>(edge)];
-        out.push_back({bit | leaving, leaving & ~bit, bit - leaving, edge});
+        out.push_back({bit | leaving, leaving & ~bit, bit - leaving, edge, 64});
     }
 }
 

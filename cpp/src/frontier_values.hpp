@@ -6,6 +6,8 @@
 //   forward      out[place] += weight * value[source], over the pairs of a stream
 //   backward     back[source] += weight * next[place], and sum += value[source] * next[place]
 //   settle       brings values into their normal form after all streams of a chunk
+//   layer_made   what is to be done when a layer is complete (again: not for the first time)
+//   back_made    the same on the way back
 //   finish       a running sum as a value
 //   one          the value 1
 #pragma once
@@ -54,6 +56,8 @@ public:
         *sum += total;
     }
     void settle(Word*, std::size_t) const noexcept {}
+    void layer_made(Word*, std::size_t, bool) const noexcept {}
+    void back_made(Word*, std::size_t) const noexcept {}
     void finish(const Word* sum, Word* out) const noexcept { *out = *sum; }
     void one(Word* out) const noexcept { *out = 1; }
 
@@ -83,6 +87,8 @@ public:
         add_products(sources, places, value, next, sum);
     }
     void settle(Word*, std::size_t) const noexcept {}
+    void layer_made(Word*, std::size_t, bool) const noexcept {}
+    void back_made(Word*, std::size_t) const noexcept {}
     void finish(const Word* sum, Word* out) const noexcept;
     void one(Word* out) const noexcept { std::fill_n(out, words(), Word{1}); }
 
@@ -107,39 +113,6 @@ private:
     std::vector<Word> weights_;
     std::vector<Word> quotients_;
     Add add_;
-};
-
-/// Doubles with an exponent of their own: two words, a mantissa and the bits of a signed integer.
-/// Values of one layer can differ by any factor (a ring has states with one way and states with
-/// phi^n), so a common scale would lose some and no bound could be proved. Settled values are
-/// 0, 0 or have a mantissa in [1, 2).
-class Real {
-public:
-    using Word = double;
-    explicit Real(const FrontierReals& values);
-
-    [[nodiscard]] std::size_t words() const noexcept { return 2; }
-    [[nodiscard]] std::size_t sums() const noexcept { return 3; }
-
-    void forward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
-                 double* out) const noexcept;
-    void backward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
-                  const double* next, double* back, double* sum) const noexcept;
-    void settle(double* values, std::size_t n) const noexcept;
-    void finish(const double* sum, double* out) const noexcept;
-    void one(double* out) const noexcept {
-        out[0] = 1;
-        out[1] = 0;
-    }
-    /// The value times the weight of the edge.
-    [[nodiscard]] ScaledReal product(std::int32_t edge, const double* value) const noexcept;
-
-private:
-    [[nodiscard]] const ScaledReal& weight_of(std::int32_t edge) const noexcept {
-        return weights_.empty() || edge < 0 ? one_ : weights_[static_cast<std::size_t>(edge)];
-    }
-    std::vector<ScaledReal> weights_;
-    ScaledReal one_{1.0, 0};
 };
 
 }  // namespace anonymatch::frontier

@@ -332,6 +332,37 @@ void test_extreme_weights_lose_nothing() {
     CHECK(std::abs(bits - (290 - 600) * std::log2(10.0)) < 2);
 }
 
+void test_scaling_rows_and_columns_changes_no_posterior() {
+    std::mt19937 random(11);
+    for (int round = 0; round < 10; ++round) {
+        const Block block = random_block(random, 6, 6);
+        const std::vector<std::int32_t> order = {3, 1, 5, 0, 2, 4};
+        const std::vector<double> ones(block.edges(), 1.0);
+        std::vector<double> weights;
+        std::vector<int> columns(6);
+        for (int& shift : columns) shift = static_cast<int>(random() % 900) - 450;
+        int exponent = std::accumulate(columns.begin(), columns.end(), 0);
+        for (std::size_t row = 0; row < 6; ++row) {
+            const int shift = static_cast<int>(random() % 900) - 450;
+            exponent += shift;
+            for (std::int32_t edge = block.indptr[row]; edge < block.indptr[row + 1]; ++edge) {
+                const auto column = static_cast<std::size_t>(block.indices[static_cast<std::size_t>(edge)]);
+                weights.push_back(std::scalbn(1.0, shift + columns[column]));
+            }
+        }
+        Frontier plain(block.view(), order, FrontierReals{ones}, FrontierTask::edges);
+        Frontier scaled(block.view(), order, FrontierReals{weights}, FrontierTask::edges, 1);
+        Frontier plain_samples(block.view(), order, FrontierReals{ones}, 50, 9);
+        Frontier scaled_samples(block.view(), order, FrontierReals{weights}, 50, 9);
+        for (Frontier* job : {&plain, &scaled, &plain_samples, &scaled_samples}) finish(*job);
+        CHECK(plain.count_real().mantissa == scaled.count_real().mantissa);
+        CHECK_EQUAL(plain.count_real().exponent + exponent, scaled.count_real().exponent);
+        for (std::size_t edge = 0; edge < block.edges(); ++edge)
+            CHECK(std::abs(plain.posteriors()[edge] - scaled.posteriors()[edge]) < 1e-13);
+        CHECK(plain_samples.samples() == scaled_samples.samples());
+    }
+}
+
 void test_wide_orders_are_refused() {
     Block block;
     block.n_columns = 70;
@@ -361,6 +392,7 @@ int main() {
     test_samples_have_the_right_frequencies();
     test_a_raised_flag_stops_the_run();
     test_extreme_weights_lose_nothing();
+    test_scaling_rows_and_columns_changes_no_posterior();
     test_wide_orders_are_refused();
     return check::report("test_frontier");
 }

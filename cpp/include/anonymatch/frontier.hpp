@@ -12,8 +12,9 @@
 // takes at most deg(row) roundings a row, so the count has relative error at most
 // (1 + 2^-53)^edges - 1 <= 1.01 * edges * 2^-53 (edges < 2^46), a posterior, a ratio of two sums
 // of products of such values, at most 2.1 * (edges + 1100) * 2^-53.
-// Every state has an exponent of its own, so nothing overflows, and a term is dropped only below
-// 2^-969 of the sum it joins: no number of rows and no spread of weights spoils these bounds.
+// Layers are scaled by powers of two. When the values of a layer spread so far that one scale could
+// lose some, the job starts again with an exponent a state; then nothing overflows, and a term is dropped only
+// below 2^-969 of the sum it joins. So no number of rows and no spread of weights spoils these bounds.
 #pragma once
 
 #include <cstddef>
@@ -92,6 +93,7 @@ public:
 
 private:
     std::unique_ptr<Job> job_;
+    double spent_ = 0;  // transitions of a job in plain doubles that was given up
 };
 
 }  // namespace anonymatch

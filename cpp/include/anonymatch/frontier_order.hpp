@@ -30,7 +30,7 @@ struct FrontierPlan {
     double total_states = 0;          // states of all layers together
     double transitions = 0;           // states looked at, once an edge of the row: the unit of `run`
 
-    /// Bytes of a count with `words` words a value (doubles take two): two layers.
+    /// Bytes of a count with `words` words a value (doubles: 1, or 2 when their range is wide): two layers.
     [[nodiscard]] double count_bytes(std::int32_t words) const;
     /// Bytes of all edge counts or of sampling when every layer is kept.
     [[nodiscard]] double edge_bytes(std::int32_t words) const;

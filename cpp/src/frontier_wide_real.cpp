@@ -1,5 +1,7 @@
-#include "frontier_values.hpp"
+#include "frontier_reals.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -32,20 +34,24 @@ void add(double* to, double term, std::int64_t exponent) noexcept {
 
 }  // namespace
 
-Real::Real(const FrontierReals& values) {
-    weights_.reserve(values.weights.size());
-    for (const double weight : values.weights) {
+WideReal::WideReal(const std::vector<double>& weights, std::int64_t exponent) : exponent_(exponent) {
+    weights_.reserve(weights.size());
+    for (const double weight : weights) {
         const int shift = std::ilogb(weight);
         weights_.push_back({std::scalbn(weight, -shift), shift});
     }
 }
 
-ScaledReal Real::product(std::int32_t edge, const double* value) const noexcept {
+ScaledReal WideReal::count(const double* value) const noexcept {
+    return value[0] == 0 ? ScaledReal{} : ScaledReal{value[0], exponent_ + exponent_of(value[1])};
+}
+
+ScaledReal WideReal::product(std::int32_t edge, const double* value) const noexcept {
     const ScaledReal& weight = weight_of(edge);
     return {weight.mantissa * value[0], weight.exponent + exponent_of(value[1])};
 }
 
-void Real::forward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
+void WideReal::forward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
                    double* out) const noexcept {
     const auto [mantissa, exponent] = weight_of(edge);
     for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -54,7 +60,7 @@ void Real::forward(std::int32_t edge, Pairs sources, Pairs places, const double*
     }
 }
 
-void Real::settle(double* values, std::size_t n) const noexcept {
+void WideReal::settle(double* values, std::size_t n) const noexcept {
     constexpr std::int64_t fraction = (std::int64_t{1} << 52) - 1;
     for (std::size_t k = 0; k < n; ++k) {
         double* value = values + 2 * k;
@@ -69,7 +75,7 @@ void Real::settle(double* values, std::size_t n) const noexcept {
     }
 }
 
-void Real::backward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
+void WideReal::backward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
                     const double* next, double* back, double* sum) const noexcept {
     const auto [mantissa, exponent] = weight_of(edge);
     double part = 0;
@@ -106,7 +112,7 @@ void Real::backward(std::int32_t edge, Pairs sources, Pairs places, const double
     sum[0] = total;
 }
 
-void Real::finish(const double* sum, double* out) const noexcept {
+void WideReal::finish(const double* sum, double* out) const noexcept {
     out[0] = sum[0] + sum[2];
     out[1] = sum[1];
     settle(out, 1);
