@@ -24,6 +24,8 @@ AnyArray = npt.NDArray[Any]
 
 Describe = Callable[[int], str]
 
+# Edges worked on at once: fresh memory for all of them costs more than the work itself.
+_CHUNK = 1 << 18
 LARGEST = 2**31 - 1  # indices and indptr are int32
 
 
@@ -106,12 +108,13 @@ def canonical(
         floats = None if floats is None else floats[keep]
         exact = None if exact is None else exact[keep]
     floats, exact = settle(floats, exact)
-    if keep is not None:
-        rows = keys // max(shape[1], 1)
-    keys %= max(shape[1], 1)
+    indices = np.empty(len(keys), dtype=np.int32)
+    for begin in range(0, len(keys), _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        keys[part], indices[part] = np.divmod(keys[part], max(shape[1], 1))
     return Edges(
-        indptr=pointers(rows, shape[0]),
-        indices=keys.astype(np.int32),
+        indptr=pointers(keys, shape[0]),
+        indices=indices,
         weights=floats,
         exact=exact,
         duplicates=duplicates,

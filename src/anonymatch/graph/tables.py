@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Rows worked on at once where a whole column would only fill fresh memory, which costs more.
+# Rows worked on at once: fresh memory for a whole column costs more than the work itself.
 _CHUNK = 1 << 18
 
 COLUMNS = ("user", "behaviour", "weight")
@@ -140,17 +140,22 @@ def factorise_hashed(
         return np.empty(0, dtype=np.int32), values
     low = np.uint64((1 << (size - 1).bit_length()) - 1)
     words = hashes & ~low
+    del hashes
     for begin in range(0, size, _CHUNK):
         end = min(begin + _CHUNK, size)
         words[begin:end] |= np.arange(begin, end, dtype=np.uint64)
     words.sort()
-    starts = np.concatenate(([0], np.flatnonzero((words[1:] ^ words[:-1]) > low) + 1))
+    starts = _run_starts(words, low)
     words &= low
-    position = words.astype(np.int32)
-    del words
-    first = position[starts]
+    position = words.view(np.int64)
+    first = position[starts].astype(np.int32)
     codes = np.empty(size, dtype=np.int32)
-    codes[position] = np.repeat(_rank(first), np.diff(starts, append=size))
+    rank, ends = _rank(first), np.append(starts[1:], size)
+    for begin in range(0, len(starts), _CHUNK):
+        runs = slice(begin, begin + _CHUNK)
+        span = slice(starts[runs][0], ends[runs][-1])
+        codes[position[span]] = np.repeat(rank[runs], ends[runs] - starts[runs])
+    del words, position
     first.sort()
     different = values.gather(first)
     wrong = _differing(codes, different, values)
@@ -162,6 +167,16 @@ def factorise_hashed(
     leaders = wrong[np.unique(np.array(fresh), return_index=True)[1]]
     first = np.concatenate((first, leaders)).astype(np.int32)
     return _rank(first)[codes], values.gather(np.sort(first))
+
+
+def _run_starts(words: npt.NDArray[np.uint64], low: np.uint64) -> npt.NDArray[np.intp]:
+    """Where the high bits of sorted words change."""
+    changes = np.empty(len(words), dtype=np.bool_)
+    changes[0] = True
+    for begin in range(1, len(words), _CHUNK):
+        end = min(begin + _CHUNK, len(words))
+        changes[begin:end] = (words[begin:end] ^ words[begin - 1 : end - 1]) > low
+    return np.flatnonzero(changes)
 
 
 def _differing(codes: Indices, different: pl.Series, values: pl.Series) -> npt.NDArray[np.intp]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from anonymatch.graph.inputs import Parts
 
 _BYTES_A_ROW = 100  # polars' strings, their codes and the sorts, at their peak
+_PIECE = 1 << 20
 _OTHER_KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
@@ -44,8 +45,7 @@ def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
     data = memoryview(content)
     columns = _header(data, separator)
     tables.check_columns(columns)
-    rows = int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
-    limits.check_memory(len(data) + rows * _BYTES_A_ROW, f"a table of {rows} rows")
+    _check_memory(data)
     try:
         frame = pl.read_csv(
             source.path if not source.packed else bytes(data),
@@ -75,6 +75,15 @@ def write(graph: Graph, stream: BinaryIO, separator: str) -> None:
         frame.write_csv(stream, separator=separator)
     except pl.exceptions.PolarsError as error:
         raise InputError(f"cannot be written: {str(error).splitlines()[0]}") from None
+
+
+def _check_memory(data: memoryview) -> None:
+    """Refuse a table too large for the memory; the shortest row takes two bytes."""
+    if len(data) * (1 + _BYTES_A_ROW // 2) > limits.memory():
+        flat = np.frombuffer(data, dtype=np.uint8)
+        parts = (flat[begin : begin + _PIECE] for begin in range(0, len(flat), _PIECE))
+        rows = sum(int(np.count_nonzero(part == ord("\n"))) for part in parts)
+        limits.check_memory(len(data) + rows * _BYTES_A_ROW, f"a table of {rows} rows")
 
 
 def _header(data: memoryview, separator: str) -> list[str]:
