@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "anonymatch/frontier.hpp"
+#include "anonymatch/ryser.hpp"
 #include "anonymatch/scaling.hpp"
 #include "anonymatch/signs.hpp"
 #include "anonymatch/small.hpp"
 #include "anonymatch/structure.hpp"
+#include "anonymatch/subset.hpp"
 
 namespace nb = nanobind;
 namespace am = anonymatch;
@@ -128,6 +130,78 @@ void bind_signs(nb::module_& m) {
     m.def("signs_units", &am::signs_units);
     m.def("signs_count", bound(am::signs_count, false));
     m.def("signs_minors", bound(am::signs_minors, true));
+    m.def("signs_rounding", &am::signs_rounding);
+    m.def("signs_count_double",
+          [](const Reals& matrix, int n, std::uint64_t first, std::uint64_t last, am::Isa isa) {
+              const auto sum = [&] {
+                  const nb::gil_scoped_release nogil;
+                  return am::signs_count_double(view(matrix), n, first, last, isa);
+              }();
+              return nb::make_tuple(sum.sum, sum.absolute);
+          });
+    m.def("signs_minors_double",
+          [](const Reals& matrix, int n, std::uint64_t first, std::uint64_t last, am::Isa isa) {
+              std::vector<double> sums(matrix.size());
+              std::vector<double> absolute(static_cast<std::size_t>(n));
+              {
+                  const nb::gil_scoped_release nogil;
+                  am::signs_minors_double(view(matrix), n, first, last, isa, sums, absolute);
+              }
+              return nb::make_tuple(owned(std::move(sums)), owned(std::move(absolute)));
+          });
+}
+
+void bind_ryser(nb::module_& m) {
+    using Matrix = Array<std::uint32_t>;
+    m.attr("ryser_largest") = am::ryser_largest_n;
+    m.def("ryser_units", &am::ryser_units);
+    m.def("ryser_order", [](const Matrix& matrix, int n, int moves, std::uint64_t seed) {
+        std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+        {
+            const nb::gil_scoped_release nogil;
+            am::ryser_order(view(matrix), n, moves, seed, order);
+        }
+        return owned(std::move(order));
+    });
+    m.def("ryser_prefixes",
+          [](const Matrix& matrix, int n, const Ints& order, int descents, std::uint64_t seed) {
+              const nb::gil_scoped_release nogil;
+              return am::ryser_prefixes(view(matrix), n, view(order), descents, seed);
+          });
+    m.def("ryser_count", [](const Matrix& matrix, int n, const Ints& order, std::uint64_t first,
+                            std::uint64_t last, std::size_t words) {
+        std::vector<std::uint64_t> sum(words);
+        {
+            const nb::gil_scoped_release nogil;
+            am::ryser_count(view(matrix), n, view(order), first, last, sum);
+        }
+        return owned(std::move(sum));
+    });
+}
+
+void bind_subset(nb::module_& m) {
+    m.attr("subset_limit") = am::subset_limit;
+    m.def("subset_fits",
+          [](std::int32_t n, const Reals& weights) { return am::subset_fits(n, view(weights)); });
+    m.def("subset_bytes", &am::subset_bytes);
+    nb::class_<am::SubsetProgramme>(m, "SubsetProgramme")
+        .def("__init__",
+             [](am::SubsetProgramme* job, std::int32_t n, const Reals& weights, bool posteriors) {
+                 new (job) am::SubsetProgramme(n, view(weights), posteriors);
+             })
+        .def("run",
+             [](am::SubsetProgramme& job, double max_subsets) {
+                 const nb::gil_scoped_release nogil;
+                 return job.run(max_subsets);
+             })
+        .def_prop_ro("subsets_done", &am::SubsetProgramme::subsets_done)
+        .def_prop_ro("subsets_in_all", &am::SubsetProgramme::subsets_in_all)
+        .def("count_real",
+             [](const am::SubsetProgramme& job) {
+                 const auto real = job.count_real();
+                 return nb::make_tuple(real.mantissa, real.exponent);
+             })
+        .def("posteriors", [](const am::SubsetProgramme& job) { return owned(job.posteriors()); });
 }
 
 void bind_small(nb::module_& m) {
@@ -232,6 +306,8 @@ NB_MODULE(_kernels, m) {
     m.attr("frontier_width_limit") = am::frontier_width_limit;
     bind_frontier(m);
     bind_signs(m);
+    bind_ryser(m);
+    bind_subset(m);
     bind_small(m);
     bind_scaling(m);
     bind_structure(m);

@@ -56,9 +56,9 @@ def signs_units(n: int) -> int:
 def signs_count(
     matrix: npt.NDArray[np.uint32], words: int, first: int, last: int, isa: Isa = best_isa
 ) -> Integers:
-    """What the units [first, last) add to 2^(n-1) times the count, modulo 2^(64 words): one entry."""
+    """What the units [first, last) add to 2^(n-1) times the count, modulo 2^(64 words)."""
     _check_units(matrix, words, first, last, isa)
-    flat = np.ascontiguousarray(matrix).reshape(-1)
+    flat = _words32(matrix)
     return _joined(_kernels.signs_count(flat, len(matrix), first, last, isa, words), words)
 
 
@@ -67,8 +67,29 @@ def signs_minors(
 ) -> Integers:
     """The same for 2^(n-1) times every first minor: n * n entries, row by row."""
     _check_units(matrix, words, first, last, isa)
-    flat = np.ascontiguousarray(matrix).reshape(-1)
+    flat = _words32(matrix)
     return _joined(_kernels.signs_minors(flat, len(matrix), first, last, isa, words), words)
+
+
+def signs_count_double(matrix: Floats, first: int, last: int, isa: Isa = best_isa) -> Floats:
+    """What the units add over doubles: the sum, and the sum of the sizes of its terms."""
+    n = len(matrix)
+    return np.array(_kernels.signs_count_double(_flat(matrix), n, first, last, isa))
+
+
+def signs_minors_double(matrix: Floats, first: int, last: int, isa: Isa = best_isa) -> Floats:
+    """The same for every first minor: n * n sums, then the n sizes of the rows' terms."""
+    n = len(matrix)
+    return np.concatenate(_kernels.signs_minors_double(_flat(matrix), n, first, last, isa))
+
+
+def signs_rounding(n: int) -> float:
+    """Bound on the error of a sum over doubles, relative to the sum of the sizes of its terms."""
+    return float(_kernels.signs_rounding(n))
+
+
+def _flat(matrix: npt.NDArray[Any]) -> Floats:
+    return np.ascontiguousarray(matrix, dtype=np.float64).reshape(-1)
 
 
 def _check_units(
@@ -87,6 +108,66 @@ def _joined(words: Words, number: int) -> Integers:
     """Integers from ``number`` words each, least significant first."""
     columns = words.reshape(-1, number).astype(object)
     return sum((columns[:, k] << (64 * k) for k in range(1, number)), columns[:, 0])
+
+
+# ---- Ryser's sum with cut-offs
+
+
+RYSER_LARGEST: int = _kernels.ryser_largest
+
+
+def ryser_units(n: int) -> int:
+    """Units of work of the whole sum for a matrix of side ``n``; their sizes differ."""
+    return int(_kernels.ryser_units(n))
+
+
+def ryser_order(matrix: npt.NDArray[np.uint32], *, moves: int, seed: int) -> Ints:
+    """An order of the columns in which few prefixes survive."""
+    order: Ints = _kernels.ryser_order(_words32(matrix), len(matrix), moves, seed)
+    return order
+
+
+def ryser_prefixes(
+    matrix: npt.NDArray[np.uint32], order: Ints, *, descents: int, seed: int
+) -> float:
+    """Unbiased estimate of the number of prefixes that survive."""
+    n = len(matrix)
+    return float(_kernels.ryser_prefixes(_words32(matrix), n, _ints(order), descents, seed))
+
+
+def ryser_count(
+    matrix: npt.NDArray[np.uint32], order: Ints, words: int, first: int, last: int
+) -> int:
+    """What the units [first, last) add to the count, modulo 2^(64 words)."""
+    n = len(matrix)
+    sums = _kernels.ryser_count(_words32(matrix), n, _ints(order), first, last, words)
+    return int(_joined(sums, words)[0])
+
+
+def _words32(matrix: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    return np.ascontiguousarray(matrix, dtype=np.uint32).reshape(-1)
+
+
+# ---- the subset programme
+
+
+SubsetProgramme = _kernels.SubsetProgramme
+SUBSET_LIMIT: int = _kernels.subset_limit
+
+
+def subset_fits(matrix: Floats) -> bool:
+    """Whether the weights lie close enough together for plain doubles."""
+    return bool(_kernels.subset_fits(len(matrix), _flat(matrix)))
+
+
+def subset_bytes(n: int, *, posteriors: bool) -> float:
+    """Bytes that the programme allocates."""
+    return float(_kernels.subset_bytes(n, posteriors))
+
+
+def subset_programme(matrix: Floats, *, posteriors: bool) -> SubsetProgramme:
+    """A job over doubles for a square matrix."""
+    return SubsetProgramme(len(matrix), _flat(matrix), posteriors)
 
 
 # ---- many small blocks

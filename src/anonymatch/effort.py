@@ -1,8 +1,8 @@
 """How much work is allowed, and the one loop that does long work.
 
-Long work is cut into chunks: calls without side effects whose results are combined in order, so that answers do not depend on where they ran.
-The loop runs them here, on threads, or on any ``concurrent.futures.Executor``; tells how far it is;
-and lets go at once on Ctrl-C.
+Long work is cut into chunks: calls without side effects whose results are combined in order, so
+that answers do not depend on where they ran. The loop runs them here, on threads, or on any
+``concurrent.futures.Executor``; tells how far it is; and lets go at once on Ctrl-C.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What can go wrong, as one tree.
 
 AnonymatchError
-├── InputError (ValueError)       a file, a value or a name is not usable; says what, where, what to do
-├── NoMatchingError (ValueError)  an answer needs a perfect matching and there is none; carries Hall's witness
-└── BudgetError                   the work is predicted to cost more than is allowed; carries the prediction
+├── InputError (ValueError)       a file, a value or a name is not usable: what, where, what to do
+├── NoMatchingError (ValueError)  an answer needs a perfect matching and there is none; a witness
+└── BudgetError                   the work is predicted to cost more than is allowed
 """
 
 from __future__ import annotations

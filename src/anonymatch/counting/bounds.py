@@ -44,6 +44,13 @@ class Bounds:
         Brègman's bound of the graph as it is: the better of users and behaviours.
     all : mapping
         Every bound by name; names begin with "upper" or "lower".
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.bounds(am.Graph.from_rows(["1100", "1100", "0011", "0011"]))
+    >>> round(math.exp(found.upper), 6), round(math.exp(found.bregman), 6)
+    (4.0, 4.0)
     """
 
     upper: float

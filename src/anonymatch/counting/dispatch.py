@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from concurrent.futures import Executor
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.job import Job, Settings
 from anonymatch.counting.plan import METHODS
 from anonymatch.counting.posterior import Objects, Posterior
-from anonymatch.counting.result import Count, power_product
+from anonymatch.counting.reduce import places
+from anonymatch.counting.result import Count, Factor, power_product
 from anonymatch.effort import Budget, Progress
 from anonymatch.errors import InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
@@ -134,18 +137,19 @@ def posterior(
     if job.beyond_budget():
         raise job.refusal("exact posteriors")
     chances = np.zeros(graph.n_edges)
-    rounding = 2.0**-46  # of the small kernel: at most 12 users and 12 behaviours
+    error = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
     _put_small(job, chances, job.small_minors()[1])
     for kind, solution in zip(job.kinds, job.solutions, strict=True):
-        chances[job.reduced.edges_of(kind.number)] = solution.posteriors
-        rounding = max(rounding, solution.rounding)
+        of_block, of_error = solution.posteriors
+        chances[job.reduced.edges_of(kind.number)] = of_block
+        error = max(error, of_error)
     chances.setflags(write=False)
     exactly = not graph.weighted or settings.exact
     return Posterior(
         graph=graph,
         chances=chances,
         exact=exactly,
-        error=rounding,
+        error=error,
         method=job.plan.method,
         plan=job.plan,
         exact_counts=(lambda: _exact_counts(job)) if exactly else None,
@@ -165,7 +169,7 @@ def _settings(
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}; not {method!r}")
     for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if value is not None and not 0 < value < 1:
+        if value is not None and not (isinstance(value, int | float) and 0 < value < 1):
             raise InputError(f"{name} must lie between 0 and 1, not {value!r}")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise InputError(f"seed must be a whole number from 0, not {seed!r}")
@@ -179,7 +183,7 @@ def _settings(
 
 
 def _combine(job: Job, over: frozenset[int]) -> Count:
-    """The product over blocks: exact, or an interval in logs; blocks beyond the budget by bounds."""
+    """The product over blocks: exact, or an interval; bounds for blocks beyond the budget."""
     weighted = job.graph.weighted
     logs, errors = job.small_logs()
     copies = job.small.copies
@@ -217,7 +221,7 @@ def _combine(job: Job, over: frozenset[int]) -> Count:
     )
 
 
-def _put_small(job: Job, target: np.ndarray, values: np.ndarray) -> None:
+def _put_small(job: Job, target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
     """Write values of the small kinds' edges to all edges of their copies."""
     table, small = job.reduced.table, job.small
     sizes = np.diff(table.edge_offsets)
@@ -226,8 +230,6 @@ def _put_small(job: Job, target: np.ndarray, values: np.ndarray) -> None:
     place[small.numbers] = np.concatenate(([0], np.cumsum(sizes[firsts])))[:-1]
     members = np.flatnonzero(place[table.class_of_block] >= 0)
     starts = place[table.class_of_block[members]]
-    from anonymatch.counting.reduce import places
-
     source = places(starts, sizes[members])
     target[table.edges[places(table.edge_offsets[members], sizes[members])]] = values[source]
 
@@ -259,6 +261,6 @@ def _exact_counts(job: Job) -> Objects:
     return counts
 
 
-def _factors(job: Job) -> list:
+def _factors(job: Job) -> list[Factor]:
     factors = [] if job.graph.weighted else job.small_factors()
     return factors + [job.factor(k, s) for k, s in zip(job.kinds, job.solutions, strict=True)]

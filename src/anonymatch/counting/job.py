@@ -58,7 +58,7 @@ class Job:
         self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
 
     def beyond_budget(self) -> frozenset[int]:
-        """Kinds (by place in ``kinds``) that the budget does not reach, the cheapest served first."""
+        """Kinds, by place, that the budget does not reach; the cheapest are served first."""
         over: set[int] = set()
         spent = 0.0
         for k in sorted(range(len(self.options)), key=lambda k: self.options[k].seconds):

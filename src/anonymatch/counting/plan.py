@@ -10,13 +10,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from anonymatch.counting import frontier, signs
+import numpy as np
+
+from anonymatch.counting import frontier, ryser, signs, subset
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bits
+from anonymatch.counting.classes import plan_classes
 from anonymatch.counting.closed_forms import Solved, complete, nested
 from anonymatch.counting.contract import Contracted, contract
 from anonymatch.counting.near_complete import near_complete
-from anonymatch.counting.solution import Floats, Objects, Solution
+from anonymatch.counting.rank_one import RankOne, rank_one
+from anonymatch.counting.solution import Chances, Objects, Solution
 from anonymatch.effort import Budget, Effort
 from anonymatch.errors import InputError
 
@@ -26,6 +30,7 @@ __all__ = ["METHODS", "Option", "choose"]
 # would cost more than it could save.
 _NOT_WORTH_A_SEARCH = 0.002
 _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving that fewer do
+_CLASSES_RATE = 4e6  # operations a second
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
 _FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
 _LARGE = 3000  # users from which contraction by Python costs too much to try on suspicion
@@ -54,7 +59,7 @@ class Context:
 def choose(block: Block, context: Context, method: str = "auto") -> Option:
     """The way for ``block``: the cheapest, or the one that was asked for."""
     if method != "auto":
-        option = _FORCED[method](block, context)
+        option = _FORCED[method](block, context, math.inf)
         if option is None:
             raise InputError(
                 f"method {method!r} does not apply to a block of {block.n_users} users and "
@@ -64,14 +69,16 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     recognised = _recognised(block)
     if recognised is not None:
         return recognised
-    found = [o for o in (_signs(block, context),) if o is not None]
+    scaled = rank_one(block)
+    if scaled is not None:
+        return _without_weights(block, scaled, context)
+    found = [o for o in (_signs(block, context, math.inf),) if o is not None]
     if found and found[0].seconds <= _NOT_WORTH_A_SEARCH:
         return found[0]
-    found += [o for o in (_frontier(block, context),) if o is not None]
-    for offer in (_contracted, _near_complete):
+    for offer in (_subset, _frontier, _contracted, _near_complete, _classes, _ryser):
         best = min((o.seconds for o in found), default=math.inf)
         if best > _NOT_WORTH_A_SEARCH:
-            option = offer(block, replace(context), best)
+            option = offer(block, context, best)
             found += [option] if option is not None else []
     return _cheapest(found, block, context.budget)
 
@@ -108,8 +115,7 @@ def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Opt
         total=lambda: solved.total,
         log=lambda: solved.log,
         minors=solved.minors,
-        posteriors=solved.posteriors,
-        rounding=1e-12,
+        posteriors=lambda: (solved.posteriors(), 1e-12),
     )
     return Option(
         method="closed form",
@@ -118,6 +124,44 @@ def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Opt
         memory=64.0 * block.n_edges,
         solve=lambda: solution,
     )
+
+
+def _without_weights(block: Block, scaled: RankOne, context: Context) -> Option:
+    """Weights of rank one are the same for all matchings: solve the block without them."""
+    inner = choose(scaled.block, context)
+    return replace(
+        inner,
+        why=f"{inner.why}; weights of rank one",
+        solve=lambda: _with_scale(block, scaled, inner.solve()),
+    )
+
+
+def _with_scale(block: Block, scaled: RankOne, inner: Solution) -> Solution:
+    if block.exact:
+        assert scaled.scale is not None
+        assert block.weights is not None
+        scale, weights = scaled.scale, block.weights
+
+        def minors() -> Objects:
+            values = [scale * m / w for m, w in zip(inner.minors, weights, strict=True)]
+            return np.array([int(value) for value in values], dtype=object)
+
+        return Solution(
+            block,
+            total=lambda: int(scale * inner.total),
+            minors=minors,
+            posteriors=lambda: inner.posteriors,
+        )
+
+    def real() -> tuple[float, float]:
+        log, error = inner.log_and_error
+        return log + scaled.log, error + scaled.log_error + 2.0**-52 * abs(log)
+
+    def posteriors() -> Chances:
+        chances, error = inner.posteriors
+        return chances, error + 4 * block.n_users * scaled.deviation
+
+    return Solution(block, real=real, posteriors=posteriors)
 
 
 def _near_complete(block: Block, context: Context, best: float) -> Option | None:
@@ -135,7 +179,7 @@ def _near_complete(block: Block, context: Context, best: float) -> Option | None
 # ---- programmes
 
 
-def _signs(block: Block, context: Context) -> Option | None:
+def _signs(block: Block, context: Context, best: float) -> Option | None:
     bits = block_bits(block) if block.exact else 0.0
     if not signs.applies(block, bits):
         return None
@@ -148,12 +192,73 @@ def _signs(block: Block, context: Context) -> Option | None:
     )
 
 
-def _frontier(block: Block, context: Context) -> Option | None:
-    way = frontier.find_way(block)
+def _frontier(block: Block, context: Context, best: float) -> Option | None:
+    way = frontier.find_way(block, best)
     if not way.feasible:
         return None
     bits = block_bits(block) if block.exact else 64.0
     return _along(way, block, bits, context)
+
+
+def _subset(block: Block, context: Context, best: float) -> Option | None:
+    if not subset.applies(block) or subset.seconds(block, edges=context.edges) > best:
+        return None
+    return Option(
+        method="subsets",
+        why=f"{block.n_users} * 2^{block.n_users - 1} sums of positive terms",
+        seconds=subset.seconds(block, edges=context.edges),
+        memory=subset.memory(block, edges=context.edges),
+        solve=lambda: subset.solve(block, context.effort),
+    )
+
+
+def _classes(block: Block, context: Context, best: float) -> Option | None:
+    plan = plan_classes(block)
+    if plan is None or plan.operations / _CLASSES_RATE > best:
+        return None
+
+    def solve() -> Solution:
+        solved = plan.solve()
+        rounding = 1.01 * solved.roundings * 2.0**-53
+        if block.exact:
+            return Solution(
+                block,
+                total=lambda: solved.total,
+                minors=solved.minors,
+                posteriors=lambda: (solved.posteriors(), 2.0**-50),
+            )
+        return Solution(
+            block,
+            real=lambda: (solved.log, rounding + 2.0**-50 * abs(solved.log)),
+            posteriors=lambda: (solved.posteriors(), 2 * rounding + 2.0**-50),
+        )
+
+    return Option(
+        method="classes",
+        why="users or behaviours that are alike are counted together",
+        seconds=plan.operations / _CLASSES_RATE * (2.0 if context.edges else 1.0),
+        memory=plan.memory,
+        solve=solve,
+    )
+
+
+def _ryser(block: Block, context: Context, best: float) -> Option | None:
+    """For counts only: posteriors by cut-off sums would cost one count an edge."""
+    bits = block_bits(block) if block.exact else 0.0
+    if context.edges or not ryser.applies(block, bits):
+        return None
+    way = ryser.find_way(block)
+    if way.seconds > best:
+        return None
+    return Option(
+        method="ryser",
+        why=f"about {way.prefixes:.2g} partial sums survive",
+        seconds=way.seconds,
+        memory=2.0**20,
+        solve=lambda: Solution(
+            block, total=lambda: ryser.total(way, bits=bits, effort=context.effort)
+        ),
+    )
 
 
 def _along(way: frontier.FrontierWay, block: Block, bits: float, context: Context) -> Option:
@@ -194,12 +299,12 @@ def _contracted(block: Block, context: Context, best: float) -> Option | None:
         small = contract(block, degree_limit=degree_limit)
         if small is None:
             return None
-        offers += _after_contraction(block, small, bits, context)
+        offers += _after_contraction(block, small, bits, context, best)
     return min(offers, key=lambda o: o.seconds, default=None)
 
 
 def _after_contraction(
-    block: Block, small: Contracted, bits: float, context: Context
+    block: Block, small: Contracted, bits: float, context: Context, best: float
 ) -> list[Option]:
     inner: list[Option] = []
     if signs.applies(small.block, bits):
@@ -212,7 +317,7 @@ def _after_contraction(
                 solve=lambda: signs.solve(small.block, bits=bits, effort=context.effort),
             )
         )
-    way = frontier.find_way(small.block)
+    way = frontier.find_way(small.block, best)
     if way.feasible:
         inner.append(_along(way, small.block, max(bits, 1.0), context))
     return [
@@ -233,39 +338,36 @@ def _pulled_back(block: Block, small: Contracted, inner: Solution) -> Solution:
 
         return Solution(block, total=lambda: small.factor * inner.total, minors=minors)
 
-    rounding = inner.rounding + 2.0**-53 * 1.01 * small.roundings
-    assert block.weights is not None
-    weights = block.weights
+    rounding = 2.0**-53 * 1.01 * small.roundings
 
     def real() -> tuple[float, float]:
         log, error = inner.log_and_error
-        return log + math.log(small.factor), error + rounding
+        return log + small.log_factor, error + rounding
 
-    def posteriors() -> Floats:
-        slopes = small.pull_back(inner.posteriors / small.block.weights)
-        chances: Floats = weights * slopes / small.factor
-        return chances
+    def posteriors() -> Chances:
+        chances, error = inner.posteriors
+        return small.pull_back_posteriors(chances), error * len(chances) + 2 * rounding
 
-    return Solution(block, real=real, posteriors=posteriors, rounding=rounding)
+    return Solution(block, real=real, posteriors=posteriors)
 
 
 # ---- methods by name
 
-Offer = Callable[[Block, Context], Option | None]
+Offer = Callable[[Block, Context, float], Option | None]
+"""An option for a block, or None; the last argument is what the best so far costs, in seconds."""
 
 
-def _closed_only(block: Block, context: Context) -> Option | None:
-    return _recognised(block) or _near_complete(block, context, math.inf)
-
-
-def _contracted_only(block: Block, context: Context) -> Option | None:
-    return _contracted(block, context, math.inf)
+def _closed_only(block: Block, context: Context, best: float) -> Option | None:
+    return _recognised(block) or _near_complete(block, context, best)
 
 
 _FORCED: dict[str, Offer] = {
+    "classes": _classes,
     "closed": _closed_only,
-    "contract": _contracted_only,
+    "contract": _contracted,
     "frontier": _frontier,
+    "ryser": _ryser,
     "signs": _signs,
+    "subsets": _subset,
 }
 METHODS = ("auto", *_FORCED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,17 +25,17 @@ Objects = npt.NDArray[np.object_]
 class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
     """For each user, the number of matchings through each of the user's edges, exactly.
 
-    ``values`` has them all as Python ints (Fractions for weighted graphs), in the order of the
+    ``by_edge`` has them all as Python ints (Fractions for weighted graphs), in the order of the
     graph's edges.
     """
 
     def __init__(self, graph: Graph, values: Objects) -> None:
         values.setflags(write=False)
-        self.values_by_edge = values
+        self.by_edge = values
         self._graph = graph
 
     def __getitem__(self, user: Hashable) -> dict[Hashable, Any]:
-        return _row(self._graph, self.values_by_edge, user)
+        return _row(self._graph, self.by_edge, user)
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self._graph.users)
@@ -49,7 +48,7 @@ class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
         graph = self._graph
         dense = np.zeros((graph.n_users, graph.n_behaviours), dtype=object)
         rows = np.repeat(np.arange(graph.n_users), graph.degrees)
-        dense[rows, graph.indices] = self.values_by_edge
+        dense[rows, graph.indices] = self.by_edge
         return dense
 
 
@@ -65,11 +64,18 @@ class Posterior:
     exact : bool
         Whether `counts` gives the exact numbers that the chances are rounded from.
     error : float
-        Bound on the error of each chance, relative to it.
+        Bound on the error of each chance.
     confidence : float
         Chance that the bound holds; 1.0 means proven.
     method, seed, plan
         What ran, its seed (None: nothing random), and the way block by block.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> p = am.posterior(am.Graph.from_rows(["110", "011", "111"]))
+    >>> p[2], p.counts[2]
+    ({0: 0.333, 1: 0.333, 2: 0.333}, {0: 1, 1: 1, 2: 1})
     """
 
     graph: Graph = field(repr=False)
@@ -118,7 +124,7 @@ class Posterior:
         return state
 
     def __str__(self) -> str:
-        trust = "exact" if self.exact else f"relative error below {self.error:.2g}"
+        trust = "exact" if self.exact else f"errors below {self.error:.2g}"
         return f"chances of {self.graph.n_edges} edges, {trust}, by {self.method}"
 
 
@@ -128,13 +134,3 @@ def _row(graph: Graph, values: npt.NDArray[Any], user: Hashable) -> dict[Hashabl
     names = graph.behaviours
     behaviours = graph.indices[edges].tolist()
     return {names[j]: v for j, v in zip(behaviours, values[edges].tolist(), strict=True)}
-
-
-def whole_counts(
-    total: int | Fraction, factor: int | Fraction, through: Objects
-) -> list[int | Fraction]:
-    """Matchings of the whole graph through edges of a block, from those of the block."""
-    others = Fraction(total) / factor
-    if others.denominator == 1:
-        return [int(others) * value for value in through]
-    return [others * value for value in through]

@@ -68,7 +68,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is done, block by block; blocks that are equal are one step."""
+    """What is done, block by block; blocks that are equal are one step.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> plan = am.count(am.Graph.from_rows(["110000", "110000", "001111", "001111"])).plan
+    >>> [(step.users, step.behaviours, step.method) for step in plan.steps]
+    [(2, 4, 'subsets'), (2, 2, 'subsets')]
+    """
 
     steps: tuple[Step, ...] = ()
 
@@ -111,6 +119,15 @@ class Count:
         What ran, its seed (None: nothing random), and the way block by block.
     witness : Witness or None
         When the count is 0: users who together fit too few behaviours.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> c = am.count(am.Graph.from_rows(["110", "011", "111"]))
+    >>> c.value, c.exact, round(c.log2, 4)
+    (3, True, 1.585)
+    >>> print(c)
+    3 matchings (2^1.585), exact, by subsets
     """
 
     exact: bool

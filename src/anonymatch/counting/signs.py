@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.block import Block
-from anonymatch.counting.solution import Objects, Solution
+from anonymatch.counting.solution import Chances, Floats, Objects, Solution
 from anonymatch.effort import CHUNK_SECONDS, Effort
 
 __all__ = ["applies", "seconds", "solve"]
@@ -88,17 +89,28 @@ def _solve_reals(block: Block, effort: Effort) -> Solution:
     matrix = _padded(block).astype(np.float64)
     padding = math.lgamma(n - block.n_users + 1)
     halvings = (n - 1) * math.log(2.0)
+    rounding = _native.signs_rounding(n) + 2.0**-40  # the latter for adding up the ranges
 
     def real() -> tuple[float, float]:
-        sums = _gather(
-            partial(_native.signs_count_double, matrix), n, seconds(block, edges=False), effort
-        )
-        value, absolute = float(sums[0]), float(sums[1])
-        relative = _native.SIGNS_ROUNDING * absolute / value if value > 0 else math.inf
+        call = partial(_native.signs_count_double, matrix)
+        value, absolute = _gather(call, n, seconds(block, edges=False), effort).tolist()
+        relative = rounding * absolute / value if value > 0 else math.inf
         error = -math.log1p(-relative) if relative < 1 else math.inf
         return (math.log(value) if value > 0 else -math.inf) - padding - halvings, error
 
-    return Solution(block, real=real)
+    def posteriors() -> Chances:
+        call = partial(_native.signs_minors_double, matrix)
+        gathered = _gather(call, n, seconds(block, edges=True), effort)
+        sums, absolute = gathered[: n * n].reshape(n, n), gathered[n * n :]
+        through = (sums * matrix)[: block.n_users]
+        totals = through.sum(axis=1)
+        rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
+        chances: Floats = through[rows, block.indices] / totals[rows]
+        # Each product is off by rounding * absolute * weight, the sum in the row by n times that.
+        wrong = (n + 1) * rounding * absolute[: block.n_users] * matrix[: block.n_users].max(axis=1)
+        return chances, float((2 * wrong / totals).max())
+
+    return Solution(block, real=real, posteriors=posteriors)
 
 
 def _padded(block: Block) -> npt.NDArray[Any]:
@@ -119,7 +131,7 @@ def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: E
     borders = [units * k // number for k in range(number + 1)]
 
     def calls() -> Iterator[Callable[[], Any]]:
-        for first, last in zip(borders, borders[1:], strict=False):
+        for first, last in pairwise(borders):
             yield partial(call, first, last)
 
     parts = effort.chunks(calls(), each=predicted / number, number=number)

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from anonymatch.counting.block import Block
 from anonymatch.counting.result import log_of
 
-__all__ = ["Floats", "Objects", "Solution"]
+__all__ = ["Chances", "Floats", "Objects", "Solution"]
 
 Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
+Chances = tuple[Floats, float]
 
 
 class Solution:
@@ -23,8 +24,8 @@ class Solution:
     An exact solution is made of ``total`` and ``minors``: Python ints (``log`` on its own where the
     integer is huge); the minor of an edge is the count of the block without its user and behaviour.
     Others are made of ``real``: the natural log
-    of the count and a proven bound on its error. ``posteriors`` are floats, one an edge, with a
-    relative error of at most ``rounding``.
+    of the count and a proven bound on its error. ``posteriors`` are floats, one an edge, and a
+    proven bound on their errors.
     """
 
     def __init__(
@@ -35,12 +36,10 @@ class Solution:
         log: Callable[[], float] | None = None,
         minors: Callable[[], Objects] | None = None,
         real: Callable[[], tuple[float, float]] | None = None,
-        posteriors: Callable[[], Floats] | None = None,
-        rounding: float = 2.0**-50,
+        posteriors: Callable[[], Chances] | None = None,
     ) -> None:
         self.block = block
         self.exact = total is not None
-        self.rounding = rounding
         self._total, self._log, self._minors = total, log, minors
         self._real, self._posteriors = real, posteriors
 
@@ -66,18 +65,17 @@ class Solution:
         return log_of(self.total), 0.0
 
     @cached_property
-    def posteriors(self) -> Floats:
-        """The chance of every edge."""
+    def posteriors(self) -> Chances:
+        """The chance of every edge, and a bound on the error of each."""
         if self._posteriors is not None:
             return self._posteriors()
-        return shares(self.block, self.minors)
+        return shares(self.block, self.minors), 2.0**-50
 
 
 def shares(block: Block, minors: Objects) -> Floats:
     """Chances of the edges from their minors: weight times minor, over the sum in its row.
 
-    Integers of any size are scaled down together first, so that no quotient overflows; 2^-70 of
-    the largest is far below what a double resolves.
+    Integers of any size are scaled down together first, so that none overflows a double.
     """
     through = minors if block.weights is None else minors * block.weights
     largest = max(through, default=0)

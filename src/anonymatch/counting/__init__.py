@@ -1,0 +1,1 @@
+"""How many perfect matchings: reduce a graph to blocks, plan, run, combine."""

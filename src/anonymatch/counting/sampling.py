@@ -1,0 +1,161 @@
+"""sample(): perfect matchings drawn exactly, uniformly or by weight, block by block."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.counting import frontier
+from anonymatch.counting.block import Block
+from anonymatch.counting.closed_forms import complete, nested
+from anonymatch.counting.near_complete import near_complete
+from anonymatch.counting.reduce import reduce
+from anonymatch.effort import Budget, Effort, Progress
+from anonymatch.errors import InputError, NoMatchingError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.structure import witness
+
+__all__ = ["sample"]
+
+Matchings = npt.NDArray[np.int32]
+
+_TRIES = 1000.0  # permutations a matching that rejection may cost on average
+
+
+def sample(
+    graph: Graph,
+    size: int = 1,
+    *,
+    seed: int = 0,
+    budget: Budget | float | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Matchings:
+    """Perfect matchings drawn independently, uniformly or in proportion to their weight.
+
+    Parameters
+    ----------
+    graph : Graph
+    size : int
+        How many.
+    seed : int
+        The same seed gives the same matchings on every machine.
+    budget, executor, progress
+        As for :func:`anonymatch.count`.
+
+    Returns
+    -------
+    array of int32, shape (size, n_users)
+        The index of the behaviour of each user.
+
+    Raises
+    ------
+    NoMatchingError
+        If the graph has no perfect matching.
+    BudgetError
+        If a block is too hard to draw from exactly.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> am.sample(am.Graph.from_rows(["110", "011", "101"]), 3, seed=1).shape
+    (3, 3)
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        raise InputError(f"size must be a whole number from 0, not {size!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed must be a whole number from 0, not {seed!r}")
+    why = witness(graph)
+    if why is not None:
+        raise NoMatchingError(why.users, why.behaviours)
+    allowance = Budget.of(budget)
+    effort = Effort(executor=executor, progress=progress)
+    reduced = reduce(graph, exact=False)
+    table = reduced.table
+    matchings = np.empty((size, graph.n_users), dtype=np.int32)
+    members = np.argsort(table.class_of_block, kind="stable")
+    borders = np.searchsorted(table.class_of_block[members], np.arange(reduced.n_kinds + 1))
+    for number in range(reduced.n_kinds):
+        blocks = members[borders[number] : borders[number + 1]]
+        block = reduced.block(number)
+        # Copies of one block are drawn together: they are independent and equally distributed.
+        local = _draw(block, size * len(blocks), [seed, number], allowance, effort)
+        users = table.user_offsets[blocks][:, None] + np.arange(block.n_users)
+        names = table.behaviours[
+            table.behaviour_offsets[blocks][:, None, None]
+            + local.reshape(len(blocks), size, block.n_users)
+        ]
+        matchings[:, table.users[users]] = names.transpose(1, 0, 2)
+    return matchings
+
+
+def _draw(block: Block, size: int, seed: list[int], budget: Budget, effort: Effort) -> Matchings:
+    if block.n_users == block.n_behaviours == 1:
+        return np.zeros((size, 1), dtype=np.int32)
+    draws = np.random.default_rng(seed)
+    if complete(block) is not None:
+        return _permutations(block, size, draws)
+    if nested(block) is not None:
+        return _in_turn(block, size, draws)
+    way = frontier.find_way(block)
+    seconds, memory = way.seconds(1, edges=True), way.memory(1, edges=True)
+    if way.feasible and budget.allows(seconds, memory):
+        effort.expect(seconds)
+        return frontier.sample(
+            way,
+            block,
+            size=size,
+            seed=int(draws.integers(2**63)),
+            memory=budget.memory,
+            effort=effort,
+        )
+    rejected = _by_rejection(block, size, draws)
+    if rejected is None:
+        raise budget.refusal("drawing matchings exactly", seconds, memory)
+    return rejected
+
+
+def _permutations(block: Block, size: int, draws: np.random.Generator) -> Matchings:
+    keys = draws.random((size, block.n_behaviours))
+    return np.argsort(keys, axis=1)[:, : block.n_users].astype(np.int32)
+
+
+def _in_turn(block: Block, size: int, draws: np.random.Generator) -> Matchings:
+    """Nested neighbourhoods: in order of degree each user picks evenly among what is left."""
+    degrees = np.diff(block.indptr)
+    order = np.argsort(degrees, kind="stable")
+    matchings = np.empty((size, block.n_users), dtype=np.int32)
+    widest = np.argsort(-np.bincount(block.indices, minlength=block.n_behaviours), kind="stable")
+    for row in matchings:
+        left: list[int] = []
+        opened = 0
+        for i, pick in zip(order.tolist(), draws.random(block.n_users), strict=True):
+            degree = int(degrees[i])
+            left.extend(widest[opened:degree].tolist())
+            opened = max(opened, degree)
+            k = int(pick * len(left))
+            left[k], left[-1] = left[-1], left[k]
+            row[i] = left.pop()
+    return matchings
+
+
+def _by_rejection(block: Block, size: int, draws: np.random.Generator) -> Matchings | None:
+    """Blocks that lack few edges: draw permutations until one avoids the missing edges."""
+    solved = near_complete(block)
+    if solved is None:
+        return None
+    free = np.log(np.arange(block.n_behaviours, block.n_behaviours - block.n_users, -1)).sum()
+    if free - solved.log > np.log(_TRIES):
+        return None
+    present = block.dense().astype(bool)
+    rows = np.arange(block.n_users)
+    matchings = np.empty((size, block.n_users), dtype=np.int32)
+    for row in matchings:
+        while True:
+            drawn = draws.permutation(block.n_behaviours)[: block.n_users]
+            if present[rows, drawn].all():
+                row[:] = drawn
+                break
+    return matchings
