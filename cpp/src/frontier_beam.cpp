@@ -94,7 +94,8 @@ private:
                 child.node.live = node.live + arriving - leaving;
                 child.node.gone = node.gone + leaving;
                 const std::int32_t least = done - child.node.gone;
-                child.node.states = subsets_between(child.node.live, least, std::min(done, least + slack_));
+                child.node.states =
+                    subsets_between(child.node.live, least, std::min(done, least + slack_));
                 child.node.cost = node.cost + node.states * (last - first);
                 child.node.hash = node.hash ^ scrambled(row);
                 child.score = child.node.cost + 10 * child.node.states;
@@ -143,7 +144,8 @@ private:
             const auto row = static_cast<std::size_t>(chosen[k].row);
             done[k * n_rows_ + row] = 1;
             for (std::int32_t edge = block_.indptr[row]; edge < block_.indptr[row + 1]; ++edge) {
-                const auto column = static_cast<std::size_t>(block_.indices[static_cast<std::size_t>(edge)]);
+                const auto column =
+                    static_cast<std::size_t>(block_.indices[static_cast<std::size_t>(edge)]);
                 --left[column];
                 effects[column] = left[column] == 1 ? last_row : 0;
             }
@@ -162,9 +164,9 @@ private:
     std::vector<std::int32_t> degree_;
     std::int32_t slack_;
     std::vector<Node> nodes_;
-    std::vector<std::int32_t> rows_left_;   // by node and column
-    std::vector<std::uint32_t> effect_;     // by node and column
-    std::vector<std::uint8_t> done_;        // by node and row
+    std::vector<std::int32_t> rows_left_;  // by node and column
+    std::vector<std::uint32_t> effect_;    // by node and column
+    std::vector<std::uint8_t> done_;       // by node and row
     std::vector<Child> children_;
     std::unordered_set<std::uint64_t> seen_;
 };

@@ -81,7 +81,9 @@ public:
         return phase_ == Phase::done;
     }
 
-    [[nodiscard]] double transitions_done() const override { return merger_.looked_at() + sampled_; }
+    [[nodiscard]] double transitions_done() const override {
+        return merger_.looked_at() + sampled_;
+    }
     [[nodiscard]] std::size_t peak_states() const override { return peak_; }
     [[nodiscard]] std::size_t bytes() const override {
         return layers_[0].bytes() + layers_[1].bytes() + merger_.bytes() + steps_.bytes() +
@@ -146,7 +148,8 @@ private:
         Word* out = table.values.data() + table.size * words;
         std::fill_n(out, n * words, Word{});
         for (std::size_t i = 0; i < streams_.size(); ++i)
-            kind_.forward(streams_[i].edge, merger_.sources(i), merger_.places(i), values(source_), out);
+            kind_.forward(streams_[i].edge, merger_.sources(i), merger_.places(i), values(source_),
+                          out);
         kind_.settle(out, n);
         table.size += n;
         made_.size += n;
@@ -253,17 +256,18 @@ private:
         const std::size_t n = merger_.next(keys(source_), scratch_.data());
         if (n != 0) {
             for (std::size_t i = 0; i < streams_.size(); ++i)
-                kind_.backward(streams_[i].edge, merger_.sources(i), merger_.places(i), values(source_),
-                               back_[0].data() + reached_ * kind_.words(), back_[1].data(),
-                               sums_.data() + i * kind_.sums());
+                kind_.backward(streams_[i].edge, merger_.sources(i), merger_.places(i),
+                               values(source_), back_[0].data() + reached_ * kind_.words(),
+                               back_[1].data(), sums_.data() + i * kind_.sums());
             reached_ += n;
             return;
         }
         kind_.back_made(back_[1].data(), source_.size);
         for (std::size_t i = 0; i < streams_.size(); ++i) {
             if (streams_[i].edge < 0) continue;
-            kind_.finish(sums_.data() + i * kind_.sums(),
-                         edges_.data() + static_cast<std::size_t>(streams_[i].edge) * kind_.words());
+            kind_.finish(
+                sums_.data() + i * kind_.sums(),
+                edges_.data() + static_cast<std::size_t>(streams_[i].edge) * kind_.words());
         }
         std::swap(back_[0], back_[1]);
         back_step_done();
@@ -309,6 +313,7 @@ public:
 
 std::unique_ptr<Frontier::Job> real_job(const BlockView& block, std::span<const std::int32_t> order,
                                         const FrontierReals& values, FrontierTask task,
-                                        std::size_t byte_limit, std::size_t size, std::uint64_t seed);
+                                        std::size_t byte_limit, std::size_t size,
+                                        std::uint64_t seed);
 
 }  // namespace anonymatch::frontier

@@ -40,7 +40,8 @@ Filtered filter_limited(const Stream& stream, std::span<const std::uint64_t> sou
         const std::uint64_t key = source[at.scanned];
         target[at.filled] = key + stream.delta;
         index[at.filled] = static_cast<std::uint32_t>(at.scanned);
-        const bool passes = (key & stream.mask) == stream.expect && std::popcount(key) <= stream.most;
+        const bool passes =
+            (key & stream.mask) == stream.expect && std::popcount(key) <= stream.most;
         at.filled += passes ? 1U : 0U;
         ++at.scanned;
     }
@@ -48,9 +49,9 @@ Filtered filter_limited(const Stream& stream, std::span<const std::uint64_t> sou
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f,avx512vl,popcnt"))) Filtered filter_avx512(
-    const Stream& stream, std::span<const std::uint64_t> source, Filtered at, std::uint64_t* target,
-    std::uint32_t* index) {
+__attribute__((target("avx512f,avx512vl,popcnt"))) Filtered
+filter_avx512(const Stream& stream, std::span<const std::uint64_t> source, Filtered at,
+              std::uint64_t* target, std::uint32_t* index) {
     const __m512i mask = _mm512_set1_epi64(static_cast<long long>(stream.mask));
     const __m512i expect = _mm512_set1_epi64(static_cast<long long>(stream.expect));
     const __m512i delta = _mm512_set1_epi64(static_cast<long long>(stream.delta));
@@ -64,7 +65,8 @@ __attribute__((target("avx512f,avx512vl,popcnt"))) Filtered filter_avx512(
         // Compressing in a register and storing whole is quick everywhere; to memory it is not.
         _mm512_storeu_si512(target + at.filled,
                             _mm512_maskz_compress_epi64(pass, _mm512_add_epi64(keys, delta)));
-        const __m256i here = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(at.scanned)), lanes);
+        const __m256i here =
+            _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(at.scanned)), lanes);
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(index + at.filled),
                             _mm256_maskz_compress_epi32(pass, here));
         at.filled += static_cast<std::size_t>(__builtin_popcount(pass));
@@ -138,12 +140,18 @@ void merge_fixed(std::span<Front> fronts, std::size_t n, std::uint64_t* keys) {
 
 void merge(std::span<Front> fronts, std::size_t n, std::uint64_t* keys) {
     switch (fronts.size()) {
-        case 1: return merge_fixed<1>(fronts, n, keys);
-        case 2: return merge_fixed<2>(fronts, n, keys);
-        case 3: return merge_fixed<3>(fronts, n, keys);
-        case 4: return merge_fixed<4>(fronts, n, keys);
-        case 5: return merge_fixed<5>(fronts, n, keys);
-        default: return merge_rounds_any(fronts, n, keys);
+        case 1:
+            return merge_fixed<1>(fronts, n, keys);
+        case 2:
+            return merge_fixed<2>(fronts, n, keys);
+        case 3:
+            return merge_fixed<3>(fronts, n, keys);
+        case 4:
+            return merge_fixed<4>(fronts, n, keys);
+        case 5:
+            return merge_fixed<5>(fronts, n, keys);
+        default:
+            return merge_rounds_any(fronts, n, keys);
     }
 }
 
@@ -169,8 +177,8 @@ void KeyMerger::refill(std::size_t i, std::span<const std::uint64_t> source) {
     std::uint32_t* index = index_.data() + i * room;
     std::copy(target + cursor.head, target + cursor.filled, target);
     std::copy(index + cursor.head, index + cursor.filled, index);
-    const Filtered at = filter(streams_[i], source, {cursor.scanned, cursor.filled - cursor.head},
-                               target, index);
+    const Filtered at =
+        filter(streams_[i], source, {cursor.scanned, cursor.filled - cursor.head}, target, index);
     looked_at_ += static_cast<double>(at.scanned - cursor.scanned);
     cursor = {at.scanned, at.filled, 0, 0};
     target[at.filled] = end_mark;

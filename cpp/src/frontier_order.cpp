@@ -20,8 +20,8 @@ double FrontierPlan::edge_bytes(std::int32_t words) const {
 double FrontierPlan::least_edge_bytes(std::int32_t words) const {
     // k kept layers and the layers between two of them, each at most the peak, with k^2 = rows.
     const double layers = 2.0 * std::sqrt(static_cast<double>(order.size())) + 1.0;
-    return std::min(edge_bytes(words), layers * peak_states * 8.0 * (1.0 + words) +
-                                           2.0 * peak_states * 8.0 * words);
+    return std::min(edge_bytes(words),
+                    layers * peak_states * 8.0 * (1.0 + words) + 2.0 * peak_states * 8.0 * words);
 }
 
 FrontierPlan assess_order(const BlockView& block, std::vector<std::int32_t> order) {

@@ -43,7 +43,8 @@ Price price_order(const BlockView& block, std::span<const std::int32_t> order) {
     std::int32_t done = 0;
     double states = 1;
     price.states = 1;
-    // The gone columns are used but for at most `slack`, so the used live ones are done - gone at least.
+    // The gone columns are used but for at most `slack`, so the used live ones are done - gone at
+    // least.
     const auto layer = [&] {
         states = subsets_between(live, done - gone, std::min(done, done - gone + slack));
         price.peak = std::max(price.peak, states);

@@ -11,7 +11,8 @@ template <class Kind>
 class RealJob : public JobOf<Kind> {
 public:
     RealJob(Steps steps, Kind kind, FrontierTask task, std::size_t byte_limit, Sampler sampler)
-        : JobOf<Kind>(std::move(steps), std::move(kind), task, byte_limit), sampler_(std::move(sampler)) {}
+        : JobOf<Kind>(std::move(steps), std::move(kind), task, byte_limit),
+          sampler_(std::move(sampler)) {}
 
     [[nodiscard]] ScaledReal count_real() const override {
         return this->kind().count(this->total().data());
@@ -39,7 +40,8 @@ protected:
     [[nodiscard]] Sampler& sampler() noexcept { return sampler_; }
 
 private:
-    /// Every matching uses one edge of the row, so the row's sum is the count in the row's own unit.
+    /// Every matching uses one edge of the row, so the row's sum is the count in the row's own
+    /// unit.
     void fill_row(std::int32_t first, std::int32_t last, std::vector<double>& chances) const {
         std::int64_t unit = through(first).exponent;
         for (std::int32_t edge = first; edge < last; ++edge)
@@ -50,12 +52,14 @@ private:
             const auto shift = static_cast<int>(std::max<std::int64_t>(exponent - unit, -2000));
             whole += chances[static_cast<std::size_t>(edge)] = std::scalbn(mantissa, shift);
         }
-        for (std::int32_t edge = first; edge < last; ++edge) chances[static_cast<std::size_t>(edge)] /= whole;
+        for (std::int32_t edge = first; edge < last; ++edge)
+            chances[static_cast<std::size_t>(edge)] /= whole;
     }
 
     double step_back(std::size_t step, std::span<const Stream> streams,
                      std::span<const std::uint64_t> keys, const double* values) override {
-        return sampler_.step_back(step, this->steps().row(step), streams, keys, values, this->kind());
+        return sampler_.step_back(step, this->steps().row(step), streams, keys, values,
+                                  this->kind());
     }
 
     Sampler sampler_;
@@ -67,11 +71,12 @@ public:
     using RealJob<PlainReal>::RealJob;
 
     [[nodiscard]] std::unique_ptr<Job> successor() override {
-        if (!kind().lost() && !(done() && task() == FrontierTask::edges && a_row_is_lost())) return nullptr;
+        if (!kind().lost() && !(done() && task() == FrontierTask::edges && a_row_is_lost()))
+            return nullptr;
         RowScaled& weights = kind().weights();
         return std::make_unique<RealJob<WideReal>>(std::move(steps()),
-                                                   WideReal(weights.weights, weights.exponent), task(),
-                                                   byte_limit(), std::move(sampler()));
+                                                   WideReal(weights.weights, weights.exponent),
+                                                   task(), byte_limit(), std::move(sampler()));
     }
 
 private:
@@ -92,7 +97,8 @@ private:
 
 std::unique_ptr<Frontier::Job> real_job(const BlockView& block, std::span<const std::int32_t> order,
                                         const FrontierReals& values, FrontierTask task,
-                                        std::size_t byte_limit, std::size_t size, std::uint64_t seed) {
+                                        std::size_t byte_limit, std::size_t size,
+                                        std::uint64_t seed) {
     Steps steps(block, order);
     Sampler sampler(block, size, seed);
     RowScaled scaled(block, values);
@@ -100,8 +106,8 @@ std::unique_ptr<Frontier::Job> real_job(const BlockView& block, std::span<const 
         return std::make_unique<PlainRealJob>(std::move(steps), PlainReal(std::move(scaled)), task,
                                               byte_limit, std::move(sampler));
     const std::vector<double> weights(values.weights.begin(), values.weights.end());
-    return std::make_unique<RealJob<WideReal>>(std::move(steps), WideReal(weights, 0), task, byte_limit,
-                                               std::move(sampler));
+    return std::make_unique<RealJob<WideReal>>(std::move(steps), WideReal(weights, 0), task,
+                                               byte_limit, std::move(sampler));
 }
 
 }  // namespace anonymatch::frontier

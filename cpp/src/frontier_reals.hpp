@@ -1,4 +1,5 @@
-// Doubles as values of states: plain ones with a scale a layer, and wide ones with an exponent each.
+// Doubles as values of states: plain ones with a scale a layer, and wide ones with an exponent
+// each.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +23,16 @@ struct RowScaled {
 /// One double a state, one scale a layer. Proof that underflow is harmless while `lost` is false:
 /// before a step the largest value is in [2^-200, 2^200] and the least at least 2^-800. A
 /// product that underflows errs by at most 2^-1074, and as every new value is at least 2^-960 that
-/// is far below one rounding of it. A spread of at most 2^600 makes the least at least 2^-800 again.
-/// On the way back dead ends have the value 0, so the least value says nothing; but errors of
-/// 64 * 2^-1074 in fewer than 2^32 values, times forward values below 2^207, are below 2^-820 in the
-/// count in the present scale, which is the row's total: if that is at least 2^-600 they are nothing.
+/// is far below one rounding of it. A spread of at most 2^600 makes the least at least 2^-800
+/// again. On the way back dead ends have the value 0, so the least value says nothing; but errors
+/// of 64 * 2^-1074 in fewer than 2^32 values, times forward values below 2^207, are below 2^-820 in
+/// the count in the present scale, which is the row's total: if that is at least 2^-600 they are
+/// nothing.
 class PlainReal {
 public:
     using Word = double;
-    explicit PlainReal(RowScaled weights) : weights_(std::move(weights)), exponent_(weights_.exponent) {}
+    explicit PlainReal(RowScaled weights)
+        : weights_(std::move(weights)), exponent_(weights_.exponent) {}
 
     static constexpr double least_total = 0x1p-600;
     [[nodiscard]] std::size_t words() const noexcept { return 1; }
@@ -55,7 +58,9 @@ public:
 
 private:
     [[nodiscard]] double weight_of(std::int32_t edge) const noexcept {
-        return weights_.weights.empty() || edge < 0 ? 1.0 : weights_.weights[static_cast<std::size_t>(edge)];
+        return weights_.weights.empty() || edge < 0
+                   ? 1.0
+                   : weights_.weights[static_cast<std::size_t>(edge)];
     }
     RowScaled weights_;
     std::int64_t exponent_;

@@ -41,7 +41,8 @@ void add_weighted(Pairs origins, Pairs targets, const Word* from, Word* to,
         const Word* a = from + origins[k] * n;
         Word* b = to + targets[k] * n;
         for (std::size_t w = 0; w < n; ++w) {
-            const auto estimate = static_cast<Word>(static_cast<u128>(factor.quotients[w]) * a[w] >> 64);
+            const auto estimate =
+                static_cast<Word>(static_cast<u128>(factor.quotients[w]) * a[w] >> 64);
             const Word rough = factor.weights[w] * a[w] - estimate * moduli[w];
             b[w] = reduced_sum(std::min(rough, rough - moduli[w]), b[w], moduli[w]);
         }
@@ -59,21 +60,24 @@ __attribute__((target("avx512f"))) void add_avx512(Pairs origins, Pairs targets,
         const Word* a = from + origins[k] * n;
         Word* b = to + targets[k] * n;
         for (std::size_t w = 0; w < whole; w += 8) {
-            const __m512i total = _mm512_add_epi64(_mm512_loadu_si512(a + w), _mm512_loadu_si512(b + w));
+            const __m512i total =
+                _mm512_add_epi64(_mm512_loadu_si512(a + w), _mm512_loadu_si512(b + w));
             const __m512i less = _mm512_sub_epi64(total, _mm512_loadu_si512(moduli + w));
             _mm512_storeu_si512(b + w, _mm512_maskz_min_epu64(255, total, less));
         }
         if (rest == 0) continue;
         const __m512i total = _mm512_add_epi64(_mm512_maskz_loadu_epi64(rest, a + whole),
                                                _mm512_maskz_loadu_epi64(rest, b + whole));
-        const __m512i less = _mm512_sub_epi64(total, _mm512_maskz_loadu_epi64(rest, moduli + whole));
+        const __m512i less =
+            _mm512_sub_epi64(total, _mm512_maskz_loadu_epi64(rest, moduli + whole));
         _mm512_mask_storeu_epi64(b + whole, rest, _mm512_maskz_min_epu64(255, total, less));
     }
 }
 #endif
 
 template <std::size_t L>
-void add_any(Pairs origins, Pairs targets, const Word* from, Word* to, const Residues::Factor& factor) {
+void add_any(Pairs origins, Pairs targets, const Word* from, Word* to,
+             const Residues::Factor& factor) {
     if (factor.weights != nullptr) return add_weighted<L>(origins, targets, from, to, factor);
 #if defined(__x86_64__)
     if (L == 0) {
@@ -84,9 +88,9 @@ void add_any(Pairs origins, Pairs targets, const Word* from, Word* to, const Res
     add_plain<L>(origins, targets, from, to, factor);
 }
 
-/// B words from `first` on, with their sums in registers. A sum's high half stays below the modulus:
-/// a product is below modulus^2 < modulus * 2^64, so after adding it the sum is below
-/// 2 * modulus * 2^64 <= 2^128 and one subtraction is enough.
+/// B words from `first` on, with their sums in registers. A sum's high half stays below the
+/// modulus: a product is below modulus^2 < modulus * 2^64, so after adding it the sum is below 2 *
+/// modulus * 2^64 <= 2^128 and one subtraction is enough.
 template <std::size_t B>
 void dot_words(Pairs lefts, Pairs rights, const Word* left, const Word* right,
                std::span<const Word> moduli, std::size_t first, Word* sum) {
@@ -115,10 +119,14 @@ void dot_words(Pairs lefts, Pairs rights, const Word* left, const Word* right,
 
 Residues::Add add_for(std::size_t words) {
     switch (words) {
-        case 2: return add_any<2>;
-        case 3: return add_any<3>;
-        case 4: return add_any<4>;
-        default: return add_any<0>;
+        case 2:
+            return add_any<2>;
+        case 3:
+            return add_any<3>;
+        case 4:
+            return add_any<4>;
+        default:
+            return add_any<0>;
     }
 }
 
@@ -143,10 +151,14 @@ void Residues::add_products(Pairs lefts, Pairs rights, const Word* left, const W
     for (; first + 4 <= words(); first += 4)
         dot_words<4>(lefts, rights, left, right, moduli_, first, sum);
     switch (words() - first) {
-        case 3: return dot_words<3>(lefts, rights, left, right, moduli_, first, sum);
-        case 2: return dot_words<2>(lefts, rights, left, right, moduli_, first, sum);
-        case 1: return dot_words<1>(lefts, rights, left, right, moduli_, first, sum);
-        default: return;
+        case 3:
+            return dot_words<3>(lefts, rights, left, right, moduli_, first, sum);
+        case 2:
+            return dot_words<2>(lefts, rights, left, right, moduli_, first, sum);
+        case 1:
+            return dot_words<1>(lefts, rights, left, right, moduli_, first, sum);
+        default:
+            return;
     }
 }
 

@@ -31,7 +31,8 @@ Sampler::Sampler(const BlockView& block, std::size_t size, std::uint64_t seed)
 
 template <class Kind>
 double Sampler::step_back(std::size_t step, std::int32_t row, std::span<const Stream> streams,
-                          std::span<const std::uint64_t> keys, const double* values, const Kind& kind) {
+                          std::span<const std::uint64_t> keys, const double* values,
+                          const Kind& kind) {
     struct Choice {
         std::size_t stream;
         ScaledReal chance;
@@ -53,9 +54,11 @@ double Sampler::step_back(std::size_t step, std::int32_t row, std::span<const St
         assert(!choices.empty());
         double total = 0;
         for (Choice& choice : choices) {
-            const std::int64_t shift = std::max<std::int64_t>(choice.chance.exponent - scale, -2000);
+            const std::int64_t shift =
+                std::max<std::int64_t>(choice.chance.exponent - scale, -2000);
             if (shift != 0)
-                choice.chance.mantissa = std::scalbn(choice.chance.mantissa, static_cast<int>(shift));
+                choice.chance.mantissa =
+                    std::scalbn(choice.chance.mantissa, static_cast<int>(shift));
             total += choice.chance.mantissa;
         }
         const std::uint64_t bits = mixed(generators_[k] + golden * (step + 1));

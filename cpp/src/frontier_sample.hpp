@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "anonymatch/frontier_order.hpp"
-#include "frontier_steps.hpp"
 #include "frontier_reals.hpp"
+#include "frontier_steps.hpp"
 
 namespace anonymatch::frontier {
 
@@ -29,9 +29,9 @@ public:
 
 private:
     std::size_t n_rows_;
-    std::vector<std::int32_t> columns_;     // by edge
-    std::vector<std::uint64_t> states_;     // by sample
-    std::vector<std::uint64_t> generators_; // by sample
+    std::vector<std::int32_t> columns_;      // by edge
+    std::vector<std::uint64_t> states_;      // by sample
+    std::vector<std::uint64_t> generators_;  // by sample
     std::vector<std::int32_t> samples_;
 };
 

@@ -19,13 +19,15 @@ struct Columns {
 
     explicit Columns(const BlockView& block)
         : indptr(static_cast<std::size_t>(block.n_columns) + 1, 0), rows(block.indices.size()) {
-        for (const std::int32_t column : block.indices) ++indptr[static_cast<std::size_t>(column) + 1];
+        for (const std::int32_t column : block.indices)
+            ++indptr[static_cast<std::size_t>(column) + 1];
         std::partial_sum(indptr.begin(), indptr.end(), indptr.begin());
         std::vector<std::int32_t> at(indptr.begin(), indptr.end() - 1);
         for (std::int32_t row = 0; row < block.n_rows; ++row) {
             const auto r = static_cast<std::size_t>(row);
             for (std::int32_t edge = block.indptr[r]; edge < block.indptr[r + 1]; ++edge) {
-                const auto column = static_cast<std::size_t>(block.indices[static_cast<std::size_t>(edge)]);
+                const auto column =
+                    static_cast<std::size_t>(block.indices[static_cast<std::size_t>(edge)]);
                 rows[static_cast<std::size_t>(at[column]++)] = row;
             }
         }
@@ -59,8 +61,8 @@ public:
         rows_left_.resize(static_cast<std::size_t>(block_.n_columns));
         buckets_.assign(2 * static_cast<std::size_t>(degree_limit_) + 1, {});
         for (std::int32_t column = 0; column < block_.n_columns; ++column)
-            rows_left_[static_cast<std::size_t>(column)] = static_cast<std::int32_t>(
-                part(columns_.rows, columns_.indptr, column).size());
+            rows_left_[static_cast<std::size_t>(column)] =
+                static_cast<std::int32_t>(part(columns_.rows, columns_.indptr, column).size());
         for (std::int32_t row = 0; row < block_.n_rows; ++row) {
             std::int32_t score = 0;
             for (const std::int32_t column : part(block_.indices, block_.indptr, row))
@@ -131,14 +133,16 @@ private:
 };
 
 /// Cuthill-McKee: rows level by level from `start` (then from any row not reached), low degrees
-/// first among the rows that share a column. Each column is opened once: linear but for the sorting.
+/// first among the rows that share a column. Each column is opened once: linear but for the
+/// sorting.
 Order level_order(const BlockView& block, const Columns& columns, std::int32_t start) {
     std::vector<std::uint8_t> seen(static_cast<std::size_t>(block.n_rows), 0);
     std::vector<std::uint8_t> opened(static_cast<std::size_t>(block.n_columns), 0);
     Order order;
     order.reserve(seen.size());
     const auto degree = [&](std::int32_t row) {
-        return block.indptr[static_cast<std::size_t>(row) + 1] - block.indptr[static_cast<std::size_t>(row)];
+        return block.indptr[static_cast<std::size_t>(row) + 1] -
+               block.indptr[static_cast<std::size_t>(row)];
     };
     const auto reach = [&](std::int32_t row) {
         if (seen[static_cast<std::size_t>(row)] != 0) return;
@@ -171,8 +175,9 @@ public:
     explicit Best(const BlockView& block) : block_(block) {}
     void offer(Order order) {
         const Price offered = price_order(block_, order);
-        if (!order_.empty() && (offered.transitions > price_.transitions ||
-                                (offered.transitions == price_.transitions && offered.width >= price_.width)))
+        if (!order_.empty() &&
+            (offered.transitions > price_.transitions ||
+             (offered.transitions == price_.transitions && offered.width >= price_.width)))
             return;
         price_ = offered;
         order_ = std::move(order);
@@ -188,9 +193,10 @@ private:
 
 }  // namespace
 
-// Prices are transitions of about 3 ns; a greedy order takes about 10 transitions an edge and a beam
-// about half a transition a unit of its work (measured). Search is bounded by a share of the price
-// of the best order known at the time, so narrow natural orders (logs by time) cost no search.
+// Prices are transitions of about 3 ns; a greedy order takes about 10 transitions an edge and a
+// beam about half a transition a unit of its work (measured). Search is bounded by a share of the
+// price of the best order known at the time, so narrow natural orders (logs by time) cost no
+// search.
 Order search_order(const BlockView& block, double effort) {
     Best best(block);
     Order natural(static_cast<std::size_t>(block.n_rows));

@@ -50,7 +50,8 @@ Steps::Steps(const BlockView& block, std::span<const std::int32_t> order)
         } else {
             for (; leaving != 0; leaving &= leaving - 1) {
                 ++gone;
-                steps_.push_back({-1, std::countr_zero(leaving), done - gone + block.n_columns - block.n_rows});
+                steps_.push_back(
+                    {-1, std::countr_zero(leaving), done - gone + block.n_columns - block.n_rows});
             }
         }
     }

@@ -10,8 +10,9 @@
 
 namespace anonymatch::frontier {
 
-/// Source states with `key & mask == expect` and at most `most` bits go to `key + delta` (modulo 2^64). Among the sources of
-/// one stream the bits under `mask` agree, so adding `delta` keeps their order.
+/// Source states with `key & mask == expect` and at most `most` bits go to `key + delta` (modulo
+/// 2^64). Among the sources of one stream the bits under `mask` agree, so adding `delta` keeps
+/// their order.
 struct Stream {
     std::uint64_t mask = 0;
     std::uint64_t expect = 0;
@@ -21,9 +22,9 @@ struct Stream {
 };
 
 /// Square blocks: one step a row, leaving columns are demanded and cleared in the same step.
-/// Otherwise a leaving column may be unused, and each is forgotten in a step of its own after its last row. No more than
-/// n_columns - n_rows can stay unused, so a state with too many used live columns is a dead end
-/// and is left out there.
+/// Otherwise a leaving column may be unused, and each is forgotten in a step of its own after its
+/// last row. No more than n_columns - n_rows can stay unused, so a state with too many used live
+/// columns is a dead end and is left out there.
 class Steps {
 public:
     Steps(const BlockView& block, std::span<const std::int32_t> order);
@@ -44,8 +45,8 @@ private:
         std::int32_t most;  // used live columns after forgetting it
     };
     std::vector<std::int32_t> indptr_;
-    std::vector<std::uint8_t> slots_;      // by edge
-    std::vector<std::uint64_t> leaving_;   // by row, square blocks only
+    std::vector<std::uint8_t> slots_;     // by edge
+    std::vector<std::uint64_t> leaving_;  // by row, square blocks only
     std::vector<Step> steps_;
     std::size_t max_streams_ = 2;
 };

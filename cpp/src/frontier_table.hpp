@@ -62,7 +62,8 @@ struct Table {
         size = 0;
     }
     /// Moves `count` states from `from` down to `to`.
-    void move_down(std::size_t from, std::size_t to, std::size_t count, std::size_t words) noexcept {
+    void move_down(std::size_t from, std::size_t to, std::size_t count,
+                   std::size_t words) noexcept {
         if (count == 0 || from == to) return;
         std::memmove(keys.data() + to, keys.data() + from, count * sizeof(std::uint64_t));
         std::memmove(values.data() + to * words, values.data() + from * words,

@@ -44,8 +44,8 @@ public:
                 out[places[k]] += weight * value[sources[k]];
         }
     }
-    void backward(std::int32_t edge, Pairs sources, Pairs places, const Word* value, const Word* next,
-                  Word* back, Word* sum) const noexcept {
+    void backward(std::int32_t edge, Pairs sources, Pairs places, const Word* value,
+                  const Word* next, Word* back, Word* sum) const noexcept {
         const Word weight = weight_of(edge);
         Word total = 0;
         for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -81,8 +81,8 @@ public:
                  Word* out) const noexcept {
         add_(sources, places, value, out, factor_of(edge));
     }
-    void backward(std::int32_t edge, Pairs sources, Pairs places, const Word* value, const Word* next,
-                  Word* back, Word* sum) const noexcept {
+    void backward(std::int32_t edge, Pairs sources, Pairs places, const Word* value,
+                  const Word* next, Word* back, Word* sum) const noexcept {
         add_(places, sources, next, back, factor_of(edge));
         add_products(sources, places, value, next, sum);
     }
@@ -98,10 +98,12 @@ public:
         const Word* quotients;  // floor(weight * 2^64 / modulus), 0 for modulus 0
     };
     /// to[targets[k]] += factor * from[origins[k]]
-    using Add = void (*)(Pairs origins, Pairs targets, const Word* from, Word* to, const Factor& factor);
+    using Add = void (*)(Pairs origins, Pairs targets, const Word* from, Word* to,
+                         const Factor& factor);
 
 private:
-    /// sum += left[lefts[k]] * right[rights[k]], as 128-bit words whose high half is below the modulus
+    /// sum += left[lefts[k]] * right[rights[k]], as 128-bit words whose high half is below the
+    /// modulus
     void add_products(Pairs lefts, Pairs rights, const Word* left, const Word* right,
                       Word* sum) const noexcept;
     [[nodiscard]] Factor factor_of(std::int32_t edge) const noexcept {

@@ -1,15 +1,19 @@
-#include "frontier_reals.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 
+#include "frontier_reals.hpp"
+
 namespace anonymatch::frontier {
 namespace {
 
-std::int64_t exponent_of(double word) noexcept { return std::bit_cast<std::int64_t>(word); }
-double word_of(std::int64_t exponent) noexcept { return std::bit_cast<double>(exponent); }
+std::int64_t exponent_of(double word) noexcept {
+    return std::bit_cast<std::int64_t>(word);
+}
+double word_of(std::int64_t exponent) noexcept {
+    return std::bit_cast<double>(exponent);
+}
 
 /// 2^d for d <= 1000; 0 below the range of a double, where the term is below 2^-969 of the sum.
 double power_of_two(std::int64_t d) noexcept {
@@ -34,7 +38,8 @@ void add(double* to, double term, std::int64_t exponent) noexcept {
 
 }  // namespace
 
-WideReal::WideReal(const std::vector<double>& weights, std::int64_t exponent) : exponent_(exponent) {
+WideReal::WideReal(const std::vector<double>& weights, std::int64_t exponent)
+    : exponent_(exponent) {
     weights_.reserve(weights.size());
     for (const double weight : weights) {
         const int shift = std::ilogb(weight);
@@ -52,7 +57,7 @@ ScaledReal WideReal::product(std::int32_t edge, const double* value) const noexc
 }
 
 void WideReal::forward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
-                   double* out) const noexcept {
+                       double* out) const noexcept {
     const auto [mantissa, exponent] = weight_of(edge);
     for (std::size_t k = 0; k < sources.size(); ++k) {
         const double* from = value + 2 * std::size_t{sources[k]};
@@ -76,7 +81,7 @@ void WideReal::settle(double* values, std::size_t n) const noexcept {
 }
 
 void WideReal::backward(std::int32_t edge, Pairs sources, Pairs places, const double* value,
-                    const double* next, double* back, double* sum) const noexcept {
+                        const double* next, double* back, double* sum) const noexcept {
     const auto [mantissa, exponent] = weight_of(edge);
     double part = 0;
     std::int64_t part_exponent = 0;
@@ -84,7 +89,8 @@ void WideReal::backward(std::int32_t edge, Pairs sources, Pairs places, const do
         const double* ahead = next + 2 * std::size_t{places[k]};
         if (ahead[0] == 0) continue;
         const double* here = value + 2 * std::size_t{sources[k]};
-        add(back + 2 * std::size_t{sources[k]}, mantissa * ahead[0], exponent + exponent_of(ahead[1]));
+        add(back + 2 * std::size_t{sources[k]}, mantissa * ahead[0],
+            exponent + exponent_of(ahead[1]));
         const std::int64_t own = exponent_of(here[1]) + exponent_of(ahead[1]);
         if (part == 0 || own - part_exponent > far) [[unlikely]] {
             part = part == 0 ? 0 : part * power_of_two(part_exponent - own);

@@ -31,9 +31,11 @@ LaneArray zero_lanes(std::size_t size) {
     return memory;
 }
 
-/// Columns of the sweep: three make a vector and one more keeps the loops free of special cases; rows
-/// and columns beyond n are matched to each other with weight one.
-std::size_t padded(std::int32_t n) { return std::max<std::size_t>(static_cast<std::size_t>(n), 4); }
+/// Columns of the sweep: three make a vector and one more keeps the loops free of special cases;
+/// rows and columns beyond n are matched to each other with weight one.
+std::size_t padded(std::int32_t n) {
+    return std::max<std::size_t>(static_cast<std::size_t>(n), 4);
+}
 
 /// Blocks a piece: it bounds both the additions into one sum and the work between two looks at
 /// the stop flag.
@@ -65,7 +67,9 @@ double subset_bytes(std::int32_t n, bool posteriors) {
 class SubsetProgramme::Job {
 public:
     Job(std::int32_t n, std::span<const double> weights, bool posteriors)
-        : n_(static_cast<std::size_t>(n)), width_(padded(n)), blocks_(std::uint64_t{1} << (width_ - 3)) {
+        : n_(static_cast<std::size_t>(n)),
+          width_(padded(n)),
+          blocks_(std::uint64_t{1} << (width_ - 3)) {
         scale_rows(weights);
         ahead_ = lane_array(blocks_);
         if (posteriors) {
@@ -84,7 +88,9 @@ public:
         return finished();
     }
 
-    [[nodiscard]] bool finished() const noexcept { return forward_done_ == blocks_ && back_left() == 0; }
+    [[nodiscard]] bool finished() const noexcept {
+        return forward_done_ == blocks_ && back_left() == 0;
+    }
     [[nodiscard]] double done() const noexcept {
         return 8.0 * static_cast<double>(forward_done_ + back_done_);
     }
@@ -93,7 +99,8 @@ public:
     }
 
     [[nodiscard]] ScaledReal count() const {
-        if (forward_done_ != blocks_) throw std::logic_error("the subset programme is not finished");
+        if (forward_done_ != blocks_)
+            throw std::logic_error("the subset programme is not finished");
         const double value = ahead_[blocks_ - 1][7];
         if (value == 0) return {};
         const int shift = std::ilogb(value);
@@ -112,7 +119,8 @@ public:
                     if (c < 3 && (lane >> c & 1U) != 0) continue;
                     const std::size_t row = h + static_cast<std::size_t>(std::popcount(lane));
                     if (row < n_)
-                        chances[row * n_ + c] += totals_[h * width_ + c][lane] * weights_[row * width_ + c];
+                        chances[row * n_ + c] +=
+                            totals_[h * width_ + c][lane] * weights_[row * width_ + c];
                 }
         for (double& chance : chances) chance /= whole;
         return chances;
@@ -129,7 +137,8 @@ private:
             const std::span<const double> given = weights.subspan(row * n_, n_);
             const int shift = std::ilogb(*std::max_element(given.begin(), given.end()));
             exponent_ += shift;
-            for (std::size_t c = 0; c < n_; ++c) weights_[row * width_ + c] = std::scalbn(given[c], -shift);
+            for (std::size_t c = 0; c < n_; ++c)
+                weights_[row * width_ + c] = std::scalbn(given[c], -shift);
         }
         lane_weights_ = zero_lanes(width_ * width_);
         for (std::size_t h = 0; h + 2 < width_; ++h)
@@ -142,10 +151,13 @@ private:
                 }
     }
 
-    [[nodiscard]] std::uint64_t back_left() const noexcept { return back_ ? blocks_ - back_done_ : 0; }
+    [[nodiscard]] std::uint64_t back_left() const noexcept {
+        return back_ ? blocks_ - back_done_ : 0;
+    }
 
     void next_piece() {
-        const subset::Sweep sweep{width_, lane_weights_.get(), ahead_.get(), back_.get(), sums_.get()};
+        const subset::Sweep sweep{width_, lane_weights_.get(), ahead_.get(), back_.get(),
+                                  sums_.get()};
         if (forward_done_ < blocks_) {
             const std::uint64_t last = std::min(forward_done_ + piece, blocks_);
             forward_(sweep, forward_done_, last);
@@ -179,7 +191,8 @@ private:
 };
 
 SubsetProgramme::SubsetProgramme(std::int32_t n, std::span<const double> weights, bool posteriors) {
-    if (n < 1 || n > subset_limit || weights.size() != static_cast<std::size_t>(n) * static_cast<std::size_t>(n))
+    if (n < 1 || n > subset_limit ||
+        weights.size() != static_cast<std::size_t>(n) * static_cast<std::size_t>(n))
         throw std::invalid_argument("the subset programme takes n by n weights, n from 1 to 30");
     if (!subset_fits(n, weights))
         throw std::invalid_argument("weights spread too far for the subset programme");
@@ -190,10 +203,20 @@ SubsetProgramme::~SubsetProgramme() = default;
 SubsetProgramme::SubsetProgramme(SubsetProgramme&&) noexcept = default;
 SubsetProgramme& SubsetProgramme::operator=(SubsetProgramme&&) noexcept = default;
 
-bool SubsetProgramme::run(double max_subsets, StopFlag stop) { return job_->run(max_subsets, stop); }
-double SubsetProgramme::subsets_done() const noexcept { return job_->done(); }
-double SubsetProgramme::subsets_in_all() const noexcept { return job_->in_all(); }
-ScaledReal SubsetProgramme::count_real() const { return job_->count(); }
-std::vector<double> SubsetProgramme::posteriors() const { return job_->posteriors(); }
+bool SubsetProgramme::run(double max_subsets, StopFlag stop) {
+    return job_->run(max_subsets, stop);
+}
+double SubsetProgramme::subsets_done() const noexcept {
+    return job_->done();
+}
+double SubsetProgramme::subsets_in_all() const noexcept {
+    return job_->in_all();
+}
+ScaledReal SubsetProgramme::count_real() const {
+    return job_->count();
+}
+std::vector<double> SubsetProgramme::posteriors() const {
+    return job_->posteriors();
+}
 
 }  // namespace anonymatch

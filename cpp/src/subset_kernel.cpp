@@ -7,7 +7,8 @@ namespace {
 
 #define ANONYMATCH_INLINE inline __attribute__((always_inline))
 
-/// The lanes without a low column, moved to the lanes with it (garbage elsewhere; weights are 0 there).
+/// The lanes without a low column, moved to the lanes with it (garbage elsewhere; weights are 0
+/// there).
 template <int Bit>
 ANONYMATCH_INLINE void swap_low(const Lanes& from, Lanes& to) {
     if constexpr (Bit == 0) {
@@ -95,7 +96,8 @@ ANONYMATCH_INLINE void backward_body(const Sweep& sweep, std::uint64_t first, st
             now = total;
         }
         sweep.back[block] = now;
-        // Lanes that hold the column already add something meaningless here; the reader leaves them out.
+        // Lanes that hold the column already add something meaningless here; the reader leaves them
+        // out.
         Lanes moved;
         swap_low<0>(now, moved);
         sums[0] += here * moved;

@@ -69,7 +69,8 @@ Block board(std::int32_t height, std::int32_t width) {
             if ((x + y) % 2 != 0) continue;
             std::vector<std::int32_t> columns;
             const auto add = [&](std::int32_t v, std::int32_t u) {
-                if (v >= 0 && v < height && u >= 0 && u < width) columns.push_back((v * width + u) / 2);
+                if (v >= 0 && v < height && u >= 0 && u < width)
+                    columns.push_back((v * width + u) / 2);
             };
             add(y - 1, x);
             add(y + 1, x);
@@ -87,8 +88,8 @@ struct Truth {
     std::map<std::vector<std::int32_t>, u128> matchings;
 };
 
-void extend(const Block& block, const std::vector<std::uint64_t>& weights, std::vector<std::int32_t>& edges,
-            std::uint64_t used, u128 product, Truth& truth) {
+void extend(const Block& block, const std::vector<std::uint64_t>& weights,
+            std::vector<std::int32_t>& edges, std::uint64_t used, u128 product, Truth& truth) {
     const std::size_t row = edges.size();
     if (row == static_cast<std::size_t>(block.n_rows)) {
         truth.count += product;
@@ -162,7 +163,8 @@ void check_block(const Block& block, const std::vector<std::uint64_t>& weights, 
             CHECK(edges.edge_words() == minors);
         }
     }
-    const std::vector<double> real_weights(weights.begin(), weighted ? weights.end() : weights.begin());
+    const std::vector<double> real_weights(weights.begin(),
+                                           weighted ? weights.end() : weights.begin());
     const auto exact = static_cast<double>(truth.count);
     for (const std::size_t limit : {0U, 1U, 400U}) {
         Frontier real(block.view(), order, FrontierReals{real_weights}, FrontierTask::edges, limit);
@@ -170,7 +172,8 @@ void check_block(const Block& block, const std::vector<std::uint64_t>& weights, 
         CHECK(std::abs(value_of(real.count_real()) - exact) <= 1e-13 * exact);
         const auto posteriors = real.posteriors();
         for (std::size_t e = 0; e < block.edges(); ++e)
-            CHECK(std::abs(posteriors[e] * exact - static_cast<double>(weights[e]) * static_cast<double>(truth.minors[e])) <=
+            CHECK(std::abs(posteriors[e] * exact - static_cast<double>(weights[e]) *
+                                                       static_cast<double>(truth.minors[e])) <=
                   1e-12 * exact);
     }
 }
@@ -223,7 +226,8 @@ void test_rings_of_three_have_lucas_numbers_plus_two() {
 
 void test_known_counts() {
     const Block chess = board(8, 8);
-    Frontier tilings(chess.view(), plan_frontier(chess.view()).order, FrontierWords{}, FrontierTask::count);
+    Frontier tilings(chess.view(), plan_frontier(chess.view()).order, FrontierWords{},
+                     FrontierTask::count);
     finish(tilings);
     CHECK_EQUAL(tilings.count_words()[0], 12988816U);
 
@@ -295,8 +299,8 @@ void test_samples_have_the_right_frequencies() {
                   samples.begin() + static_cast<std::ptrdiff_t>(4 * k + 4)}] += 1;
         double chi_squared = 0;
         for (const auto& [matching, weight] : truth.matchings) {
-            const double expected =
-                static_cast<double>(size) * static_cast<double>(weight) / static_cast<double>(truth.count);
+            const double expected = static_cast<double>(size) * static_cast<double>(weight) /
+                                    static_cast<double>(truth.count);
             chi_squared += std::pow(seen[matching] - expected, 2) / expected;
         }
         CHECK_EQUAL(seen.size(), truth.matchings.size());
@@ -328,7 +332,8 @@ void test_extreme_weights_lose_nothing() {
     finish(scaled);
     for (std::size_t edge = 0; edge < block.edges(); ++edge)
         CHECK(std::abs(plain.posteriors()[edge] - scaled.posteriors()[edge]) < 1e-14);
-    const double bits = static_cast<double>(scaled.count_real().exponent - plain.count_real().exponent);
+    const double bits =
+        static_cast<double>(scaled.count_real().exponent - plain.count_real().exponent);
     CHECK(std::abs(bits - (290 - 600) * std::log2(10.0)) < 2);
 }
 
@@ -346,7 +351,8 @@ void test_scaling_rows_and_columns_changes_no_posterior() {
             const int shift = static_cast<int>(random() % 900) - 450;
             exponent += shift;
             for (std::int32_t edge = block.indptr[row]; edge < block.indptr[row + 1]; ++edge) {
-                const auto column = static_cast<std::size_t>(block.indices[static_cast<std::size_t>(edge)]);
+                const auto column =
+                    static_cast<std::size_t>(block.indices[static_cast<std::size_t>(edge)]);
                 weights.push_back(std::scalbn(1.0, shift + columns[column]));
             }
         }

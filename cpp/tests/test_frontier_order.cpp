@@ -19,7 +19,8 @@ struct Block {
     [[nodiscard]] BlockView view() const { return {n_rows, n_columns, indptr, indices}; }
 };
 
-/// Row i of a band of k has the columns i .. i + k - 1 (modulo n in a ring), under a renaming of rows.
+/// Row i of a band of k has the columns i .. i + k - 1 (modulo n in a ring), under a renaming of
+/// rows.
 Block banded(std::int32_t n, std::int32_t k, bool closed, const std::vector<std::int32_t>& names) {
     Block block{n, closed ? n : n + k - 1, {0}, {}};
     for (const std::int32_t row : names) {

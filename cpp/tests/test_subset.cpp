@@ -81,7 +81,8 @@ void test_agrees_with_the_frontier() {
         indptr.push_back(static_cast<std::int32_t>(indices.size()));
     }
     const BlockView block{n, n, indptr, indices};
-    Frontier frontier(block, plan_frontier(block).order, FrontierReals{edge_weights}, FrontierTask::edges);
+    Frontier frontier(block, plan_frontier(block).order, FrontierReals{edge_weights},
+                      FrontierTask::edges);
     while (!frontier.run(1e9)) {
     }
     SubsetProgramme job(n, weights, true);
@@ -92,9 +93,11 @@ void test_agrees_with_the_frontier() {
     const auto chances = job.posteriors();
     const auto expected = frontier.posteriors();
     for (std::int32_t row = 0; row < n; ++row)
-        for (std::int32_t edge = indptr[static_cast<std::size_t>(row)]; edge < indptr[static_cast<std::size_t>(row) + 1]; ++edge) {
+        for (std::int32_t edge = indptr[static_cast<std::size_t>(row)];
+             edge < indptr[static_cast<std::size_t>(row) + 1]; ++edge) {
             const auto e = static_cast<std::size_t>(edge);
-            CHECK(std::abs(chances[static_cast<std::size_t>(row * n + indices[e])] - expected[e]) < 1e-13);
+            CHECK(std::abs(chances[static_cast<std::size_t>(row * n + indices[e])] - expected[e]) <
+                  1e-13);
         }
 }
 

@@ -1,20 +1,20 @@
 // Frontier dynamic programme: weighted count of perfect matchings, all edge counts, exact samples.
 //
-// Rows are done one by one in a given order. A state is the set of used columns that still have rows
-// to come; its value is the weighted number of ways to match the rows done so far that use exactly
-// it (and the columns already gone: all of them in a square block, any of them otherwise).
-// Layers are lists sorted by key. For a row, the states that lack column c keep their order when c is
-// set, and so do those among them that hold all leaving columns when these are cleared: a row of
+// Rows are done one by one in a given order. A state is the set of used columns that still have
+// rows to come; its value is the weighted number of ways to match the rows done so far that use
+// exactly it (and the columns already gone: all of them in a square block, any of them otherwise).
+// Layers are lists sorted by key. For a row, the states that lack column c keep their order when c
+// is set, and so do those among them that hold all leaving columns when these are cleared: a row of
 // degree d is a d-way merge of sorted streams. Nothing is hashed and memory is only streamed.
 //
-// Exactness. Words modulo 2^64 and modulo primes only add and multiply, never divide, so they are the
-// residues of the true integer. Doubles only add and multiply positive numbers: every state's value
-// takes at most deg(row) roundings a row, so the count has relative error at most
-// (1 + 2^-53)^edges - 1 <= 1.01 * edges * 2^-53 (edges < 2^46), a posterior, a ratio of two sums
-// of products of such values, at most 2.1 * (edges + 1100) * 2^-53.
-// Layers are scaled by powers of two. When the values of a layer spread so far that one scale could
-// lose some, the job starts again with an exponent a state; then nothing overflows, and a term is dropped only
-// below 2^-969 of the sum it joins. So no number of rows and no spread of weights spoils these bounds.
+// Exactness. Words modulo 2^64 and modulo primes only add and multiply, never divide, so they are
+// the residues of the true integer. Doubles only add and multiply positive numbers: every state's
+// value takes at most deg(row) roundings a row, so the count has relative error at most (1 +
+// 2^-53)^edges - 1 <= 1.01 * edges * 2^-53 (edges < 2^46), a posterior, a ratio of two sums of
+// products of such values, at most 2.1 * (edges + 1100) * 2^-53. Layers are scaled by powers of
+// two. When the values of a layer spread so far that one scale could lose some, the job starts
+// again with an exponent a state; then nothing overflows, and a term is dropped only below 2^-969
+// of the sum it joins. So no number of rows and no spread of weights spoils these bounds.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ struct ScaledReal {
 };
 
 /// What to compute, over integers given by residues. Word 0 is modulo 2^64 and word k > 0 modulo
-/// `primes[k - 1]`, odd, 2^32 < prime < 2^63 (primality is for the caller's remaindering; the kernel
-/// does not divide).
+/// `primes[k - 1]`, odd, 2^32 < prime < 2^63 (primality is for the caller's remaindering; the
+/// kernel does not divide).
 struct FrontierWords {
     std::span<const std::uint64_t> primes;
     /// Empty (all weights one), or edge-major: words a edge, in CSR order, each reduced.
@@ -56,14 +56,15 @@ public:
     /// `order` is a permutation of rows with width <= frontier_width_limit (std::invalid_argument
     /// otherwise). Task count or edges. `byte_limit` (0: none) is for edges: if all layers would
     /// take more, every k-th is kept and the others are made again on the way back (one more pass).
-    Frontier(const BlockView& block, std::span<const std::int32_t> order, const FrontierWords& values,
-             FrontierTask task, std::size_t byte_limit = 0);
+    Frontier(const BlockView& block, std::span<const std::int32_t> order,
+             const FrontierWords& values, FrontierTask task, std::size_t byte_limit = 0);
     /// Task count or edges over doubles.
-    Frontier(const BlockView& block, std::span<const std::int32_t> order, const FrontierReals& values,
-             FrontierTask task, std::size_t byte_limit = 0);
+    Frontier(const BlockView& block, std::span<const std::int32_t> order,
+             const FrontierReals& values, FrontierTask task, std::size_t byte_limit = 0);
     /// `size` independent matchings, each with chance weight / count; a function of the arguments.
-    Frontier(const BlockView& block, std::span<const std::int32_t> order, const FrontierReals& values,
-             std::size_t size, std::uint64_t seed, std::size_t byte_limit = 0);
+    Frontier(const BlockView& block, std::span<const std::int32_t> order,
+             const FrontierReals& values, std::size_t size, std::uint64_t seed,
+             std::size_t byte_limit = 0);
     ~Frontier();
     Frontier(Frontier&&) noexcept;
     Frontier& operator=(Frontier&&) noexcept;

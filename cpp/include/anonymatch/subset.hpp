@@ -1,16 +1,17 @@
-// Subset programme: weighted count and posteriors of a small dense square block, without cancellation.
+// Subset programme: weighted count and posteriors of a small dense square block, without
+// cancellation.
 //
 // f[S] is the weighted number of ways to match the first |S| rows to exactly the columns S:
-// f[S] = sum over c in S of w[|S| - 1][c] * f[S - c]. Only positive terms are added, so the relative error
-// is proven, which inclusion-exclusion cannot offer. n * 2^(n-1) multiply-adds, eight a vector;
-// 2^n doubles, twice that for posteriors.
+// f[S] = sum over c in S of w[|S| - 1][c] * f[S - c]. Only positive terms are added, so the
+// relative error is proven, which inclusion-exclusion cannot offer. n * 2^(n-1) multiply-adds,
+// eight a vector; 2^n doubles, twice that for posteriors.
 //
 // Error. Each row costs at most n + 1 roundings, so the count has relative error at most
-// 1.01 * n * (n + 1) * 2^-53. A posterior's sum over subsets is cut into pieces of at most 2^15 additions: at most
-// 2.1 * (n * (n + 1) + 2^16) * 2^-53 < 2e-11.
-// Range. Rows are scaled by powers of two so that their largest weight is in [1, 2): values stay below
-// (2n)^n < 2^168 for n <= 28. Every product of positive weights is at least 2^-900 by the precondition, so nothing
-// underflows.
+// 1.01 * n * (n + 1) * 2^-53. A posterior's sum over subsets is cut into pieces of at most 2^12
+// additions, of which there are at most 2^15: 2.1 * (n * (n + 1) + 2^16) * 2^-53 < 2e-11.
+// Range. Rows are scaled by powers of two so that their largest weight is in [1, 2): values stay
+// below (2n)^n < 2^178 for n <= 30. Every product of positive weights is at least 2^-900 by the
+// precondition, so nothing underflows.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ namespace anonymatch {
 
 inline constexpr std::int32_t subset_limit = 30;
 
-/// Whether the weights are fit: the binary logarithms of largest / least positive weight, rounded up and
-/// summed over rows, are at most 900. Every row must have a positive weight.
+/// Whether the weights are fit: the binary logarithms of largest / least positive weight, rounded
+/// up and summed over rows, are at most 900. Every row must have a positive weight.
 bool subset_fits(std::int32_t n, std::span<const double> weights);
 /// Bytes that a job allocates.
 double subset_bytes(std::int32_t n, bool posteriors);
