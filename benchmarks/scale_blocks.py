@@ -57,16 +57,18 @@ def cases(n: int) -> Iterator[tuple[str, Graph]]:
     permuted = np.concatenate([rng.permutation(n) for _ in range(3)])
     yield "3-regular", graph_of(np.tile(users, 3), permuted, n)
     yield "band of 9", graph_of(*around(list(range(9))), n)
-    yield "band of 9, shuffled", graph_of(*around(list(range(9))), n, rng)
     yield "one cycle", graph_of(*around([0, 1]), n)
-    yield "one cycle, shuffled", graph_of(*around([0, 1]), n, rng)
-    rows, columns = around([0, 1])
-    yield "path, shuffled", graph_of(rows[:-1], columns[:-1], n, rng)
     rows = np.repeat(users, 10)
     block_columns = rows // 10 * 10 + np.tile(np.arange(10), n)
     inside = block_columns < n
     yield "complete tens, shuffled", graph_of(rows[inside], block_columns[inside], n, rng)
     yield "bad for a greedy start", hard_start(2000)
+    # scipy takes time quadratic in the users on these: many minutes at the full size.
+    users, n = users[: n // 20], n // 20
+    yield "band of 9, shuffled, 1/20", graph_of(*around(list(range(9))), n, rng)
+    rows, columns = around([0, 1])
+    yield "one cycle, shuffled, 1/20", graph_of(rows, columns, n, rng)
+    yield "path, shuffled, 1/20", graph_of(rows[:-1], columns[:-1], n, rng)
 
 
 def hard_start(half: int) -> Graph:

@@ -9,17 +9,23 @@ namespace anonymatch {
 
 namespace structure_parts {
 
-Transposed transpose(const BipartiteView& graph) {
-    Transposed result;
-    result.indptr.assign(at(graph.n_behaviours) + 1, 0);
-    for (const Index behaviour : graph.indices) ++result.indptr[at(behaviour) + 1];
-    for (std::size_t b = 0; b < at(graph.n_behaviours); ++b)
-        result.indptr[b + 1] += result.indptr[b];
-    result.indices.resize(graph.indices.size());
-    Indices next(result.indptr.begin(), result.indptr.end() - 1);
-    for (Index user = 0; user < graph.n_users; ++user) {
-        for (const Index behaviour : row_of(graph, user))
+const Transposed& ByBehaviour::get() {
+    if (made_) return *made_;
+    Transposed& result = made_.emplace();
+    const std::size_t n_rows = at(graph_.n_behaviours);
+    make_room(result.indptr, n_rows + 1);
+    result.indptr.assign(n_rows + 1, 0);
+    for (const Index behaviour : graph_.indices) ++result.indptr[at(behaviour) + 1];
+    for (std::size_t b = 0; b < n_rows; ++b) result.indptr[b + 1] += result.indptr[b];
+    make_room(result.indices, graph_.indices.size());
+    result.indices.resize(graph_.indices.size());
+    Indices next;
+    make_room(next, n_rows);
+    next.assign(result.indptr.begin(), result.indptr.end() - 1);
+    for (Index user = 0; user < graph_.n_users; ++user) {
+        for (const Index behaviour : row_of(graph_, user)) {
             result.indices[at(next[at(behaviour)]++)] = user;
+        }
     }
     return result;
 }
@@ -38,11 +44,15 @@ void find_witness(const BipartiteView& graph, StopFlag stop, Structure& found) {
     for (Index user = 0; user < graph.n_users; ++user) {
         if (found.behaviour_of_user[at(user)] < 0) unmatched.push_back(user);
     }
-    std::vector<std::int64_t> seen(at(graph.n_behaviours), -1);
+    Indices seen;
+    make_room(seen, at(graph.n_behaviours));
+    seen.assign(at(graph.n_behaviours), -1);
     Indices users, behaviours;
-    std::int64_t search = 0;
-    std::int64_t work_left =
-        4 * static_cast<std::int64_t>(graph.indices.size() + at(graph.n_users)) + (1 << 16);
+    Index search = 0;
+    // Every search takes some work, so the upper limit keeps their numbers in range as well.
+    std::int64_t work_left = std::min<std::int64_t>(
+        2 * static_cast<std::int64_t>(graph.indices.size() + at(graph.n_users)) + (1 << 16),
+        1 << 30);
 
     // False when the witness of `start` has more users than `limit`.
     const auto reach = [&](Index start, std::size_t limit) {
@@ -50,6 +60,8 @@ void find_witness(const BipartiteView& graph, StopFlag stop, Structure& found) {
         users.assign(1, start);
         behaviours.clear();
         for (std::size_t head = 0; head < users.size(); ++head) {
+            if (head + 8 < users.size()) prefetch(&graph.indptr[at(users[head + 8])]);
+            if (head + 4 < users.size()) prefetch(row_of(graph, users[head + 4]).data());
             --work_left;
             for (const Index behaviour : row_of(graph, users[head])) {
                 --work_left;
@@ -109,7 +121,7 @@ Structure find_structure(const BipartiteView& graph, StopFlag stop) {
     using namespace structure_parts;
     assert(is_canonical(graph));
     Structure found;
-    const Transposed by_behaviour = transpose(graph);
+    ByBehaviour by_behaviour(graph);
     find_matching(graph, by_behaviour, stop, found);
     if (found.stopped) return found;
     if (found.n_matched == graph.n_users) {

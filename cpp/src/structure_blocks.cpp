@@ -15,60 +15,98 @@ namespace anonymatch::structure_parts {
 
 namespace {
 
-// Marks the behaviours of H with `mark` in `component`; true when the flag was raised.
-bool mark_unneeded(const BipartiteView& graph, const Transposed& by_behaviour,
-                   const Structure& found, StopFlag stop, Index mark, Indices& component) {
-    Indices queue;
-    for (Index behaviour = 0; behaviour < graph.n_behaviours; ++behaviour) {
-        if (found.user_of_behaviour[at(behaviour)] < 0 && !by_behaviour.row(behaviour).empty()) {
-            component[at(behaviour)] = mark;
-            queue.push_back(behaviour);
-        }
-    }
-    while (!queue.empty()) {
-        if ((queue.size() & 1023U) == 0 && stop.raised()) return true;
-        const Index behaviour = queue.back();
-        queue.pop_back();
-        for (const Index user : by_behaviour.row(behaviour)) {
-            const Index freed = found.behaviour_of_user[at(user)];
-            if (component[at(freed)] == mark) continue;
-            component[at(freed)] = mark;
-            queue.push_back(freed);
-        }
-    }
-    return false;
-}
+// The part H: finds it, then labels its connected components.
+class SparePart {
+public:
+    SparePart(const BipartiteView& graph, const Transposed& by_behaviour, const Structure& found,
+              StopFlag stop, Indices& component)
+        : graph_(graph),
+          by_behaviour_(by_behaviour),
+          found_(found),
+          stop_(stop),
+          component_(component),
+          users_of_part_(at(graph.n_users), outside) {}
 
-// Replaces `mark` by labels, one a connected component of H, counting down from `label`; returns
-// the next one.
-Index label_connected(const BipartiteView& graph, const Transposed& by_behaviour,
-                      const Structure& found, StopFlag stop, Index mark, Index label,
-                      Indices& component) {
-    Indices queue;
-    std::vector<bool> expanded(at(graph.n_users), false);
-    for (Index start = 0; start < graph.n_behaviours; ++start) {
-        // Every component of H has an unmatched behaviour.
-        if (component[at(start)] != mark || found.user_of_behaviour[at(start)] >= 0) continue;
-        component[at(start)] = label;
-        queue.push_back(start);
-        while (!queue.empty()) {
-            if ((queue.size() & 1023U) == 0 && stop.raised()) return label;
-            const Index behaviour = queue.back();
-            queue.pop_back();
-            for (const Index user : by_behaviour.row(behaviour)) {
-                if (expanded[at(user)]) continue;
-                expanded[at(user)] = true;
-                for (const Index next : row_of(graph, user)) {
-                    if (component[at(next)] != mark) continue;
-                    component[at(next)] = label;
-                    queue.push_back(next);
-                }
+    // Labels count down from `label`; it becomes the next one. False when the flag was raised.
+    bool run(Index& label) {
+        Indices unmatched;
+        for (Index behaviour = 0; behaviour < graph_.n_behaviours; ++behaviour) {
+            if (found_.user_of_behaviour[at(behaviour)] < 0 &&
+                !by_behaviour_.row(behaviour).empty()) {
+                component_[at(behaviour)] = inside;
+                unmatched.push_back(behaviour);
             }
         }
-        --label;
+        behaviours_ = unmatched;
+        while (!behaviours_.empty()) {
+            if (stop_.raised()) return false;
+            find_users(outside, 1);
+            behaviours_.clear();
+            for (const Index user : users_) {
+                behaviours_.push_back(found_.behaviour_of_user[at(user)]);
+                component_[at(behaviours_.back())] = inside;
+            }
+        }
+        // Every component of H has an unmatched behaviour.
+        for (const Index start : unmatched) {
+            if (component_[at(start)] != inside) continue;
+            component_[at(start)] = label;
+            behaviours_.assign(1, start);
+            while (!behaviours_.empty()) {
+                if (stop_.raised()) return false;
+                find_users(1, 2);
+                find_behaviours(label);
+            }
+            --label;
+        }
+        return true;
     }
-    return label;
-}
+
+private:
+    static constexpr Index inside = -1;
+    static constexpr std::uint8_t outside = 0;
+    static constexpr std::size_t ahead = 8;
+
+    // The users next to behaviours_ who stand at `from`; they move to `to`.
+    void find_users(std::uint8_t from, std::uint8_t to) {
+        users_.clear();
+        for (std::size_t i = 0; i < behaviours_.size(); ++i) {
+            if (i + 2 * ahead < behaviours_.size()) {
+                prefetch(&by_behaviour_.indptr[at(behaviours_[i + 2 * ahead])]);
+            }
+            if (i + ahead < behaviours_.size())
+                prefetch(by_behaviour_.row(behaviours_[i + ahead]).data());
+            for (const Index user : by_behaviour_.row(behaviours_[i])) {
+                if (users_of_part_[at(user)] != from) continue;
+                users_of_part_[at(user)] = to;
+                users_.push_back(user);
+            }
+        }
+    }
+
+    // The behaviours of H next to users_ that have no label; they get `label`.
+    void find_behaviours(Index label) {
+        behaviours_.clear();
+        for (std::size_t i = 0; i < users_.size(); ++i) {
+            if (i + 2 * ahead < users_.size()) prefetch(&graph_.indptr[at(users_[i + 2 * ahead])]);
+            if (i + ahead < users_.size()) prefetch(row_of(graph_, users_[i + ahead]).data());
+            for (const Index behaviour : row_of(graph_, users_[i])) {
+                if (component_[at(behaviour)] != inside) continue;
+                component_[at(behaviour)] = label;
+                behaviours_.push_back(behaviour);
+            }
+        }
+    }
+
+    const BipartiteView& graph_;
+    const Transposed& by_behaviour_;
+    const Structure& found_;
+    StopFlag stop_;
+    Indices& component_;
+    std::vector<std::uint8_t>
+        users_of_part_;  // outside H, 1 in H, 2 in a component that has its label
+    Indices users_, behaviours_;
+};
 
 // Strong components by Pearce's one-array variant of Tarjan's algorithm ("A space-efficient
 // algorithm for finding strongly connected components", 2016), with the behaviours as vertices: the
@@ -87,36 +125,55 @@ public:
 
     // False when the flag was raised.
     bool run() {
+        make_room(nodes_, at(graph_.n_behaviours));
+        nodes_.resize(at(graph_.n_behaviours));
+        for (Index behaviour = 0; behaviour < graph_.n_behaviours; ++behaviour) {
+            const Index user = found_.user_of_behaviour[at(behaviour)];
+            if (user < 0) continue;
+            nodes_[at(behaviour)] = {graph_.indptr[at(user)], graph_.indptr[at(user) + 1],
+                                     component_[at(behaviour)]};
+        }
         for (Index user = 0; user < graph_.n_users; ++user) {
             const Index behaviour = found_.behaviour_of_user[at(user)];
-            if (component_[at(behaviour)] == 0 && !search(behaviour)) return false;
+            if (nodes_[at(behaviour)].component == 0 && !search(behaviour)) return false;
+        }
+        for (Index behaviour = 0; behaviour < graph_.n_behaviours; ++behaviour) {
+            if (found_.user_of_behaviour[at(behaviour)] >= 0) {
+                component_[at(behaviour)] = nodes_[at(behaviour)].component;
+            }
         }
         return true;
     }
 
 private:
+    static constexpr Index rows_ahead = 16;  // to fetch; a bound, so that long rows stay linear
+
+    // What a visit needs, side by side: the row of the partner, and the number.
+    struct Node {
+        Index begin, end, component;
+    };
     struct Frame {
         Index behaviour, edge, end, entry;
     };
 
     void enter(Index behaviour) {
-        const Index user = found_.user_of_behaviour[at(behaviour)];
-        const Index begin = graph_.indptr[at(user)], end = graph_.indptr[at(user) + 1];
-        for (Index edge = begin; edge < end; ++edge)
-            prefetch(&component_[at(graph_.indices[at(edge)])]);
-        component_[at(behaviour)] = ++n_open_;
-        path_.push_back({behaviour, begin, end, n_open_});
+        Node& node = nodes_[at(behaviour)];
+        for (Index edge = node.begin; edge < node.end; ++edge) {
+            prefetch(&nodes_[at(graph_.indices[at(edge)])]);
+        }
+        node.component = ++n_open_;
+        path_.push_back({behaviour, node.begin, node.end, n_open_});
     }
 
     bool search(Index start) {
         enter(start);
         while (!path_.empty()) {
             Frame& frame = path_.back();
-            Index low = component_[at(frame.behaviour)];
+            Index low = nodes_[at(frame.behaviour)].component;
             Index entered = -1;
             while (frame.edge < frame.end) {
                 const Index next = graph_.indices[at(frame.edge)];
-                const Index seen = component_[at(next)];
+                const Index seen = nodes_[at(next)].component;
                 if (seen == 0) {
                     entered =
                         next;  // the edge is read again when `next` is done, for its low number
@@ -125,9 +182,14 @@ private:
                 low = std::min(low, seen);
                 ++frame.edge;
             }
-            component_[at(frame.behaviour)] = low;
+            nodes_[at(frame.behaviour)].component = low;
             if (entered >= 0) {
                 if ((++ticks_ & 4095U) == 0 && stop_.raised()) return false;
+                const Index last = std::min(frame.end, frame.edge + rows_ahead);
+                for (Index edge = frame.edge + 1; edge < last; ++edge) {
+                    const Node& later = nodes_[at(graph_.indices[at(edge)])];
+                    if (later.component == 0) prefetch(graph_.indices.data() + later.begin);
+                }
                 enter(entered);
                 continue;
             }
@@ -142,12 +204,12 @@ private:
     }
 
     void close(Index root, Index low) {
-        while (!open_.empty() && component_[at(open_.back())] >= low) {
-            component_[at(open_.back())] = label_;
+        while (!open_.empty() && nodes_[at(open_.back())].component >= low) {
+            nodes_[at(open_.back())].component = label_;
             open_.pop_back();
             --n_open_;
         }
-        component_[at(root)] = label_;
+        nodes_[at(root)].component = label_;
         --n_open_;
         --label_;
     }
@@ -157,6 +219,7 @@ private:
     StopFlag stop_;
     Index label_;
     Indices& component_;
+    std::vector<Node> nodes_;
     std::vector<Frame> path_;
     Indices open_;  // done but in no closed component, in order of entry
     Index n_open_ = 0;
@@ -165,17 +228,16 @@ private:
 
 }  // namespace
 
-void find_blocks(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
+void find_blocks(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop,
                  Structure& found) {
-    Indices component(at(graph.n_behaviours), 0);
+    Indices component;
+    make_room(component, at(graph.n_behaviours));
+    component.assign(at(graph.n_behaviours), 0);
     Index label = graph.n_behaviours;
-    if (graph.n_behaviours > graph.n_users) {
-        const Index mark = -1;
-        if (mark_unneeded(graph, by_behaviour, found, stop, mark, component)) {
-            found.stopped = true;
-            return;
-        }
-        label = label_connected(graph, by_behaviour, found, stop, mark, label, component);
+    if (graph.n_behaviours > graph.n_users &&
+        !SparePart(graph, by_behaviour.get(), found, stop, component).run(label)) {
+        found.stopped = true;
+        return;
     }
     if (stop.raised() || !StrongComponents(graph, found, stop, label, component).run()) {
         found.stopped = true;

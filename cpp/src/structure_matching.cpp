@@ -1,9 +1,11 @@
-// Maximum matching: a Karp-Sipser start (vertices with one choice left are matched first, which is
-// never a mistake; then those with few), depth-first phases with lookahead (Pothen and Fan,
-// "Computing the block triangular form of a sparse matrix", 1990; scan order alternates by phase as
-// in Duff, Kaya and Ucar, 2011), and, if a few of these do not end it, Hopcroft-Karp phases, which
-// bound the whole by O(edges * sqrt(users)).
+// Maximum matching, in three steps, each for what the one before left:
+//   a greedy start: first fit if that is nearly enough (graphs in the order of time), else Karp and
+//   Sipser's rule (vertices with one choice left are matched first, which is never a mistake; then
+//   those with two); a breadth-first search for an augmenting path from each unmatched user, while
+//   that takes few scans in all; phases of Hopcroft and Karp, which bound the whole by O(edges *
+//   sqrt(users)).
 #include <algorithm>
+#include <array>
 
 #include "structure_parts.hpp"
 
@@ -11,37 +13,42 @@ namespace anonymatch::structure_parts {
 
 namespace {
 
-// Depth-first phases are the faster ones on nearly all graphs but have no good bound; more than
-// these are rare.
-constexpr int depth_first_phases = 12;
+// Single searches are the fastest on nearly all graphs but have no good bound; their share, in
+// scans.
+constexpr std::int64_t scans_of_single_searches = 8;
+constexpr std::size_t n_lanes = 16;
 constexpr Index never = -1;
 
 class Matcher {
 public:
-    Matcher(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
-            Structure& found)
+    Matcher(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop, Structure& found)
         : graph_(graph),
           by_behaviour_(by_behaviour),
           stop_(stop),
           found_(found),
           partner_of_user_(found.behaviour_of_user),
           partner_of_behaviour_(found.user_of_behaviour) {
+        make_room(partner_of_user_, at(graph.n_users));
+        make_room(partner_of_behaviour_, at(graph.n_behaviours));
         partner_of_user_.assign(at(graph.n_users), never);
         partner_of_behaviour_.assign(at(graph.n_behaviours), never);
     }
 
     void run() {
-        start_greedily();
-        collect_unmatched();
-        lookahead_.assign(graph_.indptr.begin(), graph_.indptr.end() - 1);
-        next_edge_.resize(at(graph_.n_users));
-        visited_.assign(at(graph_.n_behaviours), never);
-        bool more = !unmatched_.empty();
-        for (int phase = 0; more && phase < depth_first_phases && !stopped(); ++phase) {
-            more = depth_first_phase(phase) && !unmatched_.empty();
+        if (!fit_first()) start_greedily();
+        for (Index user = 0; user < graph_.n_users; ++user) {
+            if (partner_of_user_[at(user)] == never) unmatched_.push_back(user);
         }
-        while (more && !stopped()) more = shortest_path_phase() && !unmatched_.empty();
-        found_.n_matched = graph_.n_users - n_without_edge_ - static_cast<Index>(unmatched_.size());
+        make_room(parent_, at(graph_.n_behaviours));
+        parent_.assign(at(graph_.n_behaviours), never);
+        search_from_each();
+        if (!unmatched_.empty()) {
+            lookahead_.assign(graph_.indptr.begin(), graph_.indptr.end() - 1);
+            next_edge_.resize(at(graph_.n_users));
+            while (!stopped() && shortest_path_phase()) {
+            }
+        }
+        found_.n_matched = graph_.n_users - n_hopeless_ - static_cast<Index>(unmatched_.size());
     }
 
 private:
@@ -53,55 +60,168 @@ private:
     // The flag is looked at once in 4096 calls: often enough, and free.
     bool stopped_now_and_then() { return (++ticks_ & 4095U) == 0 ? stopped() : found_.stopped; }
 
-    void collect_unmatched() {
-        for (Index user = 0; user < graph_.n_users; ++user) {
-            if (partner_of_user_[at(user)] == never && !row_of(graph_, user).empty())
-                unmatched_.push_back(user);
-            if (row_of(graph_, user).empty()) ++n_without_edge_;
+    // Gives every user the first behaviour left. False, and undone, if that leaves out more than a
+    // few users.
+    bool fit_first() {
+        Index n_missed = 0;
+        for (Index user = 0; user < graph_.n_users && n_missed <= graph_.n_users / 256; ++user) {
+            Index& partner = partner_of_user_[at(user)];
+            for (const Index behaviour : row_of(graph_, user)) {
+                if (partner_of_behaviour_[at(behaviour)] != never) continue;
+                partner = behaviour;
+                partner_of_behaviour_[at(behaviour)] = user;
+                break;
+            }
+            n_missed += partner == never;
         }
+        if (n_missed <= graph_.n_users / 256) return true;
+        std::fill(partner_of_user_.begin(), partner_of_user_.end(), never);
+        std::fill(partner_of_behaviour_.begin(), partner_of_behaviour_.end(), never);
+        return false;
     }
 
-    // choices_of_* count the unmatched neighbours of unmatched vertices; of matched vertices they
-    // are <= 0.
+    // One side of the graph as the greedy start sees it. `choices` is at least the number of
+    // unmatched neighbours of an unmatched vertex, and not positive for a matched one.
+    struct Side {
+        std::span<const Index> indptr, indices;
+        Indices& partner;
+        Indices choices;
+
+        [[nodiscard]] std::span<const Index> row(Index vertex) const noexcept {
+            return row_of(indptr, indices, vertex);
+        }
+    };
+
+    // A vertex on its way to a partner. Almost every memory access of the greedy start misses the
+    // cache, so many vertices are under way at once: each step does what the last step's prefetch
+    // made cheap. Choices are stale by a few matches, which costs little quality.
+    struct Lane {
+        enum class Step : std::uint8_t {
+            idle,
+            locate,
+            fetch,
+            choose,
+            locate_partner,
+            fetch_partner,
+            tell
+        };
+        Step step = Step::idle;
+        std::uint8_t side = 0;
+        Index vertex = never, partner = never;
+    };
+
     void start_greedily() {
-        choices_of_user_.resize(at(graph_.n_users));
-        choices_of_behaviour_.resize(at(graph_.n_behaviours));
-        for (Index behaviour = 0; behaviour < graph_.n_behaviours; ++behaviour) {
-            const auto n = static_cast<Index>(by_behaviour_.row(behaviour).size());
-            choices_of_behaviour_[at(behaviour)] = n;
-            if (n == 1) single_.push_back(~behaviour);
-        }
-        for (Index user = 0; user < graph_.n_users; ++user) {
-            const auto n = static_cast<Index>(row_of(graph_, user).size());
-            choices_of_user_[at(user)] = n;
-            if (n == 1) single_.push_back(user);
-        }
-        settle_few();
-        for (Index user = 0; user < graph_.n_users; ++user) {
-            if (stopped_now_and_then()) return;
-            if (choices_of_user_[at(user)] <= 0) continue;
-            match(user, scarcest(row_of(graph_, user), choices_of_behaviour_));
-            settle_few();
-        }
-        single_ = pair_ = choices_of_user_ = choices_of_behaviour_ = Indices();
-    }
-
-    // Matches vertices with one choice left while there are any, then one that came down to two,
-    // and so on.
-    void settle_few() {
-        while (!single_.empty() || !pair_.empty()) {
-            if (stopped_now_and_then()) return;
-            Indices& from = single_.empty() ? pair_ : single_;
-            const Index vertex = from.back();
-            from.pop_back();
-            if (vertex >= 0) {
-                if (choices_of_user_[at(vertex)] > 0) {
-                    match(vertex, scarcest(row_of(graph_, vertex), choices_of_behaviour_));
-                }
-            } else if (choices_of_behaviour_[at(~vertex)] > 0) {
-                match(scarcest(by_behaviour_.row(~vertex), choices_of_user_), ~vertex);
+        const Transposed& transposed = by_behaviour_.get();
+        std::array<Side, 2> sides{
+            Side{graph_.indptr, graph_.indices, partner_of_user_, {}},
+            Side{transposed.indptr, transposed.indices, partner_of_behaviour_, {}}};
+        for (Side& side : sides) {
+            make_room(side.choices, side.partner.size());
+            side.choices.resize(side.partner.size());
+            for (std::size_t v = 0; v < side.partner.size(); ++v) {
+                side.choices[v] = side.indptr[v + 1] - side.indptr[v];
+                if (side.choices[v] == 1) single_.push_back(encode(side, sides, v));
             }
         }
+        // Matching a vertex with one choice is never a mistake, so these go first, by themselves.
+        run_lanes(sides, graph_.n_users);
+        run_lanes(sides, 0);
+        single_ = pair_ = Indices();
+    }
+
+    // Users as they are, behaviours as ~b.
+    static Index encode(const Side& side, const std::array<Side, 2>& sides, std::size_t vertex) {
+        const auto index = static_cast<Index>(vertex);
+        return &side == sides.data() ? index : ~index;
+    }
+
+    // Matches vertices with one choice, else one that came down to two, else the users from
+    // `next_user` on.
+    void run_lanes(std::array<Side, 2>& sides, Index next_user) {
+        std::array<Lane, n_lanes> lanes;
+        std::size_t n_idle = 0;
+        while (n_idle < n_lanes) {
+            n_idle = 0;
+            for (Lane& lane : lanes) {
+                if (lane.step == Lane::Step::idle && !take(lane, sides, next_user)) {
+                    ++n_idle;
+                } else {
+                    advance(lane, sides);
+                }
+            }
+            if (stopped_now_and_then()) return;
+        }
+    }
+
+    bool take(Lane& lane, const std::array<Side, 2>& sides, Index& next_user) {
+        Index vertex = never;
+        if (!single_.empty()) {
+            vertex = single_.back();
+            single_.pop_back();
+        } else if (!pair_.empty()) {
+            vertex = pair_.back();
+            pair_.pop_back();
+        } else if (next_user < graph_.n_users) {
+            vertex = next_user++;
+        } else {
+            return false;
+        }
+        lane.side = vertex < 0;
+        lane.vertex = vertex < 0 ? ~vertex : vertex;
+        lane.step = Lane::Step::locate;
+        prefetch(&sides[lane.side].indptr[at(lane.vertex)]);
+        prefetch(&sides[lane.side].choices[at(lane.vertex)]);
+        return true;
+    }
+
+    void advance(Lane& lane, std::array<Side, 2>& sides) {
+        Side& mine = sides[lane.side];
+        Side& others = sides[1 - lane.side];
+        switch (lane.step) {
+            case Lane::Step::idle:
+                break;
+            case Lane::Step::locate:
+                prefetch_row(mine, lane.vertex);
+                lane.step =
+                    mine.choices[at(lane.vertex)] > 0 ? Lane::Step::fetch : Lane::Step::idle;
+                break;
+            case Lane::Step::fetch:
+                for (const Index other : mine.row(lane.vertex))
+                    prefetch(&others.choices[at(other)]);
+                lane.step = Lane::Step::choose;
+                break;
+            case Lane::Step::choose:
+                lane.step = Lane::Step::idle;
+                if (mine.choices[at(lane.vertex)] <= 0) break;
+                lane.partner = scarcest(mine.row(lane.vertex), others.choices);
+                if (lane.partner == never) break;
+                mine.partner[at(lane.vertex)] = lane.partner;
+                others.partner[at(lane.partner)] = lane.vertex;
+                mine.choices[at(lane.vertex)] = others.choices[at(lane.partner)] = 0;
+                prefetch(&others.indptr[at(lane.partner)]);
+                tell(mine.row(lane.vertex), others, lane.side == 0);
+                lane.step = Lane::Step::locate_partner;
+                break;
+            case Lane::Step::locate_partner:
+                prefetch_row(others, lane.partner);
+                lane.step = Lane::Step::fetch_partner;
+                break;
+            case Lane::Step::fetch_partner:
+                for (const Index other : others.row(lane.partner))
+                    prefetch(&mine.choices[at(other)]);
+                lane.step = Lane::Step::tell;
+                break;
+            case Lane::Step::tell:
+                tell(others.row(lane.partner), mine, lane.side == 1);
+                lane.step = Lane::Step::idle;
+                break;
+        }
+    }
+
+    static void prefetch_row(const Side& side, Index vertex) {
+        const auto row = side.row(vertex);
+        prefetch(row.data());
+        prefetch(row.data() + std::min<std::size_t>(row.size(), 16));
     }
 
     static Index scarcest(std::span<const Index> row, const Indices& choices) {
@@ -120,20 +240,71 @@ private:
         return best;
     }
 
-    void match(Index user, Index behaviour) {
-        partner_of_user_[at(user)] = behaviour;
-        partner_of_behaviour_[at(behaviour)] = user;
-        choices_of_user_[at(user)] = 0;
-        choices_of_behaviour_[at(behaviour)] = 0;
-        for (const Index other : row_of(graph_, user)) {
-            const Index left = --choices_of_behaviour_[at(other)];
-            if (left == 1) single_.push_back(~other);
-            if (left == 2) pair_.push_back(~other);
+    // The vertices of `row` have lost a choice.
+    void tell(std::span<const Index> row, Side& side, bool behaviours) {
+        for (const Index vertex : row) {
+            const Index left = --side.choices[at(vertex)];
+            if (left == 1) single_.push_back(behaviours ? ~vertex : vertex);
+            if (left == 2) pair_.push_back(behaviours ? ~vertex : vertex);
         }
-        for (const Index other : by_behaviour_.row(behaviour)) {
-            const Index left = --choices_of_user_[at(other)];
-            if (left == 1) single_.push_back(other);
-            if (left == 2) pair_.push_back(other);
+    }
+
+    // One search a user, until the share of work is used up. What a failed search reached is in no
+    // augmenting path, now or later (Berge; the tree is Hungarian), and stays marked; a successful
+    // one takes its marks back.
+    void search_from_each() {
+        std::int64_t work_left =
+            scans_of_single_searches * static_cast<std::int64_t>(graph_.indices.size());
+        std::size_t next = 0;
+        for (; next < unmatched_.size() && work_left > 0 && !stopped_now_and_then(); ++next) {
+            if (!search(unmatched_[next], work_left)) ++n_hopeless_;
+        }
+        unmatched_.erase(unmatched_.begin(),
+                         unmatched_.begin() + static_cast<std::ptrdiff_t>(next));
+    }
+
+    bool search(Index start, std::int64_t& work_left) {
+        reached_.clear();
+        path_.assign(1, start);
+        for (std::size_t head = 0; head < path_.size(); ++head) {
+            prefetch_ahead(head);
+            const Index user = path_[head];
+            const auto row = row_of(graph_, user);
+            work_left -= static_cast<std::int64_t>(row.size());
+            for (const Index behaviour : row) {
+                if (parent_[at(behaviour)] != never) continue;
+                parent_[at(behaviour)] = user;
+                reached_.push_back(behaviour);
+                const Index partner = partner_of_behaviour_[at(behaviour)];
+                if (partner == never) {
+                    flip_to(behaviour);
+                    for (const Index marked : reached_) parent_[at(marked)] = never;
+                    return true;
+                }
+                prefetch(&graph_.indptr[at(partner)]);
+                path_.push_back(partner);
+            }
+        }
+        return false;
+    }
+
+    void prefetch_ahead(std::size_t head) const {
+        if (head + 8 < path_.size()) prefetch(row_of(graph_, path_[head + 8]).data());
+        if (head + 4 < path_.size()) {
+            for (const Index behaviour : row_of(graph_, path_[head + 4])) {
+                prefetch(&parent_[at(behaviour)]);
+            }
+        }
+    }
+
+    // Gives `behaviour` to the user who reached it, that user's to the one before, and so on.
+    void flip_to(Index behaviour) {
+        while (behaviour != never) {
+            const Index user = parent_[at(behaviour)];
+            const Index freed = partner_of_user_[at(user)];
+            partner_of_user_[at(user)] = behaviour;
+            partner_of_behaviour_[at(behaviour)] = user;
+            behaviour = freed;
         }
     }
 
@@ -161,54 +332,6 @@ private:
         }
     }
 
-    // A maximal set of disjoint augmenting paths, one search an unmatched user. False when it found
-    // none.
-    bool depth_first_phase(int phase) {
-        std::size_t kept = 0;
-        for (const Index user : unmatched_) {
-            if (found_.stopped || !search_deep(user, phase)) unmatched_[kept++] = user;
-        }
-        const bool grew = kept < unmatched_.size();
-        unmatched_.resize(kept);
-        return grew;
-    }
-
-    bool search_deep(Index start, int phase) {
-        const bool forward = phase % 2 == 0;
-        const auto enter = [&](Index user) {
-            path_.push_back(user);
-            next_edge_[at(user)] = forward ? graph_.indptr[at(user)] : graph_.indptr[at(user) + 1];
-        };
-        path_.clear();
-        enter(start);
-        Index free = look_ahead(start);
-        while (free == never && !path_.empty()) {
-            if (stopped_now_and_then()) return false;
-            const Index user = path_.back();
-            const Index begin = graph_.indptr[at(user)], end = graph_.indptr[at(user) + 1];
-            Index edge = next_edge_[at(user)];
-            Index entered = never;
-            while (edge != (forward ? end : begin)) {
-                const Index behaviour = graph_.indices[at(forward ? edge++ : --edge)];
-                if (visited_[at(behaviour)] == phase) continue;
-                visited_[at(behaviour)] = phase;
-                entered = partner_of_behaviour_[at(behaviour)];
-                break;
-            }
-            next_edge_[at(user)] = edge;
-            if (entered == never) {
-                path_.pop_back();
-            } else {
-                enter(entered);
-                free = look_ahead(entered);
-            }
-        }
-        if (free == never) return false;
-        visited_[at(free)] = phase;
-        flip_path(free);
-        return true;
-    }
-
     // Hopcroft and Karp, 1973: a maximal set of disjoint shortest augmenting paths. False when
     // there is none.
     bool shortest_path_phase() {
@@ -224,6 +347,7 @@ private:
             if (look_ahead(user) != never) last_level = level_[at(user)];
             if (level_[at(user)] == last_level) continue;
             for (const Index behaviour : row_of(graph_, user)) {
+                if (parent_[at(behaviour)] != never) continue;  // reached by a failed search
                 const Index next = partner_of_behaviour_[at(behaviour)];
                 if (level_[at(next)] != never) continue;
                 level_[at(next)] = level_[at(user)] + 1;
@@ -281,21 +405,23 @@ private:
     }
 
     const BipartiteView& graph_;
-    const Transposed& by_behaviour_;
+    ByBehaviour& by_behaviour_;
     StopFlag stop_;
     Structure& found_;
     Indices& partner_of_user_;
     Indices& partner_of_behaviour_;
-    Indices choices_of_user_, choices_of_behaviour_;
-    Indices single_, pair_;  // vertices that came down to one or two choices; behaviours as ~b
-    Indices unmatched_, lookahead_, next_edge_, visited_, path_, level_;
-    Index n_without_edge_ = 0;
+    Indices single_, pair_;   // vertices that came down to one or two choices; behaviours as ~b
+    Indices unmatched_;       // users who may yet be matched
+    Index n_hopeless_ = 0;    // users who cannot
+    Indices path_, reached_;  // users and behaviours of a search
+    Indices parent_;          // of a behaviour that is marked: the user who reached it
+    Indices lookahead_, next_edge_, level_;
     std::uint32_t ticks_ = 0;
 };
 
 }  // namespace
 
-void find_matching(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
+void find_matching(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop,
                    Structure& found) {
     Matcher(graph, by_behaviour, stop, found).run();
 }

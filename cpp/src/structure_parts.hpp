@@ -3,10 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "anonymatch/structure.hpp"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace anonymatch::structure_parts {
 
@@ -32,6 +37,20 @@ inline std::span<const Index> row_of(const BipartiteView& graph, Index user) noe
     return row_of(graph.indptr, graph.indices, user);
 }
 
+/// Makes room in an empty vector for random access: in large pages where the system offers them,
+/// since with small ones most of the time goes into address translation.
+template <class T>
+void make_room(std::vector<T>& values, std::size_t size) {
+    values.reserve(size);
+#if defined(__linux__)
+    const std::uintptr_t page = 4096, begin = reinterpret_cast<std::uintptr_t>(values.data());
+    const std::uintptr_t first = (begin + page - 1) / page * page;
+    const std::uintptr_t last = (begin + size * sizeof(T)) / page * page;
+    // Advice only: where it is refused, small pages do.
+    if (last > first) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#endif
+}
+
 /// The same graph by behaviours: rows of users, ascending.
 struct Transposed {
     Indices indptr;
@@ -42,14 +61,24 @@ struct Transposed {
     }
 };
 
-Transposed transpose(const BipartiteView& graph);
+/// The transposed graph, made when first asked for: graphs that are easy to match do without.
+class ByBehaviour {
+public:
+    explicit ByBehaviour(const BipartiteView& graph) : graph_(graph) {}
+
+    const Transposed& get();
+
+private:
+    const BipartiteView& graph_;
+    std::optional<Transposed> made_;
+};
 
 /// Fills the maximum matching of `found`.
-void find_matching(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
+void find_matching(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop,
                    Structure& found);
 
 /// Fills the blocks of `found`, whose matching must cover all users.
-void find_blocks(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
+void find_blocks(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop,
                  Structure& found);
 
 /// Fills the witness of `found`, whose matching must be maximum and leave some user out.

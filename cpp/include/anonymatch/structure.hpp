@@ -48,7 +48,7 @@ struct Structure {
     /// Hall's witness, when some user is unmatched (otherwise empty), ascending: users who together
     /// reach exactly witness_behaviours, one fewer than they are. No proper subset of these users
     /// is short of behaviours. Among the witnesses that alternating searches from the unmatched
-    /// users give it is the smallest, unless that would take more than about 4 scans of the graph.
+    /// users give it is the smallest, unless that would take more than about 2 scans of the graph.
     std::vector<std::int32_t> witness_users;
     std::vector<std::int32_t> witness_behaviours;
 };
