@@ -2,9 +2,11 @@
 // released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,10 +37,10 @@ std::span<const T> view(const Array<T>& array) {
 
 /// A numpy array that owns what the kernel made.
 template <class T>
-nb::object owned(std::vector<T>&& values) {
+nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T>&& values) {
     auto* kept = new std::vector<T>(std::move(values));
     const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+    return {kept->data(), {kept->size()}, owner};
 }
 
 void bind_frontier(nb::module_& m) {
@@ -100,7 +102,7 @@ void bind_frontier(nb::module_& m) {
         .def("count_real",
              [](const am::Frontier& job) {
                  const auto real = job.count_real();
-                 return nb::make_tuple(real.mantissa, real.exponent);
+                 return std::make_tuple(real.mantissa, real.exponent);
              })
         .def("posteriors", [](const am::Frontier& job) { return owned(job.posteriors()); })
         .def("samples", [](const am::Frontier& job) { return owned(job.samples()); });
@@ -137,7 +139,7 @@ void bind_signs(nb::module_& m) {
                   const nb::gil_scoped_release nogil;
                   return am::signs_count_double(view(matrix), n, first, last, isa);
               }();
-              return nb::make_tuple(sum.sum, sum.absolute);
+              return std::make_tuple(sum.sum, sum.absolute);
           });
     m.def("signs_minors_double",
           [](const Reals& matrix, int n, std::uint64_t first, std::uint64_t last, am::Isa isa) {
@@ -147,7 +149,7 @@ void bind_signs(nb::module_& m) {
                   const nb::gil_scoped_release nogil;
                   am::signs_minors_double(view(matrix), n, first, last, isa, sums, absolute);
               }
-              return nb::make_tuple(owned(std::move(sums)), owned(std::move(absolute)));
+              return std::make_tuple(owned(std::move(sums)), owned(std::move(absolute)));
           });
 }
 
@@ -199,7 +201,7 @@ void bind_subset(nb::module_& m) {
         .def("count_real",
              [](const am::SubsetProgramme& job) {
                  const auto real = job.count_real();
-                 return nb::make_tuple(real.mantissa, real.exponent);
+                 return std::make_tuple(real.mantissa, real.exponent);
              })
         .def("posteriors", [](const am::SubsetProgramme& job) { return owned(job.posteriors()); });
 }
@@ -215,7 +217,7 @@ void bind_small(nb::module_& m) {
                 {view(user_offsets), view(behaviour_counts), view(indptr), view(indices)}, totals,
                 through);
         }
-        return nb::make_tuple(owned(std::move(totals)), owned(std::move(through)));
+        return std::make_tuple(owned(std::move(totals)), owned(std::move(through)));
     });
     m.def("small_counts_weighted",
           [](const Ints& user_offsets, const Ints& behaviour_counts, const Ints& indptr,
@@ -228,7 +230,7 @@ void bind_small(nb::module_& m) {
                       {view(user_offsets), view(behaviour_counts), view(indptr), view(indices)},
                       view(weights), totals, through);
               }
-              return nb::make_tuple(owned(std::move(totals)), owned(std::move(through)));
+              return std::make_tuple(owned(std::move(totals)), owned(std::move(through)));
           });
 }
 
@@ -244,7 +246,7 @@ void bind_scaling(nb::module_& m) {
                       {view(indptr), view(indices), view(weights), view(row_targets), n_columns},
                       sweeps, tolerance, shares, column_logs);
               }();
-              return nb::make_tuple(outcome.balanced, owned(std::move(shares)),
+              return std::make_tuple(outcome.balanced, owned(std::move(shares)),
                                     owned(std::move(column_logs)));
           });
 }

@@ -107,7 +107,10 @@ def _check_units(
 def _joined(words: Words, number: int) -> Integers:
     """Integers from ``number`` words each, least significant first."""
     columns = words.reshape(-1, number).astype(object)
-    return sum((columns[:, k] << (64 * k) for k in range(1, number)), columns[:, 0])
+    joined: Integers = columns[:, 0]
+    for k in range(1, number):
+        joined = joined + columns[:, k] * 2 ** (64 * k)
+    return joined
 
 
 # ---- Ryser's sum with cut-offs
@@ -173,32 +176,42 @@ def subset_programme(matrix: Floats, *, posteriors: bool) -> SubsetProgramme:
 # ---- many small blocks
 
 
-def small_counts(
-    user_offsets: Ints, behaviour_counts: Ints, indptr: Ints, indices: Ints, *, minors: bool
-) -> tuple[Words, Words]:
+def small_counts(blocks: SmallBlocks, *, minors: bool) -> tuple[Words, Words]:
     """Totals of small blocks stored one after another, and on request all edge minors."""
-    return _kernels.small_counts(
-        _ints(user_offsets), _ints(behaviour_counts), _ints(indptr), _ints(indices), minors
-    )
+    totals, through = _kernels.small_counts(*_small(blocks), minors)
+    return totals, through
 
 
-def small_counts_weighted(
-    user_offsets: Ints,
-    behaviour_counts: Ints,
-    indptr: Ints,
-    indices: Ints,
-    weights: Floats,
-    *,
-    minors: bool,
-) -> tuple[Floats, Floats]:
+def small_counts_weighted(blocks: SmallBlocks, *, minors: bool) -> tuple[Floats, Floats]:
     """The same over positive weights."""
-    return _kernels.small_counts_weighted(
-        _ints(user_offsets),
-        _ints(behaviour_counts),
-        _ints(indptr),
-        _ints(indices),
-        _floats(weights),
-        minors,
+    assert blocks.weights is not None
+    totals, through = _kernels.small_counts_weighted(
+        *_small(blocks), _floats(blocks.weights), minors
+    )
+    return totals, through
+
+
+class SmallBlocks(Protocol):
+    """Small blocks one after another (cpp/include/anonymatch/small.hpp)."""
+
+    @property
+    def user_offsets(self) -> npt.NDArray[Any]: ...
+    @property
+    def behaviour_counts(self) -> npt.NDArray[Any]: ...
+    @property
+    def row_offsets(self) -> npt.NDArray[Any]: ...
+    @property
+    def indices(self) -> npt.NDArray[Any]: ...
+    @property
+    def weights(self) -> Floats | None: ...
+
+
+def _small(blocks: SmallBlocks) -> tuple[Ints, Ints, Ints, Ints]:
+    return (
+        _ints(blocks.user_offsets),
+        _ints(blocks.behaviour_counts),
+        _ints(blocks.row_offsets),
+        _ints(blocks.indices),
     )
 
 

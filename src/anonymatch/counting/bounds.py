@@ -147,6 +147,7 @@ def block_bits(block: Block) -> float:
     best = sum(math.log2(value) for value in rows)
     if not block.optional:
         columns = block.transposed()
+        assert columns.weights is not None
         sums = np.add.reduceat(columns.weights, columns.indptr[:-1])
         best = min(best, sum(math.log2(value) for value in sums))
     return best * (1 + 1e-12) + 1e-6
@@ -195,11 +196,14 @@ def _bregman_of_blocks(
     product = _sum(user_blocks, np.log(degrees), blocks)
     grown = behaviour_degrees + spare[behaviour_blocks]
     by_behaviour = _sum(behaviour_blocks, gammaln(grown + 1.0) / grown, blocks)
-    return np.minimum.reduce([by_user + padding, by_behaviour - gammaln(spare + 1.0), product])
+    best: Floats = np.minimum.reduce(
+        [by_user + padding, by_behaviour - gammaln(spare + 1.0), product]
+    )
+    return best
 
 
 def _sum(labels: Ints, values: Floats, n: int) -> Floats:
-    return np.bincount(labels, weights=values, minlength=n)
+    return np.bincount(labels, weights=values, minlength=n).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,7 +291,8 @@ class _Pieces:
         k = low.astype(np.float64)
         regular = (low == high) & (low2 == high2) & (low == low2) & (k >= 2)
         each = np.where(regular, (k - 1) * np.log(np.maximum(k - 1, 1)) - (k - 2) * np.log(k), 0.0)
-        return self.users * each
+        lower: Floats = self.users * each
+        return lower
 
     def hall(self) -> Floats:
         """If every user has at least k behaviours, k!/max(k-users, 0)! matchings at least [1]_.
@@ -297,7 +302,8 @@ class _Pieces:
         low, _ = self._extremes(self.degrees, self.user_blocks)
         best = gammaln(low + 1.0) - gammaln(np.maximum(low - self.users, 0) + 1.0)
         low2, _ = self._extremes(self.behaviour_degrees, self.behaviour_blocks)
-        return np.where(self.spare == 0, np.maximum(best, gammaln(low2 + 1.0)), best)
+        lower: Floats = np.where(self.spare == 0, np.maximum(best, gammaln(low2 + 1.0)), best)
+        return lower
 
     def sums(self) -> Floats:
         by_user = np.log(_sum(self.rows, self.weights, len(self.user_blocks)))

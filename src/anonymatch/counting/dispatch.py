@@ -239,25 +239,17 @@ def _exact_counts(job: Job) -> Objects:
     counts: Objects = np.zeros(job.graph.n_edges, dtype=object)
     whole = power_product([(total(), copies) for total, copies in _factors(job)])
     if len(job.small.numbers):
-        through, _ = job.small_minors()
-        sizes = np.diff(job.reduced.table.edge_offsets)[
-            job.reduced.table.class_first[job.small.numbers]
-        ]
-        values = np.empty(len(through), dtype=object)
-        begin = 0
-        for total, size in zip(job.small_exact, sizes.tolist(), strict=True):
-            others = whole // total
-            values[begin : begin + size] = [others * int(t) for t in through[begin : begin + size]]
-            begin += size
-        _put_small(job, counts, values)
+        table = job.reduced.table
+        sizes = np.diff(table.edge_offsets)[table.class_first[job.small.numbers]]
+        others = np.array([whole // total for total in job.small_exact], dtype=object)
+        through = job.small_minors()[0].astype(object)
+        _put_small(job, counts, np.repeat(others, sizes) * through)
     for kind, solution in zip(job.kinds, job.solutions, strict=True):
         weights = kind.block.weights
-        through = solution.minors if weights is None else solution.minors * weights
-        others = Fraction(whole) / solution.total
-        exact = int(others) if others.denominator == 1 else others
-        counts[job.reduced.edges_of(kind.number)] = np.array(
-            [exact * value for value in through], dtype=object
-        )
+        minors = solution.minors if weights is None else solution.minors * weights
+        rest = Fraction(whole) / solution.total
+        factor = int(rest) if rest.denominator == 1 else rest
+        counts[job.reduced.edges_of(kind.number)] = minors * factor
     return counts
 
 

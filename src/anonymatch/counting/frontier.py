@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.block import Block
@@ -19,6 +20,8 @@ from anonymatch.counting.solution import Chances, Floats, Objects, Solution
 from anonymatch.effort import CHUNK_SECONDS, Effort
 
 __all__ = ["FrontierWay", "find_way", "proven_bits", "sample", "solve", "words_for"]
+
+Values = TypeVar("Values", Floats, Objects)
 
 # Measured on one core: seconds a transition, and what each further word of a value adds.
 _TRANSITION = 4e-9
@@ -82,7 +85,7 @@ def solve(
         def minors() -> Objects:
             job = _words_job(way, words, edges=True, memory=memory)
             _run(job, way.seconds(words, edges=True), words, effort)
-            values = np.empty(block.n_edges, dtype=object)
+            values: Objects = np.empty(block.n_edges, dtype=object)
             values[:] = combine(job.edge_words(), words)
             return _back(way, values)
 
@@ -120,7 +123,7 @@ def proven_bits(way: FrontierWay, block: Block, effort: Effort) -> float:
 
 def sample(
     way: FrontierWay, block: Block, *, size: int, seed: int, memory: float, effort: Effort
-) -> Any:
+) -> npt.NDArray[np.int32]:
     """``size`` matchings, each a row: the behaviour of every user."""
     job = _native.frontier_sampler(way.block, way.plan, size=size, seed=seed, memory=memory)
     _run(job, way.seconds(1, edges=True), 1, effort)
@@ -149,7 +152,7 @@ def _posteriors(way: FrontierWay, memory: float, effort: Effort) -> Chances:
     return _back(way, job.posteriors()), _rounding(way.block)
 
 
-def _back(way: FrontierWay, values: Any) -> Any:
+def _back(way: FrontierWay, values: Values) -> Values:
     """Values of the way's edges in the order of the original block's edges."""
     if not way.transposed:
         return values
@@ -158,7 +161,7 @@ def _back(way: FrontierWay, values: Any) -> Any:
     return back
 
 
-def _transposition(block: Block) -> Any:
+def _transposition(block: Block) -> npt.NDArray[np.int64]:
     """For each edge of a transposed block, its place in the original."""
     place = np.empty(block.n_edges, dtype=np.int64)
     place[np.argsort(block.indices, kind="stable")] = np.arange(block.n_edges)

@@ -11,10 +11,11 @@ from functools import cached_property, partial
 import numpy as np
 
 from anonymatch import _native
+from anonymatch.counting.moduli import Words
 from anonymatch.counting.plan import Context, Option, choose
-from anonymatch.counting.reduce import Kind, Reduced, SmallKinds, reduce
+from anonymatch.counting.reduce import Ints, Kind, Reduced, SmallKinds, reduce
 from anonymatch.counting.result import Factor, Plan, Step
-from anonymatch.counting.solution import Floats, Objects, Solution
+from anonymatch.counting.solution import Floats, Solution
 from anonymatch.effort import Budget, Effort, Progress
 from anonymatch.errors import BudgetError
 from anonymatch.graph.bipartite import Graph
@@ -91,14 +92,7 @@ class Job:
     @cached_property
     def small_exact(self) -> list[int]:
         """Counts of the small kinds of a graph without weights."""
-        small = self.small
-        totals, _ = _native.small_counts(
-            small.user_offsets,
-            small.behaviour_counts,
-            small.row_offsets,
-            small.indices,
-            minors=False,
-        )
+        totals, _ = _native.small_counts(self.small, minors=False)
         return [int(total) for total in totals]
 
     def small_factors(self) -> list[Factor]:
@@ -113,42 +107,24 @@ class Job:
         if small.weights is None:
             logs = np.array([math.log(total) for total in self.small_exact])
             return logs, np.zeros(len(logs))
-        totals, _ = _native.small_counts_weighted(
-            small.user_offsets,
-            small.behaviour_counts,
-            small.row_offsets,
-            small.indices,
-            small.weights,
-            minors=False,
-        )
+        totals, _ = _native.small_counts_weighted(small, minors=False)
         users = np.diff(small.user_offsets)
         error = 2.0**-52 * (users + 1) * (small.behaviour_counts + 1) + 2.0**-50
         return np.log(totals) + small.log_scales, error
 
-    def small_minors(self) -> tuple[Objects | Floats, Floats]:
+    def small_minors(self) -> tuple[Words | Floats, Floats]:
         """Minors of all edges of the small kinds, in the kernel's order, and their chances."""
         small = self.small
-        rows = np.repeat(np.arange(len(small.row_offsets) - 1), np.diff(small.row_offsets))
+        minors: Words | Floats
         if small.weights is None:
-            _, minors = _native.small_counts(
-                small.user_offsets,
-                small.behaviour_counts,
-                small.row_offsets,
-                small.indices,
-                minors=True,
-            )
+            _, minors = _native.small_counts(small, minors=True)
             through = minors.astype(np.float64)
         else:
-            _, minors = _native.small_counts_weighted(
-                small.user_offsets,
-                small.behaviour_counts,
-                small.row_offsets,
-                small.indices,
-                small.weights,
-                minors=True,
-            )
+            _, minors = _native.small_counts_weighted(small, minors=True)
             through = minors * small.weights
-        sums = np.bincount(rows, weights=through, minlength=len(small.row_offsets) - 1)
+        n_rows = len(small.row_offsets) - 1
+        rows = np.repeat(np.arange(n_rows), np.diff(small.row_offsets))
+        sums = np.bincount(rows, weights=through, minlength=n_rows)
         return minors, through / sums[rows]
 
 
@@ -171,7 +147,7 @@ def _step(kind: Kind, option: Option) -> Step:
     )
 
 
-def _small_steps(small: SmallKinds, users: Floats, edges: Floats) -> list[Step]:
+def _small_steps(small: SmallKinds, users: Ints, edges: Ints) -> list[Step]:
     """One line a size of small block; pairs that are forced are not worth one."""
     shapes: dict[tuple[int, int, int], int] = {}
     columns = (users, small.behaviour_counts, edges, small.copies)

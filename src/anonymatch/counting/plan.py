@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -324,13 +325,14 @@ def _after_contraction(
         replace(
             option,
             why=f"{small.contractions} contractions leave {small.block.n_users} users",
-            solve=lambda option=option: _pulled_back(block, small, option.solve()),
+            solve=partial(_solve_contracted, block, small, option.solve),
         )
         for option in inner
     ]
 
 
-def _pulled_back(block: Block, small: Contracted, inner: Solution) -> Solution:
+def _solve_contracted(block: Block, small: Contracted, solve: Callable[[], Solution]) -> Solution:
+    inner = solve()
     if block.exact:
 
         def minors() -> Objects:

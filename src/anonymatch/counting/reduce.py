@@ -108,7 +108,8 @@ class Reduced:
         members = np.flatnonzero(self.table.class_of_block == number)
         size = int(np.diff(self.table.edge_offsets)[members[0]])
         positions = self.table.edge_offsets[members][:, None] + np.arange(size)
-        return self.table.edges[positions].astype(np.int64)
+        edges: Ints = self.table.edges[positions].astype(np.int64)
+        return edges
 
 
 def reduce(graph: Graph, *, exact: bool) -> Reduced:

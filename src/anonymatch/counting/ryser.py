@@ -68,4 +68,5 @@ def total(way: RyserWay, *, bits: float, effort: Effort) -> int:
         for first, last in pairwise(borders):
             yield partial(_native.ryser_count, way.matrix, way.order, words, first, last)
 
-    return sum(effort.chunks(calls(), each=way.seconds / number, number=number)) % 2 ** (64 * words)
+    parts = effort.chunks(calls(), each=way.seconds / number, number=number)
+    return sum(parts) % (1 << (64 * words))

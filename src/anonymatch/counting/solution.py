@@ -82,4 +82,5 @@ def shares(block: Block, minors: Objects) -> Floats:
     shift = max(0, int(largest).bit_length() - 1000)
     scaled = np.array([float(value >> shift) for value in through], dtype=np.float64)
     sums = np.add.reduceat(scaled, block.indptr[:-1])
-    return scaled / np.repeat(sums, np.diff(block.indptr))
+    chances: Floats = scaled / np.repeat(sums, np.diff(block.indptr))
+    return chances
