@@ -3,6 +3,8 @@
 
 #include "signs_packing.hpp"
 
+#include <type_traits>
+
 #include <immintrin.h>
 
 #if defined(__clang__)
@@ -73,6 +75,35 @@ struct Lanes256 {
                 total += __builtin_parityll(position) ? -part : part;
             }
             *this = Sum();
+        }
+    };
+
+    // The product of three factors lane by lane: |X Y| < 2^102 is split at 2^64, and a sum of 2^11
+    // numbers below 2^115 each has room in 128 bits.
+    struct LongSum {
+        std::array<i128, 4> low{};
+        std::array<i128, 4> high{};
+
+        void add(Vector x, Vector y, Vector z, bool minus) noexcept {
+            alignas(32) std::array<std::array<std::int64_t, 4>, 3> lanes;
+            _mm256_store_si256(reinterpret_cast<__m256i*>(lanes[0].data()), x);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(lanes[1].data()), y);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(lanes[2].data()), z);
+            for (std::size_t position = 0; position < 4; ++position) {
+                const i128 product = static_cast<i128>(lanes[0][position]) * lanes[1][position];
+                const i128 factor = minus ? -lanes[2][position] : lanes[2][position];
+                low[position] += static_cast<i128>(static_cast<std::uint64_t>(product)) * factor;
+                high[position] += (product >> 64) * factor;
+            }
+        }
+
+        void flush(Total& total) noexcept {
+            for (std::size_t position = 0; position < 4; ++position) {
+                Total part(low[position]);
+                part += Total(high[position]) << 64;
+                total += __builtin_parityll(position) ? -part : part;
+            }
+            *this = LongSum();
         }
     };
 };

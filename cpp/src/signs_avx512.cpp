@@ -3,12 +3,15 @@
 
 #include "signs_packing.hpp"
 
+#include <type_traits>
+
 #include <immintrin.h>
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"))), apply_to = function)
 #else
 // GCC 12's own header reads its undefined vectors (bug 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC push_options
 #pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")
@@ -65,6 +68,52 @@ struct Lanes512 {
                 total += __builtin_parityll(position) ? -part : part;
             }
             *this = Sum();
+        }
+    };
+
+    // |X Y| has two limbs of 52 bits and its sign goes to Z, which is made positive as above:
+    // sum X Y Z = sum |X Y| Z' - 2^51 sum |X Y|. A middle limb grows by less than 2^53 a term.
+    struct LongSum {
+        Vector low, middle, high, bias_low, bias_high;
+
+        LongSum() noexcept : low(_mm512_setzero_si512()), middle(low), high(low), bias_low(low), bias_high(low) {}
+
+        void add(Vector x, Vector y, Vector z, bool minus) noexcept {
+            const Vector zero = _mm512_setzero_si512();
+            const Vector bias = _mm512_set1_epi64(std::int64_t{1} << 51);
+            const Vector x_size = _mm512_abs_epi64(x);
+            const Vector y_size = _mm512_abs_epi64(y);
+            const __mmask8 negative = _mm512_movepi64_mask(_mm512_xor_si512(x, y));
+            const Vector first = _mm512_madd52lo_epu64(zero, x_size, y_size);
+            const Vector second = _mm512_madd52hi_epu64(zero, x_size, y_size);
+            const Vector plus = _mm512_add_epi64(bias, z);
+            const Vector turned = _mm512_sub_epi64(bias, z);
+            const Vector factor = minus ? _mm512_mask_mov_epi64(turned, negative, plus)
+                                        : _mm512_mask_mov_epi64(plus, negative, turned);
+            low = _mm512_madd52lo_epu64(low, first, factor);
+            middle = _mm512_madd52hi_epu64(middle, first, factor);
+            middle = _mm512_madd52lo_epu64(middle, second, factor);
+            high = _mm512_madd52hi_epu64(high, second, factor);
+            bias_low = _mm512_add_epi64(bias_low, first);
+            bias_high = _mm512_add_epi64(bias_high, second);
+        }
+
+        void flush(Total& total) noexcept {
+            alignas(64) std::array<std::array<std::uint64_t, 8>, 5> parts;
+            _mm512_store_si512(parts[0].data(), low);
+            _mm512_store_si512(parts[1].data(), middle);
+            _mm512_store_si512(parts[2].data(), high);
+            _mm512_store_si512(parts[3].data(), bias_low);
+            _mm512_store_si512(parts[4].data(), bias_high);
+            for (std::size_t position = 0; position < 8; ++position) {
+                Total part(static_cast<i128>(parts[0][position]));
+                part += Total(static_cast<i128>(parts[1][position])) << 52;
+                part += Total(static_cast<i128>(parts[2][position])) << 104;
+                part -= Total(static_cast<i128>(parts[3][position])) << 51;
+                part -= Total(static_cast<i128>(parts[4][position])) << 103;
+                total += __builtin_parityll(position) ? -part : part;
+            }
+            *this = LongSum();
         }
     };
 };

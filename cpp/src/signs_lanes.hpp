@@ -8,7 +8,8 @@
 // widen to 32 bits for two groups and to 64 bits for four: the two factors, both below 2^51.
 // Either factor is made positive by adding 2^51, so that unsigned products can be summed:
 //     sum X Y = sum X' Y' - 2^51 (sum X' + sum Y') + 2^102 terms,    X' = 2^51 +- X, Y' = 2^51 + Y,
-// and the last part cancels because as many positions of a vector count +1 as -1.
+// and the last part cancels because as many positions of a vector count +1 as -1. Matrices too heavy
+// for two factors take three.
 
 template <class Lanes>
 struct Blocks {
@@ -39,6 +40,12 @@ struct Blocks {
         }
     }
 
+    /// Empty groups keep this value.
+    void fill_with_ones() noexcept {
+        for (auto& group : products)
+            for (Vector& product : group) product = Lanes::all(1);
+    }
+
     void set_off(const SignsProblem& problem, const Packing& packing, std::uint64_t unit) noexcept {
         for (std::size_t k = 0; k < static_cast<std::size_t>(problem.n); ++k) {
             const std::size_t row = packing.rows[k];
@@ -58,6 +65,7 @@ struct Blocks {
         for (std::size_t group = 0; group < groups; ++group) {
             std::size_t k = packing.ends[group];
             const std::size_t end = packing.ends[group + 1];
+            if (k == end) continue;
             Vector first = sums[k];
             Vector second = Lanes::add16(first, shift[k][0]);
             Vector third = Lanes::add16(first, shift[k][1]);
@@ -108,8 +116,10 @@ struct Blocks {
         }
     }
 
-    template <std::size_t left, std::size_t right>
-    void add_terms(typename Lanes::Sum& sum, bool odd) const noexcept {
+    template <std::size_t left, std::size_t right, std::size_t third>
+    void add_terms(typename Lanes::Sum& sum, bool odd) const noexcept
+        requires(third == 0)
+    {
         for (std::size_t term = 0; term < terms; ++term) {
             const auto x = factor<left>(0, term);
             const auto y = factor<right>(left, term);
@@ -121,17 +131,31 @@ struct Blocks {
         }
     }
 
-    template <std::size_t left, std::size_t right>
+    template <std::size_t left, std::size_t right, std::size_t third>
+    void add_terms(typename Lanes::LongSum& sum, bool odd) const noexcept {
+        for (std::size_t term = 0; term < terms; ++term) {
+            const auto x = factor<left>(0, term);
+            const auto y = factor<right>(left, term);
+            const auto z = factor<third>(left + right, term);
+            const bool minus = odd != (term == 1 || term == 2);
+            sum.add(x.first, y.first, z.first, minus);
+            sum.add(x.second, y.second, z.second, !minus);
+            sum.add(x.third, y.third, z.third, !minus);
+            sum.add(x.fourth, y.fourth, z.fourth, minus);
+        }
+    }
+
+    template <std::size_t left, std::size_t right, std::size_t third = 0>
     void run(const SignsProblem& problem, const Packing& packing, Range units, Total& total) noexcept {
         const auto n = static_cast<std::size_t>(problem.n);
         const std::uint64_t steps = std::uint64_t{1} << (problem.inner() - first_outer);
         for (std::uint64_t unit = units[0]; unit < units[1]; ++unit) {
             set_off(problem, packing, unit);
             bool odd = __builtin_parityll(unit) != 0;
-            typename Lanes::Sum sum;
+            std::conditional_t<third == 0, typename Lanes::Sum, typename Lanes::LongSum> sum;
             for (std::uint64_t step = 1;; ++step, odd = !odd) {
-                multiply_groups(packing, left + right);
-                odd ? add_terms<left, right>(sum, true) : add_terms<left, right>(sum, false);
+                multiply_groups(packing, left + right + third);
+                odd ? add_terms<left, right, third>(sum, true) : add_terms<left, right, third>(sum, false);
                 if (step % flush_after == 0 || step == steps) sum.flush(total);
                 if (step == steps) break;
                 const auto column = static_cast<std::size_t>(__builtin_ctzll(step));
@@ -152,8 +176,9 @@ bool count_in_lanes(const SignsProblem& problem, Range units, std::span<std::uin
     if (!packing.fits) return false;
     Blocks<Lanes> blocks;
     blocks.prepare(problem, packing);
+    blocks.fill_with_ones();
     Total total;
-    switch (packing.left * 10 + packing.right) {
+    switch (packing.third * 100 + packing.left * 10 + packing.right) {
         case 11: blocks.template run<1, 1>(problem, packing, units, total); break;
         case 21: blocks.template run<2, 1>(problem, packing, units, total); break;
         case 22: blocks.template run<2, 2>(problem, packing, units, total); break;
@@ -163,7 +188,8 @@ bool count_in_lanes(const SignsProblem& problem, Range units, std::span<std::uin
         case 41: blocks.template run<4, 1>(problem, packing, units, total); break;
         case 42: blocks.template run<4, 2>(problem, packing, units, total); break;
         case 43: blocks.template run<4, 3>(problem, packing, units, total); break;
-        default: blocks.template run<4, 4>(problem, packing, units, total); break;
+        case 44: blocks.template run<4, 4>(problem, packing, units, total); break;
+        default: blocks.template run<4, 4, 4>(problem, packing, units, total); break;
     }
     (total << problem.halved).add_to(out);
     return true;

@@ -9,17 +9,18 @@
 namespace anonymatch::detail {
 
 struct Packing {
-    static constexpr std::size_t most_groups = 8;
+    static constexpr std::size_t most_groups = 12;
 
-    std::array<std::size_t, signs_largest_n> rows{};   // in the order of the groups
-    std::array<std::size_t, most_groups + 1> ends{};   // group g is rows[ends[g]] .. rows[ends[g + 1] - 1]
-    std::size_t left = 0;                              // groups of the first factor, 1 .. 4
-    std::size_t right = 0;                             // and of the second, 1 .. left
+    std::array<std::size_t, signs_largest_n> rows{};  // in the order of the groups
+    std::array<std::size_t, most_groups + 1> ends{};  // group g is rows[ends[g]] .. rows[ends[g + 1] - 1]
+    std::size_t left = 0;   // groups of the first factor, 1 .. 4
+    std::size_t right = 0;  // and of the second, 1 .. left
+    std::size_t third = 0;  // 0, or 4: then all three factors have four groups, some of them empty
     bool fits = false;
 };
 
 /// First fit, heaviest row first, into groups whose bounds multiply to less than 2^15; then the
-/// choice of at most four groups for each factor that keeps both below 2^51.
+/// choice of at most four groups for each factor that keeps both, or else three of them, below 2^51.
 inline Packing pack(const SignsProblem& problem) noexcept {
     const auto n = static_cast<std::size_t>(problem.n);
     Packing packing;
@@ -47,9 +48,9 @@ inline Packing pack(const SignsProblem& problem) noexcept {
     if (groups < 2) return packing;  // so light a matrix is small, too
 
     const i128 limit = std::int64_t{1} << 51;
-    std::size_t best = 0;
+    std::array<std::size_t, Packing::most_groups> factor_of{};
     std::size_t best_size = 0;
-    for (std::size_t subset = 1; subset + 1 < std::size_t{1} << groups; ++subset) {
+    for (std::size_t subset = 1; groups <= 8 && subset + 1 < std::size_t{1} << groups; ++subset) {
         std::array<i128, 2> factor{1, 1};
         std::size_t size = 0;
         for (std::size_t group = 0; group < groups; ++group) {
@@ -58,22 +59,40 @@ inline Packing pack(const SignsProblem& problem) noexcept {
             factor[in] = std::min(factor[in] * product[group], limit);
         }
         if (size > 4 || groups - size > size || factor[0] >= limit || factor[1] >= limit) continue;
-        // Even numbers of groups widen in pairs without waste: prefer four and the rest.
-        if (size > best_size) best = subset, best_size = size;
+        if (size <= best_size) continue;  // pairs of groups widen without waste: prefer four and the rest
+        best_size = size;
+        for (std::size_t group = 0; group < groups; ++group) factor_of[group] = (subset >> group & 1) == 0;
     }
-    if (best == 0) return packing;
-
-    std::size_t filled = 0;
-    std::size_t next = 0;
-    for (const bool in : {true, false})
-        for (std::size_t group = 0; group < groups; ++group) {
-            if (((best >> group & 1) != 0) != in) continue;
-            for (std::size_t i = 0; i < n; ++i)
-                if (group_of[i] == group) packing.rows[filled++] = i;
-            packing.ends[++next] = filled;
-        }
     packing.left = best_size;
     packing.right = groups - best_size;
+    if (best_size == 0) {
+        packing.left = packing.right = packing.third = 4;
+        std::array<i128, 3> factor{1, 1, 1};
+        std::array<std::size_t, 3> size{};
+        for (std::size_t group = 0; group < groups; ++group) {  // first fit made the heaviest come first
+            std::size_t lightest = 3;
+            for (std::size_t k = 0; k < 3; ++k)
+                if (size[k] < 4 && (lightest == 3 || factor[k] < factor[lightest])) lightest = k;
+            factor[lightest] *= product[group];
+            if (factor[lightest] >= limit) return packing;
+            ++size[lightest];
+            factor_of[group] = lightest;
+        }
+    }
+
+    std::size_t filled = 0;
+    std::size_t slot = 0;
+    const std::array<std::size_t, 3> sizes{packing.left, packing.right, packing.third};
+    for (std::size_t factor = 0; factor < 3; ++factor) {
+        const std::size_t slots = slot + sizes[factor];
+        for (std::size_t group = 0; group < groups; ++group) {
+            if (factor_of[group] != factor) continue;
+            for (std::size_t i = 0; i < n; ++i)
+                if (group_of[i] == group) packing.rows[filled++] = i;
+            packing.ends[++slot] = filled;
+        }
+        while (slot < slots) packing.ends[++slot] = filled;
+    }
     packing.fits = true;
     return packing;
 }
