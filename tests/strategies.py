@@ -123,11 +123,11 @@ def dense(posterior: am.Posterior) -> npt.NDArray[np.float64]:
 
 
 def worst_error(posterior: am.Posterior, through: list[list[Fraction]]) -> Fraction:
-    """The largest relative error of the chances, exactly; where the truth is 0 so must they be."""
+    """The largest error of the chances, exactly; what is impossible must have chance 0."""
     worst = Fraction(0)
     for chances, row in zip(dense(posterior).tolist(), through, strict=True):
         total = sum(row)
         for chance, value in zip(chances, row, strict=True):
-            error = abs(Fraction(chance) - value / total)
-            worst = max(worst, error * total / value if value else 1000 * error)
+            assert value or not chance
+            worst = max(worst, abs(Fraction(chance) - value / total))
     return worst

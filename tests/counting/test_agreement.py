@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
+from math import log, prod
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -33,8 +34,19 @@ import anonymatch as am
 from anonymatch.counting.reference import first_minors
 from anonymatch.graph import families
 
-# Methods that take only the graphs they recognise; the others must take every small graph.
-CHOOSY = ("closed", "contract")
+# A graph that each method must take; those in ANY must take every small graph, exactly too.
+ANY = ("auto", "frontier")
+TAKEN = {
+    "auto": families.ring(15, 4),
+    "classes": families.partition([7, 8]),
+    "closed": families.crown(15),
+    "contract": families.ring(15, 2),
+    "frontier": families.ring(15, 4),
+    "ryser": families.ring(15, 4),
+    "signs": families.ring(15, 4),
+    "subsets": am.Graph.from_biadjacency(np.random.default_rng(1).random((9, 9))),
+}
+Answer = TypeVar("Answer")
 DENSITIES = (0.25, 0.5, 0.75, 1.0)
 SHAPES = [(n, n + spare) for n in range(1, 9) for spare in (0, 1, 3) if n + spare <= 9]
 
@@ -54,13 +66,20 @@ def random_matrix(n: int, width: int, density: float, kind: str) -> Matrix:
     return [[KINDS[kind](rng) if cell else 0 for cell in row] for row in cells]
 
 
-def applies(graph: am.Graph, method: str) -> bool:
-    if method in CHOOSY:
-        try:
-            am.count(graph, method=method)
-        except am.InputError:
-            return False
-    return True
+def ask(call: Callable[..., Answer], graph: am.Graph, method: str, **how: Any) -> Answer | None:
+    """The answer, or None if a method that may refuse does not take the graph."""
+    try:
+        return call(graph, method=method, **how)
+    except am.InputError:
+        if method in ANY:
+            raise
+        return None
+
+
+def test_every_method_takes_what_it_is_for() -> None:
+    assert set(TAKEN) == set(am.METHODS)
+    for method, graph in TAKEN.items():
+        assert holds(am.count(graph, method=method), Fraction(am.count(graph, exact=True).value))
 
 
 def test_matchings_through_edges_agree_with_minors() -> None:
@@ -79,36 +98,41 @@ def test_every_method_agrees_with_the_definition(n: int, width: int, kind: str) 
         matrix = random_matrix(n, width, density, kind)
         graph, total, through = graph_of(matrix), truth(matrix), edge_truth(matrix)
         for method in am.METHODS:
-            if not applies(graph, method):
-                continue
             where = f"{method} at density {density}"
-            quick = am.count(graph, method=method)
-            exact = am.count(graph, method=method, exact=True)
-            assert exact.value == total, where
-            assert type(exact.value) is (Fraction if graph.weighted else int)
-            assert exact.low == exact.log == exact.high == pytest.approx(quick.log, abs=1e-11)
-            assert holds(quick, total), where
-            assert quick.high - quick.low <= 1e-11, where
+            tiny = 1e-8 if method == "signs" else 1e-11  # terms of both signs cancel
+            exact = ask(am.count, graph, method, exact=True)
+            if exact is not None:
+                assert exact.value == total, where
+                assert type(exact.value) is (Fraction if graph.weighted else int)
+                assert exact.low == exact.log == exact.high
+                assert exact.log == pytest.approx(log(total), abs=1e-11)
+            quick = ask(am.count, graph, method)
+            if quick is not None:
+                assert holds(quick, total), where
+                assert quick.high - quick.low <= tiny, where
+            counted = ask(am.posterior, graph, method, exact=True)
+            if counted is not None:
+                assert counted.counts.to_dense().tolist() == through, where
+                assert worst_error(counted, through) <= Fraction(counted.error), where
+            chances = ask(am.posterior, graph, method)
+            if chances is not None:
+                assert worst_error(chances, through) <= Fraction(chances.error), where
+                assert chances.error <= 10 * tiny, where
 
-            chances = am.posterior(graph, method=method)
-            counted = am.posterior(graph, method=method, exact=True)
-            assert counted.counts.to_dense().tolist() == through, where
-            for posterior in (chances, counted):
-                assert worst_error(posterior, through) <= Fraction(posterior.error), where
-                assert posterior.error <= 1e-11, where
 
-
-@pytest.mark.parametrize("weights", [ONES, INTEGERS, FRACTIONS, FLOATS, WILD])
+@pytest.mark.parametrize("kind", [ONES, INTEGERS, FRACTIONS, FLOATS, WILD])
 @given(data=st.data())
-def test_random_graphs_agree_with_the_definition(weights: Weights, data: st.DataObject) -> None:
-    matrix = data.draw(matrices(users=(1, 6), spare=2, weights=weights, matched=True))
-    graph = graph_of(matrix)
-    method = data.draw(st.sampled_from([m for m in am.METHODS if applies(graph, m)]))
+def test_random_graphs_agree_with_the_definition(kind: Weights, data: st.DataObject) -> None:
+    matrix = data.draw(matrices(users=(1, 6), spare=2, weights=kind, matched=True))
+    method = data.draw(st.sampled_from(am.METHODS))
+    graph, total = graph_of(matrix), truth(matrix)
+    exact = ask(am.count, graph, method, exact=True)
+    quick = ask(am.count, graph, method)
+    chances = ask(am.posterior, graph, method)
 
-    assert am.count(graph, method=method, exact=True).value == truth(matrix)
-    assert holds(am.count(graph, method=method), truth(matrix))
-    posterior = am.posterior(graph, method=method)
-    assert worst_error(posterior, edge_truth(matrix)) <= Fraction(posterior.error)
+    assert exact is None or exact.value == total
+    assert quick is None or holds(quick, total)
+    assert chances is None or worst_error(chances, edge_truth(matrix)) <= Fraction(chances.error)
 
 
 # ---- beyond the small kernel, where methods check each other
@@ -185,25 +209,35 @@ def test_weighted_graphs_by_frontier_and_signs(
     for method in ("auto", "frontier", "signs"):
         quick = am.count(graph, method=method)
         assert holds(quick, exact)
-        assert quick.high - quick.low <= 1e-9
+        assert quick.high - quick.low <= (1e-6 if method == "signs" else 1e-9)
         posterior = am.posterior(graph, method=method)
-        shares = (counts / exact).astype(float)
-        assert dense(posterior) == pytest.approx(shares, rel=posterior.error + 2**-52, abs=0)
+        assert worst_error(posterior, counts.tolist()) <= Fraction(posterior.error)
 
 
-def test_weights_far_beyond_doubles_stay_exact() -> None:
-    """Products overflow and underflow doubles a thousandfold; the logarithm does not."""
-    n = 20
-    small, large = Fraction(1, 10**200), 10**200
+@pytest.mark.parametrize("digits", [9, 60, 150, 200])
+@pytest.mark.parametrize("n", [4, 13, 20])
+def test_weights_far_apart_stay_exact(n: int, digits: int) -> None:
+    """A cycle of two matchings; the one that is greater in the end is hopeless half way.
+
+    Products leave the range of doubles many times over; logarithms and chances do not.
+    """
+    half, large = n // 2, 10**digits
+    one = [1] * half + [large * 7] * (n - half)
+    other = [large * 5] * half + [3] * (n - half)
     rows: Matrix = [[0] * n for _ in range(n)]
     for i in range(n):
-        rows[i][i], rows[i][(i + 1) % n] = (large, small) if i % 2 else (small, large)
-    wanted = 2 * (large * small) ** (n // 2)
-    result = am.count(graph_of(rows))
+        rows[i][i], rows[i][(i + 1) % n] = one[i], other[i]
+    graph, total = graph_of(rows), prod(one) + prod(other)
 
-    assert am.count(graph_of(rows), exact=True).value == wanted
-    assert holds(result, wanted)
-    big: Matrix = [[x * large if x else 0 for x in row] for row in rows]
-    assert am.count(graph_of(big), exact=True).value == wanted * large**n
-    assert holds(am.count(graph_of(big)), wanted * large**n)
-    assert Decimal(am.count(graph_of(big)).log).is_finite()
+    assert am.count(graph, exact=True).value == total
+    assert holds(am.count(graph), total)
+    assert am.count(graph).log == pytest.approx(log(total), rel=1e-9)
+    posterior = am.posterior(graph)
+    through = [
+        [prod(one) * (j == i) + prod(other) * (j == (i + 1) % n) for j in range(n)]
+        for i in range(n)
+    ]
+    assert worst_error(posterior, [[Fraction(x) for x in row] for row in through]) <= Fraction(
+        posterior.error
+    )
+    assert posterior.error <= 1e-9

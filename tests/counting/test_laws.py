@@ -220,7 +220,8 @@ def test_a_witness_shows_why_there_is_no_matching(matrix: Matrix) -> None:
 
     assert (result.witness is None) == (result.value > 0)
     if result.witness is not None:
-        reached = {j for i in result.witness.users for j in np.flatnonzero(matrix[int(str(i))])}
+        rows = [matrix[graph.user_index(user)] for user in result.witness.users]
+        reached = {j for row in rows for j, cell in enumerate(row) if cell}
         assert reached <= set(result.witness.behaviours)
         assert len(result.witness.users) > len(result.witness.behaviours)
         with pytest.raises(am.NoMatchingError) as caught:
