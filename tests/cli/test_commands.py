@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
 from anonymatch.cli.demo import EXAMPLE
 from anonymatch.cli.words import all_digits
-from anonymatch.graph.files import write
 
 COMMANDS = ("count", "posterior", "bounds", "blocks")
+
+
+def hard_graph(folder: Path, n: int) -> Path:
+    """Random with density 1/2: no short cut but its size."""
+    path = folder / f"hard{n}.npz"
+    am.write(am.Graph.from_biadjacency(np.random.default_rng(1).integers(0, 2, (n, n))), path)
+    return path
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -74,7 +83,7 @@ def test_no_matching_is_an_answer_with_null_logs(
 def test_long_counts_are_all_digits(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     n = 2000  # 5736 digits: more than Python turns into text by default
     path = tmp_path / "full.npz"
-    write(am.Graph.from_rows([range(n)] * n), path)
+    am.write(am.Graph.from_rows([range(n)] * n), path)
 
     record = answer(capsys, "count", path)
 
@@ -149,7 +158,7 @@ def test_count_without_matching_names_who_fits_too_little(
 
 def test_digits_prints_all_of_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "full.npz"
-    write(am.Graph.from_rows([range(30)] * 30), path)
+    am.write(am.Graph.from_rows([range(30)] * 30), path)
 
     assert str(math.factorial(30)) not in run(capsys, "count", path)[1]
     assert str(math.factorial(30)) in run(capsys, "count", path, "--digits")[1]
@@ -177,7 +186,7 @@ def test_posterior_lists_the_most_certain_users_first(
 
     assert "cem   z            100 %       1 of 2" in out
     assert "bob" not in out
-    assert "2 users who are safer" in out
+    assert "2 users who are not worse off" in out
 
 
 def test_blocks_says_who_is_identified(capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,7 +194,7 @@ def test_blocks_says_who_is_identified(capsys: pytest.CaptureFixture[str]) -> No
 
     assert "gus did 09:00:17: nothing but 09:00:17 fits." in out
     assert "jon did 09:00:29: what else fits is needed by hal, ida" in out
-    assert "2 users  16.7 % of all" in out
+    assert "whose behaviour is certain: 16.7 % of all" in out
 
 
 def test_demo_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,11 +234,112 @@ def test_notes_on_a_file_go_to_standard_error(
     assert err.count("\n") == 1
 
 
-def hard_graph(folder: Path, n: int) -> Path:
-    """Random with density 1/2: no short cut but its size."""
-    import numpy as np
+# ---- files
 
-    path = folder / f"hard{n}.npz"
-    matrix = np.random.default_rng(1).random((n, n)) < 0.5
-    write(am.Graph.from_biadjacency(matrix.astype(int)), path)
-    return path
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "json", "jsonl"])
+def test_chances_are_saved_in_every_format(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"chances.{suffix}"
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
+        "csv": pl.read_csv,
+        "tsv": lambda place: pl.read_csv(place, separator="\t"),
+        "parquet": pl.read_parquet,
+        "json": pl.read_json,
+        "jsonl": pl.read_ndjson,
+    }
+
+    code, _, err = run(capsys, "posterior", EXAMPLE, "--out", path)
+    frame = readers[suffix](path)
+
+    assert (code, err) == (0, f"saved 36 chances in {path}\n")
+    assert frame.columns == ["user", "behaviour", "chance"]
+    assert frame["chance"].sum() == pytest.approx(12)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_sample_is_seeded_and_saved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "drawn.csv"
+    draw = ("sample", EXAMPLE, "--size", 3, "--seed")
+    first, again, other = (answer(capsys, *draw, seed) for seed in (1, 1, 2))
+
+    assert run(capsys, *draw, 1, "--out", path)[0] == 0
+    assert first["matchings"] == again["matchings"] != other["matchings"]
+    lines = path.read_text().splitlines()
+    assert lines[0] == "matching,user,behaviour"
+    assert lines[1] == f"0,ann,{first['matchings'][0][0]}"
+    assert len(lines) == 1 + 3 * 12
+
+
+def test_sample_shows_some_matchings(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "sample", EXAMPLE, "--size", 6)
+
+    assert "gus   09:00:17    09:00:17    09:00:17    09:00:17" in out
+    assert "... and 2 more" in out
+
+
+def test_convert_keeps_the_graph(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(capsys, "convert", EXAMPLE, tmp_path / "mix.json.gz")[0] == 0
+    assert am.read(tmp_path / "mix.json.gz") == am.read(EXAMPLE)
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["count", "nowhere.csv"], "no such file"),
+        (["count"], "missing argument"),
+        (["cuont"], "no such command"),
+        (["count", EXAMPLE, "--frob"], "--frob"),
+        (["count", EXAMPLE, "--budget", "much"], "--budget"),
+        (["count", EXAMPLE, "--budget", "nan"], "--budget"),
+        (["count", EXAMPLE, "--threads", "0"], "--threads"),
+        (["count", EXAMPLE, "--seed", "-1"], "--seed"),
+        (["count", EXAMPLE, "--method", "magic"], "magic"),
+        (["posterior", EXAMPLE, "--out", "nowhere/chances.csv"], "nowhere/chances.csv"),
+        (["posterior", EXAMPLE, "--out", "chances.doc"], ".parquet"),
+        (["convert", EXAMPLE, "graph.doc"], "graph.doc"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_bad_input_is_one_line_and_code_2(
+    arguments: list[object],
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    code, out, err = run(capsys, *arguments, "--json")
+
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert words in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_posterior_without_matching_is_bad_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("user,behaviour\nann,x\nbob,x\n")
+
+    code, out, err = run(capsys, "posterior", path)
+
+    assert (code, out) == (2, "")
+    assert err.startswith("error: no perfect matching: 2 users (ann, bob) fit only")
+
+
+def test_a_refusal_names_the_cost_and_the_option(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, err = run(capsys, "count", hard_graph(tmp_path, 36), "--exact", "--budget", 0)
+
+    assert (code, out) == (2, "")
+    assert "an exact answer would take about" in err
+    assert "allow it with --budget" in err

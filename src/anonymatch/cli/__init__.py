@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from anonymatch.cli.console import finish
+import sys
 
 __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 2 bad input, 130 interrupted."""
-    return finish(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given == ["--version"]:  # without typer, which takes longer to import than this to answer
+        from anonymatch import __version__
+
+        print(f"anonymatch {__version__}")
+        return 0
+    from anonymatch.cli.console import finish
+
+    return finish(given)

@@ -14,7 +14,6 @@ from anonymatch.cli import records
 from anonymatch.cli.console import notes, show, watch
 from anonymatch.cli.options import Options, command
 from anonymatch.errors import InputError
-from anonymatch.graph.files import read, write
 from anonymatch.graph.structure import structure
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ Explain = Annotated[bool, typer.Option("--explain", help="Show the plan, block b
 Top = Annotated[int, typer.Option("--top", metavar="N", min=0, help="Users to show; 0 for all.")]
 
 
-def parse(arguments: list[str] | None = None) -> Callable[[], None] | None:
+def parse(arguments: list[str]) -> Callable[[], None] | None:
     """The work that the arguments ask for; None if the answer was given (help, version)."""
     program = typer.main.get_command(app)
     try:
@@ -76,7 +75,7 @@ def load(path: Path, options: Options) -> am.Graph:
     """Read FILE, with its notes on standard error."""
     options.limit_readers()
     with notes():
-        return watch(f"reading {path.name}", lambda _: read(path))
+        return watch(f"reading {path.name}", lambda _: am.read(path))
 
 
 @command(app)
@@ -141,8 +140,45 @@ def _edge_columns(chances: Posterior, *, counts: bool) -> dict[str, Any]:
         "chance": chances.chances,
     }
     if counts:
-        columns["count"] = [all_digits(value) for value in chances.counts.values_by_edge.tolist()]
+        columns["count"] = [all_digits(value) for value in chances.counts.by_edge.tolist()]
     return columns
+
+
+@command(app)
+def sample(
+    *,
+    file: File,
+    size: Annotated[int, typer.Option("--size", metavar="N", min=0, help="How many.")] = 1,
+    out: Out = None,
+    options: Options,
+) -> None:
+    """Draw matchings at random, each as likely as any other (or as it weighs)."""
+    from anonymatch.cli import pages, saving
+
+    saving.check_target(out)
+    graph = load(file, options)
+    drawn = watch("drawing", lambda tell: am.sample(graph, size, **options.drawing(tell)))
+    if out is not None:
+        saving.save(_drawn_columns(graph, drawn), out)
+    if options.json:
+        matchings = [[records.label(graph.behaviours[j]) for j in row] for row in drawn.tolist()]
+        record = {"users": [records.label(user) for user in graph.users], "matchings": matchings}
+        records.print_json(record | {"seed": options.draw_seed} | records.graph_record(graph))
+    elif out is None:
+        show(*pages.sample_page(file.name, graph, drawn, options.draw_seed))
+    else:
+        print(f"saved {size:,} matchings in {out}", file=sys.stderr)
+
+
+def _drawn_columns(graph: am.Graph, drawn: Any) -> dict[str, Any]:
+    import numpy as np
+
+    size, users = drawn.shape
+    return {
+        "matching": np.repeat(np.arange(size), users),
+        "user": list(graph.users) * size,
+        "behaviour": [graph.behaviours[j] for j in drawn.ravel().tolist()],
+    }
 
 
 @command(app)
@@ -200,7 +236,7 @@ def convert(
 ) -> None:
     """Write the graph in another format; the suffix of OUT tells which."""
     graph = load(file, options)
-    write(graph, out)
+    am.write(graph, out)
     if options.json:
         records.print_json({"path": str(out)} | records.graph_record(graph))
         return

@@ -36,7 +36,7 @@ _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
 # ---- how a command ends
 
 
-def finish(arguments: list[str] | None) -> int:
+def finish(arguments: list[str]) -> int:
     """Run a command; say in one line what went wrong, and return the exit code."""
     for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no error
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
@@ -52,11 +52,12 @@ def finish(arguments: list[str] | None) -> int:
         return _refuse(_over_budget(error))
     except AnonymatchError as error:
         return _refuse(str(error))
-    except BrokenPipeError:
-        # The reader of the pipe has seen enough. Python would complain about it once more when it
-        # flushes at exit, so let that go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of the pipe has seen enough
+        _drop_output()
         return DONE
+    except OSError as error:  # such as a full disk behind standard output
+        _drop_output()
+        return _refuse(f"cannot write the answer ({error.strerror or error}); make room for it")
     except MemoryError:
         return _refuse("there is not enough memory; allow less with --memory, or split the graph")
     except KeyboardInterrupt:
@@ -66,6 +67,11 @@ def finish(arguments: list[str] | None) -> int:
 def _refuse(message: str) -> int:
     print(f"error: {words.name(message)}", file=sys.stderr)
     return BAD_INPUT
+
+
+def _drop_output() -> None:
+    """Let what is left of the output go nowhere: Python would complain again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _leave() -> NoReturn:
@@ -78,11 +84,11 @@ def _over_budget(error: BudgetError) -> str:
     """The refusal in the words of the command line."""
     if math.isinf(error.seconds):
         return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
-    seconds, gibibytes = math.ceil(error.seconds), math.ceil(10 * error.memory / 2**30) / 10
+    allow = f"--budget {math.ceil(error.seconds)}"
+    if error.memory >= 2**30:
+        allow += f" --memory {math.ceil(10 * error.memory / 2**30) / 10:g}"
     cost = in_words(error.seconds, error.memory)
-    return (
-        f"an exact answer would take {cost}; allow it with --budget {seconds} --memory {gibibytes}"
-    )
+    return f"an exact answer would take {cost}; allow it with {allow}"
 
 
 # ---- what is said
@@ -96,7 +102,7 @@ def note(message: object) -> None:
 @contextmanager
 def notes() -> Iterator[list[str]]:
     """Collect what the package remarks about a file, and say it at the end."""
-    from anonymatch.graph.files import FileNote
+    from anonymatch import FileNote
 
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

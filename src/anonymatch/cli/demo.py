@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from anonymatch.cli.options import Options
     from anonymatch.effort import Progress
-    from anonymatch.graph.structure import Blocks
+
 
 __all__ = ["EXAMPLE", "demo_page", "demo_record"]
 
@@ -79,6 +79,6 @@ def demo_record(graph: am.Graph, options: Options, tell: Progress) -> dict[str, 
     }
 
 
-def _sizes(parts: Blocks) -> str:
+def _sizes(parts: am.Blocks) -> str:
     sizes = sorted((part.n_users for part in parts), reverse=True)
     return ", ".join(str(size) for size in sizes) + " users"

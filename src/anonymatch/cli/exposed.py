@@ -17,6 +17,8 @@ __all__ = ["Certainty", "Exposed", "certainty", "exposed", "order"]
 
 Floats = npt.NDArray[np.float64]
 
+_MOST_SEARCHES = 100  # for the others who need what a user fits; each is linear in the edges
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposed:
@@ -37,6 +39,7 @@ def exposed(graph: Graph, most: int | None = None) -> list[Exposed]:
     >>> [pair.reason for pair in exposed(Graph.from_rows(["1100", "1100", "0110"]))]
     ['what else fits is needed by 0, 1, who fit nothing else']
     """
+    searches = 0
     degrees, suitors = graph.degrees, graph.behaviour_degrees
     square = graph.n_users == graph.n_behaviours
     found = []
@@ -45,9 +48,13 @@ def exposed(graph: Graph, most: int | None = None) -> list[Exposed]:
             reason = f"nothing but {name(behaviour)} fits"
         elif square and suitors[graph.behaviour_index(behaviour)] == 1:
             reason = f"nobody else fits {name(behaviour)}"
+        elif searches == _MOST_SEARCHES:
+            reason = "what else fits is needed by others, who fit nothing else"
         else:
+            searches += 1
             others = [other for other in _rivals(graph, user, behaviour).users if other != user]
-            reason = f"what else fits is needed by {names(others)}, who fit nothing else"
+            fit = "fits" if len(others) == 1 else "fit"
+            reason = f"what else fits is needed by {names(others)}, who {fit} nothing else"
         found.append(Exposed(user=user, behaviour=behaviour, reason=reason))
     return found
 

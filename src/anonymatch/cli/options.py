@@ -60,7 +60,9 @@ class Options:
     ] = None
     seed: Annotated[
         int | None,
-        _option("--seed", text="Seed of what is drawn at random.", metavar="N", min=0),
+        _option(
+            "--seed", text="Seed of what is drawn at random (0 unless told).", metavar="N", min=0
+        ),
     ] = None
     digits: Annotated[bool, _option("--digits", text="Print every digit of long numbers.")] = False
 
@@ -87,6 +89,22 @@ class Options:
             "exact": self.exact or None,
             "budget": self.effort(),
             "seed": self.seed,
+            "executor": self.executor(),
+            "progress": progress,
+        }
+
+    @property
+    def draw_seed(self) -> int:
+        """The seed of what is drawn: the same every time unless told."""
+        return 0 if self.seed is None else self.seed
+
+    def drawing(self, progress: Progress) -> dict[str, Any]:
+        """Keywords for ``sample``."""
+        if self.method != "auto":
+            raise InputError(f"--method {self.method}: matchings are drawn by one method; leave it")
+        return {
+            "budget": self.effort(),
+            "seed": self.draw_seed,
             "executor": self.executor(),
             "progress": progress,
         }

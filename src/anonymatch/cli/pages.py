@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
-    from anonymatch.graph.structure import Witness
+
 
 __all__ = [
     "Line",
@@ -36,8 +37,12 @@ __all__ = [
     "heading",
     "paragraph",
     "posterior_page",
+    "sample_page",
     "size",
 ]
+
+_SIZES = 20  # of blocks that are told apart
+_DRAWN = 4  # matchings that are shown beside each other
 
 Line = tuple[str, str, str]
 """A figure: its name, its value, what it means."""
@@ -82,6 +87,16 @@ def bullets(title: str, lines: Sequence[str]) -> RenderableType:
     return Padding(Group(Text(title), grid), (1, 0, 0, 2))
 
 
+def _table(*left: str, right: Sequence[str] = ()) -> Table:
+    """A table without lines: names to the left, numbers to the right."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in left:
+        table.add_column(column, overflow="fold")
+    for column in right:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
 # ---- count
 
 
@@ -93,8 +108,7 @@ def count_page(
     if count.witness is not None:
         page.append(paragraph(_no_matching(count.witness)))
     if not count.exact and not graph.weighted:
-        cost = in_words(count.plan.seconds, count.plan.memory)
-        page.append(paragraph(f"An exact count would take {cost}: allow it with --budget."))
+        page.append(paragraph(_price(count.plan)))
     if explain:
         page.append(bullets(f"How: {count.method}", str(count.plan).splitlines()))
     if digits and count.exact:
@@ -116,16 +130,19 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
     lines = [("matchings", _value(count), f"ways to match users to what was seen; {_trust(count)}")]
     if count.log == -math.inf:
         return lines
-    lines.append(
-        ("anonymity", words.bits(count.log), "log2 of it: yes-no answers an attacker still needs")
-    )
+    least = "" if count.exact else "at least "
+    anonymity = words.bits(count.low)
+    if not count.exact:
+        anonymity = f"{anonymity.removesuffix(' bits')} to {words.bits(count.high)}"
+    lines.append(("anonymity", anonymity, "log2 of it: yes-no answers an attacker still needs"))
     full = _full(graph)
     if full > 0:
-        reached = words.share(count.log / full)
-        meaning = f"if everybody could have done everything; {reached} of it"
+        reached = words.share(max(count.low / full, 0.0))
+        meaning = f"if everybody fitted everything; {least}{reached} of it"
         lines.append(("of at most", words.bits(full), meaning))
-    each = words.bits(count.log / max(graph.n_users, 1))
-    return [*lines, ("per user", each, "on average; some users may have none: see blocks"), way]
+    each = words.bits(count.low / max(graph.n_users, 1))
+    meaning = "on average; some users may have none: see blocks"
+    return [*lines, ("per user", least + each, meaning), way]
 
 
 def _value(count: am.Count) -> str:
@@ -149,7 +166,14 @@ def _full(graph: am.Graph) -> float:
     return math.lgamma(graph.n_behaviours + 1) - math.lgamma(graph.n_behaviours - graph.n_users + 1)
 
 
-def _no_matching(why: Witness) -> str:
+def _price(plan: am.Plan) -> str:
+    if math.isinf(plan.seconds):
+        return "No exact method reaches one of its blocks."
+    cost = in_words(plan.seconds, plan.memory)
+    return f"An exact count would take {cost}: allow it with --budget {math.ceil(plan.seconds)}."
+
+
+def _no_matching(why: am.Witness) -> str:
     return (
         f"Why: {words.plural(len(why.users), 'user')} ({words.names(why.users)}) together fit only "
         f"{words.plural(len(why.behaviours), 'behaviour')}"
@@ -166,7 +190,7 @@ def posterior_page(
 ) -> list[RenderableType]:
     """The users of whom an attacker is surest."""
     graph = posterior.graph
-    trust = "exact" if posterior.exact else f"relative error below {posterior.error:.1g}"
+    trust = "exact" if posterior.exact else f"errors below {posterior.error:.1g}"
     rows = order(found)
     shown = rows if top == 0 else rows[:top]
     sure = int((found.chance > 1 - 1e-12).sum())
@@ -185,7 +209,7 @@ def posterior_page(
     if len(shown) < len(rows):
         page.append(
             paragraph(
-                f"... and {words.plural(len(rows) - len(shown), 'user')} who are safer. "
+                f"... and {words.plural(len(rows) - len(shown), 'user')} who are not worse off. "
                 "--top 0 shows all, --out FILE saves every chance."
             )
         )
@@ -195,14 +219,10 @@ def posterior_page(
 
 
 def certainty_table(
-    graph: am.Graph, found: Certainty, rows: Sequence[int] | np.ndarray
+    graph: am.Graph, found: Certainty, rows: Sequence[int] | npt.NDArray[np.int64]
 ) -> RenderableType:
     """A line a user: best guess, its chance, and what the candidates are worth."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("user", overflow="fold")
-    table.add_column("best guess", overflow="fold")
-    table.add_column("chance", justify="right", no_wrap=True)
-    table.add_column("hides among", justify="right", no_wrap=True)
+    table = _table("user", "best guess", right=("chance", "hides among"))
     for row in np.asarray(rows).tolist():
         worth = f"{found.candidates[row]:.3g} of {graph.degrees[row]}"
         table.add_row(
@@ -212,6 +232,26 @@ def certainty_table(
             Text(worth),
         )
     return Padding(table, (1, 0, 0, 2))
+
+
+# ---- sample
+
+
+def sample_page(
+    title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], seed: int
+) -> list[RenderableType]:
+    """Matchings, one under the other."""
+    table = _table("user", *(f"matching {k + 1}" for k in range(min(len(drawn), _DRAWN))))
+    for user, row in zip(graph.users, drawn[:_DRAWN].T.tolist(), strict=True):
+        table.add_row(*(Text(words.name(v)) for v in (user, *(graph.behaviours[j] for j in row))))
+    page = [
+        heading(f"{title}: {size(graph)}"),
+        figures([("drawn", words.plural(len(drawn), "matching"), f"independently; seed {seed}")]),
+        Padding(table, (1, 0, 0, 2)),
+    ]
+    if len(drawn) > _DRAWN:
+        page.append(paragraph(f"... and {len(drawn) - _DRAWN} more; --out FILE saves all."))
+    return page
 
 
 # ---- bounds and blocks
@@ -226,16 +266,18 @@ def bounds_page(title: str, graph: am.Graph, found: am.Bounds) -> list[Renderabl
     if not graph.weighted and graph.n_users == graph.n_behaviours:
         meaning = "at most, for any graph with as many edges at each user (Bregman)"
         lines.append(("these degrees", words.bits(found.bregman), meaning))
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("bound")
-    table.add_column("bits", justify="right")
+    table = _table("bound", right=("bits",))
     for name, value in sorted(found.all.items(), key=lambda item: -item[1]):
         table.add_row(Text(name), Text(words.bits(value).removesuffix(" bits")))
     return [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
 
 
 def blocks_page(
-    title: str, graph: am.Graph, sizes: np.ndarray, pairs: Sequence[Exposed], n_forced: int
+    title: str,
+    graph: am.Graph,
+    sizes: npt.NDArray[np.int64],
+    pairs: Sequence[Exposed],
+    n_forced: int,
 ) -> list[RenderableType]:
     """Blocks by size, and who is exposed and why."""
     exposed = n_forced / graph.n_users if graph.n_users else 0.0
@@ -243,21 +285,23 @@ def blocks_page(
     lines = [
         ("blocks", f"{len(sizes):,}", "groups that hide only among themselves"),
         ("largest", words.plural(largest, "user"), "the most that anybody can hide among"),
-        ("identified", words.plural(n_forced, "user"), f"{words.share(exposed)} of all: certain"),
+        (
+            "identified",
+            words.plural(n_forced, "user"),
+            f"whose behaviour is certain: {words.share(exposed)} of all",
+        ),
     ]
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for column in ("users in a block", "blocks", "users"):
-        table.add_column(column, justify="right")
+    table = _table(right=("users in a block", "blocks", "users"))
     values, copies = np.unique(sizes, return_counts=True)
-    for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:20]:
+    for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:_SIZES]:
         table.add_row(f"{value:,}", f"{number:,}", f"{value * number:,}")
     page = [
         heading(f"{title}: {size(graph)}"),
         figures(lines),
         Padding(table, (1, 0, 0, 2)),
     ]
-    if len(values) > 20:
-        page.append(paragraph(f"... and {len(values) - 20} smaller sizes."))
+    if len(values) > _SIZES:
+        page.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
     if pairs:
         page.append(exposed_list(pairs, n_forced))
     return page

@@ -80,7 +80,7 @@ def posterior_record(posterior: am.Posterior, *, counts: bool) -> Record:
         )
     ]
     if counts:
-        for edge, value in zip(edges, posterior.counts.values_by_edge.tolist(), strict=True):
+        for edge, value in zip(edges, posterior.counts.by_edge.tolist(), strict=True):
             edge["count"] = _number(value)
     return {
         "exact": posterior.exact,

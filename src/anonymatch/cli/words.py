@@ -81,12 +81,14 @@ def bits(log: float) -> str:
 
     Examples
     --------
-    >>> bits(math.log(1024)), bits(-math.inf), bits(math.log(1.05))
-    ('10 bits', 'none', '0.07 bits')
+    >>> bits(math.log(1024)), bits(-math.inf), bits(math.log(1.05)), bits(1e6 * math.log(2))
+    ('10 bits', 'none', '0.07 bits', '1,000,000 bits')
     """
     if log == -math.inf:
         return "none"
     value = log / _LN2
+    if abs(value) >= 1000:
+        return f"{value:,.0f} bits"
     return f"{value:.4g} bits" if abs(value) >= 1 else f"{round(value, 2) + 0.0:g} bits"
 
 

@@ -1,0 +1,143 @@
+"""The program as a process: exit codes, one line of error, Ctrl-C, pipes, threads."""
+
+from __future__ import annotations
+
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anonymatch as am
+from anonymatch.cli.demo import EXAMPLE
+
+PROGRAM = (sys.executable, "-c", "import sys; from anonymatch.cli import main; sys.exit(main())")
+
+
+def program(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
+    command = [*PROGRAM, *(str(argument) for argument in arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)  # type: ignore[call-overload,no-any-return]
+
+
+def random_graph(folder: Path, n: int) -> Path:
+    """Random with density 1/2: no short cut but its size."""
+    path = folder / f"random{n}.npz"
+    am.write(am.Graph.from_biadjacency(np.random.default_rng(1).integers(0, 2, (n, n))), path)
+    return path
+
+
+def test_version_is_said_at_once() -> None:
+    def cpu() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before = cpu()
+    done = program("--version")
+
+    assert (done.returncode, done.stdout) == (0, f"anonymatch {am.__version__}\n")
+    assert cpu() - before < 2.0  # seconds of a core; about .5 on an idle machine
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [(), ("--threads", "1")], ids=["all cores", "one thread"])
+def test_ctrl_c_ends_a_long_count_at_once(tmp_path: Path, threads: tuple[str, ...]) -> None:
+    path = random_graph(tmp_path, 38)
+    command = [*PROGRAM, "count", str(path), "--budget", "1e9", *threads]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for_work(running)
+
+    start = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+
+    assert (running.returncode, out, err) == (130, b"", b"interrupted\n")
+    assert time.monotonic() - start < 5
+
+
+def wait_for_work(running: subprocess.Popen[bytes]) -> None:
+    """Until a core has been busy for two seconds: the count is under way then."""
+    deadline = time.monotonic() + 60
+    ticks = os.sysconf("SC_CLK_TCK")
+    while time.monotonic() < deadline:
+        fields = Path(f"/proc/{running.pid}/stat").read_text().rpartition(")")[2].split()
+        if (int(fields[11]) + int(fields[12])) / ticks > 2:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the count did not start")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "many.npz"
+    am.write(am.Graph.from_rows([[i, i + 1] for i in range(20_000)], n_behaviours=20_001), path)
+    command = [*PROGRAM, "posterior", str(path), "--json"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert running.stdout is not None
+    assert running.stderr is not None
+    running.stdout.read(10)
+    running.stdout.close()
+
+    assert (running.stderr.read(), running.wait(timeout=60)) == (b"", 0)
+    running.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [*PROGRAM, "count", str(EXAMPLE)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cannot write the answer")
+
+
+@pytest.mark.slow
+def test_one_thread_is_one_thread(tmp_path: Path) -> None:
+    """Seconds of the core cannot exceed seconds of the clock."""
+    code = (
+        "import sys, time; from anonymatch.cli import main; "
+        "w, c = time.monotonic(), time.process_time(); main(sys.argv[1:]); "
+        "print(time.process_time() - c, time.monotonic() - w, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, "count", str(random_graph(tmp_path, 28))]
+
+    done = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=True)
+    work, clock = (float(value) for value in done.stderr.split())
+
+    assert work < 1.05 * clock + 0.1
+
+
+def test_a_terminal_gets_colour_and_answers_stay_clean(tmp_path: Path) -> None:
+    """On a terminal figures are coloured; NO_COLOR is respected; the bar leaves nothing behind."""
+    coloured, plain = (on_a_terminal(more) for more in ({}, {"NO_COLOR": "1"}))
+
+    assert "\x1b[1;36m272" in coloured
+    assert "36m" not in plain
+    assert "272" in plain
+
+
+def on_a_terminal(more: dict[str, str]) -> str:
+    mine, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **more}
+    for name in {"NO_COLOR", "FORCE_COLOR"} - set(more):
+        environment.pop(name, None)
+    command = [*PROGRAM, "count", str(EXAMPLE)]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as running:
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                piece = os.read(mine, 65536)
+            except OSError:  # Linux tells the end of a terminal so
+                break
+            if not piece:
+                break
+            text += piece
+    os.close(mine)
+    assert running.returncode == 0
+    return text.decode()

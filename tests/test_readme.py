@@ -1,0 +1,125 @@
+"""What a new user reads is true: code runs, links lead somewhere, pictures are up to date."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md"))
+)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
+PLACE = re.compile(r"`((?:src|cpp|tests|docs|examples|benchmarks)/[\w./-]*)`")
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    found = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+    return [text for language, text in found if language in languages]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=str)
+def test_python_runs_as_written(page: Path) -> None:
+    text = "\n".join(blocks(page, "python"))
+    test = doctest.DocTestParser().get_doctest(text, {}, str(page), str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+
+    runner.run(test)
+
+    assert test.examples
+    assert runner.failures == 0
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "sh")], ids=str)
+def test_shell_runs_as_written(page: Path, tmp_path: Path) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for script in blocks(page, "sh"):
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+        assert (done.returncode, done.stderr.replace("saved 6 chances in chances.csv\n", "")) == (
+            0,
+            "",
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_no_block_of_code_goes_unchecked(page: Path) -> None:
+    known = len(blocks(page, "python", "sh", "text"))
+
+    assert len(BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))) == known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_and_places_exist(page: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = [(ROOT / page).parent / target for target, _ in LINK.findall(text) if target]
+    places = [ROOT / place for place in PLACE.findall(text)]
+
+    assert [str(target) for target in (*targets, *places) if not target.exists()] == []
+
+
+def test_the_map_names_every_part_of_the_package() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    parts = [
+        path.name
+        for path in (ROOT / "src" / "anonymatch").iterdir()
+        if path.suffix == ".py" or (path.is_dir() and not path.name.startswith("_"))
+    ]
+
+    assert [name for name in parts if name.removesuffix(".py") not in text] == []
+
+
+def test_every_command_is_documented() -> None:
+    from anonymatch.cli.app import app
+
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    names = [
+        command.name or getattr(command.callback, "__name__", "")
+        for command in app.registered_commands
+    ]
+
+    assert names
+    assert [name for name in names if f"\n### {name}\n" not in text] == []
+
+
+def test_the_picture_shows_what_the_library_answers() -> None:
+    import anonymatch as am
+
+    pictures = module("docs/make_pictures.py")
+
+    assert pictures.TARGET.read_text(encoding="utf-8") == pictures.picture(
+        am.read(pictures.EXAMPLE)
+    )
+
+
+def test_examples_are_what_their_script_makes() -> None:
+    for path, rows in module("examples/make_examples.py").tables().items():
+        lines = path.read_text(encoding="utf-8").splitlines()
+
+        assert lines == [",".join(str(value) for value in row) for row in rows]
+
+
+def module(place: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(place).stem, ROOT / place)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
