@@ -45,16 +45,19 @@ def test_version_is_said_at_once() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system has no /proc")
 @pytest.mark.parametrize("threads", [(), ("--threads", "1")], ids=["all cores", "one thread"])
 def test_ctrl_c_ends_a_long_count_at_once(tmp_path: Path, threads: tuple[str, ...]) -> None:
     path = random_graph(tmp_path, 38)
     command = [*PROGRAM, "count", str(path), "--budget", "1e9", *threads]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    wait_for_work(running)
-
-    start = time.monotonic()
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        try:
+            wait_for_work(running)
+            start = time.monotonic()
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=60)
+        finally:
+            running.kill()
 
     assert (running.returncode, out, err) == (130, b"", b"interrupted\n")
     assert time.monotonic() - start < 5
@@ -76,14 +79,14 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "many.npz"
     am.write(am.Graph.from_rows([[i, i + 1] for i in range(20_000)], n_behaviours=20_001), path)
     command = [*PROGRAM, "posterior", str(path), "--json"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert running.stdout is not None
-    assert running.stderr is not None
-    running.stdout.read(10)
-    running.stdout.close()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.read(10)
+        running.stdout.close()
+        said = running.stderr.read()
 
-    assert (running.stderr.read(), running.wait(timeout=60)) == (b"", 0)
-    running.stderr.close()
+    assert (said, running.returncode) == (b"", 0)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")

@@ -11,7 +11,7 @@ import typer
 
 import anonymatch as am
 from anonymatch.cli import records
-from anonymatch.cli.console import notes, show, watch
+from anonymatch.cli.console import INTERRUPTED, notes, show, watch
 from anonymatch.cli.options import Options, command
 from anonymatch.errors import InputError
 from anonymatch.graph.structure import structure
@@ -55,6 +55,10 @@ def parse(arguments: list[str]) -> Callable[[], None] | None:
         where = error.ctx.command_path if error.ctx is not None else "anonymatch"
         text = error.format_message().strip().rstrip(".?")
         raise InputError(f"{text[:1].lower()}{text[1:]}; see '{where} --help'") from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    if work == INTERRUPTED:  # newer typers return the code of Ctrl-C
+        raise KeyboardInterrupt
     return work if callable(work) else None
 
 
