@@ -43,15 +43,25 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T>&& values) {
     return {kept->data(), {kept->size()}, owner};
 }
 
+/// A read-only property that shows a vector of a result without copying it; the array keeps the
+/// result alive.
+template <auto member, class Result>
+void show(nb::class_<Result>& bound, const char* name) {
+    bound.def_prop_ro(name, [](nb::handle self) {
+        const auto& values = nb::cast<const Result&>(self).*member;
+        return nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(values.data(),
+                                                                       {values.size()}, self);
+    });
+}
+
 void bind_frontier(nb::module_& m) {
     const auto block = [](std::int32_t n_columns, const Ints& indptr, const Ints& indices) {
         return am::BlockView{static_cast<std::int32_t>(indptr.size()) - 1, n_columns, view(indptr),
                              view(indices)};
     };
-    nb::class_<am::FrontierPlan>(m, "FrontierPlan")
-        .def_prop_ro("order",
-                     [](const am::FrontierPlan& plan) { return owned(std::vector(plan.order)); })
-        .def_ro("width", &am::FrontierPlan::width)
+    nb::class_<am::FrontierPlan> plan(m, "FrontierPlan");
+    show<&am::FrontierPlan::order>(plan, "order");
+    plan.def_ro("width", &am::FrontierPlan::width)
         .def_ro("feasible", &am::FrontierPlan::feasible)
         .def_ro("peak_states", &am::FrontierPlan::peak_states)
         .def_ro("transitions", &am::FrontierPlan::transitions)
@@ -247,19 +257,8 @@ void bind_scaling(nb::module_& m) {
                       sweeps, tolerance, shares, column_logs);
               }();
               return std::make_tuple(outcome.balanced, owned(std::move(shares)),
-                                    owned(std::move(column_logs)));
+                                     owned(std::move(column_logs)));
           });
-}
-
-/// A read-only property that shows a vector of a result without copying it; the array keeps the
-/// result alive.
-template <auto member, class Result>
-void show(nb::class_<Result>& bound, const char* name) {
-    bound.def_prop_ro(name, [](nb::handle self) {
-        const auto& values = nb::cast<const Result&>(self).*member;
-        return nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(values.data(),
-                                                                       {values.size()}, self);
-    });
 }
 
 void bind_structure(nb::module_& m) {

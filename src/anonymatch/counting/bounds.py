@@ -202,6 +202,11 @@ def _bregman_of_blocks(
     return best
 
 
+def _times(numbers: Ints, values: Floats) -> Floats:
+    product: Floats = numbers.astype(np.float64) * values
+    return product
+
+
 def _sum(labels: Ints, values: Floats, n: int) -> Floats:
     return np.bincount(labels, weights=values, minlength=n).astype(np.float64)
 
@@ -288,11 +293,10 @@ class _Pieces:
         """
         low, high = self._extremes(self.degrees, self.user_blocks)
         low2, high2 = self._extremes(self.behaviour_degrees, self.behaviour_blocks)
-        k = low.astype(np.float64)
+        k: Floats = low.astype(np.float64)
         regular = (low == high) & (low2 == high2) & (low == low2) & (k >= 2)
         each = np.where(regular, (k - 1) * np.log(np.maximum(k - 1, 1)) - (k - 2) * np.log(k), 0.0)
-        lower: Floats = self.users * each
-        return lower
+        return _times(self.users, each)
 
     def hall(self) -> Floats:
         """If every user has at least k behaviours, k!/max(k-users, 0)! matchings at least [1]_.
