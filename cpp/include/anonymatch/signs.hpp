@@ -63,7 +63,7 @@ struct SignsSum {
 /// 2^-52: every r_i is then an exact double of at most 1 that differs from the true one by at most
 /// E = n 2^-53. prod (|r_i| + x) - prod |r_i| is convex in x and 0 at x = 0, so at x = E it is at most
 /// E / H times its value at H = 2^-8: n 2^-45 absolute. Roundings: fewer than n for a product, 255 +
-/// 7 for a block's sum over steps and lanes (plain: 4 + 127 + 63 + 7), blocks by compensated
+/// 7 for a block's sum over steps and lanes (minors: 12 + 127 + 255 + 7), blocks by compensated
 /// summation: below 512 2^-53 = 2^-44 in all. Terms that underflow are below 2^-1022, `absolute` is
 /// above 2^-320. Sums of several ranges add their own roundings.
 [[nodiscard]] constexpr double signs_rounding(int n) noexcept { return (n + 3) * 0x1p-45; }
