@@ -9,6 +9,12 @@ namespace anonymatch {
 
 namespace structure_parts {
 
+namespace {
+
+constexpr Index bucket_size = 1 << 14;  // rows that fit the cache together
+
+}  // namespace
+
 const Transposed& ByBehaviour::get() {
     if (made_) return *made_;
     Transposed& result = made_.emplace();
@@ -19,14 +25,32 @@ const Transposed& ByBehaviour::get() {
     for (std::size_t b = 0; b < n_rows; ++b) result.indptr[b + 1] += result.indptr[b];
     make_room(result.indices, graph_.indices.size());
     result.indices.resize(graph_.indices.size());
-    Indices next;
-    make_room(next, n_rows);
-    next.assign(result.indptr.begin(), result.indptr.end() - 1);
+    Indices next(result.indptr.begin(), result.indptr.end() - 1);
+    if (graph_.n_behaviours < 8 * bucket_size) {
+        for (Index user = 0; user < graph_.n_users; ++user) {
+            for (const Index behaviour : row_of(graph_, user)) {
+                result.indices[at(next[at(behaviour)]++)] = user;
+            }
+        }
+        return result;
+    }
+    // Straight to the end every write would miss the cache; by way of buckets of neighbouring
+    // behaviours none does.
+    struct Entry {
+        Index behaviour, user;
+    };
+    std::vector<Entry> entries;
+    make_room(entries, graph_.indices.size());
+    entries.resize(graph_.indices.size());
+    std::vector<std::size_t> bucket_next;
+    for (std::size_t b = 0; b < n_rows; b += at(bucket_size))
+        bucket_next.push_back(at(result.indptr[b]));
     for (Index user = 0; user < graph_.n_users; ++user) {
         for (const Index behaviour : row_of(graph_, user)) {
-            result.indices[at(next[at(behaviour)]++)] = user;
+            entries[bucket_next[at(behaviour / bucket_size)]++] = {behaviour, user};
         }
     }
+    for (const Entry& entry : entries) result.indices[at(next[at(entry.behaviour)]++)] = entry.user;
     return result;
 }
 

@@ -239,6 +239,8 @@ void find_blocks(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag
         found.stopped = true;
         return;
     }
+    if (by_behaviour.made() && label_giant(graph, by_behaviour.get(), found, label, component))
+        --label;
     if (stop.raised() || !StrongComponents(graph, found, stop, label, component).run()) {
         found.stopped = true;
         return;

@@ -5,7 +5,6 @@
 //   that takes few scans in all; phases of Hopcroft and Karp, which bound the whole by O(edges *
 //   sqrt(users)).
 #include <algorithm>
-#include <array>
 
 #include "structure_parts.hpp"
 
@@ -13,10 +12,8 @@ namespace anonymatch::structure_parts {
 
 namespace {
 
-// Single searches are the fastest on nearly all graphs but have no good bound; their share, in
-// scans.
-constexpr std::int64_t scans_of_single_searches = 8;
-constexpr std::size_t n_lanes = 16;
+constexpr std::size_t searches_from_both_ends = 64;
+constexpr std::size_t n_targets = 4096;
 constexpr Index never = -1;
 
 class Matcher {
@@ -34,14 +31,14 @@ public:
         partner_of_behaviour_.assign(at(graph.n_behaviours), never);
     }
 
-    void run() {
-        if (!fit_first()) start_greedily();
+    void run(std::int64_t scans) {
+        if (!fit_first()) start_greedily(graph_, by_behaviour_.get(), stop_, found_);
         for (Index user = 0; user < graph_.n_users; ++user) {
             if (partner_of_user_[at(user)] == never) unmatched_.push_back(user);
         }
         make_room(parent_, at(graph_.n_behaviours));
         parent_.assign(at(graph_.n_behaviours), never);
-        search_from_each();
+        search_from_each(scans);
         if (!unmatched_.empty()) {
             lookahead_.assign(graph_.indptr.begin(), graph_.indptr.end() - 1);
             next_edge_.resize(at(graph_.n_users));
@@ -80,183 +77,16 @@ private:
         return false;
     }
 
-    // One side of the graph as the greedy start sees it. `choices` is at least the number of
-    // unmatched neighbours of an unmatched vertex, and not positive for a matched one.
-    struct Side {
-        std::span<const Index> indptr, indices;
-        Indices& partner;
-        Indices choices;
-
-        [[nodiscard]] std::span<const Index> row(Index vertex) const noexcept {
-            return row_of(indptr, indices, vertex);
-        }
-    };
-
-    // A vertex on its way to a partner. Almost every memory access of the greedy start misses the
-    // cache, so many vertices are under way at once: each step does what the last step's prefetch
-    // made cheap. Choices are stale by a few matches, which costs little quality.
-    struct Lane {
-        enum class Step : std::uint8_t {
-            idle,
-            locate,
-            fetch,
-            choose,
-            locate_partner,
-            fetch_partner,
-            tell
-        };
-        Step step = Step::idle;
-        std::uint8_t side = 0;
-        Index vertex = never, partner = never;
-    };
-
-    void start_greedily() {
-        const Transposed& transposed = by_behaviour_.get();
-        std::array<Side, 2> sides{
-            Side{graph_.indptr, graph_.indices, partner_of_user_, {}},
-            Side{transposed.indptr, transposed.indices, partner_of_behaviour_, {}}};
-        for (Side& side : sides) {
-            make_room(side.choices, side.partner.size());
-            side.choices.resize(side.partner.size());
-            for (std::size_t v = 0; v < side.partner.size(); ++v) {
-                side.choices[v] = side.indptr[v + 1] - side.indptr[v];
-                if (side.choices[v] == 1) single_.push_back(encode(side, sides, v));
-            }
-        }
-        // Matching a vertex with one choice is never a mistake, so these go first, by themselves.
-        run_lanes(sides, graph_.n_users);
-        run_lanes(sides, 0);
-        single_ = pair_ = Indices();
-    }
-
-    // Users as they are, behaviours as ~b.
-    static Index encode(const Side& side, const std::array<Side, 2>& sides, std::size_t vertex) {
-        const auto index = static_cast<Index>(vertex);
-        return &side == sides.data() ? index : ~index;
-    }
-
-    // Matches vertices with one choice, else one that came down to two, else the users from
-    // `next_user` on.
-    void run_lanes(std::array<Side, 2>& sides, Index next_user) {
-        std::array<Lane, n_lanes> lanes;
-        std::size_t n_idle = 0;
-        while (n_idle < n_lanes) {
-            n_idle = 0;
-            for (Lane& lane : lanes) {
-                if (lane.step == Lane::Step::idle && !take(lane, sides, next_user)) {
-                    ++n_idle;
-                } else {
-                    advance(lane, sides);
-                }
-            }
-            if (stopped_now_and_then()) return;
-        }
-    }
-
-    bool take(Lane& lane, const std::array<Side, 2>& sides, Index& next_user) {
-        Index vertex = never;
-        if (!single_.empty()) {
-            vertex = single_.back();
-            single_.pop_back();
-        } else if (!pair_.empty()) {
-            vertex = pair_.back();
-            pair_.pop_back();
-        } else if (next_user < graph_.n_users) {
-            vertex = next_user++;
-        } else {
-            return false;
-        }
-        lane.side = vertex < 0;
-        lane.vertex = vertex < 0 ? ~vertex : vertex;
-        lane.step = Lane::Step::locate;
-        prefetch(&sides[lane.side].indptr[at(lane.vertex)]);
-        prefetch(&sides[lane.side].choices[at(lane.vertex)]);
-        return true;
-    }
-
-    void advance(Lane& lane, std::array<Side, 2>& sides) {
-        Side& mine = sides[lane.side];
-        Side& others = sides[1 - lane.side];
-        switch (lane.step) {
-            case Lane::Step::idle:
-                break;
-            case Lane::Step::locate:
-                prefetch_row(mine, lane.vertex);
-                lane.step =
-                    mine.choices[at(lane.vertex)] > 0 ? Lane::Step::fetch : Lane::Step::idle;
-                break;
-            case Lane::Step::fetch:
-                for (const Index other : mine.row(lane.vertex))
-                    prefetch(&others.choices[at(other)]);
-                lane.step = Lane::Step::choose;
-                break;
-            case Lane::Step::choose:
-                lane.step = Lane::Step::idle;
-                if (mine.choices[at(lane.vertex)] <= 0) break;
-                lane.partner = scarcest(mine.row(lane.vertex), others.choices);
-                if (lane.partner == never) break;
-                mine.partner[at(lane.vertex)] = lane.partner;
-                others.partner[at(lane.partner)] = lane.vertex;
-                mine.choices[at(lane.vertex)] = others.choices[at(lane.partner)] = 0;
-                prefetch(&others.indptr[at(lane.partner)]);
-                tell(mine.row(lane.vertex), others, lane.side == 0);
-                lane.step = Lane::Step::locate_partner;
-                break;
-            case Lane::Step::locate_partner:
-                prefetch_row(others, lane.partner);
-                lane.step = Lane::Step::fetch_partner;
-                break;
-            case Lane::Step::fetch_partner:
-                for (const Index other : others.row(lane.partner))
-                    prefetch(&mine.choices[at(other)]);
-                lane.step = Lane::Step::tell;
-                break;
-            case Lane::Step::tell:
-                tell(others.row(lane.partner), mine, lane.side == 1);
-                lane.step = Lane::Step::idle;
-                break;
-        }
-    }
-
-    static void prefetch_row(const Side& side, Index vertex) {
-        const auto row = side.row(vertex);
-        prefetch(row.data());
-        prefetch(row.data() + std::min<std::size_t>(row.size(), 16));
-    }
-
-    static Index scarcest(std::span<const Index> row, const Indices& choices) {
-        Index best = never;
-        auto fewest = static_cast<std::uint32_t>(-1);
-        for (const Index vertex : row) {
-            // A matched vertex has no choices; less one, as unsigned, that is more than any other
-            // has.
-            const std::uint32_t n =
-                static_cast<std::uint32_t>(std::max(choices[at(vertex)], 0)) - 1U;
-            if (n < fewest) {
-                fewest = n;
-                best = vertex;
-            }
-        }
-        return best;
-    }
-
-    // The vertices of `row` have lost a choice.
-    void tell(std::span<const Index> row, Side& side, bool behaviours) {
-        for (const Index vertex : row) {
-            const Index left = --side.choices[at(vertex)];
-            if (left == 1) single_.push_back(behaviours ? ~vertex : vertex);
-            if (left == 2) pair_.push_back(behaviours ? ~vertex : vertex);
-        }
-    }
-
     // One search a user, until the share of work is used up. What a failed search reached is in no
     // augmenting path, now or later (Berge; the tree is Hungarian), and stays marked; a successful
     // one takes its marks back.
-    void search_from_each() {
-        std::int64_t work_left =
-            scans_of_single_searches * static_cast<std::int64_t>(graph_.indices.size());
+    void search_from_each(std::int64_t scans) {
+        std::int64_t work_left = scans * static_cast<std::int64_t>(graph_.indices.size());
         std::size_t next = 0;
         for (; next < unmatched_.size() && work_left > 0 && !stopped_now_and_then(); ++next) {
+            if (by_behaviour_.made() && unmatched_.size() - next <= searches_from_both_ends) {
+                grow_targets();
+            }
             if (!search(unmatched_[next], work_left)) ++n_hopeless_;
         }
         unmatched_.erase(unmatched_.begin(),
@@ -276,7 +106,8 @@ private:
                 parent_[at(behaviour)] = user;
                 reached_.push_back(behaviour);
                 const Index partner = partner_of_behaviour_[at(behaviour)];
-                if (partner == never) {
+                if (partner == never || (!targets_.empty() && onward_[at(behaviour)] != never)) {
+                    if (partner != never) move_onward(behaviour);
                     flip_to(behaviour);
                     for (const Index marked : reached_) parent_[at(marked)] = never;
                     return true;
@@ -286,6 +117,47 @@ private:
             }
         }
         return false;
+    }
+
+    // The last searches would scan most of the graph for the few unmatched behaviours that are
+    // left, so they are given more to find: behaviours whose partners can move on, one after
+    // another, to an unmatched one. onward_ is where the partner goes.
+    void grow_targets() {
+        if (onward_.empty()) onward_.assign(at(graph_.n_behaviours), never);
+        for (const Index target : targets_) onward_[at(target)] = never;
+        targets_.clear();
+        if (free_.empty()) {
+            for (Index b = 0; b < graph_.n_behaviours; ++b) {
+                if (partner_of_behaviour_[at(b)] == never) free_.push_back(b);
+            }
+        }
+        for (const Index behaviour : free_) {
+            if (partner_of_behaviour_[at(behaviour)] != never || targets_.size() >= n_targets)
+                continue;
+            onward_[at(behaviour)] = behaviour;
+            targets_.push_back(behaviour);
+        }
+        for (std::size_t head = 0; head < targets_.size() && targets_.size() < n_targets; ++head) {
+            for (const Index user : by_behaviour_.get().row(targets_[head])) {
+                const Index held = partner_of_user_[at(user)];
+                if (held == never || onward_[at(held)] != never) continue;
+                onward_[at(held)] = targets_[head];
+                targets_.push_back(held);
+            }
+        }
+    }
+
+    // Lets the partner of `behaviour` and those after move on, which leaves `behaviour` unmatched.
+    // The path that reached it ended at its first target, so the two share no vertex.
+    void move_onward(Index behaviour) {
+        Index user = partner_of_behaviour_[at(behaviour)];
+        while (user != never) {
+            behaviour = onward_[at(behaviour)];
+            const Index next = partner_of_behaviour_[at(behaviour)];
+            partner_of_user_[at(user)] = behaviour;
+            partner_of_behaviour_[at(behaviour)] = user;
+            user = next;
+        }
     }
 
     void prefetch_ahead(std::size_t head) const {
@@ -410,11 +282,11 @@ private:
     Structure& found_;
     Indices& partner_of_user_;
     Indices& partner_of_behaviour_;
-    Indices single_, pair_;   // vertices that came down to one or two choices; behaviours as ~b
     Indices unmatched_;       // users who may yet be matched
     Index n_hopeless_ = 0;    // users who cannot
     Indices path_, reached_;  // users and behaviours of a search
     Indices parent_;          // of a behaviour that is marked: the user who reached it
+    Indices free_, targets_, onward_;
     Indices lookahead_, next_edge_, level_;
     std::uint32_t ticks_ = 0;
 };
@@ -422,8 +294,8 @@ private:
 }  // namespace
 
 void find_matching(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop,
-                   Structure& found) {
-    Matcher(graph, by_behaviour, stop, found).run();
+                   Structure& found, std::int64_t scans) {
+    Matcher(graph, by_behaviour, stop, found).run(scans);
 }
 
 }  // namespace anonymatch::structure_parts

@@ -67,19 +67,32 @@ public:
     explicit ByBehaviour(const BipartiteView& graph) : graph_(graph) {}
 
     const Transposed& get();
+    [[nodiscard]] bool made() const noexcept { return made_.has_value(); }
 
 private:
     const BipartiteView& graph_;
     std::optional<Transposed> made_;
 };
 
-/// Fills the maximum matching of `found`.
+/// Matches what it can without looking back; the matching of `found` must be empty.
+void start_greedily(const BipartiteView& graph, const Transposed& by_behaviour, StopFlag stop,
+                    Structure& found);
+
+/// Fills the maximum matching of `found`. Single searches are the fastest on nearly all graphs but
+/// have no good bound, so they may take this many scans of the graph before phases of Hopcroft and
+/// Karp take over.
+inline constexpr std::int64_t scans_of_single_searches = 8;
 void find_matching(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop,
-                   Structure& found);
+                   Structure& found, std::int64_t scans = scans_of_single_searches);
 
 /// Fills the blocks of `found`, whose matching must cover all users.
 void find_blocks(const BipartiteView& graph, ByBehaviour& by_behaviour, StopFlag stop,
                  Structure& found);
+
+/// Gives the behaviours of the giant strong component of a matched square graph the label. False if
+/// it found none cheaply; what it labels is always one whole strong component.
+bool label_giant(const BipartiteView& graph, const Transposed& by_behaviour, const Structure& found,
+                 Index label, Indices& component);
 
 /// Fills the witness of `found`, whose matching must be maximum and leave some user out.
 void find_witness(const BipartiteView& graph, StopFlag stop, Structure& found);

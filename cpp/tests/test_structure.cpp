@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "../src/structure_parts.hpp"
 #include "anonymatch/structure.hpp"
 #include "check.hpp"
 
@@ -288,6 +289,63 @@ void hidden_copies(const std::vector<Indices>& pattern, std::int32_t n_behaviour
     CHECK_EQUAL(table.class_first.size(), std::size_t{1});
 }
 
+// Both ways to finish a matching agree; sizes are above the limits at which large graphs are
+// treated differently.
+void ways_to_match(std::int32_t n, std::int32_t degree, int trials) {
+    std::mt19937 random(static_cast<unsigned>(n));
+    for (int trial = 0; trial < trials; ++trial) {
+        std::vector<Indices> rows(at(n));
+        for (Indices& row : rows) {
+            std::set<std::int32_t> chosen;
+            for (std::int32_t i = 0; i < degree; ++i) {
+                chosen.insert(static_cast<std::int32_t>(random() % static_cast<unsigned>(n)));
+            }
+            row.assign(chosen.begin(), chosen.end());
+        }
+        const Graph graph(n, rows);
+        const BipartiteView view = graph.view();
+        Structure by_search, by_phases;
+        structure_parts::ByBehaviour by_behaviour(view);
+        structure_parts::find_matching(view, by_behaviour, {}, by_search);
+        structure_parts::find_matching(view, by_behaviour, {}, by_phases, 0);
+        check_matching(view, by_search);
+        check_matching(view, by_phases);
+        CHECK_EQUAL(by_search.n_matched, by_phases.n_matched);
+    }
+}
+
+// A ring with chords is one block; a second one behind it, reached by one-way edges, is another.
+void two_giants() {
+    const std::int32_t half = 70000, n = 2 * half;
+    std::mt19937 random(3);
+    Indices behaviours(at(n)), users(at(n));
+    std::iota(users.begin(), users.end(), 0);
+    std::iota(behaviours.begin(), behaviours.end(), 0);
+    std::shuffle(users.begin(), users.end(), random);
+    std::shuffle(behaviours.begin(), behaviours.end(), random);
+    std::vector<Indices> rows(at(n));
+    for (std::int32_t u = 0; u < n; ++u) {
+        const std::int32_t base = u < half ? 0 : half;
+        std::set<std::int32_t> row{u, base + (u - base + 1) % half};
+        for (int chord = 0; chord < 3; ++chord) {
+            row.insert(base + static_cast<std::int32_t>(random() % static_cast<unsigned>(half)));
+        }
+        if (u % 1000 == 0)
+            row.insert(half + static_cast<std::int32_t>(random() % static_cast<unsigned>(half)));
+        for (const std::int32_t b : row) rows[at(users[at(u)])].push_back(behaviours[at(b)]);
+    }
+    const Graph graph(n, rows);
+    const Structure found = find_structure(graph.view());
+    check_matching(graph.view(), found);
+    CHECK_EQUAL(found.n_matched, n);
+    CHECK_EQUAL(found.n_blocks, 2);
+    for (std::int32_t u = 0; u < n; ++u) {
+        const bool first =
+            found.block_of_user[at(users[at(u)])] == found.block_of_user[at(users[0])];
+        CHECK_EQUAL(first, u < half);
+    }
+}
+
 void stopping() {
     const std::uint8_t raised = 1;
     const Graph graph(3, {{0, 1}, {1, 2}, {0, 2}});
@@ -309,6 +367,10 @@ int main() {
     hidden_copies(ring, 10);
     hidden_copies(irregular, 5);
     hidden_copies({{0, 1, 2, 3}, {0, 1, 2, 3}, {2, 3, 4}}, 5);
+    ways_to_match(40, 2, 300);
+    ways_to_match(500, 3, 40);
+    ways_to_match(140000, 3, 1);
+    two_giants();
     stopping();
     return check::report("test_structure");
 }

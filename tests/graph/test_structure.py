@@ -263,11 +263,15 @@ def test_results_are_kept_while_the_graph_lives() -> None:
     assert len(module._structures) == before
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("degree", [2, 3, 9])
-def test_agrees_with_scipy_on_larger_graphs(degree: int, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("n", "degree", "seed"),
+    [
+        *((3000, degree, seed) for degree in (2, 3, 9) for seed in range(3)),
+        pytest.param(140_000, 3, 0, marks=pytest.mark.slow),  # large graphs go other ways inside
+    ],
+)
+def test_agrees_with_scipy_on_larger_graphs(n: int, degree: int, seed: int) -> None:
     rng = np.random.default_rng([degree, seed])
-    n = 3000
     rows = np.concatenate((np.arange(n), np.repeat(np.arange(n), degree - 1)))
     columns = np.concatenate((rng.permutation(n), rng.integers(0, n, n * (degree - 1))))
     matrix = scipy.sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(n, n))
