@@ -200,6 +200,9 @@ def _combine(job: Job, over: frozenset[int]) -> Count:
             solution = job.options[k].solve()
             middle, error = solution.log_and_error
             bottom, top = middle - error, middle + error
+            if not math.isfinite(error):  # rounding has eaten all digits
+                bottom, top = block_bounds(kind.block)
+                middle = (bottom + top) / 2
             factors += [job.factor(kind, solution)] if exact else []
         log += kind.copies * (middle + shift)
         low += kind.copies * (bottom + shift)
@@ -211,9 +214,9 @@ def _combine(job: Job, over: frozenset[int]) -> Count:
         low, high = low - slack, high + slack
     return Count(
         exact=exact,
-        log=log,
-        low=low,
-        high=high,
+        log=float(log),
+        low=float(low),
+        high=float(high),
         method="proven bounds" if over else job.plan.method,
         plan=job.plan,
         weighted=weighted,

@@ -28,6 +28,7 @@ _TRANSITION = 4e-9
 _WORD = 0.4e-9
 _EDGES = 2.2  # all edge counts against one count
 _LITTLE = 0.01  # search effort where the first orders are hopeless
+_LARGEST_DOUBLE = 1023  # bits
 _LN2 = math.log(2.0)
 
 
@@ -113,6 +114,9 @@ def solve(
 
 def proven_bits(way: FrontierWay, block: Block, effort: Effort) -> float:
     """A sharp bound on log2 of the count, from one run over doubles with its proven error."""
+    if way.block.weights is not None and max(way.block.weights).bit_length() > _LARGEST_DOUBLE:
+        effort.advance(way.seconds(1, edges=False))
+        return math.inf
     job = _native.frontier_reals(
         replace(way.block, weights=_as_floats(way.block)), way.plan, edges=False, memory=math.inf
     )

@@ -73,7 +73,8 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     scaled = rank_one(block)
     if scaled is not None:
         return _without_weights(block, scaled, context)
-    found = [o for o in (_signs(block, context, math.inf),) if o is not None]
+    by_signs = _signs(block, context, math.inf)
+    found = [by_signs] if by_signs is not None and block.exact else []
     if found and found[0].seconds <= _NOT_WORTH_A_SEARCH:
         return found[0]
     for offer in (_subset, _frontier, _contracted, _near_complete, _classes, _ryser):
@@ -81,7 +82,17 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
         if best > _NOT_WORTH_A_SEARCH:
             option = offer(block, context, best)
             found += [option] if option is not None else []
+    if (
+        by_signs is not None
+        and not block.exact
+        and not any(_within(context.budget, o) for o in found)
+    ):
+        found.append(by_signs)  # over doubles the last resort: terms of both signs cancel
     return _cheapest(found, block, context.budget)
+
+
+def _within(budget: Budget, option: Option) -> bool:
+    return budget.allows(option.seconds, option.memory)
 
 
 def _cheapest(found: list[Option], block: Block, budget: Budget) -> Option:
@@ -308,7 +319,8 @@ def _after_contraction(
     block: Block, small: Contracted, bits: float, context: Context, best: float
 ) -> list[Option]:
     inner: list[Option] = []
-    if signs.applies(small.block, bits):
+    way = frontier.find_way(small.block, best)
+    if signs.applies(small.block, bits) and (small.block.exact or not way.feasible):
         inner.append(
             Option(
                 method="signs",
@@ -318,7 +330,6 @@ def _after_contraction(
                 solve=lambda: signs.solve(small.block, bits=bits, effort=context.effort),
             )
         )
-    way = frontier.find_way(small.block, best)
     if way.feasible:
         inner.append(_along(way, small.block, max(bits, 1.0), context))
     return [

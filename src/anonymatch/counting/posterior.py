@@ -27,6 +27,15 @@ class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
 
     ``by_edge`` has them all as Python ints (Fractions for weighted graphs), in the order of the
     graph's edges.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> counts = am.posterior(am.Graph.from_rows(["110", "011", "111"])).counts
+    >>> counts[0], counts.by_edge.tolist()
+    ({0: 2, 1: 1}, [2, 1, 1, 2, 1, 1, 1])
+    >>> counts.to_dense().tolist()
+    [[2, 1, 0], [0, 1, 2], [1, 1, 1]]
     """
 
     def __init__(self, graph: Graph, values: Objects) -> None:

@@ -44,7 +44,15 @@ def power_product(factors: Sequence[tuple[int | Fraction, int]]) -> int | Fracti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One kind of block in a plan, and the way chosen for it."""
+    """One kind of block in a plan, and the way chosen for it.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> step = am.count(am.crown(30)).plan.steps[0]
+    >>> step.copies, step.users, step.edges, step.method
+    (1, 30, 870, 'closed form')
+    """
 
     copies: int
     users: int
