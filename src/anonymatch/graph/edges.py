@@ -123,7 +123,8 @@ def canonical(
 
 def settle(floats: Weights | None, exact: Objects | None) -> tuple[Weights | None, Objects | None]:
     """Drop what says nothing: exact weights that are all float64 values, weights that are all 1."""
-    if floats is not None and exact is not None and np.array_equal(floats, exact):
+    # Python compares a float with an int or a Fraction exactly; numpy rounds first.
+    if floats is not None and exact is not None and floats.tolist() == exact.tolist():
         exact = None
     if floats is not None and exact is None and (floats == 1.0).all():
         floats = None
