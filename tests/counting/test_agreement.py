@@ -99,7 +99,7 @@ def test_every_method_agrees_with_the_definition(n: int, width: int, kind: str) 
         graph, total, through = graph_of(matrix), truth(matrix), edge_truth(matrix)
         for method in am.METHODS:
             where = f"{method} at density {density}"
-            tiny = 1e-8 if method == "signs" else 1e-11  # terms of both signs cancel
+            tiny = 1e-7 if method == "signs" else 1e-11  # terms of both signs cancel
             exact = ask(am.count, graph, method, exact=True)
             if exact is not None:
                 assert exact.value == total, where
@@ -161,6 +161,31 @@ def agree(graph: am.Graph, *methods: str) -> None:
         assert dense(posterior) == pytest.approx((first / total).astype(float), rel=1e-12, abs=0)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_all_methods_count_the_same(seed: int) -> None:
+    """Twins, missing cells, long rows and short ones, in whole numbers and in doubles."""
+    rng = np.random.default_rng(seed)
+    n = 13 + seed % 6
+    cells = rng.random((n, n)) < rng.choice([0.15, 0.3, 0.6, 0.9])
+    cells[np.arange(n), rng.permutation(n)] = True
+    if seed % 2:  # half of the users are alike
+        cells |= np.eye(n, dtype=bool)
+        cells[: n // 2] = cells[: n // 2].any(axis=0)
+    for weights in (np.ones((n, n), int), rng.integers(1, 9, (n, n)), rng.random((n, n)) + 0.01):
+        graph = graph_of((cells * weights).tolist())
+        total = Fraction(am.count(graph, exact=True).value)
+        shares = am.posterior(graph, exact=True)
+        through = [[Fraction(x) for x in row] for row in shares.counts.to_dense()]
+        assert {sum(row) for row in through} == {total}
+        for method in am.METHODS:
+            exact, quick = (ask(am.count, graph, method, exact=e) for e in (True, None))
+            chances = ask(am.posterior, graph, method)
+
+            assert exact is None or exact.value == total, method
+            assert quick is None or holds(quick, total), method
+            assert chances is None or worst_error(chances, through) <= chances.error, method
+
+
 @pytest.mark.parametrize("n", range(13, 21))
 def test_sparse_graphs_by_all_programmes(n: int) -> None:
     """Three edges a user on average, with many of degree two to contract."""
@@ -214,30 +239,50 @@ def test_weighted_graphs_by_frontier_and_signs(
         assert worst_error(posterior, counts.tolist()) <= Fraction(posterior.error)
 
 
-@pytest.mark.parametrize("digits", [9, 60, 150, 200])
+@pytest.mark.parametrize("bits", [30, 200, 600, 900])
 @pytest.mark.parametrize("n", [4, 13, 20])
-def test_weights_far_apart_stay_exact(n: int, digits: int) -> None:
+def test_weights_far_apart_stay_exact(n: int, bits: int) -> None:
     """A cycle of two matchings; the one that is greater in the end is hopeless half way.
 
     Products leave the range of doubles many times over; logarithms and chances do not.
     """
-    half, large = n // 2, 10**digits
-    one = [1] * half + [large * 7] * (n - half)
-    other = [large * 5] * half + [3] * (n - half)
+    half, large = n // 2, 2**bits
+    one = [1] * half + [7 * large] * (n - half)
+    other = [5 * large] * half + [3] * (n - half)
     rows: Matrix = [[0] * n for _ in range(n)]
+    through = [[Fraction(0)] * n for _ in range(n)]
     for i in range(n):
-        rows[i][i], rows[i][(i + 1) % n] = one[i], other[i]
+        after = (i + 1) % n
+        rows[i][i], rows[i][after] = one[i], other[i]
+        through[i][i], through[i][after] = Fraction(prod(one)), Fraction(prod(other))
     graph, total = graph_of(rows), prod(one) + prod(other)
+    for method in ("auto", "frontier", "contract"):
+        result = am.count(graph, method=method)
+        posterior = am.posterior(graph, method=method)
 
-    assert am.count(graph, exact=True).value == total
-    assert holds(am.count(graph), total)
-    assert am.count(graph).log == pytest.approx(log(total), rel=1e-9)
-    posterior = am.posterior(graph)
-    through = [
-        [prod(one) * (j == i) + prod(other) * (j == (i + 1) % n) for j in range(n)]
-        for i in range(n)
-    ]
-    assert worst_error(posterior, [[Fraction(x) for x in row] for row in through]) <= Fraction(
-        posterior.error
-    )
-    assert posterior.error <= 1e-9
+        assert am.count(graph, method=method, exact=True).value == total
+        assert holds(result, total)
+        assert result.high - result.low <= 1e-9 * result.log
+        assert worst_error(posterior, through) <= Fraction(posterior.error)
+        assert posterior.error <= 1e-9
+
+
+def test_cancellation_widens_the_interval_but_never_misleads() -> None:
+    """Sums over signs lose every digit here, and say so."""
+    rows: Matrix = [[0] * 13 for _ in range(13)]
+    for i in range(13):
+        rows[i][i], rows[i][(i + 1) % 13] = (1, 2**300) if i < 6 else (2**310, 1)
+    result = am.count(graph_of(rows), method="signs")
+
+    assert holds(result, 2 ** (7 * 310) + 2 ** (6 * 300))
+    assert result.low <= result.log <= result.high
+
+
+@pytest.mark.parametrize("weight", [2**53 + 1, 2**63 + 1, 2**64 - 1, 7 * 10**60])
+def test_whole_numbers_beyond_doubles_stay_exact(weight: int) -> None:
+    for graph in (
+        graph_of([[weight, 1], [1, 1]]),
+        am.Graph.from_edges([(0, 0, weight), (0, 1, 1), (1, 0, 1), (1, 1, 1)]),
+    ):
+        assert am.count(graph, exact=True).value == weight + 1
+        assert holds(am.count(graph), weight + 1)
