@@ -27,9 +27,9 @@ test: .venv/.tools lint types imports tests-cxx tests-python
 	@touch $@
 
 lint: .venv/.tools
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/clang-format --dry-run --Werror $(wildcard cpp/*.cpp cpp/*/*.cpp cpp/*/*.hpp cpp/include/anonymatch/*.hpp)
+	$(BIN)/ruff format --check src tests benchmarks docs examples
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/clang-format --dry-run --Werror $(wildcard cpp/*.cpp cpp/*/*.cpp cpp/*/*.hpp cpp/*/*/*.hpp)
 
 types: .venv/.tools
 	$(BIN)/mypy
