@@ -244,6 +244,7 @@ def doubly_stochastic(
 
 
 FrontierPlan = _kernels.FrontierPlan
+FRONTIER_WIDTH_LIMIT: int = _kernels.frontier_width_limit
 Frontier = _kernels.Frontier
 
 

@@ -27,7 +27,9 @@ Values = TypeVar("Values", Floats, Objects)
 _TRANSITION = 4e-9
 _WORD = 0.4e-9
 _EDGES = 2.2  # all edge counts against one count
-_LITTLE = 0.01  # search effort where the first orders are hopeless
+_LITTLE = 0.01  # search effort where the first orders are too wide
+_WORTH = 30.0  # predicted seconds that a search of full effort is fit for
+_HOPELESS = 4 * _native.FRONTIER_WIDTH_LIMIT
 _LARGEST_DOUBLE = 1023  # bits
 _LN2 = math.log(2.0)
 
@@ -56,8 +58,8 @@ class FrontierWay:
 def find_way(block: Block, rival: float = math.inf) -> FrontierWay:
     """The cheaper of the orders found by users and by behaviours.
 
-    The search takes about 5 % of the predicted run, or of ``rival``: the seconds that another
-    method would take.
+    The search takes some percent of the predicted run, or of ``rival``: the seconds that another
+    method would take; and never more than a few seconds.
     """
     sides = [(block, False)]
     if not block.optional:
@@ -65,8 +67,10 @@ def find_way(block: Block, rival: float = math.inf) -> FrontierWay:
     ways = []
     for side, transposed in sides:
         way = FrontierWay(side, transposed, _native.plan_frontier(side, 0.0))
+        if way.plan.width > _HOPELESS:
+            return way  # no search and no exchange of sides narrows an order that much
         predicted = way.seconds(1, edges=False)
-        effort = min(1.0, rival / predicted) if math.isfinite(predicted) else _LITTLE
+        effort = min(1.0, min(rival, _WORTH) / predicted) if predicted < math.inf else _LITTLE
         ways.append(FrontierWay(side, transposed, _native.plan_frontier(side, effort)))
     return min(ways, key=lambda way: (not way.feasible, way.plan.transitions))
 

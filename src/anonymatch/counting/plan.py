@@ -78,7 +78,8 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     if found and found[0].seconds <= _NOT_WORTH_A_SEARCH:
         return found[0]
     for offer in (_subset, _frontier, _contracted, _near_complete, _classes, _ryser):
-        best = min((o.seconds for o in found), default=math.inf)
+        affordable = [o.seconds for o in found if o.memory <= context.budget.memory]
+        best = min(affordable, default=math.inf)
         if best > _NOT_WORTH_A_SEARCH:
             option = offer(block, context, best)
             found += [option] if option is not None else []
@@ -205,7 +206,7 @@ def _signs(block: Block, context: Context, best: float) -> Option | None:
 
 
 def _frontier(block: Block, context: Context, best: float) -> Option | None:
-    way = frontier.find_way(block, best)
+    way = frontier.find_way(block, min(best, context.budget.seconds))
     if not way.feasible:
         return None
     bits = block_bits(block) if block.exact else 64.0
@@ -319,7 +320,7 @@ def _after_contraction(
     block: Block, small: Contracted, bits: float, context: Context, best: float
 ) -> list[Option]:
     inner: list[Option] = []
-    way = frontier.find_way(small.block, best)
+    way = frontier.find_way(small.block, min(best, context.budget.seconds))
     if signs.applies(small.block, bits) and (small.block.exact or not way.feasible):
         inner.append(
             Option(

@@ -213,8 +213,8 @@ def _check_objects(array: Objects, describe: Describe) -> tuple[Weights, Objects
                 "scale the weights",
                 position,
             )
-        # A float equals a rational in Python only if it is exactly that number.
-        inexact = inexact or floats[position] != number
+        # Python's own float equals a rational only if it is exactly that number; numpy's rounds.
+        inexact = inexact or float(floats[position]) != number
     return floats, exact if inexact else None
 
 

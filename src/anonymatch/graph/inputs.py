@@ -140,6 +140,9 @@ def matrix(
             given = given.filled(0)
         try:
             dense = np.asarray(given)
+            rounded = dense.dtype.kind == "f" and not isinstance(given, np.ndarray)
+            if rounded and (dense >= 2.0**53).any():  # whole numbers among floats in a list
+                dense = np.array(given, dtype=object)
         except ValueError:
             raise InputError("the rows of the matrix differ in length") from None
         if dense.shape == (0,):
