@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <memory>
 
 #include "structure_parts.hpp"
 
@@ -39,9 +40,8 @@ const Transposed& ByBehaviour::get() {
     struct Entry {
         Index behaviour, user;
     };
-    std::vector<Entry> entries;
-    make_room(entries, graph_.indices.size());
-    entries.resize(graph_.indices.size());
+    const std::size_t n_edges = graph_.indices.size();
+    const auto entries = std::make_unique_for_overwrite<Entry[]>(n_edges);
     std::vector<std::size_t> bucket_next;
     for (std::size_t b = 0; b < n_rows; b += at(bucket_size))
         bucket_next.push_back(at(result.indptr[b]));
@@ -50,7 +50,9 @@ const Transposed& ByBehaviour::get() {
             entries[bucket_next[at(behaviour / bucket_size)]++] = {behaviour, user};
         }
     }
-    for (const Entry& entry : entries) result.indices[at(next[at(entry.behaviour)]++)] = entry.user;
+    for (std::size_t i = 0; i < n_edges; ++i) {
+        result.indices[at(next[at(entries[i].behaviour)]++)] = entries[i].user;
+    }
     return result;
 }
 

@@ -73,7 +73,7 @@ def test_allowed_and_forced_are_the_union_and_the_intersection_of_matchings(grap
 def test_blocks_are_the_components_of_the_allowed_edges(graph: Graph) -> None:
     if not structure(graph).matched:
         return
-    network = nx.Graph()
+    network: nx.Graph[tuple[str, object]] = nx.Graph()
     network.add_nodes_from(("user", user) for user in graph.users)
     network.add_edges_from((("user", u), ("behaviour", b)) for u, b in allowed(graph).to_edges())
     expected = sorted(sorted(part) for part in nx.connected_components(network))
@@ -107,7 +107,7 @@ def test_matchings_multiply_over_blocks(graph: Graph) -> None:
 @given(graphs())
 def test_matching_is_maximum(graph: Graph) -> None:
     found = structure(graph)
-    network = nx.Graph()
+    network: nx.Graph[tuple[str, object]] = nx.Graph()
     network.add_nodes_from(("user", u) for u in graph.users)
     network.add_edges_from((("user", u), ("behaviour", b)) for u, b in graph.to_edges())
     best = nx.bipartite.hopcroft_karp_matching(network, [("user", u) for u in graph.users])

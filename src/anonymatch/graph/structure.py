@@ -293,7 +293,7 @@ def allowed(graph: Graph) -> Graph:
     """
     found = _require_matching(graph)
     block_of_edge = np.repeat(found.block_of_user, np.diff(graph.indptr))
-    mask = block_of_edge == found.block_of_behaviour[graph.indices]
+    mask = block_of_edge == found.block_of_behaviour.take(graph.indices)
     return graph if mask.all() else graph.keep_edges(mask)
 
 
