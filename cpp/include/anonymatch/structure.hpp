@@ -3,11 +3,14 @@
 //
 // Cost: find_structure is O(edges * sqrt(users)) at worst and linear in edges in practice;
 // build_block_table is linear in edges times a constant bound on the rounds of colour refinement,
-// plus sorting inside blocks. Memory: find_structure holds one transposed copy of the edges (4
-// bytes each) and at most 13 int32 a vertex; build_block_table at most 20 bytes an edge and 40 a
-// vertex. Nothing recurses: depth is bounded by memory only. Overflow: vertices and edges number
-// less than 2^31, so every index, degree, level and block label fits an int32; work is counted in
-// 64 bits. Hashes wrap on purpose (unsigned) and never decide an answer.
+// plus sorting inside blocks.
+//
+// Memory beside the results: find_structure at most 12 bytes an edge and 60 a vertex;
+// build_block_table 12 bytes an edge of the largest block and 40 a vertex. Nothing recurses.
+//
+// Overflow: vertices and edges number less than 2^31, so every index, degree, level and block label
+// fits an int32; work is counted in 64 bits. Hashes wrap on purpose (unsigned) and never decide an
+// answer.
 #pragma once
 
 #include <cstdint>
