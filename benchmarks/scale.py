@@ -1,16 +1,18 @@
-"""Blocks, allowed and forced edges of large graphs beside scipy, interleaved, answers compared.
+"""Blocks, allowed and forced edges of large graphs beside scipy.
 
 scipy's share is what it offers for the same answer: ``maximum_bipartite_matching`` and
-``connected_components`` of the matched digraph. Prints one line a graph; seconds are CPU time, best
-of the rounds. Run: ``python -m benchmarks.scale_blocks [users] [rounds]``.
+``connected_components`` of the matched digraph.
 """
 
 from __future__ import annotations
 
+import resource
+import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +20,16 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from anonymatch.graph import Graph
-from anonymatch.graph.structure import allowed, block_table, forced, structure
+from anonymatch.graph.structure import allowed, forced, structure
+from benchmarks.report import Line, Size, faster, plain
+from benchmarks.timing import fresh, race
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+__all__ = ["largest_memory", "lines"]
 
-T = TypeVar("T")
 Ints = npt.NDArray[np.int64]
+
+_SIZES = {"tiny": (100, 1), "quick": (10**5, 3), "full": (10**6, 3)}  # users, rounds
+_EXPONENT = 1.2  # linear, but for what caches do: small graphs fit into them, large ones do not
 
 
 def graph_of(rows: Ints, columns: Ints, n: int, rng: np.random.Generator | None = None) -> Graph:
@@ -62,7 +67,7 @@ def cases(n: int) -> Iterator[tuple[str, Graph]]:
     block_columns = rows // 10 * 10 + np.tile(np.arange(10), n)
     inside = block_columns < n
     yield "complete tens, shuffled", graph_of(rows[inside], block_columns[inside], n, rng)
-    yield "bad for a greedy start", hard_start(2000)
+    yield "bad for a greedy start", hard_start(max(n // 500, 20))
     # scipy takes time quadratic in the users on these: many minutes at the full size.
     users, n = users[: n // 20], n // 20
     yield "band of 9, shuffled, 1/20", graph_of(*around(list(range(9))), n, rng)
@@ -104,37 +109,79 @@ def by_anonymatch(graph: Graph) -> tuple[int, int, int, int]:
     return found.n_matched, found.n_blocks, allowed(graph).n_edges, len(forced(graph))
 
 
-def timed(call: Callable[[], T]) -> tuple[float, T]:
-    begin = time.process_time()
-    answer = call()
-    return time.process_time() - begin, answer
+def _afresh(graph: Graph) -> tuple[int, int, int, int]:
+    return by_anonymatch(fresh(graph))
 
 
-def main(n: int, rounds: int) -> None:
-    print(
-        f"{'graph':32}{'edges':>10}{'blocks':>9}{'scipy s':>9}{'ours s':>8}{'ratio':>7}{'table':>7}"
-    )
-    for name, graph in cases(n):
+def lines(size: Size) -> Iterator[Line]:
+    n, rounds = _SIZES[size]
+    for number, (name, graph) in enumerate(cases(n)):
+        if number and size == "quick":
+            break
         matrix = scipy.sparse.csr_matrix(graph.to_scipy())
-        theirs = ours = table = float("inf")
-        for _ in range(rounds):
-            fresh = Graph(graph._users, graph._behaviours, graph._edges)
-            seconds, expected = timed(partial(by_scipy, matrix))
-            theirs = min(theirs, seconds)
-            seconds, answer = timed(partial(by_anonymatch, fresh))
-            ours = min(ours, seconds)
-            assert answer == expected, (name, answer, expected)
-            if answer[1]:
-                seconds, _ = timed(partial(block_table, fresh))
-                table = min(table, seconds)
-            del fresh
-        shown = f"{table:7.3f}" if np.isfinite(table) else f"{'-':>7}"
-        print(
-            f"{name:32}{graph.n_edges:10}{answer[1]:9}{theirs:9.3f}{ours:8.3f}{theirs / ours:7.1f}"
-            + shown,
-            flush=True,
+        timed = race(
+            {
+                "scipy": partial(by_scipy, matrix),
+                "ours": partial(_afresh, graph),
+            },
+            rounds=rounds,
         )
+        answer = timed["ours"].answer
+        assert answer == timed["scipy"].answer, name
+        judged = number == 0 and size != "tiny"  # the goal names this graph
+        yield faster(
+            f"blocks: {name}",
+            timed["ours"].seconds,
+            "scipy",
+            timed["scipy"].seconds,
+            5.0 if judged else None,
+            f"{graph.n_users} users, {graph.n_edges} edges, {answer[1]} blocks",
+        )
+    if size == "full":
+        yield _linear(n)
+        yield _memory(n)
 
 
-if __name__ == "__main__":
-    main(*(int(text) for text in (sys.argv[1:] + ["1000000", "3"][len(sys.argv) - 1 :])))
+def _linear(n: int) -> Line:
+    """How time grows with the edges, from a hundredth of the users to all of them."""
+    users = [n // 100, n // 30, n // 10, n // 3, n]
+    graphs = [next(cases(part))[1] for part in users]
+    timed = race({str(k): partial(_afresh, graph) for k, graph in enumerate(graphs)}, rounds=5)
+    edges = np.array([graph.n_edges for graph in graphs])
+    seconds = np.array([timed[str(k)].seconds for k in range(len(graphs))])
+    exponent = float(np.polyfit(np.log(edges), np.log(seconds), 1)[0])
+    each = ", ".join(
+        f"{1e9 * s / m:.0f} ns at {m:.1e}" for s, m in zip(seconds, edges, strict=True)
+    )
+    return plain(
+        f"blocks: growth from {users[0]} users",
+        float(seconds[-1]),
+        goal=f"<= edges^{_EXPONENT:g}",
+        passed=exponent <= _EXPONENT,
+        note=f"edges^{exponent:.2f}; an edge takes {each} edges",
+    )
+
+
+def _memory(n: int) -> Line:
+    """The largest memory of a process that makes the graph and does nothing else."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    program = f"from benchmarks.scale import largest_memory; largest_memory({n})"
+    printed = subprocess.check_output([sys.executable, "-c", program], text=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    peak = float(printed)
+    return plain(
+        f"blocks: memory, {n} users",
+        end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime,
+        goal="<= 2 GiB",
+        passed=peak <= 2.0 if peak else None,
+        note=f"{peak:.2f} GiB for the whole process" if peak else "this system does not say",
+    )
+
+
+def largest_memory(n: int) -> None:
+    """Print the GiB that this process has needed at most, 0 where the system does not say."""
+    by_anonymatch(next(cases(n))[1])
+    status = Path("/proc/self/status")  # getrusage would count the memory of the parent
+    text = status.read_text(encoding="ascii") if status.exists() else ""
+    found = [line for line in text.splitlines() if line.startswith("VmHWM")]
+    print(int(found[0].split()[1]) / 2**20 if found else 0)

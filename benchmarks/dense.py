@@ -1,0 +1,203 @@
+"""Dense counts: half of all edges, one thread, beside everyone who computes permanents."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+import anonymatch as am
+from anonymatch._native import Isa, best_isa, signs_count, signs_units
+from benchmarks import peers
+from benchmarks.report import Line, Size, faster, plain, under
+from benchmarks.timing import HERE, fresh, race
+
+__all__ = ["lines"]
+
+_SEED = 1
+_EXACT_GOAL = {"avx512": 8.0, "avx2": 2.0, "portable": None}  # times the fastest exact peer
+_RATE_GOAL = 20e9  # row products a second and core, with AVX-512
+_GOALS_FROM = 24  # users: below, calling Python takes a share of our time
+_INT64 = 2**63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sizes:
+    sides: tuple[int, ...]
+    kernel: int  # of the comparison of instruction sets
+    wrapped: int  # half full, beyond 64 bits
+    threads: int
+    large: int
+    rounds: int
+
+
+_SIZES = {
+    "tiny": _Sizes(sides=(8,), kernel=10, wrapped=0, threads=12, large=0, rounds=1),
+    "quick": _Sizes(sides=(20, 24), kernel=24, wrapped=0, threads=28, large=0, rounds=3),
+    "full": _Sizes(sides=(20, 24, 26), kernel=26, wrapped=28, threads=30, large=34, rounds=5),
+}
+
+Count = Callable[[peers.Matrix], float]
+
+
+def lines(size: Size) -> Iterator[Line]:
+    sizes = _SIZES[size]
+    exact: dict[str, Count | None] = {
+        "FLINT": peers.flint(),
+        "thewalrus int64": peers.thewalrus(),
+        "exqalibur int64": peers.exqalibur_integer(),
+    }
+    floating = peers.exqalibur_float()
+    for n in sizes.sides:
+        yield from _beside_all(n, exact, floating, sizes.rounds)
+    yield from _instruction_sets(sizes.kernel, exact, sizes.rounds)
+    yield from _beyond_64_bits(sizes.wrapped, exact)
+    yield _two_threads(sizes.threads, sizes.rounds)
+    if sizes.large:
+        graph = am.random_density(sizes.large, 0.5, seed=_SEED)
+        timed = race({"ours": partial(_count, graph)}, rounds=1)["ours"]
+        yield under(f"half full, n = {sizes.large}", timed.seconds, 120.0, f"{timed.answer}")
+
+
+def _count(graph: am.Graph) -> int:
+    value = am.count(fresh(graph), exact=True, executor=HERE).value
+    assert isinstance(value, int)
+    return value
+
+
+def _by_signs(graph: am.Graph) -> int:
+    value = am.count(fresh(graph), method="signs", executor=HERE).value
+    assert isinstance(value, int)
+    return value
+
+
+def _matrix(graph: am.Graph) -> peers.Matrix:
+    return np.ascontiguousarray(graph.to_scipy().toarray(), dtype=np.int64)
+
+
+def _beside_all(
+    n: int, exact: dict[str, Count | None], floating: Count | None, rounds: int
+) -> Iterator[Line]:
+    graph = am.random_density(n, 0.5, seed=_SEED)
+    matrix = _matrix(graph)
+    everyone = {**exact, "exqalibur float": floating}
+    calls = {name: partial(peer, matrix) for name, peer in everyone.items() if peer is not None}
+    timed = race({"ours": partial(_count, graph), **calls}, rounds=rounds)
+    ours = timed["ours"]
+    for name in everyone:
+        note = ""
+        if name in timed and timed[name].answer != ours.answer:
+            assert name == "exqalibur float", f"{name} counts {timed[name].answer}"
+            error = abs(timed[name].answer / ours.answer - 1)
+            assert error < 1e-8
+            note = f"exqalibur is wrong by {error:.1e}"
+        goal = 1.0 if name == "exqalibur float" else _EXACT_GOAL[best_isa.name]
+        yield faster(
+            f"half full, n = {n}",
+            ours.seconds,
+            name,
+            timed[name].seconds if name in timed else None,
+            goal if n >= _GOALS_FROM else None,
+            note,
+        )
+
+
+def _instruction_sets(n: int, exact: dict[str, Count | None], rounds: int) -> Iterator[Line]:
+    """The kernel alone, on every instruction set that this processor has."""
+    graph = am.random_density(n, 0.5, seed=_SEED)
+    matrix = _matrix(graph)
+    words = 1 if math.log2(_by_signs(graph)) + n < 64 else 2
+
+    def by_kernel(isa: Isa) -> int:
+        sums = signs_count(matrix.astype(np.uint32), words, 0, signs_units(n), isa)
+        modulus = 1 << (64 * words)
+        half = modulus // 2
+        return ((int(sums[0]) + half) % modulus - half) >> (n - 1)
+
+    calls = {isa.name: partial(by_kernel, isa) for isa in _supported(matrix)}
+    rivals = {name: partial(peer, matrix) for name, peer in exact.items() if peer is not None}
+    timed = race({**calls, **rivals}, rounds=rounds)
+    fastest = min(rivals, key=lambda name: timed[name].seconds, default=None)
+    assert len({result.answer for result in timed.values()}) == 1
+    for isa in calls:
+        seconds = timed[isa].seconds
+        rate = n * 2.0 ** (n - 1) / seconds
+        yield faster(
+            f"kernel {isa}, n = {n}",
+            seconds,
+            fastest or "FLINT",
+            timed[fastest].seconds if fastest else None,
+            _EXACT_GOAL[isa] if n >= _GOALS_FROM else None,
+        )
+        judged = isa == "avx512" and n >= _GOALS_FROM
+        yield plain(
+            f"kernel {isa}, n = {n}, row products",
+            seconds,
+            goal=f">= {_RATE_GOAL / 1e9:g} G/s" if judged else "",
+            passed=rate >= _RATE_GOAL if judged else None,
+            note=f"{rate / 1e9:.3g} x 10^9 row products a second",
+        )
+
+
+def _supported(matrix: peers.Matrix) -> Iterator[Isa]:
+    small = np.ones((1, 1), dtype=np.uint32)
+    for isa in (Isa.avx512, Isa.avx2, Isa.portable):
+        try:
+            signs_count(small, 1, 0, 0, isa)
+        except ValueError:
+            continue
+        yield isa
+
+
+def _beyond_64_bits(half_full: int, exact: dict[str, Count | None]) -> Iterator[Line]:
+    """Where 64 bits are not enough: ours is checked, theirs is shown."""
+    graphs = {"complete, n = 21": am.complete(21)}
+    if half_full:
+        graphs[f"half full, n = {half_full}"] = am.random_density(half_full, 0.5, seed=_SEED)
+    for what, graph in graphs.items():
+        matrix = _matrix(graph)
+        calls = {name: partial(peer, matrix) for name, peer in exact.items() if peer is not None}
+        timed = race({"ours": partial(_by_signs, graph), **calls}, rounds=1)
+        ours = timed["ours"]
+        assert ours.answer >= _INT64
+        if graph.n_edges == 21 * 21:
+            assert ours.answer == math.factorial(21)
+        for name in exact:
+            note = ""
+            if name in timed:
+                right = timed[name].answer == ours.answer
+                assert right or name != "FLINT"
+                assert right or (timed[name].answer - ours.answer) % 2**64 == 0
+                note = "" if right else f"{ours.answer}; it answers {timed[name].answer}"
+            theirs = timed[name].seconds if name in timed else None
+            yield faster(f"{what}, by signs", ours.seconds, name, theirs, None, note)
+
+
+def _two_threads(n: int, rounds: int) -> Line:
+    """Wall time: on a busy machine there is no second core, which the CPU times then tell."""
+    graph = am.random_density(n, 0.5, seed=_SEED)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(abs, range(2)))  # threads start before the clock does
+        calls = {
+            "two": lambda: am.count(fresh(graph), method="signs", executor=pool).value,
+            "one": partial(_by_signs, graph),
+        }
+        wall = race(calls, rounds=rounds, clock=time.perf_counter)
+        busy = race(calls, rounds=rounds)
+    assert wall["one"].answer == wall["two"].answer
+    more = busy["two"].seconds / busy["one"].seconds
+    return faster(
+        f"two threads, n = {n}, wall time",
+        wall["two"].seconds,
+        "one thread",
+        wall["one"].seconds,
+        1.8 if n >= _GOALS_FROM else None,
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {more:.2f} of its CPU time, "
+        f"so {2 / more:.2f}x on two free cores",
+    )

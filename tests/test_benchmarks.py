@@ -1,0 +1,123 @@
+"""Benchmarks run and their answers are right; seconds are not asserted anywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SECTIONS = ("dense", "posteriors", "sparse", "scale", "csv", "startup")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+
+
+@pytest.mark.slow
+def test_every_section_answers_right_at_tiny_sizes() -> None:
+    """A wrong answer of ours, or of a peer where it should be right, ends the run."""
+    done = run("--size", "tiny", "--json")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = json.loads(done.stdout)
+    assert tuple(printed["lines"]) == SECTIONS
+    measured = [line for part in printed["lines"].values() for line in part]
+    assert all(line["ours"] > 0 and line["passed"] is None for line in measured)
+
+
+def test_an_unknown_section_is_refused_with_those_there_are() -> None:
+    done = run("dens")
+
+    assert done.returncode == 2
+    assert "no section 'dens'; there are dense, posteriors" in done.stderr
+
+
+@pytest.mark.usefixtures("_importable")
+def test_a_peer_that_is_missing_is_named_and_judges_nothing() -> None:
+    from benchmarks.report import faster
+
+    line = faster("count", 0.5, "FLINT", None, 8.0)
+
+    assert line.passed is None
+    assert "FLINT: not installed" in str(line)
+
+
+@pytest.mark.usefixtures("_importable")
+def test_goals_are_judged_in_their_own_direction() -> None:
+    from benchmarks.report import faster, summary, under, within
+
+    lines = [
+        faster("a", 1.0, "peer", 8.0, 8.0),
+        faster("b", 1.0, "peer", 7.9, 8.0),
+        within("c", 6.0, "one count", 1.0, 6.0),
+        within("d", 6.1, "one count", 1.0, 6.0),
+        under("e", 0.1, 0.1),
+        under("f", 0.2, 0.1),
+        under("g", 0.2, None),
+    ]
+
+    assert [line.verdict for line in lines] == ["pass", "MISS", "pass", "MISS", "pass", "MISS", ""]
+    assert summary(lines) == "3 of 6 goals met; missed: b, d, f"
+
+
+@pytest.mark.usefixtures("_importable")
+def test_a_race_alternates_and_keeps_the_best_round() -> None:
+    from benchmarks.timing import race
+
+    seconds = iter([3.0, 1.0, 2.0, 5.0])
+    now = 0.0
+    ran: list[str] = []
+
+    def clock() -> float:
+        return now
+
+    def call(name: str) -> str:
+        nonlocal now
+        ran.append(name)
+        now += next(seconds)
+        return name
+
+    timed = race(
+        {"ours": lambda: call("ours"), "theirs": lambda: call("theirs")}, rounds=2, clock=clock
+    )
+
+    assert ran == ["ours", "theirs"] * 2
+    assert [timed[name].seconds for name in ("ours", "theirs")] == [2.0, 1.0]
+
+
+@pytest.mark.usefixtures("_importable")
+def test_a_call_that_changes_its_answer_is_no_result() -> None:
+    from benchmarks.timing import race
+
+    answers = iter(range(100))
+
+    with pytest.raises(AssertionError, match="two rounds, two answers"):
+        race({"ours": lambda: next(answers)}, rounds=2)
+
+
+@pytest.mark.usefixtures("_importable")
+def test_flint_is_reached_inside_its_wheel() -> None:
+    pytest.importorskip("flint")
+    import numpy as np
+    from benchmarks.peers import flint
+
+    permanent = flint()
+
+    assert permanent is not None
+    assert permanent(np.ones((21, 21), dtype=np.int64)) == math.factorial(21)
