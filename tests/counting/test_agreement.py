@@ -256,7 +256,8 @@ def test_weights_far_apart_stay_exact(n: int, bits: int) -> None:
         rows[i][i], rows[i][after] = one[i], other[i]
         through[i][i], through[i][after] = Fraction(prod(one)), Fraction(prod(other))
     graph, total = graph_of(rows), prod(one) + prod(other)
-    for method in ("auto", "frontier", "contract"):
+    assert am.count(graph, method="contract", exact=True).value == total
+    for method in ("auto", "frontier"):  # contraction in doubles refuses weights so far apart
         result = am.count(graph, method=method)
         posterior = am.posterior(graph, method=method)
 

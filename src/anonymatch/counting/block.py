@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 Indices = npt.NDArray[np.int32]
 
+EVEN = 70.0  # |log2| of a weight up to which products of twelve stay within doubles
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
@@ -41,6 +43,13 @@ class Block:
     def exact(self) -> bool:
         """Whether its count is an integer: no weights, or integer weights."""
         return self.weights is None or self.weights.dtype == object
+
+    @property
+    def even(self) -> bool:
+        """Whether weights over doubles lie close enough together to be multiplied freely."""
+        if self.weights is None or self.weights.dtype == object:
+            return True
+        return bool((np.abs(np.log2(self.weights)) <= EVEN).all())
 
     def transposed(self) -> Block:
         """The same block with users and behaviours exchanged (square blocks only)."""

@@ -46,6 +46,7 @@ class Job:
         self.reduced: Reduced = reduce(graph, exact=settings.exact)
         users, behaviours, n_edges = self.reduced.sizes()
         small = (behaviours <= _native.SMALL_BEHAVIOURS) & (settings.method == "auto")
+        small &= self.reduced.even()
         if graph.weighted and settings.exact:
             small[:] = False  # whole numbers of any size are not for the small kernel
         self.small: SmallKinds = self.reduced.small(np.flatnonzero(small))

@@ -304,7 +304,7 @@ def _along(way: frontier.FrontierWay, block: Block, bits: float, context: Contex
 
 def _contracted(block: Block, context: Context, best: float) -> Option | None:
     """Contract users and behaviours with two edges, if what is left is cheaper."""
-    if block.optional or (block.n_users > _LARGE and best < 1.0):
+    if block.optional or not block.even or (block.n_users > _LARGE and best < 1.0):
         return None
     bits = block_bits(block) if block.exact else 0.0
     offers = []

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.block import Block
+from anonymatch.counting.block import EVEN, Block
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import BlockTable, block_table
 
@@ -81,6 +81,15 @@ class Reduced:
             table.local_indices[edges],
             None if self.weights is None else self.weights[edges],
         )
+
+    def even(self) -> npt.NDArray[np.bool_]:
+        """Kinds whose products of up to twelve weights stay within doubles."""
+        even = np.ones(self.n_kinds, dtype=bool)
+        if self.weights is not None and self.weights.dtype == np.float64:
+            sizes = np.diff(self.table.edge_offsets)
+            kinds = np.repeat(self.table.class_of_block, sizes)
+            even[kinds[np.abs(np.log2(self.weights)) > EVEN]] = False
+        return even
 
     def kind(self, number: int) -> Kind:
         return Kind(number, int(self.copies[number]), self.block(number), self.scales[number])
@@ -157,32 +166,40 @@ def _scaled_weights(graph: Graph, table: BlockTable) -> tuple[npt.NDArray[Any], 
     """Weights of the table's edges times powers of two, and the log of what that divided out.
 
     Sinkhorn's scaling, rounded to powers of two, is exact in doubles and brings every block near
-    a doubly stochastic matrix, so that sums of products neither overflow nor underflow.
+    a doubly stochastic matrix, so that sums of products neither overflow nor underflow. Blocks
+    that this would take out of range are left as they are.
     """
     assert graph.weights is not None
     weights = graph.weights[table.edges]
     rows = np.repeat(np.arange(graph.n_users), np.diff(table.row_offsets))
     block_of_row = np.repeat(np.arange(table.n_blocks), np.diff(table.user_offsets))
-    columns = table.behaviour_offsets[block_of_row[rows]] + table.local_indices
+    block_of_column = np.repeat(np.arange(table.n_blocks), np.diff(table.behaviour_offsets))
+    block_of_edge = block_of_row[rows]
+    columns = table.behaviour_offsets[block_of_edge] + table.local_indices
     n_columns = len(table.behaviours)
+    square = np.diff(table.user_offsets) == np.diff(table.behaviour_offsets)
+    used = square[block_of_column]  # a column that may stay unused must not be scaled
     logs = np.log2(weights)
     by_row = np.zeros(graph.n_users)
     by_column = np.zeros(n_columns)
-    block_of_column = np.repeat(np.arange(table.n_blocks), np.diff(table.behaviour_offsets))
-    square = np.diff(table.user_offsets) == np.diff(table.behaviour_offsets)
-    used = square[block_of_column]  # a column that may stay unused must not be scaled
     for _ in range(_SWEEPS):
         by_row = -_log2_sums(logs + by_column[columns], rows, graph.n_users)
         by_column = np.where(used, -_log2_sums(logs + by_row[rows], columns, n_columns), 0.0)
     by_row, by_column = np.round(by_row), np.round(by_column)
-    scaled = np.ldexp(weights, (by_row[rows] + by_column[columns]).astype(np.int32))
+    shifts = by_row[rows] + by_column[columns]
+    fits = np.ones(table.n_blocks, dtype=bool)
+    fits[block_of_edge[np.abs(logs + shifts) > _RANGE]] = False
+    scaled = np.where(
+        fits[block_of_edge], np.ldexp(weights, np.clip(shifts, -1100, 1100).astype(int)), weights
+    )
     taken = np.bincount(block_of_row, by_row, table.n_blocks)
-    return scaled, -math.log(2.0) * (
-        taken + np.bincount(block_of_column, by_column, table.n_blocks)
-    )[table.class_first]
+    taken += np.bincount(block_of_column, by_column, table.n_blocks)
+    divided = np.where(fits, -math.log(2.0) * taken, 0.0)
+    return scaled, divided[table.class_first]
 
 
 _SWEEPS = 8
+_RANGE = 1000.0  # largest |log2| of a scaled weight
 
 
 def _log2_sums(logs: npt.NDArray[np.float64], labels: Ints, n: int) -> npt.NDArray[np.float64]:
