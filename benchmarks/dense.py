@@ -184,7 +184,7 @@ def _two_threads(n: int, rounds: int) -> Line:
     graph = am.random_density(n, 0.5, seed=_SEED)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(abs, range(2)))  # threads start before the clock does
-        calls = {
+        calls: dict[str, Callable[[], object]] = {
             "two": lambda: am.count(fresh(graph), method="signs", executor=pool).value,
             "one": partial(_by_signs, graph),
         }
