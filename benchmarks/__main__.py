@@ -30,16 +30,29 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Sections, size and form of what is to be printed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(SECTIONS))
-    parser.add_argument("--quick", dest="size", action="store_const", const="quick")
     parser.add_argument("--size", choices=["tiny", "quick", "full"], default="full")
+    parser.add_argument(
+        "--quick",
+        dest="size",
+        action="store_const",
+        const="quick",
+        default="full",
+        help="smaller graphs, about a minute",
+    )
     parser.add_argument("--json", action="store_true", help="one object at the end instead")
     chosen = parser.parse_args(arguments)
     for name in chosen.sections:
         if name not in SECTIONS:
             parser.error(f"no section {name!r}; there are {', '.join(SECTIONS)}")
+    return chosen
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = parse(arguments)
     size = cast(Size, chosen.size)
     about = machine()
     if not chosen.json:

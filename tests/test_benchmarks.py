@@ -49,6 +49,16 @@ def test_an_unknown_section_is_refused_with_those_there_are() -> None:
 
 
 @pytest.mark.usefixtures("_importable")
+@pytest.mark.parametrize(
+    ("arguments", "size"), [([], "full"), (["--quick"], "quick"), (["--size", "tiny"], "tiny")]
+)
+def test_the_size_is_full_unless_told(arguments: list[str], size: str) -> None:
+    from benchmarks.__main__ import parse
+
+    assert parse(arguments).size == size
+
+
+@pytest.mark.usefixtures("_importable")
 def test_a_peer_that_is_missing_is_named_and_judges_nothing() -> None:
     from benchmarks.report import faster
 
