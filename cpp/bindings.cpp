@@ -154,13 +154,20 @@ void bind_signs(nb::module_& m) {
     m.def("signs_minors_double",
           [](const Reals& matrix, int n, std::uint64_t first, std::uint64_t last, am::Isa isa) {
               std::vector<double> sums(matrix.size());
-              std::vector<double> absolute(static_cast<std::size_t>(n));
               {
                   const nb::gil_scoped_release nogil;
-                  am::signs_minors_double(view(matrix), n, first, last, isa, sums, absolute);
+                  am::signs_minors_double(view(matrix), n, first, last, isa, sums);
               }
-              return std::make_tuple(owned(std::move(sums)), owned(std::move(absolute)));
+              return owned(std::move(sums));
           });
+    m.def("signs_minors_errors", [](const Reals& matrix, int n, std::uint64_t ranges) {
+        std::vector<double> errors(static_cast<std::size_t>(n));
+        {
+            const nb::gil_scoped_release nogil;
+            am::signs_minors_errors(view(matrix), n, ranges, errors);
+        }
+        return owned(std::move(errors));
+    });
 }
 
 void bind_ryser(nb::module_& m) {

@@ -1,17 +1,19 @@
 // Which path of signs.hpp runs.
-#include "signs_problem.hpp"
-
 #include <cassert>
+
+#include "signs_problem.hpp"
 
 namespace anonymatch {
 
 bool supported(Isa isa) noexcept {
 #if defined(__x86_64__)
     switch (isa) {
-        case Isa::portable: return true;
-        case Isa::avx2: return __builtin_cpu_supports("avx2") != 0;
+        case Isa::portable:
+            return true;
+        case Isa::avx2:
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
         case Isa::avx512:
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+            return supported(Isa::avx2) && __builtin_cpu_supports("avx512f") &&
                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512ifma");
     }

@@ -1,11 +1,11 @@
 // The floating problem of signs.hpp made ready, and the doors to its paths.
 #pragma once
 
-#include "signs_problem.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "signs_problem.hpp"
 
 namespace anonymatch::detail {
 
@@ -19,10 +19,14 @@ struct DoubleProblem {
     int exponent = 0;  // of the power of two that all rows together were divided by
     std::vector<double> weight;
     std::vector<int> exponents;
+    std::vector<int> rounded;  // weights of a row that were no multiples of 2^-52
 
     DoubleProblem(std::span<const double> matrix, int size)
-        : n(std::max(size, smallest)), rows(size),
-          weight(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)), exponents(static_cast<std::size_t>(n)) {
+        : n(std::max(size, smallest)),
+          rows(size),
+          weight(static_cast<std::size_t>(n) * static_cast<std::size_t>(n)),
+          exponents(static_cast<std::size_t>(n)),
+          rounded(static_cast<std::size_t>(n)) {
         for (int i = 0; i < n; ++i) {
             if (i >= rows) {
                 at(i, i - rows) = 1;  // the added behaviours come first: they never leave a unit
@@ -34,15 +38,24 @@ struct DoubleProblem {
             if (sum > 0) static_cast<void>(std::frexp(sum * (1 + 0x1p-40), &power));
             exponents[static_cast<std::size_t>(i)] = power;
             exponent += power;
-            for (int j = 0; j < rows; ++j)
-                at(i, j + n - rows) =
-                    std::nearbyint(std::ldexp(matrix[static_cast<std::size_t>(i * rows + j)], 52 - power)) * 0x1p-52;
+            for (int j = 0; j < rows; ++j) {
+                const double scaled =
+                    std::ldexp(matrix[static_cast<std::size_t>(i * rows + j)], 52 - power);
+                const double near = std::nearbyint(scaled);
+                rounded[static_cast<std::size_t>(i)] += near != scaled;
+                at(i, j + n - rows) = near * 0x1p-52;
+            }
         }
     }
 
-    double& at(int i, int j) { return weight[static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)]; }
+    double& at(int i, int j) {
+        return weight[static_cast<std::size_t>(i) * static_cast<std::size_t>(n) +
+                      static_cast<std::size_t>(j)];
+    }
 
-    [[nodiscard]] std::size_t inner() const noexcept { return static_cast<std::size_t>(std::min(n - 1, unit_bits)); }
+    [[nodiscard]] std::size_t inner() const noexcept {
+        return static_cast<std::size_t>(std::min(n - 1, unit_bits));
+    }
 };
 
 /// Compensated summation (Knuth's two-sum): the error of the whole is two roundings of the result.
@@ -61,9 +74,12 @@ private:
     double rest_ = 0;
 };
 
+/// Roundings behind a minor besides the n of its products: see signs_minors_errors.
+inline constexpr int minors_roundings = 244;
+
 struct DoubleSums {
     std::vector<Compensated> cells;     // one for the count, n x n for the minors
-    std::vector<Compensated> absolute;  // one, or n
+    std::vector<Compensated> absolute;  // one for the count, none for the minors
 };
 
 void count_double_portable(const DoubleProblem& problem, Range units, DoubleSums& sums);

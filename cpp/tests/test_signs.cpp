@@ -1,12 +1,13 @@
-#include "check.hpp"
-
+#include <algorithm>
 #include <anonymatch/signs.hpp>
-
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <random>
+#include <span>
 #include <vector>
+
+#include "check.hpp"
 
 using namespace anonymatch;
 
@@ -27,7 +28,9 @@ Matrix random_matrix(int n, double density, std::uint32_t heaviest, unsigned see
     std::uniform_real_distribution<double> chance(0, 1);
     Matrix matrix(static_cast<std::size_t>(n * n));
     for (auto& weight : matrix)
-        weight = chance(generator) < density ? 1 + static_cast<std::uint32_t>(generator() % heaviest) : 0;
+        weight = chance(generator) < density
+                     ? 1 + static_cast<std::uint32_t>(generator() % heaviest)
+                     : 0;
     return matrix;
 }
 
@@ -35,7 +38,8 @@ Matrix without(const Matrix& matrix, int n, int row, int column) {
     Matrix result;
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
-            if (i != row && j != column) result.push_back(matrix[static_cast<std::size_t>(i * n + j)]);
+            if (i != row && j != column)
+                result.push_back(matrix[static_cast<std::size_t>(i * n + j)]);
     return result;
 }
 
@@ -85,8 +89,10 @@ void check_expansion(const Matrix& matrix, int n, Isa isa) {
         u128 by_row = 0;
         u128 by_column = 0;
         for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
-            by_row += matrix[i * static_cast<std::size_t>(n) + j] * all[i * static_cast<std::size_t>(n) + j];
-            by_column += matrix[j * static_cast<std::size_t>(n) + i] * all[j * static_cast<std::size_t>(n) + i];
+            by_row += matrix[i * static_cast<std::size_t>(n) + j] *
+                      all[i * static_cast<std::size_t>(n) + j];
+            by_column += matrix[j * static_cast<std::size_t>(n) + i] *
+                         all[j * static_cast<std::size_t>(n) + i];
         }
         CHECK(by_row == expected);
         CHECK(by_column == expected);
@@ -128,10 +134,12 @@ void complete_graphs_and_derangements(Isa isa) {
     u128 derangements = 1;
     for (int n = 1; n <= (isa == Isa::portable ? 15 : 25); ++n) {
         factorial *= static_cast<unsigned>(n);
-        derangements = derangements * static_cast<unsigned>(n) + (n % 2 == 0 ? 1 : static_cast<u128>(-1));
+        derangements =
+            derangements * static_cast<unsigned>(n) + (n % 2 == 0 ? 1 : static_cast<u128>(-1));
         Matrix matrix(static_cast<std::size_t>(n * n), 1);
         CHECK(count(matrix, n, isa) == factorial);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) matrix[i * static_cast<std::size_t>(n + 1)] = 0;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+            matrix[i * static_cast<std::size_t>(n + 1)] = 0;
         CHECK(count(matrix, n, isa) == derangements);
     }
 }
@@ -140,7 +148,8 @@ void paths_agree_on_every_shape(Isa isa) {
     for (int n = 8; n <= 15; ++n)
         for (const double density : {0.25, 0.5, 1.0})
             for (const std::uint32_t heaviest : {1U, 4U, 60U, 5000U}) {
-                const auto matrix = random_matrix(n, density, heaviest, static_cast<unsigned>(100 + n));
+                const auto matrix =
+                    random_matrix(n, density, heaviest, static_cast<unsigned>(100 + n));
                 std::array<std::uint64_t, 3> out{};
                 std::array<std::uint64_t, 3> expected{};
                 signs_count(matrix, n, 0, 1, isa, out);
@@ -184,6 +193,13 @@ void minors_expand_to_the_count(Isa isa) {
     }
 }
 
+long double wide(std::span<const std::uint64_t> words) {
+    long double sum = 0;
+    for (std::size_t k = words.size(); k-- > 0;)
+        sum = std::ldexp(sum, 64) + static_cast<long double>(words[k]);
+    return sum;
+}
+
 // Against the exact integers; long double holds them and the differences well enough to judge.
 void floating_sums_keep_their_bound(Isa isa) {
     for (const int n : {1, 2, 5, 7, 8, 9, 12, 13, 17}) {
@@ -196,23 +212,81 @@ void floating_sums_keep_their_bound(Isa isa) {
             const long double scale = std::pow(1024.0L, n);
             std::array<std::uint64_t, 3> exact{};
             signs_count(matrix, n, 0, signs_units(n), best_isa(), exact);
-            const auto wide = [](const std::uint64_t* words) {
-                return std::ldexp(static_cast<long double>(words[2]), 128) +
-                       std::ldexp(static_cast<long double>(words[1]), 64) + static_cast<long double>(words[0]);
-            };
             const SignsSum sum = signs_count_double(weights, n, 0, signs_units(n), isa);
-            CHECK(std::abs(sum.sum - wide(exact.data()) / scale) <= signs_rounding(n) * sum.absolute);
+            CHECK(std::abs(sum.sum - wide(exact) / scale) <= signs_rounding(n) * sum.absolute);
             CHECK(sum.absolute >= sum.sum);
-
-            std::vector<std::uint64_t> cells(3 * matrix.size());
-            signs_minors(matrix, n, 0, signs_units(n), best_isa(), cells);
-            std::vector<double> minor(matrix.size());
-            std::vector<double> absolute(static_cast<std::size_t>(n));
-            signs_minors_double(weights, n, 0, signs_units(n), isa, minor, absolute);
-            for (std::size_t k = 0; k < minor.size(); ++k)
-                CHECK(std::abs(minor[k] - wide(&cells[3 * k]) / (scale / 1024)) <=
-                      signs_rounding(n) * absolute[k / static_cast<std::size_t>(n)]);
         }
+    }
+}
+
+/// The error of floating minors of matrix / 2^shift against the exact ones, in units of its bound.
+long double worst_error(const Matrix& matrix, int n, int shift, Isa isa) {
+    std::vector<double> weights;
+    for (const auto weight : matrix) weights.push_back(std::ldexp(weight, -shift));
+    std::vector<double> minor(matrix.size());
+    std::vector<double> errors(static_cast<std::size_t>(n));
+    signs_minors_double(weights, n, 0, signs_units(n), isa, minor);
+    signs_minors_errors(weights, n, 1, errors);
+    std::vector<std::uint64_t> exact(3 * matrix.size());
+    signs_minors(matrix, n, 0, signs_units(n), best_isa(), exact);
+    long double worst = 0;
+    for (std::size_t k = 0; k < minor.size(); ++k) {
+        const long double truth =
+            std::ldexp(wide(std::span(exact).subspan(3 * k, 3)), -shift * (n - 1));
+        worst =
+            std::max(worst, std::abs(minor[k] - truth) / errors[k / static_cast<std::size_t>(n)]);
+    }
+    return worst;
+}
+
+void floating_minors_keep_their_bound(Isa isa) {
+    for (int n = 1; n <= 20; ++n) {
+        if (n > 12 && (isa == Isa::portable || best_isa() != Isa::avx512))
+            continue;  // would take long
+        if (n > 14 && n < 20) continue;
+        for (const double density : {0.15, 0.5, 1.0})
+            for (const std::uint32_t heaviest : {1U, 7U, 1000U}) {
+                if (n > 15 && heaviest > 7) continue;  // would not fit three words
+                const auto matrix = random_matrix(n, density, heaviest, static_cast<unsigned>(n));
+                CHECK(worst_error(matrix, n, 0, isa) <= 1);
+                CHECK(worst_error(matrix, n, 10, isa) <= 1);
+            }
+    }
+}
+
+// Weights of 53 bits, so that the scaled ones are rounded: minors by the definition, in long
+// double.
+void weights_of_any_size_keep_their_bound(Isa isa) {
+    std::mt19937_64 generator(11);
+    std::uniform_real_distribution<double> chance(0, 1);
+    for (const int n : {3, 8}) {
+        const auto side = static_cast<std::size_t>(n);
+        std::vector<double> weights(side * side);
+        for (auto& weight : weights)
+            weight = chance(generator) < 0.8 ? std::exp(20 * chance(generator) - 10) : 0;
+        std::vector<double> minor(weights.size());
+        std::vector<double> errors(side);
+        signs_minors_double(weights, n, 0, 1, isa, minor);
+        signs_minors_errors(weights, n, 1, errors);
+        for (std::size_t i = 0; i < side; ++i)
+            for (std::size_t j = 0; j < side; ++j) {
+                std::vector<long double> reached(std::size_t{1} << n);
+                reached[0] = 1;
+                for (std::size_t row = 0; row < side; ++row) {
+                    if (row == i) continue;
+                    for (std::size_t set = reached.size(); set-- > 0;) {
+                        const long double ways = reached[set];
+                        reached[set] = 0;
+                        for (std::size_t column = 0; column < side; ++column)
+                            if (column != j && (set >> column & 1) == 0)
+                                reached[set | std::size_t{1} << column] +=
+                                    ways * weights[row * side + column];
+                    }
+                }
+                const std::size_t rest = reached.size() - 1 - (std::size_t{1} << j);
+                CHECK(std::abs(minor[i * side + j] - std::ldexp(reached[rest], n - 1)) <=
+                      errors[i]);
+            }
     }
 }
 
@@ -225,7 +299,18 @@ void floating_ranges_add_up(Isa isa) {
     const u128 exact = count(matrix, n, best_isa());
     const double error = one.sum + two.sum - std::ldexp(static_cast<double>(exact), n - 1);
     CHECK(std::abs(error) <= signs_rounding(n) * (one.absolute + two.absolute));
-    CHECK(one.absolute + two.absolute < 0x1p20 * (one.sum + two.sum));  // so the bound says something
+    CHECK(one.absolute + two.absolute <
+          0x1p20 * (one.sum + two.sum));  // so the bound says something
+
+    std::vector<double> minor(matrix.size());
+    std::vector<double> errors(static_cast<std::size_t>(n));
+    signs_minors_double(weights, n, 1, 2, isa, minor);
+    signs_minors_double(weights, n, 0, 1, isa, minor);
+    signs_minors_errors(weights, n, 2, errors);
+    double sum = 0;
+    for (std::size_t j = 0; j < 22; ++j) sum += weights[j] * minor[j];
+    CHECK(std::abs(sum - std::ldexp(static_cast<double>(exact), n - 1)) <= 22 * errors[0]);
+    CHECK(22 * errors[0] < 1e-6 * sum);
 }
 
 }  // namespace
@@ -243,6 +328,8 @@ int main() {
         ranges_add_up(isa);
         minors_expand_to_the_count(isa);
         floating_sums_keep_their_bound(isa);
+        floating_minors_keep_their_bound(isa);
+        weights_of_any_size_keep_their_bound(isa);
         if (isa != Isa::portable) floating_ranges_add_up(isa);
     }
     return check::report("test_signs");

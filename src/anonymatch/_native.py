@@ -78,9 +78,13 @@ def signs_count_double(matrix: Floats, first: int, last: int, isa: Isa = best_is
 
 
 def signs_minors_double(matrix: Floats, first: int, last: int, isa: Isa = best_isa) -> Floats:
-    """The same for every first minor: n * n sums, then the n sizes of the rows' terms."""
-    n = len(matrix)
-    return np.concatenate(_kernels.signs_minors_double(_flat(matrix), n, first, last, isa))
+    """What the units add to 2^(n-1) times every first minor: n * n sums, row by row."""
+    return _kernels.signs_minors_double(_flat(matrix), len(matrix), first, last, isa)
+
+
+def signs_minors_errors(matrix: Floats, ranges: int) -> Floats:
+    """A bound on the errors of each row's minors, if all units are done in that many ranges."""
+    return _kernels.signs_minors_errors(_flat(matrix), len(matrix), ranges)
 
 
 def signs_rounding(n: int) -> float:

@@ -10,8 +10,9 @@
 // words) for the integer calls). Every call is a pure function of its arguments: no allocation is
 // kept, no state shared, and every instruction set gives the same integers.
 //
-// Cost: one count takes n 2^(n-1) row multiplications, at about 40 G/s with AVX-512, 18 G/s with AVX2
-// and 0.2 G/s without; all minors together take about 14 counts (AVX-512), else they are scalar.
+// Cost: one count takes n 2^(n-1) row multiplications, at about 40 G/s with AVX-512, 18 G/s with
+// AVX2 and 0.2 G/s without; all exact minors together take about 14 counts (AVX-512), else they are
+// scalar.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +46,9 @@ enum class Isa : std::uint8_t { portable, avx2, avx512 };
 void signs_count(std::span<const std::uint32_t> matrix, int n, std::uint64_t first,
                  std::uint64_t last, Isa isa, std::span<std::uint64_t> out) noexcept;
 
-/// Adds the contributions to 2^(n-1) minor_ij of the units [first, last) to `out`: n x n entries, row
-/// by row, of out.size() / n^2 words each (1, 2 or 3), also where a_ij = 0. Preconditions as for
-/// signs_count, with minor_ij in place of per(A).
+/// Adds the contributions to 2^(n-1) minor_ij of the units [first, last) to `out`: n x n entries,
+/// row by row, of out.size() / n^2 words each (1, 2 or 3), also where a_ij = 0. Preconditions as
+/// for signs_count, with minor_ij in place of per(A).
 void signs_minors(std::span<const std::uint32_t> matrix, int n, std::uint64_t first,
                   std::uint64_t last, Isa isa, std::span<std::uint64_t> out) noexcept;
 
@@ -57,26 +58,48 @@ struct SignsSum {
     double absolute = 0;
 };
 
-/// |sum - exact sum| <= signs_rounding(n) * absolute for the floating calls below.
+/// |sum - exact sum| <= signs_rounding(n) * absolute for the floating count below.
 ///
-/// Proof. Row i is divided by a power of two, 2^e >= its sum, and its weights rounded to multiples of
-/// 2^-52: every r_i is then an exact double of at most 1 that differs from the true one by at most
-/// E = n 2^-53. prod (|r_i| + x) - prod |r_i| is convex in x and 0 at x = 0, so at x = E it is at most
-/// E / H times its value at H = 2^-8: n 2^-45 absolute. Roundings: fewer than n for a product, 255 +
-/// 7 for a block's sum over steps and lanes (minors: 12 + 127 + 255 + 7), blocks by compensated
-/// summation: below 512 2^-53 = 2^-44 in all. Terms that underflow are below 2^-1022, `absolute` is
-/// above 2^-320. Sums of several ranges add their own roundings.
-[[nodiscard]] constexpr double signs_rounding(int n) noexcept { return (n + 3) * 0x1p-45; }
+/// Proof. Row i is divided by a power of two, 2^e >= its sum, and its weights rounded to multiples
+/// of 2^-52: every r_i is then an exact double of at most 1 that differs from the true one by at
+/// most E = n 2^-53. prod (|r_i| + x) - prod |r_i| is convex in x and 0 at x = 0, so at x = E it is
+/// at most E / H times its value at H = 2^-8: n 2^-45 absolute. Roundings: fewer than n for a
+/// product, 255 + 7 for a block's sum over steps and lanes, blocks by compensated summation: below
+/// 512 2^-53 = 2^-44 in all. Terms that underflow are below 2^-1022, `absolute` is above 2^-320.
+/// Sums of several ranges add their own roundings.
+[[nodiscard]] constexpr double signs_rounding(int n) noexcept {
+    return (n + 3) * 0x1p-45;
+}
 
 /// signs_count for finite weights >= 0 in floating point: over all units sum = 2^(n-1) per(A) but
 /// for its error. Infinite if out of range: scale rows first.
-[[nodiscard]] SignsSum signs_count_double(std::span<const double> matrix, int n, std::uint64_t first,
-                                          std::uint64_t last, Isa isa) noexcept;
+[[nodiscard]] SignsSum signs_count_double(std::span<const double> matrix, int n,
+                                          std::uint64_t first, std::uint64_t last,
+                                          Isa isa) noexcept;
 
-/// signs_minors in floating point: adds to the n x n entries of `out` and to the n of `absolute`;
-/// entry (i, j) is off by at most signs_rounding(n) * absolute[i].
+/// signs_minors for finite weights >= 0 in floating point: adds to the n x n entries of `out`.
+///
+/// Cost: about 6 counts of the same graph with AVX-512 where half of the pairs are edges.
 void signs_minors_double(std::span<const double> matrix, int n, std::uint64_t first,
-                         std::uint64_t last, Isa isa, std::span<double> out,
-                         std::span<double> absolute) noexcept;
+                         std::uint64_t last, Isa isa, std::span<double> out) noexcept;
+
+/// The proven error of signs_minors_double: over all units, computed in at most `ranges` ranges
+/// that are added in any order, entry (i, j) is off from 2^(n-1) minor_ij by at most errors[i].
+///
+/// Proof. With A_i = sum_d prod_{k!=i} |r_k|, every rounding is at most u = 2^-53 of the sizes of
+/// the terms in it. Rows are scaled by powers of two and their sums are exact doubles as above.
+/// Products take fewer than n roundings, and two to sum them over a block. Blocks to a chunk: two
+/// additions in each of 32, then for each of at most 16 flips of a column twice the roundings of
+/// the total and of its addition, in all 128. Chunks to a stretch: 32 and 16 * 2, stretches to a
+/// section: 32, lanes: 7, and 6 where these meet; sections by compensated summation, 2; ranges, one
+/// each. Hence the error is at most (244 + n + ranges) u A_i, beside that of the weights: if e_k of
+/// row k had to be rounded, prod (|r_k| + e_k u) - prod |r_k|, summed over d.
+///
+/// A_i is bounded without going through all d. For every sign of up to 16 columns the others are
+/// taken as random: by Hoelder's inequality E prod_{k!=i} |r_k| <= prod_{k!=i} (E |r_k|^p)^(1/p)
+/// for p >= n - 1, with p even a polynomial in the given part of r_k. Likewise for prod (|r_k| +
+/// e_k u). The cost is some percent of that of the minors.
+void signs_minors_errors(std::span<const double> matrix, int n, std::uint64_t ranges,
+                         std::span<double> errors) noexcept;
 
 }  // namespace anonymatch

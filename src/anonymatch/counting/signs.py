@@ -16,13 +16,15 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.block import Block
-from anonymatch.counting.solution import Chances, Floats, Objects, Solution
+from anonymatch.counting.solution import Chances, Floats, Objects, Solution, shares
 from anonymatch.effort import CHUNK_SECONDS, Effort
 
 __all__ = ["applies", "seconds", "solve"]
 
-_MINORS = 6.0  # all minors against one count
-_REAL = 2.0  # doubles with their error bound against integers
+_MINORS = 14.0  # all minors against one count, in integers
+_POSTERIORS = 6.0  # and in doubles
+_REAL = 2.0  # a count in doubles with its error bound against integers
+_CLOSE = 1e-9  # proven error up to which doubles do for the posteriors of an exact block
 _LARGEST_ROW = 2**31  # row sums that the kernel takes
 
 
@@ -41,10 +43,12 @@ def applies(block: Block, bits: float) -> bool:
 
 def seconds(block: Block, *, edges: bool) -> float:
     """Predicted seconds of one core."""
+    return _seconds(block, _POSTERIORS if edges else 1.0 if block.exact else _REAL)
+
+
+def _seconds(block: Block, counts: float) -> float:
     n = block.n_behaviours
-    steps = n * 2.0 ** (n - 1)
-    factor = (_MINORS if edges else 1.0) * (1.0 if block.exact else _REAL)
-    return steps / _native.SIGNS_RATE * factor
+    return counts * n * 2.0 ** (n - 1) / _native.SIGNS_RATE
 
 
 def solve(block: Block, *, bits: float, effort: Effort) -> Solution:
@@ -63,13 +67,19 @@ def solve(block: Block, *, bits: float, effort: Effort) -> Solution:
 
     def minors() -> Objects:
         call = partial(_native.signs_minors, matrix, words)
-        values = _signed(_gather(call, n, seconds(block, edges=True), effort), words)
+        values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
         rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
         edges = np.empty(block.n_edges, dtype=object)
         edges[:] = [(values[k] >> (n - 1)) // copies for k in rows * n + block.indices]
         return edges
 
-    return Solution(block, total=total, minors=minors)
+    def posteriors() -> Chances:
+        chances, error = _chances(block, matrix.astype(np.float64), effort)
+        if error <= _CLOSE:
+            return chances, error
+        return shares(block, minors()), 2.0**-50
+
+    return Solution(block, total=total, minors=minors, posteriors=posteriors)
 
 
 def all_minors(block: Block, *, bits: float, effort: Effort) -> Objects:
@@ -77,7 +87,7 @@ def all_minors(block: Block, *, bits: float, effort: Effort) -> Objects:
     n = block.n_behaviours
     words = math.ceil((bits + n) / 64)
     call = partial(_native.signs_minors, block.dense().astype(np.uint32), words)
-    values = _signed(_gather(call, n, seconds(block, edges=True), effort), words)
+    values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
     matrix = np.empty((n, n), dtype=object)
     matrix[:] = np.array([value >> (n - 1) for value in values], dtype=object).reshape(n, n)
     return matrix
@@ -98,19 +108,31 @@ def _solve_reals(block: Block, effort: Effort) -> Solution:
         error = -math.log1p(-relative) if relative < 1 else math.inf
         return (math.log(value) if value > 0 else -math.inf) - padding - halvings, error
 
-    def posteriors() -> Chances:
-        call = partial(_native.signs_minors_double, matrix)
-        gathered = _gather(call, n, seconds(block, edges=True), effort)
-        sums, absolute = gathered[: n * n].reshape(n, n), gathered[n * n :]
-        through = (sums * matrix)[: block.n_users]
-        totals = through.sum(axis=1)
-        rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
-        chances: Floats = through[rows, block.indices] / totals[rows]
-        # Each product is off by rounding * absolute * weight, the sum in the row by n times that.
-        wrong = (n + 1) * rounding * absolute[: block.n_users] * matrix[: block.n_users].max(axis=1)
-        return chances, float((2 * wrong / totals).max())
+    return Solution(block, real=real, posteriors=lambda: _chances(block, matrix, effort))
 
-    return Solution(block, real=real, posteriors=posteriors)
+
+def _chances(block: Block, matrix: Floats, effort: Effort) -> Chances:
+    """The chance of every edge from minors in doubles, and a proven bound on their errors."""
+    n = block.n_behaviours
+    call = partial(_native.signs_minors_double, matrix)
+    predicted = seconds(block, edges=True)
+    sums = _gather(call, n, predicted, effort).reshape(n, n)[: block.n_users]
+    weights = matrix[: block.n_users]
+    wrong = _native.signs_minors_errors(matrix, _ranges(n, predicted))[: block.n_users]
+    through = sums * weights
+    totals = through.sum(axis=1)
+    # With t and T off by w e and W e, W the row's weight: |t/T - t'/T'| <= (w + W t'/T') e / T, T
+    # the truth. Where that says nothing, any chance is off by at most 1.
+    heavy = weights.sum(axis=1)
+    least = totals - heavy * wrong
+    known = least > 0
+    chances = np.divide(through.T, totals, out=np.zeros_like(through.T), where=known).T
+    relative = np.divide(wrong, least, out=np.full_like(least, np.inf), where=known)
+    errors = (weights + heavy[:, None] * np.abs(chances)) * relative[:, None]
+    rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
+    at_edges: Floats = chances[rows, block.indices].clip(0.0, 1.0)
+    rounding = 2.0**-46  # of the operations here
+    return at_edges, min(1.0, float(errors[rows, block.indices].max()) * (1 + rounding) + rounding)
 
 
 def _padded(block: Block) -> npt.NDArray[Any]:
@@ -124,10 +146,14 @@ def _padding_bits(block: Block) -> float:
     return math.lgamma(block.n_behaviours - block.n_users + 1) / math.log(2.0) + 1e-6
 
 
+def _ranges(n: int, predicted: float) -> int:
+    return max(1, min(_native.signs_units(n), math.ceil(predicted / CHUNK_SECONDS)))
+
+
 def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: Effort) -> Any:
     """The sum of ``call(first, last)`` over ranges of units that take about CHUNK_SECONDS."""
     units = _native.signs_units(n)
-    number = max(1, min(units, math.ceil(predicted / CHUNK_SECONDS)))
+    number = _ranges(n, predicted)
     borders = [units * k // number for k in range(number + 1)]
 
     def calls() -> Iterator[Callable[[], Any]]:

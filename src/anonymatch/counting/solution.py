@@ -11,7 +11,7 @@ import numpy.typing as npt
 from anonymatch.counting.block import Block
 from anonymatch.counting.result import log_of
 
-__all__ = ["Chances", "Floats", "Objects", "Solution"]
+__all__ = ["Chances", "Floats", "Objects", "Solution", "shares"]
 
 Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]

@@ -1,0 +1,67 @@
+// How the floating minors of signs.hpp are laid out: which columns run fastest, which rows feel
+// them.
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "signs_double_problem.hpp"
+
+namespace anonymatch::detail {
+
+/// The two fastest columns are those that the fewest rows feel. Rows stand in pairs, sorted by
+/// which of the two changes them: neither, the first, the second, both. Rows that feel less may
+/// stand in for a missing partner; where there are none, `nobody` does: a row of constant sum 1.
+struct MinorsPlan {
+    static constexpr std::size_t nobody = signs_largest_n;
+    static constexpr std::size_t most_pairs =
+        signs_largest_n / 2 + 2;  // at most four rows are nobody
+
+    std::vector<std::size_t> columns;   // fastest first; the last one stays +1
+    std::vector<std::size_t> rows;      // pair after pair
+    std::array<std::size_t, 4> ends{};  // of each kind, in pairs
+
+    explicit MinorsPlan(const DoubleProblem& problem) {
+        const auto n = static_cast<std::size_t>(problem.n);
+        const auto feels = [&](std::size_t row, std::size_t column) {
+            return problem.weight[row * n + column] != 0;
+        };
+        const auto kind = [&](std::size_t row, std::size_t one, std::size_t two) {
+            return static_cast<std::size_t>(feels(row, one)) +
+                   2 * static_cast<std::size_t>(feels(row, two));
+        };
+        // Floating-point operations for a row of each kind and four sign vectors. Only columns that
+        // run inside every unit may move, so that all paths agree on what a unit is.
+        constexpr std::array<int, 4> price{8, 17, 17, 23};
+        std::pair<std::size_t, std::size_t> best{0, 1};
+        int lowest = 23 * signs_largest_n + 1;
+        for (std::size_t two = 1; two < problem.inner(); ++two)
+            for (std::size_t one = 0; one < two; ++one) {
+                int sum = 0;
+                for (std::size_t row = 0; row < n; ++row) sum += price[kind(row, one, two)];
+                if (sum < lowest) lowest = sum, best = {one, two};
+            }
+        columns = {best.first, best.second};
+        for (std::size_t column = 0; column < n; ++column)
+            if (column != best.first && column != best.second) columns.push_back(column);
+
+        std::array<std::vector<std::size_t>, 4> kinds;
+        for (std::size_t row = 0; row < n; ++row)
+            kinds[kind(row, best.first, best.second)].push_back(row);
+        const auto move = [&](std::size_t from, std::size_t to) {
+            kinds[to].push_back(kinds[from].back());
+            kinds[from].pop_back();
+        };
+        if (kinds[1].size() % 2 != 0 && kinds[2].size() % 2 != 0) move(1, 3), move(2, 3);
+        for (const std::size_t odd : {1, 2, 3})
+            if (kinds[odd].size() % 2 != 0 && !kinds[0].empty()) move(0, odd);
+        for (std::size_t k = 0; k < 4; ++k) {
+            if (kinds[k].size() % 2 != 0) kinds[k].push_back(nobody);
+            rows.insert(rows.end(), kinds[k].begin(), kinds[k].end());
+            ends[k] = rows.size() / 2;
+        }
+    }
+};
+
+}  // namespace anonymatch::detail
