@@ -12,6 +12,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -43,7 +44,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         default="full",
         help="smaller graphs, about a minute",
     )
-    parser.add_argument("--json", action="store_true", help="one object at the end instead")
+    parser.add_argument(
+        "--json", action="store_true", help="one object on standard output at the end"
+    )
     chosen = parser.parse_args(arguments)
     for name in chosen.sections:
         if name not in SECTIONS:
@@ -55,24 +58,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parse(arguments)
     size = cast(Size, chosen.size)
     about = machine()
-    if not chosen.json:
-        print(" | ".join(f"{key}: {value}" for key, value in about.items()))
-        print("CPU seconds of one thread, best of several, in turns with the peer")
+    tell = partial(print, file=sys.stderr if chosen.json else sys.stdout, flush=True)
+    tell(" | ".join(f"{key}: {value}" for key, value in about.items()))
+    tell("CPU seconds of one thread, best of several, in turns with the peer")
     done: dict[str, list[Line]] = {}
     for name in chosen.sections or SECTIONS:
         done[name] = []
-        if not chosen.json:
-            print(f"\n{name}\n{HEADER}")
+        tell(f"\n{name}\n{HEADER}")
         for line in SECTIONS[name](size):
             done[name].append(line)
-            if not chosen.json:
-                print(line, flush=True)
+            tell(line)
     verdict = summary([line for part in done.values() for line in part])
+    tell(f"\n{verdict}")
     if chosen.json:
         records = {name: [line.record() for line in part] for name, part in done.items()}
         print(json.dumps({"machine": about, "size": size, "lines": records, "summary": verdict}))
-    else:
-        print(f"\n{verdict}")
     return 0
 
 

@@ -33,13 +33,19 @@ class Line:
         return {True: "pass", False: "MISS", None: ""}[self.passed]
 
     def __str__(self) -> str:
-        theirs = "" if self.theirs is None else seconds(self.theirs)
-        ratio = "" if self.ratio is None else f"{self.ratio:.3g}x"
+        ours, theirs, ratio = self.cells
         line = (
-            f"{self.what:<45} {seconds(self.ours):>9}  {self.peer:<24} {theirs:>9} {ratio:>8}  "
+            f"{self.what:<45} {ours:>9}  {self.peer:<24} {theirs:>9} {ratio:>8}  "
             f"{self.goal:<15} {self.verdict}"
         ).rstrip()
         return line + (f"\n    {self.note}" if self.note else "")
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Ours, theirs and the ratio as people read them."""
+        theirs = "" if self.theirs is None else seconds(self.theirs)
+        ratio = "" if self.ratio is None else f"{rounded(self.ratio)}x"
+        return seconds(self.ours), theirs, ratio
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
@@ -96,17 +102,16 @@ def plain(what: str, ours: float, *, goal: str, passed: bool | None, note: str =
 
 
 def seconds(value: float) -> str:
-    """Three digits, in the unit that fits.
+    """In the unit that fits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if value >= size:
+            return f"{rounded(value / size)} {unit}"
+    return f"{rounded(value / 1e-6)} us"
 
-    Examples
-    --------
-    >>> seconds(0.01234), seconds(12.3), seconds(0.00005)
-    ('12.3 ms', '12.3 s', '50 us')
-    """
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= size or unit == "us":
-            return f"{value / size:.3g} {unit}"
-    raise AssertionError
+
+def rounded(value: float) -> str:
+    """Three digits, and all of those before the point."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def summary(lines: list[Line]) -> str:

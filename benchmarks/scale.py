@@ -125,6 +125,7 @@ def lines(size: Size) -> Iterator[Line]:
                 "ours": partial(_afresh, graph),
             },
             rounds=rounds,
+            patience=20.0,
         )
         answer = timed["ours"].answer
         assert answer == timed["scipy"].answer, name
