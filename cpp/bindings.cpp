@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "anonymatch/edges.hpp"
+#include "anonymatch/factorise.hpp"
 #include "anonymatch/frontier.hpp"
 #include "anonymatch/ryser.hpp"
 #include "anonymatch/scaling.hpp"
@@ -268,6 +270,25 @@ void bind_scaling(nb::module_& m) {
           });
 }
 
+void bind_edges(nb::module_& m) {
+    m.def("group_hashes", [](const Words& hashes) {
+        auto groups = [&] {
+            const nb::gil_scoped_release nogil;
+            return am::group_hashes(view(hashes));
+        }();
+        return std::make_tuple(owned(std::move(groups.codes)), owned(std::move(groups.first)));
+    });
+    m.def(
+        "sort_edges", [](const Ints& rows, const Ints& columns, std::int32_t n_rows, bool ordered) {
+            auto edges = [&] {
+                const nb::gil_scoped_release nogil;
+                return am::sort_edges(view(rows), view(columns), n_rows, ordered);
+            }();
+            return std::make_tuple(owned(std::move(edges.indptr)), owned(std::move(edges.indices)),
+                                   owned(std::move(edges.order)), edges.duplicates);
+        });
+}
+
 void bind_structure(nb::module_& m) {
     using am::BlockTable, am::Structure;
     const auto graph = [](std::int32_t n_behaviours, const Ints& indptr, const Ints& indices) {
@@ -318,5 +339,6 @@ NB_MODULE(_kernels, m) {
     bind_subset(m);
     bind_small(m);
     bind_scaling(m);
+    bind_edges(m);
     bind_structure(m);
 }

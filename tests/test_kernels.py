@@ -50,3 +50,14 @@ def test_integers_come_back_from_their_residues(words: int) -> None:
     values = np.array([0, 1, 2**64 - 1, largest // 3, largest], dtype=object)
 
     assert combine(residues(values, words), words) == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "shape"),
+    [([0, 2], [0, 0], (2, 1)), ([-1], [0], (2, 1)), ([0], [2**32], (1, 5)), ([0], [], (1, 1))],
+)
+def test_edges_outside_their_graph_never_reach_the_kernel(
+    rows: list[int], columns: list[int], shape: tuple[int, int]
+) -> None:
+    with pytest.raises(ValueError, match="graph"):
+        _native.sort_edges(np.array(rows), np.array(columns, dtype=int), shape, ordered=False)

@@ -38,6 +38,38 @@ class Rows(Protocol):
     def weights(self) -> npt.NDArray[Any] | None: ...
 
 
+# ---- from names to numbers, from loose edges to rows
+
+
+LARGEST = 2**31 - 1  # numbers of users, behaviours and edges are int32
+
+
+def group_hashes(hashes: Words) -> tuple[Ints, Ints]:
+    """The group of each hash, and where each group appears first, in this order."""
+    if len(hashes) > LARGEST:
+        raise ValueError(f"{len(hashes)} hashes; at most {LARGEST} are grouped")
+    codes, first = _kernels.group_hashes(np.ascontiguousarray(hashes, dtype=np.uint64))
+    return codes, first
+
+
+def sort_edges(
+    rows: npt.NDArray[Any], columns: npt.NDArray[Any], shape: tuple[int, int], *, ordered: bool
+) -> tuple[Ints, Ints, Ints | None, int]:
+    """Where each row begins, the columns, on request the order, and the number of duplicates.
+
+    Equal edges stay in, in the order in which they came. No order: the edges came sorted.
+    """
+    if max(*shape, len(rows)) > LARGEST or len(rows) != len(columns):
+        raise ValueError(f"{len(rows)} rows and {len(columns)} columns in a graph of {shape}")
+    for ends, size in zip((rows, columns), shape, strict=True):
+        if len(ends) and (int(ends.min()) < 0 or int(ends.max()) >= size):
+            raise ValueError("an edge lies outside its graph")
+    indptr, indices, order, duplicates = _kernels.sort_edges(
+        _ints(rows), _ints(columns), shape[0], ordered
+    )
+    return indptr, indices, order if len(order) else None, int(duplicates)
+
+
 # ---- inclusion-exclusion over signs
 
 

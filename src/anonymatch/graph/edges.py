@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch import _native
+from anonymatch._native import LARGEST
 from anonymatch.errors import InputError
 
 Indices = npt.NDArray[np.int32]
@@ -23,10 +25,6 @@ Bools = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
 Describe = Callable[[int], str]
-
-# Edges worked on at once: fresh memory for all of them costs more than the work itself.
-_CHUNK = 1 << 18
-LARGEST = 2**31 - 1  # indices and indptr are int32
 
 
 class EdgeError(InputError):
@@ -74,8 +72,8 @@ def canonical(
 ) -> Edges:
     """Sort edges by user and behaviour, drop zero weights and equal duplicates, check the rest.
 
-    ``describe(position)`` names the edge at a position of the input, for messages. Edges that come
-    sorted are not sorted again; keys stay below 2^62 because both sides are below 2^31.
+    ``describe(position)`` names the edge at a position of the input, for messages, which name the
+    first of equal edges first.
     """
     for size, noun in zip(shape, ("user", "behaviour"), strict=True):
         if size > LARGEST:
@@ -83,42 +81,35 @@ def canonical(
     if len(rows) > LARGEST:
         raise InputError(f"{len(rows)} edges; a graph holds at most {LARGEST}")
     floats, exact = (None, None) if weights is None else check_weights(weights, describe)
-    keys = rows.astype(np.int64)
-    keys *= max(shape[1], 1)
-    keys += columns
-    order: npt.NDArray[np.intp] | None = None
-    if not (keys[1:] > keys[:-1]).all():
-        if floats is None:
-            keys.sort()
-        else:
-            order = np.argsort(keys, kind="stable")  # stable: messages name the first edge first
-            keys, floats = keys[order], floats[order]
-            exact = None if exact is None else exact[order]
-    same = keys[1:] == keys[:-1]
-    duplicates = int(np.count_nonzero(same))
+    indptr, indices, order, duplicates = _native.sort_edges(
+        rows, columns, shape, ordered=floats is not None
+    )
+    if floats is not None and order is not None:
+        floats = floats[order]
+        exact = None if exact is None else exact[order]
     keep: Bools | None = None
     if duplicates:
+        same = _repeats(indptr, indices)
         if floats is not None:
             _check_equal(same, floats if exact is None else exact, order, describe)
         keep = np.concatenate(([True], ~same))
     if floats is not None and not floats.all():
         keep = (floats != 0.0) if keep is None else keep & (floats != 0.0)
     if keep is not None:
-        keys = keys[keep]
+        indptr = np.concatenate(([0], np.cumsum(keep, dtype=np.int32)))[indptr].astype(np.int32)
+        indices = indices[keep]
         floats = None if floats is None else floats[keep]
         exact = None if exact is None else exact[keep]
     floats, exact = settle(floats, exact)
-    indices = np.empty(len(keys), dtype=np.int32)
-    for begin in range(0, len(keys), _CHUNK):
-        part = slice(begin, begin + _CHUNK)
-        keys[part], indices[part] = np.divmod(keys[part], max(shape[1], 1))
-    return Edges(
-        indptr=pointers(keys, shape[0]),
-        indices=indices,
-        weights=floats,
-        exact=exact,
-        duplicates=duplicates,
-    )
+    return Edges(indptr=indptr, indices=indices, weights=floats, exact=exact, duplicates=duplicates)
+
+
+def _repeats(indptr: Indices, indices: Indices) -> Bools:
+    """Whether each edge but the first equals the one before it."""
+    same: Bools = indices[1:] == indices[:-1]
+    begins = indptr[(indptr > 0) & (indptr < len(indices))]
+    same[begins - 1] = False
+    return same
 
 
 def settle(floats: Weights | None, exact: Objects | None) -> tuple[Weights | None, Objects | None]:
@@ -254,9 +245,7 @@ def _objects(values: Sequence[object]) -> Objects:
     return array
 
 
-def _check_equal(
-    same: Bools, values: AnyArray, order: npt.NDArray[np.intp] | None, describe: Describe
-) -> None:
+def _check_equal(same: Bools, values: AnyArray, order: Indices | None, describe: Describe) -> None:
     """Refuse an edge that is given twice with different weights."""
     bad = np.flatnonzero(same & (values[1:] != values[:-1]))
     if len(bad):

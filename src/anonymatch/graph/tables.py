@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from anonymatch._native import group_hashes
 from anonymatch.errors import InputError
 from anonymatch.graph.edges import EXACT_TEXT, EdgeError, Indices, exact_text
 from anonymatch.graph.inputs import Parts, join
@@ -45,7 +46,7 @@ def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
     sides = (frame.get_column("user"), frame.get_column("behaviour"))
     for side in sides:
         _check_names(side)
-    with ThreadPoolExecutor(2) as pool:  # numpy's sorts and polars release the interpreter lock
+    with ThreadPoolExecutor(2) as pool:  # polars and the kernel release the interpreter lock
         (row, users), (column, behaviours) = pool.map(_codes, sides)
     whole = not any(side.null_count() for side in sides)
     edges = None if whole else np.flatnonzero((row >= 0) & (column >= 0))
@@ -110,53 +111,18 @@ def places(noun: str, positions: tuple[int, ...]) -> str:
 def factorise(values: pl.Series) -> tuple[Indices, pl.Series]:
     """Code of every value, and the different values in order of first appearance.
 
-    Sorts 64-bit words of a hash (high bits) and the position (low bits), so that equal values
-    become runs whose first word has the first position. Different values that share the high bits
-    of their hash would share a run: each value is compared with the first of its run, and those
-    that differ are told apart by a dictionary. The result is exact whatever the hash does. This is
-    several times faster than a hash table, whose every step misses the cache.
+    Exact whatever the hash does: each value is compared with the first that has its hash, and those
+    that differ are told apart by a dictionary.
     """
-    if _grouped(values.slice(0, _CHUNK)):
-        changes = values.slice(1) != values.slice(0, len(values) - 1)
-        starts = np.concatenate(([0], np.flatnonzero(changes.to_numpy()) + 1))
-        heads = values.gather(starts)
-        codes, different = factorise_hashed(heads, heads.hash().to_numpy())
-        return np.repeat(codes, np.diff(starts, append=len(values))), different
     return factorise_hashed(values, values.hash().to_numpy())
-
-
-def _grouped(sample: pl.Series) -> bool:
-    """Whether equal values stand together, so that it pays to code runs instead of values."""
-    changes = (sample.slice(1) != sample.slice(0, max(len(sample) - 1, 0))).sum()
-    return 2 * (changes + 1) <= len(sample)
 
 
 def factorise_hashed(
     values: pl.Series, hashes: npt.NDArray[np.uint64]
 ) -> tuple[Indices, pl.Series]:
     """As :func:`factorise`, with hashes given; any that agree on equal values will do."""
-    size = len(values)
-    if not size:
-        return np.empty(0, dtype=np.int32), values
-    low = np.uint64((1 << (size - 1).bit_length()) - 1)
-    words = hashes & ~low
+    codes, first = group_hashes(hashes)
     del hashes
-    for begin in range(0, size, _CHUNK):
-        end = min(begin + _CHUNK, size)
-        words[begin:end] |= np.arange(begin, end, dtype=np.uint64)
-    words.sort()
-    starts = _run_starts(words, low)
-    words &= low
-    position = words.view(np.int64)
-    first = position[starts].astype(np.int32)
-    codes = np.empty(size, dtype=np.int32)
-    rank, ends = _rank(first), np.append(starts[1:], size)
-    for begin in range(0, len(starts), _CHUNK):
-        runs = slice(begin, begin + _CHUNK)
-        span = slice(starts[runs][0], ends[runs][-1])
-        codes[position[span]] = np.repeat(rank[runs], ends[runs] - starts[runs])
-    del words, position
-    first.sort()
     different = values.gather(first)
     wrong = _differing(codes, different, values)
     if not len(wrong):
@@ -167,16 +133,6 @@ def factorise_hashed(
     leaders = wrong[np.unique(np.array(fresh), return_index=True)[1]]
     first = np.concatenate((first, leaders)).astype(np.int32)
     return _rank(first)[codes], values.gather(np.sort(first))
-
-
-def _run_starts(words: npt.NDArray[np.uint64], low: np.uint64) -> npt.NDArray[np.intp]:
-    """Where the high bits of sorted words change."""
-    changes = np.empty(len(words), dtype=np.bool_)
-    changes[0] = True
-    for begin in range(1, len(words), _CHUNK):
-        end = min(begin + _CHUNK, len(words))
-        changes[begin:end] = (words[begin:end] ^ words[begin - 1 : end - 1]) > low
-    return np.flatnonzero(changes)
 
 
 def _differing(codes: Indices, different: pl.Series, values: pl.Series) -> npt.NDArray[np.intp]:
