@@ -23,7 +23,7 @@ test: .venv/.tools lint types imports tests-cxx tests-python
 	@touch $@
 
 .venv/.tools: .venv/.installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --group test
 	@touch $@
 
 lint: .venv/.tools
@@ -48,7 +48,7 @@ tests-cxx: .venv/.tools
 	$(BIN)/ctest --test-dir $(CXX_TESTS) --output-on-failure --parallel 2
 
 bench: .venv/.tools
-	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:
