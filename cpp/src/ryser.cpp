@@ -1,6 +1,5 @@
-#include <anonymatch/ryser.hpp>
-
 #include <algorithm>
+#include <anonymatch/ryser.hpp>
 #include <array>
 #include <cassert>
 #include <cstddef>
@@ -22,7 +21,8 @@ struct Offset {
 Offset best_offset(std::span<const std::uint32_t> row) {
     std::int64_t total = 0;
     for (const auto weight : row) total += weight;
-    constexpr std::int64_t widest = 4096;  // heavier rows seldom vanish; half their sum keeps factors small
+    constexpr std::int64_t widest =
+        4096;  // heavier rows seldom vanish; half their sum keeps factors small
     if (total > widest) return {total / 2, 0};
     std::vector<double> chance(static_cast<std::size_t>(total) + 1, 0);
     chance[0] = 1;
@@ -36,7 +36,8 @@ Offset best_offset(std::span<const std::uint32_t> row) {
     for (std::size_t sum = 0; sum < chance.size(); ++sum) {
         const auto value = static_cast<std::int64_t>(sum);
         const bool nearer = std::abs(2 * value - total) < std::abs(2 * best.value - total);
-        if (chance[sum] > best.chance || (chance[sum] == best.chance && nearer)) best = {value, chance[sum]};
+        if (chance[sum] > best.chance || (chance[sum] == best.chance && nearer))
+            best = {value, chance[sum]};
     }
     return best;
 }
@@ -70,7 +71,8 @@ public:
 
     /// From one row on: always finish the row with the fewest columns left, the likeliest to vanish
     /// among equals; of its columns first those of the most rows that were begun.
-    [[nodiscard]] std::vector<std::int32_t> greedy(std::size_t start, const std::vector<std::vector<std::size_t>>& columns) const {
+    [[nodiscard]] std::vector<std::int32_t> greedy(
+        std::size_t start, const std::vector<std::vector<std::size_t>>& columns) const {
         auto left = degree_;
         std::vector<bool> done(n_);
         std::vector<std::int32_t> order;
@@ -81,7 +83,8 @@ public:
                 if (!done[j]) open.push_back(j);
             std::stable_sort(open.begin(), open.end(), [&](std::size_t a, std::size_t b) {
                 const auto begun = [&](std::size_t j) {
-                    return std::count_if(users_[j].begin(), users_[j].end(), [&](std::size_t i) { return left[i] < degree_[i]; });
+                    return std::count_if(users_[j].begin(), users_[j].end(),
+                                         [&](std::size_t i) { return left[i] < degree_[i]; });
                 };
                 return begun(a) > begun(b);
             });
@@ -92,7 +95,8 @@ public:
             }
             std::size_t best = n_;
             for (std::size_t i = 0; i < n_; ++i)
-                if (left[i] > 0 && (best == n_ || left[i] < left[best] || (left[i] == left[best] && chance_[i] > chance_[best])))
+                if (left[i] > 0 && (best == n_ || left[i] < left[best] ||
+                                    (left[i] == left[best] && chance_[i] > chance_[best])))
                     best = i;
             if (best == n_) break;
             row = best;
@@ -151,7 +155,8 @@ struct Tree {
     }
 
     template <class Number>
-    [[nodiscard]] Number factor(const State& state, std::size_t level, Number product) const noexcept {
+    [[nodiscard]] Number factor(const State& state, std::size_t level,
+                                Number product) const noexcept {
         for (std::size_t k = 0; k < completions[level]; ++k)
             product *= static_cast<Number>(static_cast<std::int64_t>(state[completed[level][k]]));
         return product;
@@ -182,12 +187,14 @@ public:
     }
 
 private:
-    void descend(std::size_t level, const typename Tree<Cell>::State& state, Number product) noexcept {
+    void descend(std::size_t level, const typename Tree<Cell>::State& state,
+                 Number product) noexcept {
         if (level == tree_.n) {
             sum_ += product;
             return;
         }
-        if (tree_.survives(state, level)) descend(level + 1, state, tree_.factor(state, level, product));
+        if (tree_.survives(state, level))
+            descend(level + 1, state, tree_.factor(state, level, product));
         auto& child = states_[level + 1];
         tree_.include(child, state, level);
         if (tree_.survives(child, level))
@@ -199,7 +206,9 @@ private:
     Number sum_ = 0;
 };
 
-std::size_t unit_levels(int n) noexcept { return n >= 24 ? 12 : 0; }
+std::size_t unit_levels(int n) noexcept {
+    return n >= 24 ? 12 : 0;
+}
 
 template <class Cell, class Number>
 Number count(const Tree<Cell>& tree, std::uint64_t first, std::uint64_t last, std::size_t levels) {
@@ -214,7 +223,8 @@ bool light(std::span<const std::uint32_t> matrix, int n) {
     const auto size = static_cast<std::size_t>(n);
     for (std::size_t i = 0; i < size; ++i)
         if (std::accumulate(matrix.begin() + static_cast<std::ptrdiff_t>(i * size),
-                            matrix.begin() + static_cast<std::ptrdiff_t>((i + 1) * size), std::uint64_t{0}) > 127)
+                            matrix.begin() + static_cast<std::ptrdiff_t>((i + 1) * size),
+                            std::uint64_t{0}) > 127)
             return false;
     return true;
 }
@@ -274,14 +284,17 @@ double ryser_order(std::span<const std::uint32_t> matrix, int n, int moves, std:
     return cost;
 }
 
-double ryser_prefixes(std::span<const std::uint32_t> matrix, int n, std::span<const std::int32_t> order,
-                      int descents, std::uint64_t seed) noexcept {
+double ryser_prefixes(std::span<const std::uint32_t> matrix, int n,
+                      std::span<const std::int32_t> order, int descents,
+                      std::uint64_t seed) noexcept {
     assert(1 <= n && n <= ryser_largest_n && descents > 0);
     return light(matrix, n) ? prefixes(Tree<std::int8_t>(matrix, n, order), descents, seed)
                             : prefixes(Tree<std::int32_t>(matrix, n, order), descents, seed);
 }
 
-std::uint64_t ryser_units(int n) noexcept { return std::uint64_t{1} << unit_levels(n); }
+std::uint64_t ryser_units(int n) noexcept {
+    return std::uint64_t{1} << unit_levels(n);
+}
 
 void ryser_count(std::span<const std::uint32_t> matrix, int n, std::span<const std::int32_t> order,
                  std::uint64_t first, std::uint64_t last, std::span<std::uint64_t> out) noexcept {

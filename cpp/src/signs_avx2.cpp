@@ -1,11 +1,11 @@
 // The count of signs.hpp by AVX2: 16 lanes of 16 bits; the last products by halves of 26 bits.
 #if defined(__x86_64__)
 
-#include "signs_packing.hpp"
+#include <immintrin.h>
 
 #include <type_traits>
 
-#include <immintrin.h>
+#include "signs_packing.hpp"
 
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
@@ -22,7 +22,9 @@ struct Lanes256 {
     static constexpr int columns = 4;
     static constexpr std::size_t size = 16;
 
-    static Vector all(std::int64_t value) noexcept { return _mm256_set1_epi16(static_cast<std::int16_t>(value)); }
+    static Vector all(std::int64_t value) noexcept {
+        return _mm256_set1_epi16(static_cast<std::int16_t>(value));
+    }
     static Vector load(const std::int16_t* lanes) noexcept {
         return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(lanes));
     }
@@ -32,8 +34,12 @@ struct Lanes256 {
     static Vector multiply_add(Vector a, Vector b) noexcept { return _mm256_madd_epi16(a, b); }
     static Vector even_ones() noexcept { return _mm256_set1_epi32(1); }
     static Vector odd_ones() noexcept { return _mm256_set1_epi32(1 << 16); }
-    static Vector only_even(Vector a) noexcept { return _mm256_and_si256(a, _mm256_set1_epi32(0xffff)); }
-    static Vector only_odd(Vector a) noexcept { return _mm256_andnot_si256(_mm256_set1_epi32(0xffff), a); }
+    static Vector only_even(Vector a) noexcept {
+        return _mm256_and_si256(a, _mm256_set1_epi32(0xffff));
+    }
+    static Vector only_odd(Vector a) noexcept {
+        return _mm256_andnot_si256(_mm256_set1_epi32(0xffff), a);
+    }
     static Vector multiply32(Vector a, Vector b) noexcept { return _mm256_mul_epi32(a, b); }
     static Vector upper(Vector a) noexcept { return _mm256_srli_epi64(a, 32); }
     static Vector upper_other(Vector a) noexcept { return _mm256_shuffle_epi32(a, 0xf5); }

@@ -1,14 +1,16 @@
 // The count of signs.hpp by AVX-512 with IFMA: 32 lanes of 16 bits, 52-bit products at the end.
 #if defined(__x86_64__)
 
-#include "signs_packing.hpp"
+#include <immintrin.h>
 
 #include <type_traits>
 
-#include <immintrin.h>
+#include "signs_packing.hpp"
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"))), apply_to = function)
+#pragma clang attribute push(                                                      \
+    __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"))), \
+    apply_to = function)
 #else
 // GCC 12's own header reads its undefined vectors (bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -25,7 +27,9 @@ struct Lanes512 {
     static constexpr int columns = 5;
     static constexpr std::size_t size = 32;
 
-    static Vector all(std::int64_t value) noexcept { return _mm512_set1_epi16(static_cast<std::int16_t>(value)); }
+    static Vector all(std::int64_t value) noexcept {
+        return _mm512_set1_epi16(static_cast<std::int16_t>(value));
+    }
     static Vector load(const std::int16_t* lanes) noexcept { return _mm512_loadu_si512(lanes); }
     static Vector add16(Vector a, Vector b) noexcept { return _mm512_add_epi16(a, b); }
     static Vector subtract16(Vector a, Vector b) noexcept { return _mm512_sub_epi16(a, b); }
@@ -33,8 +37,12 @@ struct Lanes512 {
     static Vector multiply_add(Vector a, Vector b) noexcept { return _mm512_madd_epi16(a, b); }
     static Vector even_ones() noexcept { return _mm512_set1_epi32(1); }
     static Vector odd_ones() noexcept { return _mm512_set1_epi32(1 << 16); }
-    static Vector only_even(Vector a) noexcept { return _mm512_and_si512(a, _mm512_set1_epi32(0xffff)); }
-    static Vector only_odd(Vector a) noexcept { return _mm512_andnot_si512(_mm512_set1_epi32(0xffff), a); }
+    static Vector only_even(Vector a) noexcept {
+        return _mm512_and_si512(a, _mm512_set1_epi32(0xffff));
+    }
+    static Vector only_odd(Vector a) noexcept {
+        return _mm512_andnot_si512(_mm512_set1_epi32(0xffff), a);
+    }
     static Vector multiply32(Vector a, Vector b) noexcept { return _mm512_mul_epi32(a, b); }
     // Shifts run on one port and shuffles on the other: a product uses one of each.
     static Vector upper(Vector a) noexcept { return _mm512_srli_epi64(a, 32); }
@@ -76,7 +84,8 @@ struct Lanes512 {
     struct LongSum {
         Vector low, middle, high, bias_low, bias_high;
 
-        LongSum() noexcept : low(_mm512_setzero_si512()), middle(low), high(low), bias_low(low), bias_high(low) {}
+        LongSum() noexcept
+            : low(_mm512_setzero_si512()), middle(low), high(low), bias_low(low), bias_high(low) {}
 
         void add(Vector x, Vector y, Vector z, bool minus) noexcept {
             const Vector zero = _mm512_setzero_si512();

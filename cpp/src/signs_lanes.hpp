@@ -36,7 +36,8 @@ struct Blocks {
             shift[k][0] = Lanes::all(-one);
             shift[k][1] = Lanes::all(-two);
             shift[k][2] = Lanes::all(-one - two);
-            for (std::size_t j = first_outer; j < inner; ++j) change[j - first_outer][k] = Lanes::all(row[j]);
+            for (std::size_t j = first_outer; j < inner; ++j)
+                change[j - first_outer][k] = Lanes::all(row[j]);
         }
     }
 
@@ -92,10 +93,12 @@ struct Blocks {
     Halves widen(std::size_t group, std::size_t term) const noexcept {
         const Vector a = products[group][term];
         if constexpr (count == 1) {
-            return {Lanes::multiply_add(a, Lanes::even_ones()), Lanes::multiply_add(a, Lanes::odd_ones())};
+            return {Lanes::multiply_add(a, Lanes::even_ones()),
+                    Lanes::multiply_add(a, Lanes::odd_ones())};
         } else {
             const Vector b = products[group + 1][term];
-            return {Lanes::multiply_add(a, Lanes::only_even(b)), Lanes::multiply_add(a, Lanes::only_odd(b))};
+            return {Lanes::multiply_add(a, Lanes::only_even(b)),
+                    Lanes::multiply_add(a, Lanes::only_odd(b))};
         }
     }
 
@@ -107,12 +110,15 @@ struct Blocks {
     Quarters factor(std::size_t group, std::size_t term) const noexcept {
         if constexpr (count <= 2) {
             const Halves a = widen<count>(group, term);
-            return {Lanes::low64(a.even), Lanes::high64(a.even), Lanes::low64(a.odd), Lanes::high64(a.odd)};
+            return {Lanes::low64(a.even), Lanes::high64(a.even), Lanes::low64(a.odd),
+                    Lanes::high64(a.odd)};
         } else {
             const Halves a = widen<2>(group, term);
             const Halves b = widen<count - 2>(group + 2, term);
-            return {Lanes::multiply32(a.even, b.even), Lanes::multiply32(Lanes::upper(a.even), Lanes::upper_other(b.even)),
-                    Lanes::multiply32(a.odd, b.odd), Lanes::multiply32(Lanes::upper(a.odd), Lanes::upper_other(b.odd))};
+            return {Lanes::multiply32(a.even, b.even),
+                    Lanes::multiply32(Lanes::upper(a.even), Lanes::upper_other(b.even)),
+                    Lanes::multiply32(a.odd, b.odd),
+                    Lanes::multiply32(Lanes::upper(a.odd), Lanes::upper_other(b.odd))};
         }
     }
 
@@ -146,7 +152,8 @@ struct Blocks {
     }
 
     template <std::size_t left, std::size_t right, std::size_t third = 0>
-    void run(const SignsProblem& problem, const Packing& packing, Range units, Total& total) noexcept {
+    void run(const SignsProblem& problem, const Packing& packing, Range units,
+             Total& total) noexcept {
         const auto n = static_cast<std::size_t>(problem.n);
         const std::uint64_t steps = std::uint64_t{1} << (problem.inner() - first_outer);
         for (std::uint64_t unit = units[0]; unit < units[1]; ++unit) {
@@ -155,7 +162,8 @@ struct Blocks {
             std::conditional_t<third == 0, typename Lanes::Sum, typename Lanes::LongSum> sum;
             for (std::uint64_t step = 1;; ++step, odd = !odd) {
                 multiply_groups(packing, left + right + third);
-                odd ? add_terms<left, right, third>(sum, true) : add_terms<left, right, third>(sum, false);
+                odd ? add_terms<left, right, third>(sum, true)
+                    : add_terms<left, right, third>(sum, false);
                 if (step % flush_after == 0 || step == steps) sum.flush(total);
                 if (step == steps) break;
                 const auto column = static_cast<std::size_t>(__builtin_ctzll(step));
@@ -170,7 +178,8 @@ struct Blocks {
 };
 
 template <class Lanes>
-bool count_in_lanes(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept {
+bool count_in_lanes(const SignsProblem& problem, Range units,
+                    std::span<std::uint64_t> out) noexcept {
     if (problem.inner() < Blocks<Lanes>::first_outer) return false;
     const Packing packing = pack(problem);
     if (!packing.fits) return false;
@@ -179,17 +188,39 @@ bool count_in_lanes(const SignsProblem& problem, Range units, std::span<std::uin
     blocks.fill_with_ones();
     Total total;
     switch (packing.third * 100 + packing.left * 10 + packing.right) {
-        case 11: blocks.template run<1, 1>(problem, packing, units, total); break;
-        case 21: blocks.template run<2, 1>(problem, packing, units, total); break;
-        case 22: blocks.template run<2, 2>(problem, packing, units, total); break;
-        case 31: blocks.template run<3, 1>(problem, packing, units, total); break;
-        case 32: blocks.template run<3, 2>(problem, packing, units, total); break;
-        case 33: blocks.template run<3, 3>(problem, packing, units, total); break;
-        case 41: blocks.template run<4, 1>(problem, packing, units, total); break;
-        case 42: blocks.template run<4, 2>(problem, packing, units, total); break;
-        case 43: blocks.template run<4, 3>(problem, packing, units, total); break;
-        case 44: blocks.template run<4, 4>(problem, packing, units, total); break;
-        default: blocks.template run<4, 4, 4>(problem, packing, units, total); break;
+        case 11:
+            blocks.template run<1, 1>(problem, packing, units, total);
+            break;
+        case 21:
+            blocks.template run<2, 1>(problem, packing, units, total);
+            break;
+        case 22:
+            blocks.template run<2, 2>(problem, packing, units, total);
+            break;
+        case 31:
+            blocks.template run<3, 1>(problem, packing, units, total);
+            break;
+        case 32:
+            blocks.template run<3, 2>(problem, packing, units, total);
+            break;
+        case 33:
+            blocks.template run<3, 3>(problem, packing, units, total);
+            break;
+        case 41:
+            blocks.template run<4, 1>(problem, packing, units, total);
+            break;
+        case 42:
+            blocks.template run<4, 2>(problem, packing, units, total);
+            break;
+        case 43:
+            blocks.template run<4, 3>(problem, packing, units, total);
+            break;
+        case 44:
+            blocks.template run<4, 4>(problem, packing, units, total);
+            break;
+        default:
+            blocks.template run<4, 4, 4>(problem, packing, units, total);
+            break;
     }
     (total << problem.halved).add_to(out);
     return true;

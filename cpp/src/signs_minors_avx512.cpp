@@ -13,16 +13,19 @@
 // is below 2^60 and eight lanes of it can be added.
 #if defined(__x86_64__)
 
-#include "signs_problem.hpp"
+#include <immintrin.h>
 
 #include <algorithm>
-#include <immintrin.h>
 #include <memory>
 #include <numeric>
 #include <vector>
 
+#include "signs_problem.hpp"
+
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"))), apply_to = function)
+#pragma clang attribute push(                                                      \
+    __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"))), \
+    apply_to = function)
 #else
 // GCC 12's own header reads its undefined vectors (bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -43,11 +46,21 @@ constexpr std::size_t first_outer = lane_columns + block_columns;
 constexpr std::size_t most_outer = 8;  // with the block's columns, 2^10 steps
 constexpr std::size_t nobody = signs_largest_n;
 
-Vector all(std::int64_t value) noexcept { return _mm512_set1_epi64(value); }
-Vector add(Vector a, Vector b) noexcept { return _mm512_add_epi64(a, b); }
-Vector subtract(Vector a, Vector b) noexcept { return _mm512_sub_epi64(a, b); }
-Vector low(Vector sum, Vector a, Vector b) noexcept { return _mm512_madd52lo_epu64(sum, a, b); }
-Vector high(Vector sum, Vector a, Vector b) noexcept { return _mm512_madd52hi_epu64(sum, a, b); }
+Vector all(std::int64_t value) noexcept {
+    return _mm512_set1_epi64(value);
+}
+Vector add(Vector a, Vector b) noexcept {
+    return _mm512_add_epi64(a, b);
+}
+Vector subtract(Vector a, Vector b) noexcept {
+    return _mm512_sub_epi64(a, b);
+}
+Vector low(Vector sum, Vector a, Vector b) noexcept {
+    return _mm512_madd52lo_epu64(sum, a, b);
+}
+Vector high(Vector sum, Vector a, Vector b) noexcept {
+    return _mm512_madd52hi_epu64(sum, a, b);
+}
 
 /// The sum of the lanes, those of `minus` subtracted.
 std::int64_t across(Vector a, unsigned minus) noexcept {
@@ -55,7 +68,7 @@ std::int64_t across(Vector a, unsigned minus) noexcept {
         _mm512_mask_sub_epi64(a, static_cast<__mmask8>(minus), _mm512_setzero_si512(), a));
 }
 
-constexpr unsigned parity_mask = 0b10010110;                              // lanes with an odd number of -1
+constexpr unsigned parity_mask = 0b10010110;  // lanes with an odd number of -1
 constexpr unsigned column_mask[lane_columns] = {0b10101010, 0b11001100, 0b11110000};
 
 struct Deal {
@@ -70,23 +83,28 @@ Deal deal(const SignsProblem& problem, std::size_t parts) {
     Deal result{std::vector<std::size_t>(parts * size, nobody), true};
     std::vector<std::size_t> order(n);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return problem.bound[a] > problem.bound[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return problem.bound[a] > problem.bound[b];
+    });
     std::array<i128, 3> product{1, 1, 1};
     std::array<std::size_t, 3> filled{};
     const i128 limit = std::int64_t{1} << 51;
     for (const std::size_t row : order) {
         std::size_t best = parts;
         for (std::size_t part = 0; part < parts; ++part)
-            if (filled[part] < size && (best == parts || product[part] < product[best])) best = part;
+            if (filled[part] < size && (best == parts || product[part] < product[best]))
+                best = part;
         result.rows[best * size + filled[best]++] = row;
-        product[best] = std::min(product[best] * std::max<std::int64_t>(problem.bound[row], 1), limit);
+        product[best] =
+            std::min(product[best] * std::max<std::int64_t>(problem.bound[row], 1), limit);
     }
     if (parts == 2 && product[0] < product[1]) {
         std::swap(product[0], product[1]);
-        std::rotate(result.rows.begin(), result.rows.begin() + static_cast<std::ptrdiff_t>(size), result.rows.end());
+        std::rotate(result.rows.begin(), result.rows.begin() + static_cast<std::ptrdiff_t>(size),
+                    result.rows.end());
     }
-    for (std::size_t part = 0; part < parts; ++part) result.fits = result.fits && product[part] < limit;
+    for (std::size_t part = 0; part < parts; ++part)
+        result.fits = result.fits && product[part] < limit;
     if (parts == 2) result.fits = result.fits && product[1] < limit / 2;
     return result;
 }
@@ -98,7 +116,9 @@ public:
     static constexpr std::size_t slots = size + 1;  // the rows of a part and the one of 2^51
 
     Minors(const SignsProblem& problem, const Deal& dealt) noexcept
-        : problem_(problem), rows_(dealt.rows), n_(static_cast<std::size_t>(problem.n)),
+        : problem_(problem),
+          rows_(dealt.rows),
+          n_(static_cast<std::size_t>(problem.n)),
           inner_(static_cast<std::size_t>(problem.inner())),
           outer_(std::min(inner_ - first_outer, most_outer)) {
         for (std::size_t slot = 0; slot < parts * size; ++slot) {
@@ -119,13 +139,15 @@ public:
             bool odd = __builtin_parityll(signs) != 0;
             const std::uint64_t steps = std::uint64_t{1} << outer_;
             for (std::uint64_t step = 1; step < steps; ++step, odd = !odd) {
-                for (std::size_t term = 0; term < terms; ++term) products(term, odd != (term == 1 || term == 2));
+                for (std::size_t term = 0; term < terms; ++term)
+                    products(term, odd != (term == 1 || term == 2));
                 const auto column = static_cast<std::size_t>(__builtin_ctzll(step));
                 const bool minus = (step >> (column + 1) & 1) == 0;
                 minus ? gather<true, true>(column) : gather<true, false>(column);
                 flip(column, minus);
             }
-            for (std::size_t term = 0; term < terms; ++term) products(term, odd != (term == 1 || term == 2));
+            for (std::size_t term = 0; term < terms; ++term)
+                products(term, odd != (term == 1 || term == 2));
             gather<false, false>(0);
             flush(signs, minors);
         }
@@ -151,7 +173,8 @@ private:
                 if (signs >> (j - above) & 1) start -= change[j];
             Vector sum = all(start);
             for (std::size_t j = 0; j < lane_columns; ++j)
-                sum = _mm512_mask_sub_epi64(sum, static_cast<__mmask8>(column_mask[j]), sum, all(change[j]));
+                sum = _mm512_mask_sub_epi64(sum, static_cast<__mmask8>(column_mask[j]), sum,
+                                            all(change[j]));
             const Vector one = all(change[lane_columns]);
             const Vector two = all(change[lane_columns + 1]);
             sums_[0][slot] = sum;
@@ -193,7 +216,8 @@ private:
 #pragma GCC unroll 32
             for (std::size_t k = 0; k < size; ++k) node[size + k] = sums_[term][part * size + k];
 #pragma GCC unroll 32
-            for (std::size_t k = size - 1; k > 0; --k) node[k] = low(zero, node[2 * k], node[2 * k + 1]);
+            for (std::size_t k = size - 1; k > 0; --k)
+                node[k] = low(zero, node[2 * k], node[2 * k + 1]);
             sign[part] = _mm512_slli_epi64(node[1], 12);
             whole[part] = _mm512_srli_epi64(_mm512_abs_epi64(sign[part]), 12);
         }
@@ -226,7 +250,8 @@ private:
         }
     }
 
-    static void multiply_add(Vector (&sum)[limbs], const Vector (&other)[parts - 1], Vector factor) noexcept {
+    static void multiply_add(Vector (&sum)[limbs], const Vector (&other)[parts - 1],
+                             Vector factor) noexcept {
 #pragma GCC unroll 4
         for (std::size_t k = 0; k + 1 < parts; ++k) {
             sum[k] = low(sum[k], other[k], factor);
@@ -242,7 +267,8 @@ private:
 #pragma GCC unroll 4
             for (std::size_t term = 0; term < terms; ++term)
 #pragma GCC unroll 4
-                for (std::size_t k = 0; k + 1 < parts; ++k) others[term][k] = others_[part][term][k];
+                for (std::size_t k = 0; k + 1 < parts; ++k)
+                    others[term][k] = others_[part][term][k];
             for (std::size_t slot = 0; slot < slots; ++slot) {
                 Gathered sum = gathered_[part][slot];
                 const auto& factors = factors_[part];
@@ -297,7 +323,8 @@ private:
                     two[k] = subtract(plus, minus);
                     one[k] = subtract(sum[k], add(first, first));
                 }
-                for (std::size_t j = 0; j < lane_columns; ++j) out[j] += settle(sum, parity_mask ^ column_mask[j]);
+                for (std::size_t j = 0; j < lane_columns; ++j)
+                    out[j] += settle(sum, parity_mask ^ column_mask[j]);
                 out[lane_columns] += settle(one, parity_mask);
                 out[lane_columns + 1] += settle(two, parity_mask);
                 for (std::size_t j = 0; j < outer_; ++j) {
@@ -305,8 +332,10 @@ private:
                     const bool last_minus = j + 1 == outer_;
                     Vector column[limbs];
                     for (std::size_t k = 0; k < limbs; ++k) {
-                        const Vector seen = subtract(flipped_[j][part][slot][k], flipped_[j][part][size][k]);
-                        const Vector end = last_minus ? subtract(_mm512_setzero_si512(), sum[k]) : sum[k];
+                        const Vector seen =
+                            subtract(flipped_[j][part][slot][k], flipped_[j][part][size][k]);
+                        const Vector end =
+                            last_minus ? subtract(_mm512_setzero_si512(), sum[k]) : sum[k];
                         column[k] = subtract(end, add(seen, seen));
                     }
                     out[first_outer + j] += settle(column, parity_mask);
@@ -339,7 +368,8 @@ void run(const SignsProblem& problem, const Deal& dealt, Range units, std::span<
 
 }  // namespace
 
-bool minors_avx512(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept {
+bool minors_avx512(const SignsProblem& problem, Range units,
+                   std::span<std::uint64_t> out) noexcept {
     const auto n = static_cast<std::size_t>(problem.n);
     if (n < first_outer + 3) return false;
     std::size_t parts = 2;
@@ -348,18 +378,24 @@ bool minors_avx512(const SignsProblem& problem, Range units, std::span<std::uint
     if (!dealt.fits) return false;
     std::vector<Total> minors(n * n);
     switch (parts * 100 + dealt.rows.size() / parts) {
-#define ANONYMATCH_RUN(parts, size) \
-    case parts * 100 + size: run<parts, size>(problem, dealt, units, minors); break;
-        ANONYMATCH_RUN(2, 4) ANONYMATCH_RUN(2, 5) ANONYMATCH_RUN(2, 6) ANONYMATCH_RUN(2, 7)
-        ANONYMATCH_RUN(2, 8) ANONYMATCH_RUN(2, 9) ANONYMATCH_RUN(2, 10) ANONYMATCH_RUN(2, 11)
-        ANONYMATCH_RUN(2, 12) ANONYMATCH_RUN(2, 13) ANONYMATCH_RUN(2, 14) ANONYMATCH_RUN(2, 15)
-        ANONYMATCH_RUN(2, 16) ANONYMATCH_RUN(2, 17) ANONYMATCH_RUN(2, 18) ANONYMATCH_RUN(2, 19)
-        ANONYMATCH_RUN(2, 20) ANONYMATCH_RUN(3, 3) ANONYMATCH_RUN(3, 4) ANONYMATCH_RUN(3, 5)
-        ANONYMATCH_RUN(3, 6) ANONYMATCH_RUN(3, 7) ANONYMATCH_RUN(3, 8) ANONYMATCH_RUN(3, 9)
-        ANONYMATCH_RUN(3, 10) ANONYMATCH_RUN(3, 11) ANONYMATCH_RUN(3, 12) ANONYMATCH_RUN(3, 13)
-        ANONYMATCH_RUN(3, 14)
+#define ANONYMATCH_RUN(parts, size)                      \
+    case parts * 100 + size:                             \
+        run<parts, size>(problem, dealt, units, minors); \
+        break;
+        ANONYMATCH_RUN(2, 4)
+        ANONYMATCH_RUN(2, 5)
+        ANONYMATCH_RUN(2, 6)
+        ANONYMATCH_RUN(2, 7) ANONYMATCH_RUN(2, 8) ANONYMATCH_RUN(2, 9) ANONYMATCH_RUN(2, 10)
+            ANONYMATCH_RUN(2, 11) ANONYMATCH_RUN(2, 12) ANONYMATCH_RUN(2, 13) ANONYMATCH_RUN(2, 14)
+                ANONYMATCH_RUN(2, 15) ANONYMATCH_RUN(2, 16) ANONYMATCH_RUN(2, 17)
+                    ANONYMATCH_RUN(2, 18) ANONYMATCH_RUN(2, 19) ANONYMATCH_RUN(2, 20)
+                        ANONYMATCH_RUN(3, 3) ANONYMATCH_RUN(3, 4) ANONYMATCH_RUN(3, 5)
+                            ANONYMATCH_RUN(3, 6) ANONYMATCH_RUN(3, 7) ANONYMATCH_RUN(3, 8)
+                                ANONYMATCH_RUN(3, 9) ANONYMATCH_RUN(3, 10) ANONYMATCH_RUN(3, 11)
+                                    ANONYMATCH_RUN(3, 12) ANONYMATCH_RUN(3, 13)
+                                        ANONYMATCH_RUN(3, 14)
 #undef ANONYMATCH_RUN
-        default: return false;
+                                            default : return false;
     }
     const std::size_t words = out.size() / (n * n);
     for (std::size_t i = 0; i < n; ++i)

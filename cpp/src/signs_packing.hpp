@@ -1,10 +1,10 @@
 // How rows are put together so that their products fit 16-bit lanes and two factors below 2^51.
 #pragma once
 
-#include "signs_problem.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "signs_problem.hpp"
 
 namespace anonymatch::detail {
 
@@ -12,7 +12,8 @@ struct Packing {
     static constexpr std::size_t most_groups = 12;
 
     std::array<std::size_t, signs_largest_n> rows{};  // in the order of the groups
-    std::array<std::size_t, most_groups + 1> ends{};  // group g is rows[ends[g]] .. rows[ends[g + 1] - 1]
+    std::array<std::size_t, most_groups + 1>
+        ends{};             // group g is rows[ends[g]] .. rows[ends[g + 1] - 1]
     std::size_t left = 0;   // groups of the first factor, 1 .. 4
     std::size_t right = 0;  // and of the second, 1 .. left
     std::size_t third = 0;  // 0, or 4: then all three factors have four groups, some of them empty
@@ -26,7 +27,9 @@ inline Packing pack(const SignsProblem& problem) noexcept {
     Packing packing;
     std::array<std::size_t, signs_largest_n> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto heaviness = [&](std::size_t i) { return std::max<std::int64_t>(problem.bound[i], 1); };
+    const auto heaviness = [&](std::size_t i) {
+        return std::max<std::int64_t>(problem.bound[i], 1);
+    };
     std::stable_sort(order.begin(), order.begin() + problem.n,
                      [&](std::size_t a, std::size_t b) { return heaviness(a) > heaviness(b); });
 
@@ -59,9 +62,11 @@ inline Packing pack(const SignsProblem& problem) noexcept {
             factor[in] = std::min(factor[in] * product[group], limit);
         }
         if (size > 4 || groups - size > size || factor[0] >= limit || factor[1] >= limit) continue;
-        if (size <= best_size) continue;  // pairs of groups widen without waste: prefer four and the rest
+        if (size <= best_size)
+            continue;  // pairs of groups widen without waste: prefer four and the rest
         best_size = size;
-        for (std::size_t group = 0; group < groups; ++group) factor_of[group] = (subset >> group & 1) == 0;
+        for (std::size_t group = 0; group < groups; ++group)
+            factor_of[group] = (subset >> group & 1) == 0;
     }
     packing.left = best_size;
     packing.right = groups - best_size;
@@ -69,7 +74,8 @@ inline Packing pack(const SignsProblem& problem) noexcept {
         packing.left = packing.right = packing.third = 4;
         std::array<i128, 3> factor{1, 1, 1};
         std::array<std::size_t, 3> size{};
-        for (std::size_t group = 0; group < groups; ++group) {  // first fit made the heaviest come first
+        for (std::size_t group = 0; group < groups;
+             ++group) {  // first fit made the heaviest come first
             std::size_t lightest = 3;
             for (std::size_t k = 0; k < 3; ++k)
                 if (size[k] < 4 && (lightest == 3 || factor[k] < factor[lightest])) lightest = k;

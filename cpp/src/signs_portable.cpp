@@ -1,9 +1,9 @@
 // The sums of signs.hpp by scalar integers: for small matrices, heavy weights and other processors.
-#include "signs_problem.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <vector>
+
+#include "signs_problem.hpp"
 
 namespace anonymatch::detail {
 namespace {
@@ -22,7 +22,9 @@ struct Modular<1> {
 template <>
 struct Modular<2> {
     using Number = u128;
-    static Number of(std::int64_t value) noexcept { return static_cast<Number>(static_cast<i128>(value)); }
+    static Number of(std::int64_t value) noexcept {
+        return static_cast<Number>(static_cast<i128>(value));
+    }
     static Total total(Number value) noexcept { return Total(static_cast<i128>(value)); }
 };
 
@@ -40,7 +42,8 @@ void set_off(const SignsProblem& problem, std::uint64_t unit, Sums& sums) noexce
 }
 
 /// Flips the column that Gray code changes after `step`; true if it is now at -1.
-bool flip(const SignsProblem& problem, std::uint64_t step, Sums& sums, std::size_t& column) noexcept {
+bool flip(const SignsProblem& problem, std::uint64_t step, Sums& sums,
+          std::size_t& column) noexcept {
     column = static_cast<std::size_t>(std::countr_zero(step + 1));
     const bool minus = ((step + 1) >> (column + 1) & 1) == 0;
     const auto n = static_cast<std::size_t>(problem.n);
@@ -126,7 +129,9 @@ void minors(const SignsProblem& problem, Range units, std::span<std::uint64_t> o
         // The last Gray code has only the highest inner column at -1.
         const auto inner = static_cast<std::size_t>(problem.inner());
         for (std::size_t j = 0; j < n; ++j) {
-            const bool minus = j + 1 == n ? false : j < inner ? j + 1 == inner : (unit >> (j - inner) & 1) != 0;
+            const bool minus = j + 1 == n  ? false
+                               : j < inner ? j + 1 == inner
+                                           : (unit >> (j - inner) & 1) != 0;
             for (std::size_t i = 0; i < n; ++i)
                 minus ? minor[i * n + j] -= total[i] : minor[i * n + j] += total[i];
         }
@@ -140,20 +145,28 @@ void minors(const SignsProblem& problem, Range units, std::span<std::uint64_t> o
 
 }  // namespace
 
-void count_portable(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept {
+void count_portable(const SignsProblem& problem, Range units,
+                    std::span<std::uint64_t> out) noexcept {
     switch (out.size()) {
-        case 1: return count<1>(problem, units, out);
-        case 2: return count<2>(problem, units, out);
-        default: return count<3>(problem, units, out);
+        case 1:
+            return count<1>(problem, units, out);
+        case 2:
+            return count<2>(problem, units, out);
+        default:
+            return count<3>(problem, units, out);
     }
 }
 
-void minors_portable(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept {
+void minors_portable(const SignsProblem& problem, Range units,
+                     std::span<std::uint64_t> out) noexcept {
     const auto cells = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.n);
     switch (out.size() / cells) {
-        case 1: return minors<1>(problem, units, out);
-        case 2: return minors<2>(problem, units, out);
-        default: return minors<3>(problem, units, out);
+        case 1:
+            return minors<1>(problem, units, out);
+        case 2:
+            return minors<2>(problem, units, out);
+        default:
+            return minors<3>(problem, units, out);
     }
 }
 

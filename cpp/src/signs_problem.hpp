@@ -2,7 +2,6 @@
 #pragma once
 
 #include <anonymatch/signs.hpp>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +18,11 @@ inline constexpr int unit_bits = 20;  // sign vectors of a unit, as a power of t
 /// bits of the unit's number give the signs of the next ones (bit set: -1), column n-1 stays +1.
 struct SignsProblem {
     int n = 0;
-    int halved = 0;  // rows whose sum is even: r_i is even for every sign vector, so r_i / 2 is kept
-    std::array<std::array<std::int64_t, signs_largest_n>, signs_largest_n> change{};  // 2 a_ij, or a_ij if halved
-    std::array<std::int64_t, signs_largest_n> bound{};                                // of |r_i| as kept
+    int halved =
+        0;  // rows whose sum is even: r_i is even for every sign vector, so r_i / 2 is kept
+    std::array<std::array<std::int64_t, signs_largest_n>, signs_largest_n>
+        change{};                                       // 2 a_ij, or a_ij if halved
+    std::array<std::int64_t, signs_largest_n> bound{};  // of |r_i| as kept
     std::array<bool, signs_largest_n> even{};
 
     SignsProblem(std::span<const std::uint32_t> matrix, int size) noexcept : n(size) {
@@ -39,7 +40,8 @@ struct SignsProblem {
     }
 
     [[nodiscard]] std::size_t cell(int i, int j) const noexcept {
-        return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+        return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) +
+               static_cast<std::size_t>(j);
     }
 
     /// Free columns inside a unit.
@@ -123,14 +125,19 @@ private:
 
 using Range = std::array<std::uint64_t, 2>;  // first and last unit
 
-void count_portable(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept;
-void minors_portable(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept;
+void count_portable(const SignsProblem& problem, Range units,
+                    std::span<std::uint64_t> out) noexcept;
+void minors_portable(const SignsProblem& problem, Range units,
+                     std::span<std::uint64_t> out) noexcept;
 
 // The vector paths say false, and touch nothing, when the matrix is too small or too heavy for them.
 #if defined(__x86_64__)
-[[nodiscard]] bool count_avx2(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept;
-[[nodiscard]] bool count_avx512(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept;
-[[nodiscard]] bool minors_avx512(const SignsProblem& problem, Range units, std::span<std::uint64_t> out) noexcept;
+[[nodiscard]] bool count_avx2(const SignsProblem& problem, Range units,
+                              std::span<std::uint64_t> out) noexcept;
+[[nodiscard]] bool count_avx512(const SignsProblem& problem, Range units,
+                                std::span<std::uint64_t> out) noexcept;
+[[nodiscard]] bool minors_avx512(const SignsProblem& problem, Range units,
+                                 std::span<std::uint64_t> out) noexcept;
 #endif
 
 }  // namespace anonymatch::detail

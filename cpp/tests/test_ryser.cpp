@@ -1,14 +1,13 @@
-#include "check.hpp"
-
+#include <algorithm>
 #include <anonymatch/ryser.hpp>
 #include <anonymatch/signs.hpp>
-
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include "check.hpp"
 
 using namespace anonymatch;
 
@@ -22,7 +21,9 @@ Matrix random_matrix(int n, double density, std::uint32_t heaviest, unsigned see
     std::uniform_real_distribution<double> chance(0, 1);
     Matrix matrix(static_cast<std::size_t>(n * n));
     for (auto& weight : matrix)
-        weight = chance(generator) < density ? 1 + static_cast<std::uint32_t>(generator() % heaviest) : 0;
+        weight = chance(generator) < density
+                     ? 1 + static_cast<std::uint32_t>(generator() % heaviest)
+                     : 0;
     return matrix;
 }
 
@@ -94,8 +95,10 @@ void ranges_add_up() {
     const auto order = order_of(matrix, n);
     CHECK_EQUAL(ryser_units(n), 4096U);
     std::array<std::uint64_t, 2> parts{};
-    for (const auto& [first, last] : {std::pair{0, 1000}, std::pair{1000, 1000}, std::pair{1000, 4096}})
-        ryser_count(matrix, n, order, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(last), parts);
+    for (const auto& [first, last] :
+         {std::pair{0, 1000}, std::pair{1000, 1000}, std::pair{1000, 4096}})
+        ryser_count(matrix, n, order, static_cast<std::uint64_t>(first),
+                    static_cast<std::uint64_t>(last), parts);
     CHECK((static_cast<u128>(parts[1]) << 64 | parts[0]) == count(matrix, n, order));
     CHECK(count(matrix, n, order) == by_signs(matrix, n));
 }

@@ -79,26 +79,27 @@ struct SignsSum {
 
 /// signs_minors for finite weights >= 0 in floating point: adds to the n x n entries of `out`.
 ///
-/// Cost: about 6 counts of the same graph with AVX-512 where half of the pairs are edges.
+/// Cost: 5 to 6 counts of the same graph with AVX-512 where half of the pairs are edges, 8 where all
+/// are.
 void signs_minors_double(std::span<const double> matrix, int n, std::uint64_t first,
                          std::uint64_t last, Isa isa, std::span<double> out) noexcept;
 
-/// The proven error of signs_minors_double: over all units, computed in at most `ranges` ranges
-/// that are added in any order, entry (i, j) is off from 2^(n-1) minor_ij by at most errors[i].
+/// The proven error of signs_minors_double: over all units, computed in at most `ranges` ranges that
+/// are added in any order, entry (i, j) is off from 2^(n-1) minor_ij by at most errors[i].
 ///
 /// Proof. With A_i = sum_d prod_{k!=i} |r_k|, every rounding is at most u = 2^-53 of the sizes of
 /// the terms in it. Rows are scaled by powers of two and their sums are exact doubles as above.
-/// Products take fewer than n roundings, and two to sum them over a block. Blocks to a chunk: two
-/// additions in each of 32, then for each of at most 16 flips of a column twice the roundings of
-/// the total and of its addition, in all 128. Chunks to a stretch: 32 and 16 * 2, stretches to a
-/// section: 32, lanes: 7, and 6 where these meet; sections by compensated summation, 2; ranges, one
-/// each. Hence the error is at most (244 + n + ranges) u A_i, beside that of the weights: if e_k of
-/// row k had to be rounded, prod (|r_k| + e_k u) - prod |r_k|, summed over d.
+/// Products take fewer than n roundings, and two to sum them over a block. Blocks to a chunk of 64:
+/// two additions in each of 32 blocks, then for each of at most 16 flips of a column twice the three
+/// roundings of the total and its addition, in all 160. Chunks to a stretch: 16 and 8 * 2, stretches
+/// to a section: 32, lanes: 7, where these meet: 6; sections by compensated summation: 2; ranges:
+/// one each. Hence the error is at most (244 + n + ranges) u A_i, beside that of the weights: if e_k
+/// of row k had to be rounded, prod (|r_k| + e_k u) - prod |r_k|, summed over d.
 ///
 /// A_i is bounded without going through all d. For every sign of up to 16 columns the others are
-/// taken as random: by Hoelder's inequality E prod_{k!=i} |r_k| <= prod_{k!=i} (E |r_k|^p)^(1/p)
-/// for p >= n - 1, with p even a polynomial in the given part of r_k. Likewise for prod (|r_k| +
-/// e_k u). The cost is some percent of that of the minors.
+/// taken as random: by Hoelder's inequality E prod_{k!=i} |r_k| <= prod_{k!=i} (E |r_k|^p)^(1/p) for
+/// p >= n - 1, with p even a polynomial in the given part of r_k. Likewise for prod (|r_k| + e_k u).
+/// The cost is some percent of that of the minors.
 void signs_minors_errors(std::span<const double> matrix, int n, std::uint64_t ranges,
                          std::span<double> errors) noexcept;
 
