@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "signs_problem.hpp"
@@ -366,6 +367,16 @@ void run(const SignsProblem& problem, const Deal& dealt, Range units, std::span<
     for (std::uint64_t unit = units[0]; unit < units[1]; ++unit) kernel->run(unit, minors);
 }
 
+/// Calls run() for the size at hand, one of least, least + 1, ...; false if it is none of them.
+template <std::size_t parts, std::size_t least, std::size_t... steps>
+bool run_sized(const SignsProblem& problem, const Deal& dealt, Range units, std::span<Total> minors,
+               std::index_sequence<steps...>) {
+    const std::size_t size = dealt.rows.size() / parts;
+    return ((size == least + steps &&
+             (run<parts, least + steps>(problem, dealt, units, minors), true)) ||
+            ...);
+}
+
 }  // namespace
 
 bool minors_avx512(const SignsProblem& problem, Range units,
@@ -377,26 +388,10 @@ bool minors_avx512(const SignsProblem& problem, Range units,
     if (!dealt.fits) dealt = deal(problem, parts = 3);
     if (!dealt.fits) return false;
     std::vector<Total> minors(n * n);
-    switch (parts * 100 + dealt.rows.size() / parts) {
-#define ANONYMATCH_RUN(parts, size)                      \
-    case parts * 100 + size:                             \
-        run<parts, size>(problem, dealt, units, minors); \
-        break;
-        ANONYMATCH_RUN(2, 4)
-        ANONYMATCH_RUN(2, 5)
-        ANONYMATCH_RUN(2, 6)
-        ANONYMATCH_RUN(2, 7) ANONYMATCH_RUN(2, 8) ANONYMATCH_RUN(2, 9) ANONYMATCH_RUN(2, 10)
-            ANONYMATCH_RUN(2, 11) ANONYMATCH_RUN(2, 12) ANONYMATCH_RUN(2, 13) ANONYMATCH_RUN(2, 14)
-                ANONYMATCH_RUN(2, 15) ANONYMATCH_RUN(2, 16) ANONYMATCH_RUN(2, 17)
-                    ANONYMATCH_RUN(2, 18) ANONYMATCH_RUN(2, 19) ANONYMATCH_RUN(2, 20)
-                        ANONYMATCH_RUN(3, 3) ANONYMATCH_RUN(3, 4) ANONYMATCH_RUN(3, 5)
-                            ANONYMATCH_RUN(3, 6) ANONYMATCH_RUN(3, 7) ANONYMATCH_RUN(3, 8)
-                                ANONYMATCH_RUN(3, 9) ANONYMATCH_RUN(3, 10) ANONYMATCH_RUN(3, 11)
-                                    ANONYMATCH_RUN(3, 12) ANONYMATCH_RUN(3, 13)
-                                        ANONYMATCH_RUN(3, 14)
-#undef ANONYMATCH_RUN
-                                            default : return false;
-    }
+    const bool done =
+        parts == 2 ? run_sized<2, 4>(problem, dealt, units, minors, std::make_index_sequence<17>())
+                   : run_sized<3, 3>(problem, dealt, units, minors, std::make_index_sequence<12>());
+    if (!done) return false;
     const std::size_t words = out.size() / (n * n);
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < n; ++j)
