@@ -38,10 +38,11 @@ std::span<const T> view(const Array<T>& array) {
 }
 
 /// A numpy array that owns what the kernel made.
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T>&& values) {
-    auto* kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T, Allocator>&& values) {
+    using Vector = std::vector<T, Allocator>;
+    auto* kept = new Vector(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Vector*>(p); });
     return {kept->data(), {kept->size()}, owner};
 }
 

@@ -30,7 +30,7 @@ Column column_of(Placed item) {
 /// Sorts by column, the lowest digit first. Stable, and items come by position, so that the result
 /// is sorted by position too.
 template <class Item>
-void sort_by_digits(std::span<Item> row, std::vector<Item>& other) {
+void sort_by_digits(std::span<Item> row, LargeVector<Item>& other) {
     Column used = 0;
     for (const Item item : row) used |= column_of(item);
     other.resize(row.size());
@@ -66,7 +66,7 @@ void sort_by_ranks(std::span<std::int32_t> row) {
 }
 
 template <class Item>
-void sort_row(std::span<Item> row, std::vector<Item>& other) {
+void sort_row(std::span<Item> row, LargeVector<Item>& other) {
     if (row.size() >= long_row) {
         sort_by_digits(row, other);
         return;
@@ -81,10 +81,10 @@ void sort_row(std::span<Item> row, std::vector<Item>& other) {
 
 /// Items by row, each row sorted.
 template <class Item, class MakeItem>
-std::vector<Item> sorted_items(std::span<const std::int32_t> rows,
+LargeVector<Item> sorted_items(std::span<const std::int32_t> rows,
                                std::span<const std::int32_t> indptr, MakeItem make) {
-    std::vector<Item> items(rows.size());
-    std::vector<std::int32_t> next(indptr.begin(), indptr.end() - 1);
+    LargeVector<Item> items(rows.size());
+    LargeVector<std::int32_t> next(indptr.begin(), indptr.end() - 1);
     const auto row_at = [&](std::size_t i) { return static_cast<std::size_t>(rows[i]); };
     for (std::size_t i = 0; i < rows.size(); ++i) {
         // The place may move on before its turn; it seldom leaves the line.
@@ -92,7 +92,7 @@ std::vector<Item> sorted_items(std::span<const std::int32_t> rows,
         if (i + 2 * ahead < rows.size()) __builtin_prefetch(&next[row_at(i + 2 * ahead)], 1);
         items[static_cast<std::size_t>(next[row_at(i)]++)] = make(i);
     }
-    std::vector<Item> other;
+    LargeVector<Item> other;
     for (std::size_t row = 0; row + 1 < indptr.size(); ++row) {
         const auto begin = static_cast<std::size_t>(indptr[row]);
         const std::span<Item> part(items.data() + begin,
@@ -138,7 +138,7 @@ SortedEdges sort_edges(std::span<const std::int32_t> rows, std::span<const std::
     assert(n_rows >= 0 && rows.size() == columns.size());
     assert(rows.size() <= std::numeric_limits<std::int32_t>::max());
     SortedEdges edges;
-    edges.indptr.resize(static_cast<std::size_t>(n_rows) + 1);
+    edges.indptr.assign(static_cast<std::size_t>(n_rows) + 1, 0);
     if (count_rows(rows, columns, edges.indptr)) {
         edges.indices.assign(columns.begin(), columns.end());
         return edges;
@@ -147,11 +147,11 @@ SortedEdges sort_edges(std::span<const std::int32_t> rows, std::span<const std::
         const auto items = sorted_items<Placed>(rows, edges.indptr, [&](std::size_t i) {
             return Placed{static_cast<Column>(columns[i])} << 32 | i;
         });
-        edges.indices.reserve(items.size());
-        edges.order.reserve(items.size());
-        for (const Placed item : items) {
-            edges.indices.push_back(static_cast<std::int32_t>(column_of(item)));
-            edges.order.push_back(static_cast<std::int32_t>(item & 0xFFFFFFFFU));
+        edges.indices.resize(items.size());
+        edges.order.resize(items.size());
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            edges.indices[i] = static_cast<std::int32_t>(column_of(items[i]));
+            edges.order[i] = static_cast<std::int32_t>(items[i] & 0xFFFFFFFFU);
         }
     } else {
         edges.indices = sorted_items<std::int32_t>(rows, edges.indptr,

@@ -18,7 +18,9 @@ constexpr std::size_t ahead = 24;  // hashes between a prefetch and its use
 class Table {
 public:
     explicit Table(std::size_t n_slots)
-        : slots_(n_slots), shift_(64 - std::countr_zero(n_slots)), room_(n_slots / 8 * 5) {}
+        : slots_(n_slots, Slot{0, 0}),
+          shift_(64 - std::countr_zero(n_slots)),
+          room_(n_slots / 8 * 5) {}
 
     std::size_t n_slots() const { return slots_.size(); }
     bool full(std::size_t n_groups) const { return n_groups >= room_; }
@@ -47,7 +49,7 @@ private:
         return static_cast<std::size_t>((hash * 0x9E3779B97F4A7C15U) >> shift_);
     }
 
-    std::vector<Slot> slots_;
+    LargeVector<Slot> slots_;
     int shift_;
     std::size_t room_;
 };

@@ -4,14 +4,13 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <vector>
 
 #include "anonymatch/edges.hpp"
 #include "check.hpp"
 
 namespace {
 
-using Ints = std::vector<std::int32_t>;
+using Ints = anonymatch::LargeVector<std::int32_t>;
 
 /// The same by a stable sort of positions.
 void check_edges(const Ints& rows, const Ints& columns, std::int32_t n_rows) {
@@ -23,7 +22,7 @@ void check_edges(const Ints& rows, const Ints& columns, std::int32_t n_rows) {
         return row(i) != row(j) ? row(i) < row(j) : column(i) < column(j);
     };
     std::stable_sort(order.begin(), order.end(), before);
-    Ints indptr(static_cast<std::size_t>(n_rows) + 1);
+    Ints indptr(static_cast<std::size_t>(n_rows) + 1, 0);
     Ints indices;
     std::int32_t duplicates = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
@@ -110,6 +109,16 @@ void test_sorted_edges() {
     check_edges(rows, columns, 50);
 }
 
+/// Enough for huge pages.
+void test_many_edges() {
+    std::mt19937 random(3);
+    Ints rows(1500000);
+    Ints columns(rows.size());
+    for (auto& row : rows) row = static_cast<std::int32_t>(random() % 200000);
+    for (auto& column : columns) column = static_cast<std::int32_t>(random() % 1000);
+    check_edges(rows, columns, 200000);
+}
+
 }  // namespace
 
 int main() {
@@ -117,5 +126,6 @@ int main() {
     test_random();
     test_rows_of_each_length();
     test_sorted_edges();
+    test_many_edges();
     return check::report("test_edges");
 }

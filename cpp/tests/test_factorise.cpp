@@ -10,12 +10,13 @@
 namespace {
 
 using Hashes = std::vector<std::uint64_t>;
+using Codes = anonymatch::LargeVector<std::int32_t>;
 
 /// The same by a balanced tree.
 void check_groups(const Hashes& hashes) {
     std::map<std::uint64_t, std::int32_t> seen;
-    std::vector<std::int32_t> codes;
-    std::vector<std::int32_t> first;
+    Codes codes;
+    Codes first;
     for (std::size_t i = 0; i < hashes.size(); ++i) {
         const auto fresh = static_cast<std::int32_t>(first.size());
         const auto [entry, is_new] = seen.try_emplace(hashes[i], fresh);
@@ -31,8 +32,8 @@ void test_by_hand() {
     const auto none = anonymatch::group_hashes({});
     CHECK(none.codes.empty() && none.first.empty());
     const auto some = anonymatch::group_hashes(Hashes{7, 0, 7, ~std::uint64_t{0}, 0, 5});
-    CHECK((some.codes == std::vector<std::int32_t>{0, 1, 0, 2, 1, 3}));
-    CHECK((some.first == std::vector<std::int32_t>{0, 1, 3, 5}));
+    CHECK((some.codes == Codes{0, 1, 0, 2, 1, 3}));
+    CHECK((some.first == Codes{0, 1, 3, 5}));
 }
 
 void test_random() {
@@ -55,11 +56,20 @@ void test_weak_hashes() {
     }
 }
 
+/// Enough for huge pages, and for a table that grows several times.
+void test_many_groups() {
+    Hashes many;
+    for (std::uint64_t i = 0; i < 1200000; ++i)
+        many.push_back(i * i % 1000003 * 0xD1342543DE82EF95U);
+    check_groups(many);
+}
+
 }  // namespace
 
 int main() {
     test_by_hand();
     test_random();
     test_weak_hashes();
+    test_many_groups();
     return check::report("test_factorise");
 }

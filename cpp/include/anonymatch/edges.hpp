@@ -3,14 +3,15 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "anonymatch/large_vector.hpp"
 
 namespace anonymatch {
 
 struct SortedEdges {
-    std::vector<std::int32_t> indptr;   ///< n_rows + 1: where each row begins
-    std::vector<std::int32_t> indices;  ///< columns, never decreasing within a row
-    std::vector<std::int32_t> order;    ///< position in the input of each edge, if asked for; empty
+    LargeVector<std::int32_t> indptr;   ///< n_rows + 1: where each row begins
+    LargeVector<std::int32_t> indices;  ///< columns, never decreasing within a row
+    LargeVector<std::int32_t> order;    ///< position in the input of each edge, if asked for; empty
                                         ///< if the edges came sorted
     std::int32_t duplicates = 0;        ///< edges that equal the one before them
 };
@@ -21,8 +22,8 @@ struct SortedEdges {
 /// 0 <= column.
 /// Cost: one pass if the edges come sorted without duplicates. Else a counting sort by row and a
 /// sort of every row: short ones by comparisons, long ones by the digits of their columns, so that
-/// the whole is linear in edges and rows. Bytes: 4 a row and 4 an edge beside the result; 8 an edge
-/// with `ordered`.
+/// the whole is linear in edges and rows. Bytes beside the result: 4 a row, 8 an edge if `ordered`,
+/// and 4 (8) an edge of the longest row.
 SortedEdges sort_edges(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
                        std::int32_t n_rows, bool ordered);
 

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "anonymatch/large_vector.hpp"
 
 namespace anonymatch {
 
 struct Groups {
-    std::vector<std::int32_t> codes;  ///< the group of each hash
-    std::vector<std::int32_t> first;  ///< where each group appears first; increases
+    LargeVector<std::int32_t> codes;  ///< the group of each hash
+    LargeVector<std::int32_t> first;  ///< where each group appears first; increases
 };
 
 /// Numbers equal hashes alike, groups in order of first appearance: codes[i] == codes[j] exactly if
@@ -18,8 +19,8 @@ struct Groups {
 ///
 /// Precondition: at most 2^31 - 1 hashes, so that codes and positions fit.
 /// Cost: one probe a hash into an open-addressing table of 16 bytes a slot, at most 5/8 full, whose
-/// cache misses overlap by prefetching (about 6 ns a hash with 10^6 groups); bytes: 4 a hash, and
-/// 26 to 56 a group.
+/// cache misses overlap by prefetching (10 to 20 ns a hash with 10^6 groups). Bytes: 4 a hash for
+/// the codes, 4 a group, and the table: 2 to 4 a hash, or 26 to 51 a group if that is more.
 Groups group_hashes(std::span<const std::uint64_t> hashes);
 
 }  // namespace anonymatch
