@@ -36,6 +36,8 @@ How to read them:
   A fast wrong answer is no result; where a peer wraps around or rounds, the line says so.
 - *faster*: their time through ours should be at least the goal. *<= 3x*: our time through theirs
   should be at most that. No goal: the line is there for comparison.
+- Goals for growth with the edges (an exponent of at most 1.2, as large graphs leave the caches) and
+  for equal blocks (at most 1.5 times their reduction) say what *linear* and *as fast* mean here.
 - Graphs are seeded and new to the package in every round, so nothing is remembered between rounds.
 - Peers: thewalrus (`perm`, Ryser on int64, compiled beforehand), FLINT (`fmpz_mat_permanent`,
   called in the shared library of python-flint, which does not offer it), exqalibur (Glynn on
