@@ -10,8 +10,8 @@
 
 namespace anonymatch::detail {
 
-/// The two fastest columns are those that the fewest rows feel. Rows stand in pairs, sorted by
-/// which of the two changes them: neither, the first, the second, both. Rows that feel less may
+/// The two fastest columns are those that the fewest rows feel. Rows stand in pairs, sorted by which
+/// of the two changes them: neither, only the second, only the first, both. Rows that feel less may
 /// stand in for a missing partner; where there are none, `nobody` does: a row of constant sum 1.
 struct MinorsPlan {
     static constexpr std::size_t nobody = signs_largest_n;
@@ -28,16 +28,17 @@ struct MinorsPlan {
             return problem.weight[row * n + column] != 0;
         };
         const auto kind = [&](std::size_t row, std::size_t one, std::size_t two) {
-            return static_cast<std::size_t>(feels(row, one)) +
-                   2 * static_cast<std::size_t>(feels(row, two));
+            return static_cast<std::size_t>(feels(row, two)) +
+                   2 * static_cast<std::size_t>(feels(row, one));
         };
-        // Floating-point operations for a row of each kind and four sign vectors. Only columns that
+        // Floating-point operations for two rows of each kind and four sign vectors. Only columns that
         // run inside every unit may move, so that all paths agree on what a unit is.
-        constexpr std::array<int, 4> price{8, 17, 17, 23};
+        constexpr std::array<int, 4> price{17, 27, 39, 52};
         std::pair<std::size_t, std::size_t> best{0, 1};
-        int lowest = 23 * signs_largest_n + 1;
-        for (std::size_t two = 1; two < problem.inner(); ++two)
-            for (std::size_t one = 0; one < two; ++one) {
+        int lowest = price[3] * signs_largest_n + 1;
+        for (std::size_t two = 0; two < problem.inner(); ++two)
+            for (std::size_t one = 0; one < problem.inner(); ++one) {
+                if (one == two) continue;
                 int sum = 0;
                 for (std::size_t row = 0; row < n; ++row) sum += price[kind(row, one, two)];
                 if (sum < lowest) lowest = sum, best = {one, two};
@@ -53,7 +54,7 @@ struct MinorsPlan {
             kinds[to].push_back(kinds[from].back());
             kinds[from].pop_back();
         };
-        if (kinds[1].size() % 2 != 0 && kinds[2].size() % 2 != 0) move(1, 3), move(2, 3);
+        if (kinds[2].size() % 2 != 0 && kinds[3].size() % 2 != 0) move(2, 3);
         for (const std::size_t odd : {1, 2, 3})
             if (kinds[odd].size() % 2 != 0 && !kinds[0].empty()) move(0, odd);
         for (std::size_t k = 0; k < 4; ++k) {
