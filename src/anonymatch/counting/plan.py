@@ -30,11 +30,13 @@ __all__ = ["METHODS", "Option", "choose"]
 # Below this many predicted seconds the first method that applies is taken: looking for a better one
 # would cost more than it could save.
 _NOT_WORTH_A_SEARCH = 0.002
+_QUICK = 0.02  # predicted seconds up to which a rook polynomial is taken without looking further
+_BEYOND_A_MOMENT = 24  # users up to which sums over signs are quicker than such a polynomial
 _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving that fewer do
 _CLASSES_RATE = 4e6  # operations a second
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
 _FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
-_LARGE = 3000  # users from which contraction by Python costs too much to try on suspicion
+_CONTRACTION = 2e-5  # seconds a user that contracting takes, in Python
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,9 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
             )
         return option
     recognised = _recognised(block)
-    if recognised is not None:
+    if recognised is None and block.n_behaviours > _BEYOND_A_MOMENT:
+        recognised = _near_complete(block, context, _QUICK)
+    if recognised is not None and recognised.seconds <= _QUICK:
         return recognised
     scaled = rank_one(block)
     if scaled is not None:
@@ -304,7 +308,7 @@ def _along(way: frontier.FrontierWay, block: Block, bits: float, context: Contex
 
 def _contracted(block: Block, context: Context, best: float) -> Option | None:
     """Contract users and behaviours with two edges, if what is left is cheaper."""
-    if block.optional or not block.even or (block.n_users > _LARGE and best < 1.0):
+    if block.optional or not block.even or best < _CONTRACTION * block.n_users:
         return None
     bits = block_bits(block) if block.exact else 0.0
     offers = []
