@@ -24,7 +24,7 @@ __all__ = ["applies", "seconds", "solve"]
 _MINORS = 14.0  # all minors against one count, in integers
 _POSTERIORS = 6.0  # and in doubles
 _REAL = 2.0  # a count in doubles with its error bound against integers
-_CLOSE = 1e-9  # proven error up to which doubles do for the posteriors of an exact block
+_CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
 _LARGEST_ROW = 2**31  # row sums that the kernel takes
 
 
