@@ -108,6 +108,13 @@ class Witness:
     """Why there is no perfect matching: ``users`` together fit only ``behaviours``, too few.
 
     Without any one of these users the others could be matched.
+
+    Examples
+    --------
+    >>> from anonymatch.graph import Graph
+    >>> why = witness(Graph.from_edges([("ann", "x"), ("bob", "x"), ("cem", "y")]))
+    >>> why.users, why.behaviours
+    (('ann', 'bob'), ('x',))
     """
 
     users: tuple[Hashable, ...]
@@ -116,7 +123,15 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockView:
-    """One irreducible block of a graph, in the names and the order of the graph."""
+    """One irreducible block of a graph, in the names and the order of the graph.
+
+    Examples
+    --------
+    >>> from anonymatch.graph import Graph
+    >>> block = blocks(Graph.from_rows(["110", "110", "111"]))[0]
+    >>> block, block.users, block.behaviours
+    (BlockView(2 users, 2 behaviours, 4 edges), (0, 1), (0, 1))
+    """
 
     whole: Graph
     index: int
@@ -183,7 +198,15 @@ class BlockView:
 
 
 class Blocks(Sequence[BlockView]):
-    """The irreducible blocks of a graph, by smallest user; each is made when it is asked for."""
+    """The irreducible blocks of a graph, by smallest user; each is made when it is asked for.
+
+    Examples
+    --------
+    >>> from anonymatch.graph import Graph
+    >>> parts = blocks(Graph.from_rows(["110", "110", "111"]))
+    >>> len(parts), [part.n_users for part in parts]
+    (2, [2, 1])
+    """
 
     __slots__ = ("_graph", "_indices")
 
