@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Thread
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -31,6 +31,7 @@ T = TypeVar("T")
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
+_GLANCE = 0.05  # seconds at most until Ctrl-C is heard
 
 
 # ---- how a command ends
@@ -157,9 +158,12 @@ def watch(what: str, work: Callable[[Progress], T]) -> T:
             result.set_exception(error)
 
     Thread(target=go, daemon=True).start()
-    if wait([result], timeout=None if bar is None else _PATIENCE).not_done and bar is not None:
-        with bar:
-            wait([result])
+    if wait([result], timeout=_PATIENCE).not_done:
+        with bar or nullcontext():
+            # Look up now and then: once polars has read a file, its signal handler lets a wait
+            # without a limit sleep through Ctrl-C.
+            while wait([result], timeout=_GLANCE).not_done:
+                pass
     return result.result()
 
 
