@@ -1,7 +1,7 @@
 # make demo: set up everything and audit the example. make test: set up everything and check it.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.cpp cpp/src/*.cpp cpp/include/anonymatch/*.hpp)
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.cpp cpp/src/*.cpp cpp/src/*.hpp cpp/include/anonymatch/*.hpp)
 CXX_TESTS := build/cxx-tests
 
 .PHONY: demo test install lint types imports tests-python tests-cxx bench clean

@@ -13,6 +13,7 @@
 
 #include "anonymatch/frontier.hpp"
 #include "frontier_merge.hpp"
+#include "frontier_moves.hpp"
 #include "frontier_steps.hpp"
 #include "frontier_table.hpp"
 #include "frontier_values.hpp"
@@ -54,11 +55,12 @@ public:
           steps_(std::move(steps)),
           task_(task),
           byte_limit_(byte_limit),
-          merger_(steps_.max_streams()) {
+          merger_(steps_.max_streams()),
+          replays_(task == FrontierTask::edges && moves_fit()) {
         streams_.reserve(steps_.max_streams());
         Table<Word>& table = layers_[0];
-        table.reserve(KeyMerger::chunk, kind_.words());
-        table.keys.data()[0] = 0;
+        table.values.reserve(KeyMerger::chunk * kind_.words());
+        *key_room(0, table) = 0;
         kind_.one(table.values.data());
         table.size = 1;
         source_ = {0, 0, 0, 1};
@@ -82,11 +84,13 @@ public:
     }
 
     [[nodiscard]] double transitions_done() const override {
-        return merger_.looked_at() + sampled_;
+        return merger_.looked_at() + sampled_ + replayed_;
     }
     [[nodiscard]] std::size_t peak_states() const override { return peak_; }
     [[nodiscard]] std::size_t bytes() const override {
         return layers_[0].bytes() + layers_[1].bytes() + merger_.bytes() + steps_.bytes() +
+               moves_.bytes() +
+               (passing_keys_[0].capacity() + passing_keys_[1].capacity()) * sizeof(std::uint64_t) +
                (back_[0].capacity() + back_[1].capacity() + edges_.capacity()) * sizeof(Word);
     }
 
@@ -124,9 +128,28 @@ protected:
 
 private:
     enum class Phase { forward, again, back, done };
+    /// Moves trade memory for time: beyond this much, dropping layers is the better neighbour.
+    static constexpr std::size_t moves_limit = std::size_t{4096} << 20;
+
+    /// Whether all values and moves will fit; then layers need no keys on the way back.
+    [[nodiscard]] bool moves_fit() const noexcept {
+        const double bytes =
+            steps_.most_states() * static_cast<double>(kind_.words() * sizeof(Word)) +
+            steps_.most_transitions() * static_cast<double>(Moves::bytes_a_move);
+        return bytes <= static_cast<double>(moves_limit) &&
+               (byte_limit_ == 0 || bytes <= static_cast<double>(byte_limit_));
+    }
 
     [[nodiscard]] std::span<const std::uint64_t> keys(const Layer& layer) const {
+        if (replays_) return {passing_keys_[layer.step % 2].data(), layer.size};
         return {layers_[layer.table].keys.data() + layer.offset, layer.size};
+    }
+    /// Room for a chunk of keys more of the layer before `step`, the last in the table.
+    [[nodiscard]] std::uint64_t* key_room(std::size_t step, Table<Word>& table) {
+        const std::size_t used = replays_ ? made_.size : table.size;
+        Buffer<std::uint64_t>& keys = replays_ ? passing_keys_[step % 2] : table.keys;
+        keys.reserve(used + KeyMerger::chunk);
+        return keys.data() + used;
     }
     [[nodiscard]] Word* values(const Layer& layer) {
         return layers_[layer.table].values.data() + layer.offset * kind_.words();
@@ -137,14 +160,16 @@ private:
         made_ = {step + 1, table, layers_[table].size, 0};
         steps_.streams(step, streams_);
         merger_.begin(streams_);
+        if (replays_) moves_.begin_step();
     }
 
     void forward_chunk() {
         const std::size_t words = kind_.words();
         Table<Word>& table = layers_[made_.table];
-        table.reserve(table.size + KeyMerger::chunk, words);
-        const std::size_t n = merger_.next(keys(source_), table.keys.data() + table.size);
+        table.values.reserve((table.size + KeyMerger::chunk) * words);
+        const std::size_t n = merger_.next(keys(source_), key_room(made_.step, table));
         if (n == 0) return forward_step_done();
+        if (replays_) moves_.add(merger_, streams_.size(), n);
         Word* out = table.values.data() + table.size * words;
         std::fill_n(out, n * words, Word{});
         for (std::size_t i = 0; i < streams_.size(); ++i)
@@ -177,7 +202,7 @@ private:
         if (source_.step % stride_ != 0) drop_source();
         kept_.push_back(made_);
         const std::size_t state_bytes = sizeof(std::uint64_t) + kind_.words() * sizeof(Word);
-        while (byte_limit_ != 0 && stride_ < steps_.size() &&
+        while (!replays_ && byte_limit_ != 0 && stride_ < steps_.size() &&
                layers_[0].size * state_bytes > byte_limit_ / 3) {
             stride_ *= 2;
             thin();
@@ -217,6 +242,7 @@ private:
     void finish() {
         layers_[0].release();
         layers_[1].release();
+        moves_.release();
         back_[0] = {};
         back_[1] = {};
         phase_ = Phase::done;
@@ -241,7 +267,11 @@ private:
         source_ = source;
         steps_.streams(source.step, streams_);
         if (task_ == FrontierTask::sample) return;
-        merger_.begin(streams_);
+        if (replays_) {
+            moves_.rewind();
+        } else {
+            merger_.begin(streams_);
+        }
         back_[1].assign(source.size * kind_.words(), Word{});
         sums_.assign(streams_.size() * kind_.sums(), Word{});
         reached_ = 0;
@@ -253,15 +283,21 @@ private:
             sampled_ += step_back(source_.step, streams_, keys(source_), values(source_));
             return back_step_done();
         }
-        const std::size_t n = merger_.next(keys(source_), scratch_.data());
+        const std::size_t n =
+            replays_ ? moves_.next_chunk() : merger_.next(keys(source_), scratch_.data());
         if (n != 0) {
-            for (std::size_t i = 0; i < streams_.size(); ++i)
-                kind_.backward(streams_[i].edge, merger_.sources(i), merger_.places(i),
-                               values(source_), back_[0].data() + reached_ * kind_.words(),
-                               back_[1].data(), sums_.data() + i * kind_.sums());
+            for (std::size_t i = 0; i < streams_.size(); ++i) {
+                const MovePairs pairs = replays_ ? moves_.next_stream()
+                                                 : MovePairs{merger_.sources(i), merger_.places(i)};
+                kind_.backward(streams_[i].edge, pairs.sources, pairs.places, values(source_),
+                               back_[0].data() + reached_ * kind_.words(), back_[1].data(),
+                               sums_.data() + i * kind_.sums());
+                replayed_ += replays_ ? static_cast<double>(pairs.sources.size()) : 0;
+            }
             reached_ += n;
             return;
         }
+        if (replays_) moves_.end_step();
         kind_.back_made(back_[1].data(), source_.size);
         for (std::size_t i = 0; i < streams_.size(); ++i) {
             if (streams_[i].edge < 0) continue;
@@ -285,6 +321,9 @@ private:
     FrontierTask task_;
     std::size_t byte_limit_;
     KeyMerger merger_;
+    bool replays_;
+    Moves moves_;
+    Buffer<std::uint64_t> passing_keys_[2];  // when it replays: of the layers at hand, by parity
     Phase phase_ = Phase::forward;
     Table<Word> layers_[2];
     Layer source_;
@@ -295,6 +334,7 @@ private:
     std::size_t reached_ = 0;
     std::size_t peak_ = 1;
     double sampled_ = 0;
+    double replayed_ = 0;
     std::vector<Stream> streams_;
     std::vector<Word> back_[2];  // the layer after the step, and the one before it in the making
     std::vector<Word> sums_;

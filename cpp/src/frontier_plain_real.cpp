@@ -17,6 +17,29 @@ std::int64_t rescale(double* values, std::size_t n, double largest) noexcept {
     return shift;
 }
 
+struct Extremes {
+    double least = 0x1p1000;
+    double largest = 0;
+};
+
+/// In lanes: one after the other would wait for every comparison.
+Extremes extremes(const double* values, std::size_t n) noexcept {
+    std::array<Extremes, 8> lanes;
+    std::size_t k = 0;
+    for (; k + lanes.size() <= n; k += lanes.size()) {
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+            const double value = values[k + lane];
+            lanes[lane].least = value < lanes[lane].least ? value : lanes[lane].least;
+            lanes[lane].largest = value > lanes[lane].largest ? value : lanes[lane].largest;
+        }
+    }
+    Extremes all;
+    for (; k < n; ++k) all = {std::min(all.least, values[k]), std::max(all.largest, values[k])};
+    for (const Extremes& lane : lanes)
+        all = {std::min(all.least, lane.least), std::max(all.largest, lane.largest)};
+    return all;
+}
+
 }  // namespace
 
 RowScaled::RowScaled(const BlockView& block, const FrontierReals& values)
@@ -67,24 +90,9 @@ void PlainReal::backward(std::int32_t edge, Pairs sources, Pairs places, const d
 }
 
 void PlainReal::settle(double* values, std::size_t n) noexcept {
-    std::array<double, 4> least;
-    std::array<double, 4> largest;
-    least.fill(least_);
-    largest.fill(largest_);
-    std::size_t k = 0;
-    for (; k + 4 <= n; k += 4) {
-        for (std::size_t lane = 0; lane < 4; ++lane) {
-            const double value = values[k + lane];
-            least[lane] = value < least[lane] ? value : least[lane];
-            largest[lane] = value > largest[lane] ? value : largest[lane];
-        }
-    }
-    for (; k < n; ++k) {
-        least[0] = std::min(least[0], values[k]);
-        largest[0] = std::max(largest[0], values[k]);
-    }
-    least_ = *std::min_element(least.begin(), least.end());
-    largest_ = *std::max_element(largest.begin(), largest.end());
+    const Extremes found = extremes(values, n);
+    least_ = std::min(least_, found.least);
+    largest_ = std::max(largest_, found.largest);
 }
 
 void PlainReal::layer_made(double* values, std::size_t n, bool again) noexcept {
@@ -97,9 +105,7 @@ void PlainReal::layer_made(double* values, std::size_t n, bool again) noexcept {
 }
 
 void PlainReal::back_made(double* values, std::size_t n) const noexcept {
-    double largest = 0;
-    for (std::size_t k = 0; k < n; ++k) largest = std::max(largest, values[k]);
-    rescale(values, n, largest);
+    rescale(values, n, extremes(values, n).largest);
 }
 
 ScaledReal PlainReal::count(const double* value) const noexcept {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include "frontier_search.hpp"
+
 namespace anonymatch::frontier {
 
 Steps::Steps(const BlockView& block, std::span<const std::int32_t> order)
@@ -11,6 +13,9 @@ Steps::Steps(const BlockView& block, std::span<const std::int32_t> order)
     const auto n_rows = static_cast<std::size_t>(block.n_rows);
     const auto n_columns = static_cast<std::size_t>(block.n_columns);
     if (order.size() != n_rows) throw std::invalid_argument("the order must list every row once");
+    const Price price = price_order(block, order);
+    most_states_ = price.states;
+    most_transitions_ = price.transitions;
     const bool square = block.n_rows == block.n_columns;
     std::vector<std::int32_t> rows_left(n_columns, 0);
     for (const std::int32_t column : block.indices) ++rows_left[static_cast<std::size_t>(column)];

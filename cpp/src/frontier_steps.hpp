@@ -32,6 +32,9 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return steps_.size(); }
     [[nodiscard]] std::size_t max_streams() const noexcept { return max_streams_; }
     [[nodiscard]] std::size_t bytes() const noexcept;
+    /// Upper bounds for the whole run.
+    [[nodiscard]] double most_states() const noexcept { return most_states_; }
+    [[nodiscard]] double most_transitions() const noexcept { return most_transitions_; }
     /// The row of a step, or -1 for a forgetting step.
     [[nodiscard]] std::int32_t row(std::size_t step) const noexcept { return steps_[step].row; }
     [[nodiscard]] std::span<const std::int32_t> indptr() const noexcept { return indptr_; }
@@ -49,6 +52,8 @@ private:
     std::vector<std::uint64_t> leaving_;  // by row, square blocks only
     std::vector<Step> steps_;
     std::size_t max_streams_ = 2;
+    double most_states_;
+    double most_transitions_;
 };
 
 }  // namespace anonymatch::frontier

@@ -9,6 +9,8 @@
 #include <new>
 #include <type_traits>
 
+#include "anonymatch/large_vector.hpp"
+
 namespace anonymatch::frontier {
 
 /// Raw growing memory. realloc moves large arrays by remapping pages on Linux, so growing neither
@@ -29,8 +31,12 @@ public:
 
     void reserve(std::size_t wanted) {
         if (wanted <= capacity_) return;
-        const std::size_t grown = std::max(wanted, capacity_ + capacity_ / 2);
-        void* moved = std::realloc(static_cast<void*>(data_), grown * sizeof(T));
+        const std::size_t size = capacity_ * sizeof(T);
+        const bool leap = size >= huge_from && size < huge_until;
+        const std::size_t grown =
+            std::max(wanted, leap ? 8 * capacity_ : capacity_ + capacity_ / 2);
+        void* moved = leap ? huge_copy(grown * sizeof(T), size)
+                           : std::realloc(static_cast<void*>(data_), grown * sizeof(T));
         if (moved == nullptr) throw std::bad_alloc();
         data_ = static_cast<T*>(moved);
         capacity_ = grown;
@@ -42,6 +48,19 @@ public:
     }
 
 private:
+    static constexpr std::size_t huge_from = std::size_t{1} << 20;
+    static constexpr std::size_t huge_until = std::size_t{32} << 20;
+
+    void* huge_copy(std::size_t bytes, std::size_t used) {
+        void* moved =
+            std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
+        if (moved == nullptr) return nullptr;
+        advise_huge(moved, bytes);
+        std::memcpy(moved, data_, used);
+        std::free(data_);
+        return moved;
+    }
+
     T* data_ = nullptr;
     std::size_t capacity_ = 0;
 };

@@ -15,6 +15,15 @@
 
 namespace anonymatch {
 
+inline constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+/// Asks Linux to back this memory by huge pages: a hint that it may refuse.
+inline void advise_huge([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+}
+
 /// Asks Linux to back large blocks by huge pages (2 MiB instead of 4 KiB): fewer faults when they
 /// are first touched, and random access that seldom misses the processor's table of pages. Elements
 /// made without a value stay uninitialised.
@@ -27,15 +36,11 @@ struct LargeAllocator {
     template <class Other>
     LargeAllocator(const LargeAllocator<Other>& /*other*/) noexcept {}
 
-    static constexpr std::size_t huge_page = std::size_t{1} << 21;
-
     T* allocate(std::size_t size) {
         if (size > std::size_t(-1) / sizeof(T)) throw std::bad_array_new_length();
         if (!is_large(size)) return std::allocator<T>().allocate(size);
         void* memory = ::operator new(size * sizeof(T), std::align_val_t{huge_page});
-#if defined(__linux__)
-        madvise(memory, size * sizeof(T), MADV_HUGEPAGE);  // a hint: it may be refused
-#endif
+        advise_huge(memory, size * sizeof(T));
         return static_cast<T*>(memory);
     }
 
