@@ -15,9 +15,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from anonymatch.arguments import real
 from anonymatch.errors import BudgetError, InputError
 
-__all__ = ["CHUNK_SECONDS", "Budget", "Effort", "Progress", "in_words", "usable_cores"]
+__all__ = [
+    "CHUNK_SECONDS",
+    "Budget",
+    "Effort",
+    "Progress",
+    "check_place",
+    "in_words",
+    "usable_cores",
+]
 
 T = TypeVar("T")
 
@@ -57,9 +66,8 @@ class Budget:
     memory: float = field(default_factory=_half_of_memory)
 
     def __post_init__(self) -> None:
-        for name, value in (("seconds", self.seconds), ("memory", self.memory)):
-            if not value >= 0:  # also refuses NaN
-                raise InputError(f"budget: {name} must be 0 or more, not {value!r}")
+        for name in ("seconds", "memory"):
+            object.__setattr__(self, name, real(getattr(self, name), f"budget: {name}"))
 
     @classmethod
     def of(cls, value: Budget | float | None) -> Budget:
@@ -68,9 +76,7 @@ class Budget:
             return cls()
         if isinstance(value, Budget):
             return value
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InputError(f"budget must be seconds or a Budget, not {value!r}")
-        return cls(seconds=float(value))
+        return cls(seconds=real(value, "budget (seconds, or a Budget)"))
 
     def allows(self, seconds: float, memory: float) -> bool:
         return seconds <= self.seconds and memory <= self.memory
@@ -107,8 +113,10 @@ def in_words(seconds: float, memory: float) -> str:
         ("seconds", 1),
     ):
         if seconds >= 2 * length or (unit == "seconds" and seconds >= 1):
-            amount = seconds / length
-            time = f"about {amount:.3g} {unit}" if amount < 1e6 else f"more than a million {unit}"
+            number = f"{seconds / length:.3g}"
+            time = f"about {number} {unit if number != '1' else unit[:-1]}"
+            if seconds >= 1e6 * length:
+                time = f"more than a million {unit}"
             break
     else:
         time = "under a second"
@@ -121,12 +129,24 @@ def in_words(seconds: float, memory: float) -> str:
     return f"{time} and under 1 MiB"
 
 
+def check_place(executor: object, progress: object) -> None:
+    """Refuse what can neither run chunks nor be told how far they are."""
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InputError(
+            f"executor must be a concurrent.futures.Executor, not {executor!r}; "
+            "leave it out for threads"
+        )
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a function of two numbers, not {progress!r}")
+
+
 class Effort:
     """Long work under way: where its chunks run, and how far it is."""
 
     def __init__(
         self, *, executor: Executor | None = None, progress: Progress | None = None
     ) -> None:
+        check_place(executor, progress)
         self._executor = executor
         self._progress = progress
         self._total = 0.0

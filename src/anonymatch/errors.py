@@ -8,7 +8,9 @@ AnonymatchError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from anonymatch.wording import several
 
 
 class AnonymatchError(Exception):
@@ -24,11 +26,15 @@ class NoMatchingError(AnonymatchError, ValueError):
 
     def __init__(self, users: Sequence[object], behaviours: Sequence[object]) -> None:
         self.users, self.behaviours = tuple(users), tuple(behaviours)
+        verb = "fits" if len(self.users) == 1 else "fit"
         super().__init__(
-            f"no perfect matching: {_some(self.users, 'user')} fit only "
+            f"no perfect matching: {_some(self.users, 'user')} {verb} only "
             f"{_some(self.behaviours, 'behaviour')}; "
             "widen what they may have done, or drop users who did nothing"
         )
+
+    def __reduce__(self) -> tuple[type[NoMatchingError], tuple[object, object]]:
+        return type(self), (self.users, self.behaviours)
 
 
 class BudgetError(AnonymatchError):
@@ -38,8 +44,15 @@ class BudgetError(AnonymatchError):
         self.seconds, self.memory = seconds, memory
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[Callable[..., BudgetError], tuple[object, ...]]:
+        return _budget_error, (str(self), self.seconds, self.memory)
+
+
+def _budget_error(message: str, seconds: float, memory: float) -> BudgetError:
+    return BudgetError(message, seconds=seconds, memory=memory)
+
 
 def _some(names: Sequence[object], noun: str) -> str:
     """A count with up to four names: '5 users (ann, bob, cem, dan, ...)'."""
     shown = ", ".join(str(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
-    return f"{len(names)} {noun}{'' if len(names) == 1 else 's'}" + (f" ({shown})" if names else "")
+    return several(len(names), noun) + (f" ({shown})" if names else "")

@@ -6,15 +6,29 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 from math import lgamma, log
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.strategies import WILD, Matrix, graph_of, matrices, precise_log, truth, weighted_matrices
+from tests.strategies import (
+    WILD,
+    Matrix,
+    Weights,
+    graph_of,
+    holds,
+    matrices,
+    precise_log,
+    truth,
+    weighted_matrices,
+)
 
 import anonymatch as am
+from anonymatch.counting import scaled_bounds
 from anonymatch.graph import families
+
+EXTREME: Weights = st.integers(-300, 300).map(lambda k: 10.0**k)
 
 
 def enclose(bounds: am.Bounds, value: Fraction | int) -> bool:
@@ -46,6 +60,81 @@ def test_bounds_of_graphs_with_a_matching_are_finite(matrix: Matrix) -> None:
 @given(matrices(users=(1, 6), spare=2, weights=WILD, matched=True))
 def test_bounds_enclose_the_count_of_wild_weights(matrix: Matrix) -> None:
     assert enclose(am.bounds(graph_of(matrix)), truth(matrix))
+
+
+@given(matrices(users=(1, 5), spare=2, weights=EXTREME, matched=True))
+def test_bounds_of_weights_as_far_apart_as_doubles_are(matrix: Matrix) -> None:
+    bounds = am.bounds(graph_of(matrix))
+
+    assert enclose(bounds, truth(matrix))
+    assert -math.inf < bounds.lower <= bounds.upper < bounds.lower + 10
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[1e300, 1, 1e-150], [1e300, 1e200, 1], [1, 1e-150, 1]],
+        [[1e308, 1e308], [1e308, 1e308]],
+        [[5e-324, 5e-324, 1e308], [5e-324, 1e308, 5e-324], [1e308, 5e-324, 5e-324]],
+        [[1e300, 1e300, 0], [0, 1e-300, 1e-300], [1e-300, 0, 1e300]],
+        (10.0 ** np.random.default_rng(0).uniform(-300, 300, (5, 5))).tolist(),
+        (10.0 ** np.random.default_rng(1).uniform(-300, 300, (4, 6))).tolist(),
+    ],
+)
+def test_bounds_of_weights_far_apart_are_close_and_without_warnings(matrix: Matrix) -> None:
+    graph = graph_of(matrix)
+    bounds = am.bounds(graph)
+
+    assert enclose(bounds, truth(matrix))
+    assert bounds.upper - bounds.lower < 5
+    assert holds(am.count(graph, budget=0), truth(matrix))
+
+
+@pytest.mark.parametrize("converged", [True, False])
+@given(weighted_matrices(users=(1, 6), spare=2, matched=True))
+def test_bounds_enclose_the_count_when_shares_are_settled_along_a_forest(
+    converged: bool, matrix: Matrix
+) -> None:
+    """What happens to large graphs whose sweeps are too few, done to small ones."""
+    balanced = scaled_bounds._Square._balanced
+
+    def unfinished(self: Any, start: Any, sweeps: int) -> Any:
+        shares, factors = balanced(self, start, sweeps)
+        return np.full_like(shares, -1.0), factors if converged else np.zeros_like(factors)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scaled_bounds._Square, "_balanced", unfinished)
+        found = am.bounds(graph_of(matrix))
+
+    assert enclose(found, truth(matrix))
+    assert found.all["lower: doubly stochastic scaling (Gurvits)"] > -math.inf or not converged
+
+
+def test_the_lower_bound_of_a_sparse_random_graph_is_not_given_up() -> None:
+    """Sweeps balance such graphs slowly: unless shares are settled, few matchings are proven."""
+    n = 15_000
+    draws = np.random.default_rng(0)
+    rows = np.concatenate((np.arange(n), draws.integers(n, size=25_000)))
+    columns = np.concatenate((draws.permutation(n), draws.integers(n, size=25_000)))
+    pairs = set(zip(rows.tolist(), columns.tolist(), strict=True))
+    bounds = am.bounds(am.Graph.from_edges(pairs, users=range(n), behaviours=range(n)))
+
+    assert 500 < bounds.lower < bounds.upper
+
+
+@pytest.mark.parametrize("graph", [families.aztec(40), families.hexagon(12, 12, 12)], ids=repr)
+def test_sweeps_go_on_where_some_are_too_few(graph: am.Graph) -> None:
+    """Tilings: chances near the corners are nearly 0 or 1, which takes many sweeps to find."""
+    bounds = am.bounds(graph)
+
+    assert bounds.lower > 0.2 * bounds.upper
+
+
+def test_intervals_allow_for_large_terms_that_cancel() -> None:
+    """Logs of 690 and -690 leave more rounding behind than their sum suggests."""
+    matrix: Matrix = [[1e300, 1e300, 1], [0, 0, 1e-300]]
+
+    assert holds(am.count(graph_of(matrix)), truth(matrix))
 
 
 @given(matrices(users=(1, 8)))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,21 @@ def refusal_of(path: Path) -> str:
         ('user,behaviour\n"ann",x\nbob\n', "line 3: 1 field, but the header has 2"),
         ("user,behaviour\nann,x,y\n", "line 2: 3 fields, but the header has 2"),
         ("user,behaviour,time\nann,x\n", "line 2: 2 fields, but the header has 3"),
-        ('user,behaviour\nann,"x\nbob,y\n', "line 2: 2 fields|it is no table"),
+        ('user,behaviour\nann,"x\nbob,y\n', "line 2: a quote opens here and is not closed"),
+        ('user,behaviour\nann,x\n"bob,y\ncem,z\n', "line 3: a quote opens here"),
+        ('user,behaviour,weight\nann,x,1\n\nbob,"y,2\ncem,z,3\n', "line 4: a quote opens here"),
+        ('user,behaviour\n"a\nb","c\n', "line 3: a quote opens here"),
+        ('user,behaviour\n"ann",x\nbob,"y\ncem,"z"\n', "line 3: a quote opens here"),
+        ('user,behaviour\nann,"x"y\nbob,z\n', "line 2: a quote opens here"),
+        ('user,behaviour\nann,"x\n' + "bob,y\n" * 50_000, "line 2: a quote opens here"),
+        ('user,behaviour\nann,x"\nbob,y\n', "line 2: a quote stands inside a field"),
+        ('"user,behaviour\nann,x\n', "line 1: a quote opens here"),
+        (
+            "user,behaviour,weight\nann,x,2\nbob,x,1e-400\n",
+            "line 3: the weight is '1e-400', closer to 0 than a float64 can be .5e-324.; scale the",
+        ),
+        ("user,behaviour,weight\nann,x,0\nbob,x,0.000E9\ncem,x,.1e-999\n", "line 4: the weight"),
+        ("user,behaviour,weight\nann,x,1/3\nbob,x,1e-400\n", "line 3: the weight is '1e-400'"),
         (b"user,behaviour\nann,x\nj\xf6rg,x\n", "line 3: byte 0xf6 is not UTF-8"),
         ("user,behaviour\nann,x\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8"),
         (gzip.compress(b"user,behaviour\nann,x\n", mtime=0), "it is a gzip file, not text"),
@@ -251,20 +266,20 @@ def test_a_parquet_bomb_is_refused(tmp_path: Path) -> None:
         (HEAD + "% c\n2 2\n1 1\n", "line 3: b'2 2'; need 3 whole numbers"),
         (HEAD + "2 2 1\n3 1\n", "entry 1: user"),
         (HEAD + "2 2 1\n0 1\n", "entry 1: user"),
-        (HEAD + "2 2 2\n1 1\n", "it holds 1 entries but declares 2"),
-        (HEAD + "2 2 1\n1 1\n2\n", "entry 2: 1 numbers, but an entry has 2"),
-        (HEAD + "2 2 900\n1 1\n", "900 entries are declared but the file has"),
-        (HEAD + "1000000000000 2 1\n1 1\n", "1000000000000 users are declared for 1 entries"),
-        (HEAD + "2 2000000000 1\n1 1\n", "2000000000 behaviours are declared for 1 entries"),
+        (HEAD + "2 2 2\n1 1\n", "it holds 1 entry but declares 2"),
+        (HEAD + "2 2 1\n1 1\n2\n", "entry 2: 1 number, but an entry has 2"),
+        (HEAD + "2 2 900\n1 1\n", "line 2: 900 entries in a file of"),
+        (HEAD + "1000000000000 2 1\n1 1\n", "1000000000000 users are declared for 1 entry"),
+        (HEAD + "2 2000000000 1\n1 1\n", "2000000000 behaviours are declared for 1 entry"),
         (HEAD.replace("pattern", "real") + "2 2 1\n1 1 x\n", "entry 1: 'x' is not a number"),
         (HEAD.replace("pattern", "real") + "2 2 1\n1 1 5E", "entry 1: '5E' is not a number"),
         (HEAD.replace("pattern", "real") + "2 2 1\n1 1 -2\n", "entry 1: the weight of user 0"),
         (HEAD.replace("pattern", "real") + "2 2 2\n1 1 1\n1 1 2\n", "entry 1 and 2: user 0"),
         (
             HEAD.replace("coordinate pattern", "array real") + "9999999999 9999999999\n1\n",
-            "entries are declared but",
+            "entries in a file of",
         ),
-        (HEAD + '%users ["a"]\n2 2 1\n1 1\n', "1 users are named but there are 2"),
+        (HEAD + '%users ["a"]\n2 2 1\n1 1\n', "1 user is named but there are 2"),
         (HEAD + "%users [[]]\n1 2 1\n1 1\n", "a name must be text or a whole number"),
         (HEAD + "%users [1\n1 2 1\n1 1\n", "the names of users are no JSON list"),
     ],
@@ -312,7 +327,7 @@ def test_bad_npz(tmp_path: Path) -> None:
     assert "weights of type complex128" in refusal(path, npz(data=np.ones(2, dtype=complex)))
     assert "is nan" in refusal(path, npz(data=np.array([1.0, np.nan])))
     assert "array 'users' holds float64" in refusal(path, npz(users=np.ones(2)))
-    assert "1 users are named but there are 2" in refusal(path, npz(users=np.array(["a"])))
+    assert "1 user is named but there are 2" in refusal(path, npz(users=np.array(["a"])))
 
 
 def test_pickled_objects_in_npz_are_refused(tmp_path: Path) -> None:
@@ -419,3 +434,38 @@ def test_damage_anywhere_is_refused_or_harmless(suffix: str, tmp_path: Path) -> 
         with warnings.catch_warnings(), contextlib.suppress(InputError):
             warnings.simplefilter("ignore", FileNote)
             read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("seen.json", '{"edges": [["a", "x", 1],\n["b", "x", 1e-400]]}', 2),
+        ("seen.jsonl", '\n{"user": 1, "behaviour": 2, "weight": 0.5E-999}\n', 2),
+        ("seen.mtx", HEAD.replace("pattern", "real") + "1 2 2\n1 1 0\n1 2 1e-400\n", 4),
+        ("seen.mtx", HEAD.replace("pattern", "real") + f"1 1 1\n1 1 0.{'0' * 400}1\n", 3),
+    ],
+)
+def test_weights_that_would_vanish_are_refused(
+    name: str, content: str, line: int, tmp_path: Path
+) -> None:
+    refused = refusal(tmp_path / name, content)
+
+    assert refused.startswith(f"line {line}: the weight is ")
+    assert refused.endswith(", closer to 0 than a float64 can be (5e-324); scale the weights")
+
+
+def test_the_least_weights_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "seen.csv"
+    path.write_text("user,behaviour,weight\nann,x,5e-324\nann,y,1e-310\n")
+
+    assert [weight for *_, weight in read(path).to_edges()] == [Fraction(5e-324), Fraction(1e-310)]
+
+
+def test_a_table_of_too_many_rows_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anonymatch.graph.tables.LARGEST", 2)
+
+    assert "it has 3 rows; a graph holds at most 2 edges" in refusal(
+        tmp_path / "seen.csv", "user,behaviour\nann,x\nbob,x\ncem,x\n"
+    )

@@ -171,7 +171,7 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Graph.from_rows(["11", "1"]), "row 1 has 1 bits, expected 2"),
+        (lambda: Graph.from_rows(["11", "1"]), "row 1 has 1 bit, expected 2"),
         (lambda: Graph.from_rows(["1x"]), "row 0 is '1x'; a bit string holds only 0 and 1"),
         (lambda: Graph.from_rows(["1²"]), "holds only 0 and 1"),
         (lambda: Graph.from_rows("1100"), "one row a user"),
@@ -200,7 +200,7 @@ NAN, INF = float("nan"), float("inf")
         (lambda: Graph.from_edges([("a", "x")], users=["b"]), "no user 'a'"),
         (lambda: Graph.from_edges([], users=["b", "b"]), "user 'b' is named twice"),
         (lambda: Graph.from_edges([], behaviours="ab"), "behaviours is the text 'ab'"),
-        (lambda: Graph.from_biadjacency([1, 2]), "the matrix has 1 dimensions"),
+        (lambda: Graph.from_biadjacency([1, 2]), "the matrix has 1 dimension;"),
         (lambda: Graph.from_biadjacency([[1], [1, 2]]), "differ in length"),
         (lambda: Graph.from_biadjacency([[1, -1]]), "user 0, behaviour 1 is -1"),
         (lambda: Graph.from_biadjacency([[1, NAN]]), "user 0, behaviour 1 is nan"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import cache
 
 import numpy as np
@@ -147,8 +148,39 @@ def test_random_density_is_seeded() -> None:
     assert abs(graph.n_edges - 10_000) < 5 * np.sqrt(40_000 * 0.25 * 0.75)
 
 
+def test_random_density_is_the_same_however_many_rows_are_drawn_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = families.random_density(60, 0.25, seed=3)
+    monkeypatch.setattr(families, "_DRAWN", 130)
+
+    assert whole == families.random_density(60, 0.25, seed=3)
+    assert whole == Graph.from_biadjacency(np.random.default_rng(3).random((60, 60)) < 0.25)
+
+
+def test_large_sparse_graphs_are_drawn_without_a_number_a_pair() -> None:
+    """10^12 pairs: degrees are nearly Poisson, with mean and variance 0.3."""
+    n = 1_000_000
+    graph = families.random_density(n, 0.3 / n, seed=5)
+    degrees = graph.degrees
+
+    assert graph == families.random_density(n, 0.3 / n, seed=5)
+    assert abs(graph.n_edges - 0.3 * n) < 5 * np.sqrt(0.3 * n)
+    assert degrees.var() == pytest.approx(0.3, rel=0.02)
+    assert graph.behaviour_degrees.var() == pytest.approx(0.3, rel=0.02)
+
+
+def test_different_pairs_are_drawn_evenly() -> None:
+    """All 10 sets of 2 of 5 pairs, within 5 standard deviations of 200 each."""
+    draws = np.random.default_rng(1)
+    sets = Counter(tuple(families._distinct(5, 2, draws).tolist()) for _ in range(2000))
+
+    assert len(sets) == 10
+    assert all(abs(number - 200) < 5 * np.sqrt(180) for number in sets.values())
+
+
 def test_impossible_families_are_refused() -> None:
-    with pytest.raises(InputError, match="degree 4 does not fit 3"):
+    with pytest.raises(InputError, match="k must be a whole number from 0 to 3, not 4"):
         families.random_regular(3, 4, seed=0)
     with pytest.raises(InputError, match="equal modulo 3"):
         families.circulant(3, [0, 3])

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.arguments import real, whole
 from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.job import Job, Settings
 from anonymatch.counting.plan import METHODS
 from anonymatch.counting.posterior import Objects, Posterior
 from anonymatch.counting.reduce import places
 from anonymatch.counting.result import Count, Factor, power_product
-from anonymatch.effort import Budget, Progress
+from anonymatch.effort import Budget, Progress, check_place
 from anonymatch.errors import InputError, NoMatchingError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.structure import witness
 
 __all__ = ["count", "posterior"]
@@ -75,6 +76,7 @@ def count(
     >>> c.value, c.witness
     (0, Witness(users=(0, 1), behaviours=(0,)))
     """
+    check_graph(graph)
     settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
     why = witness(graph)
     if why is not None:
@@ -129,6 +131,7 @@ def posterior(
     >>> p.counts["ann"]
     {'x': 1, 'y': 1}
     """
+    check_graph(graph)
     settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
     why = witness(graph)
     if why is not None:
@@ -168,11 +171,14 @@ def _settings(
 ) -> Settings:
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}; not {method!r}")
+    if not (exact is None or isinstance(exact, bool | np.bool_)):
+        raise InputError(f"exact must be True, False or None, not {exact!r}")
     for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if value is not None and not (isinstance(value, int | float) and 0 < value < 1):
+        if value is not None and not 0 < real(value, name, high=1.0) < 1:
             raise InputError(f"{name} must lie between 0 and 1, not {value!r}")
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-        raise InputError(f"seed must be a whole number from 0, not {seed!r}")
+    if seed is not None:
+        whole(seed, "seed")
+    check_place(executor, progress)
     return Settings(
         method=method,
         exact=bool(exact),
@@ -189,6 +195,7 @@ def _combine(job: Job, over: frozenset[int]) -> Count:
     copies = job.small.copies
     log = float(copies @ logs)
     low, high = log - float(copies @ errors), log + float(copies @ errors)
+    size = float(copies @ np.abs(logs))  # of all terms: large ones may cancel, their rounding stays
     exact = not over and (not weighted or job.settings.exact)
     factors = [] if weighted else job.small_factors()
     for k, kind in enumerate(job.kinds):
@@ -207,10 +214,11 @@ def _combine(job: Job, over: frozenset[int]) -> Count:
         log += kind.copies * (middle + shift)
         low += kind.copies * (bottom + shift)
         high += kind.copies * (top + shift)
+        size += kind.copies * sum(abs(x) for x in (bottom, top, shift) if math.isfinite(x))
     if exact:
         low = high = log
     else:  # logarithms and their sums are rounded too
-        slack = 2.0**-50 * (len(logs) + len(job.kinds) + 1) * (1 + abs(low) + abs(high))
+        slack = 2.0**-50 * (len(logs) + len(job.kinds) + 1) * (1 + size)
         low, high = low - slack, high + slack
     return Count(
         exact=exact,

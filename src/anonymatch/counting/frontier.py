@@ -19,7 +19,15 @@ from anonymatch.counting.moduli import combine, primes, residues, words_for
 from anonymatch.counting.solution import Chances, Floats, Objects, Solution
 from anonymatch.effort import CHUNK_SECONDS, Effort
 
-__all__ = ["FrontierWay", "find_way", "proven_bits", "sample", "solve", "words_for"]
+__all__ = [
+    "FrontierWay",
+    "far_from_narrow",
+    "find_way",
+    "proven_bits",
+    "sample",
+    "solve",
+    "words_for",
+]
 
 Values = TypeVar("Values", Floats, Objects)
 
@@ -30,6 +38,7 @@ _EDGES = 2.2  # all edge counts against one count
 _LITTLE = 0.01  # search effort where the first orders are too wide
 _WORTH = 30.0  # predicted seconds that a search of full effort is fit for
 _HOPELESS = 4 * _native.FRONTIER_WIDTH_LIMIT
+_FAR_FROM_NARROW = 16 * _native.FRONTIER_WIDTH_LIMIT  # contraction narrows no order that much
 _LARGEST_DOUBLE = 1023  # bits
 _LN2 = math.log(2.0)
 
@@ -73,6 +82,12 @@ def find_way(block: Block, rival: float = math.inf) -> FrontierWay:
         effort = min(1.0, min(rival, _WORTH) / predicted) if predicted < math.inf else _LITTLE
         ways.append(FrontierWay(side, transposed, _native.plan_frontier(side, effort)))
     return min(ways, key=lambda way: (not way.feasible, way.plan.transitions))
+
+
+def far_from_narrow(block: Block) -> bool:
+    """Whether the block is so wide that it stays too wide, also after contraction."""
+    width: int = _native.plan_frontier(block, 0.0).width
+    return width > _FAR_FROM_NARROW
 
 
 def solve(

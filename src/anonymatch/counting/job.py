@@ -111,7 +111,8 @@ class Job:
         totals, _ = _native.small_counts_weighted(small, minors=False)
         users = np.diff(small.user_offsets)
         error = 2.0**-52 * (users + 1) * (small.behaviour_counts + 1) + 2.0**-50
-        return np.log(totals) + small.log_scales, error
+        scales = small.log_scales.astype(np.float64)
+        return np.log(totals) + scales, error + 2.0**-50 * np.abs(scales)  # sums are rounded
 
     def small_minors(self) -> tuple[Words | Floats, Floats]:
         """Minors of all edges of the small kinds, in the kernel's order, and their chances."""

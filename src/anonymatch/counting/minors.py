@@ -18,9 +18,9 @@ from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import bregman
 from anonymatch.counting.dispatch import count, posterior
 from anonymatch.counting.solution import Objects
-from anonymatch.effort import Budget, Effort, Progress
+from anonymatch.effort import Budget, Effort, Progress, check_place
 from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.bipartite import Graph, check_graph
 
 __all__ = ["gains", "minors"]
 
@@ -55,6 +55,8 @@ def minors(
     >>> am.minors(am.Graph.from_rows(["11", "10"])).tolist()
     [[0, 1], [1, 1]]
     """
+    check_graph(graph)
+    check_place(executor, progress)
     if graph.n_users * graph.n_behaviours > _MOST_PAIRS:
         raise InputError(
             f"minors of all {graph.n_users} x {graph.n_behaviours} pairs would fill the memory; "

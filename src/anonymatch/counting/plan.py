@@ -24,6 +24,7 @@ from anonymatch.counting.rank_one import RankOne, rank_one
 from anonymatch.counting.solution import Chances, Objects, Solution
 from anonymatch.effort import Budget, Effort
 from anonymatch.errors import InputError
+from anonymatch.wording import several
 
 __all__ = ["METHODS", "Option", "choose"]
 
@@ -36,6 +37,7 @@ _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving 
 _CLASSES_RATE = 4e6  # operations a second
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
 _FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
+_GIANT = 10_000  # users from which one look at the width comes before any search
 _CONTRACTION = 2e-5  # seconds a user that contracting takes, in Python
 
 
@@ -64,9 +66,10 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     if method != "auto":
         option = _FORCED[method](block, context, math.inf)
         if option is None:
+            users, edges = several(block.n_users, "user"), several(block.n_edges, "edge")
             raise InputError(
-                f"method {method!r} does not apply to a block of {block.n_users} users and "
-                f"{block.n_edges} edges; use method='auto'"
+                f"method {method!r} does not apply to a block of {users} and {edges}; "
+                "'auto' takes one that does"
             )
         return option
     recognised = _recognised(block)
@@ -81,7 +84,10 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     found = [by_signs] if by_signs is not None and block.exact else []
     if found and found[0].seconds <= _NOT_WORTH_A_SEARCH:
         return found[0]
-    for offer in (_subset, _frontier, _contracted, _near_complete, _classes, _ryser):
+    offers: tuple[Offer, ...] = (_subset, _frontier, _contracted, _near_complete, _classes, _ryser)
+    if block.n_users > _GIANT and frontier.far_from_narrow(block):
+        offers = (_near_complete, _classes)  # the others cannot reach it, and searching is dear
+    for offer in offers:
         affordable = [o.seconds for o in found if o.memory <= context.budget.memory]
         best = min(affordable, default=math.inf)
         if best > _NOT_WORTH_A_SEARCH:
@@ -190,7 +196,8 @@ def _near_complete(block: Block, context: Context, best: float) -> Option | None
     if solved is None:
         return None
     seconds = solved.minor_operations / _NEAR_COMPLETE_RATE if context.edges else 0.0
-    return _closed(block, solved, f"only {missing} edges are missing: rook polynomial", seconds)
+    lacks = f"only {several(missing, 'edge')} {'is' if missing == 1 else 'are'} missing"
+    return _closed(block, solved, f"{lacks}: rook polynomial", seconds)
 
 
 # ---- programmes
@@ -296,7 +303,7 @@ def _along(way: frontier.FrontierWay, block: Block, bits: float, context: Contex
 
     return Option(
         method="frontier",
-        why=f"at most {way.plan.width} open behaviours at once",
+        why=f"at most {several(way.plan.width, 'open behaviour')} at once",
         seconds=seconds,
         memory=way.memory(words, edges=context.edges),
         solve=solve,
@@ -340,7 +347,11 @@ def _after_contraction(
     return [
         replace(
             option,
-            why=f"{small.contractions} contractions leave {small.block.n_users} users",
+            why=(
+                f"{several(small.contractions, 'contraction')} "
+                f"leave{'s' if small.contractions == 1 else ''} "
+                f"{several(small.block.n_users, 'user')}"
+            ),
             solve=partial(_solve_contracted, block, small, option.solve),
         )
         for option in inner

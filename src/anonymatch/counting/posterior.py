@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.result import Plan
+from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -42,6 +44,9 @@ class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
         values.setflags(write=False)
         self.by_edge = values
         self._graph = graph
+
+    def __reduce__(self) -> tuple[type[EdgeCounts], tuple[Graph, Objects]]:
+        return EdgeCounts, (self._graph, self.by_edge)
 
     def __getitem__(self, user: Hashable) -> dict[Hashable, Any]:
         return _row(self._graph, self.by_edge, user)
@@ -116,25 +121,37 @@ class Posterior:
 
         Raises
         ------
-        ValueError
+        InputError
             If the chances are not exact: ask for ``posterior(graph, exact=True)``. Or if they were
             pickled before their counts were computed.
         """
         if self.exact_counts is None and self.exact:
-            raise ValueError("counts do not travel unless computed; ask for them before pickling")
+            raise InputError("counts do not travel unless computed; ask for them before pickling")
         if self.exact_counts is None:
-            raise ValueError("these chances are not exact; use posterior(graph, exact=True)")
+            raise InputError("these chances are not exact; use posterior(graph, exact=True)")
         return EdgeCounts(self.graph, self.exact_counts())
 
     def __getstate__(self) -> dict[str, object]:
         """Pickled without the way to exact counts, unless they are computed already."""
         state = dict(self.__dict__)
         state["exact_counts"] = None
+        state.pop("matrix", None)
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state["chances"].setflags(write=False)
+        self.__dict__.update(state)
+
+    def __copy__(self) -> Posterior:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Posterior:
+        """Itself: it never changes, and a copy would lose the way to exact counts."""
+        return self
 
     def __str__(self) -> str:
         trust = "exact" if self.exact else f"errors below {self.error:.2g}"
-        return f"chances of {self.graph.n_edges} edges, {trust}, by {self.method}"
+        return f"chances of {several(self.graph.n_edges, 'edge')}, {trust}, by {self.method}"
 
 
 def _row(graph: Graph, values: npt.NDArray[Any], user: Hashable) -> dict[Hashable, Any]:

@@ -14,7 +14,7 @@ from anonymatch.counting.block import EVEN, Block
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import BlockTable, block_table
 
-__all__ = ["Kind", "Reduced", "SmallKinds", "places", "reduce"]
+__all__ = ["Kind", "Reduced", "SmallKinds", "log2_sums", "places", "reduce"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -183,8 +183,8 @@ def _scaled_weights(graph: Graph, table: BlockTable) -> tuple[npt.NDArray[Any], 
     by_row = np.zeros(graph.n_users)
     by_column = np.zeros(n_columns)
     for _ in range(_SWEEPS):
-        by_row = -_log2_sums(logs + by_column[columns], rows, graph.n_users)
-        by_column = np.where(used, -_log2_sums(logs + by_row[rows], columns, n_columns), 0.0)
+        by_row = -log2_sums(logs + by_column[columns], rows, graph.n_users)
+        by_column = np.where(used, -log2_sums(logs + by_row[rows], columns, n_columns), 0.0)
     by_row, by_column = np.round(by_row), np.round(by_column)
     shifts = by_row[rows] + by_column[columns]
     fits = np.ones(table.n_blocks, dtype=bool)
@@ -202,7 +202,7 @@ _SWEEPS = 8
 _RANGE = 1000.0  # largest |log2| of a scaled weight
 
 
-def _log2_sums(logs: npt.NDArray[np.float64], labels: Ints, n: int) -> npt.NDArray[np.float64]:
+def log2_sums(logs: npt.NDArray[np.float64], labels: Ints, n: int) -> npt.NDArray[np.float64]:
     """log2 of the sum of 2^log for each label, without overflow."""
     top = np.full(n, -np.inf)
     np.maximum.at(top, labels, logs)

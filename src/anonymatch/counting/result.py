@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from anonymatch.effort import in_words
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from anonymatch.graph.structure import Witness
@@ -68,10 +69,10 @@ class Step:
         side = (
             f"{self.users}" if self.users == self.behaviours else f"{self.users}x{self.behaviours}"
         )
-        return (
-            f"{times}block of {side} users, {self.edges} edges: {self.method} ({self.why}), "
-            f"{in_words(self.seconds, self.memory)}"
-        )
+        side += " user" if side == "1" else " users"
+        edges = several(self.edges, "edge")
+        cost = in_words(self.seconds, self.memory)
+        return f"{times}block of {side}, {edges}: {self.method} ({self.why}), {cost}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ class Plan:
     def __str__(self) -> str:
         lines = [str(step) for step in self.steps[:20]]
         if len(self.steps) > 20:
-            lines.append(f"... and {len(self.steps) - 20} more kinds of block")
+            rest = several(len(self.steps) - 20, "more kind", "more kinds")
+            lines.append(f"... and {rest} of block")
         return "\n".join(lines) or "nothing to count: every pair is forced"
 
 
@@ -171,12 +173,21 @@ class Count:
         state["factors"] = ()
         return state
 
+    def __copy__(self) -> Count:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Count:
+        """Itself: it never changes, and a copy would have to compute the value."""
+        return self
+
     @property
     def log2(self) -> float:
         return self.log / _LN2
 
     def __str__(self) -> str:
         noun = "weight of all matchings" if self.weighted else "matchings"
+        if self.exact and not self.weighted and self.log == 0:
+            noun = "matching"
         if self.exact:
             if self.log < 40 * math.log(10):
                 return f"{self.value} {noun} (2^{self.log2:.4g}), exact, by {self.method}"

@@ -7,15 +7,18 @@ from concurrent.futures import Executor
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.arguments import whole
 from anonymatch.counting import frontier
 from anonymatch.counting.block import Block
 from anonymatch.counting.closed_forms import complete, nested
 from anonymatch.counting.near_complete import near_complete
 from anonymatch.counting.reduce import reduce
 from anonymatch.effort import Budget, Effort, Progress
-from anonymatch.errors import InputError, NoMatchingError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.errors import NoMatchingError
+from anonymatch.graph.bipartite import Graph, check_graph
+from anonymatch.graph.limits import check_memory
 from anonymatch.graph.structure import witness
+from anonymatch.wording import several
 
 __all__ = ["sample"]
 
@@ -63,15 +66,14 @@ def sample(
     >>> am.sample(am.Graph.from_rows(["110", "011", "101"]), 3, seed=1).shape
     (3, 3)
     """
-    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise InputError(f"size must be a whole number from 0, not {size!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed must be a whole number from 0, not {seed!r}")
+    check_graph(graph)
+    size, seed = whole(size, "size"), whole(seed, "seed")
+    allowance = Budget.of(budget)
+    effort = Effort(executor=executor, progress=progress)
+    check_memory(4 * size * graph.n_users, several(size, "matching"), "draw fewer at a time")
     why = witness(graph)
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
-    allowance = Budget.of(budget)
-    effort = Effort(executor=executor, progress=progress)
     reduced = reduce(graph, exact=False)
     table = reduced.table
     matchings = np.empty((size, graph.n_users), dtype=np.int32)

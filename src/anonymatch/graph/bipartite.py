@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.arguments import elements, wholes
 from anonymatch.errors import InputError
 from anonymatch.graph import inputs, outputs
 from anonymatch.graph.edges import (
@@ -20,6 +21,7 @@ from anonymatch.graph.edges import (
     pointers,
     settle,
 )
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
     import scipy.sparse
 
     from anonymatch.graph.names import Names
+
+
+def check_graph(graph: object) -> None:
+    """Refuse what is no Graph where one is wanted."""
+    if not isinstance(graph, Graph):
+        raise InputError(
+            f"need an anonymatch.Graph, not {type(graph).__name__}; "
+            "make one with Graph.from_edges or read a file with anonymatch.read"
+        )
 
 
 class Graph:
@@ -305,22 +316,28 @@ class Graph:
         >>> Graph.from_edges([("ann", "x"), ("bob", "y")]).select(["bob"], ["x", "y"]).to_rows()
         ['01']
         """
+        chosen = elements(users, "users must be a list of names")
+        others = elements(behaviours, "behaviours must be a list of names")
         return self.take(
-            np.array([self.user_index(name) for name in users], dtype=np.int64),
-            np.array([self.behaviour_index(name) for name in behaviours], dtype=np.int64),
+            [self.user_index(name) for name in chosen],
+            [self.behaviour_index(name) for name in others],
         )
 
     def take(
-        self, users: npt.NDArray[np.integer[Any]], behaviours: npt.NDArray[np.integer[Any]]
+        self,
+        users: npt.NDArray[np.integer[Any]] | Sequence[int],
+        behaviours: npt.NDArray[np.integer[Any]] | Sequence[int],
     ) -> Graph:
-        """As :meth:`select`, by index: each index at most once."""
-        new_row, new_column = (
-            inverse(chosen, size, noun)
-            for chosen, size, noun in (
-                (users, self.n_users, "user"),
-                (behaviours, self.n_behaviours, "behaviour"),
-            )
-        )
+        """As :meth:`select`, by index: each index at most once.
+
+        Examples
+        --------
+        >>> Graph.from_rows(["110", "011"]).take([1], [2, 1])
+        Graph(1 user, 2 behaviours, 2 edges)
+        """
+        rows_taken, columns_taken = wholes(users, "users"), wholes(behaviours, "behaviours")
+        new_row = inverse(rows_taken, self.n_users, "user")
+        new_column = inverse(columns_taken, self.n_behaviours, "behaviour")
         edges = self._edges
         rows, columns = new_row[edges.rows()], new_column[edges.indices]
         keep = np.flatnonzero((rows >= 0) & (columns >= 0))
@@ -329,22 +346,24 @@ class Graph:
             rows[keep],
             columns[keep],
             None if values is None else values[keep],
-            (len(users), len(behaviours)),
+            (len(rows_taken), len(columns_taken)),
             str,
         )
-        return Graph(self._users.take(users), self._behaviours.take(behaviours), chosen)
+        names = self._users.take(rows_taken), self._behaviours.take(columns_taken)
+        return Graph(*names, chosen)
 
-    def keep_edges(self, mask: npt.NDArray[np.bool_]) -> Graph:
+    def keep_edges(self, mask: npt.NDArray[np.bool_] | Sequence[bool]) -> Graph:
         """The graph with all users and behaviours but only the edges where ``mask`` is true.
 
         Examples
         --------
-        >>> import numpy as np
-        >>> Graph.from_rows(["11", "01"]).keep_edges(np.array([True, False, True])).to_rows()
+        >>> Graph.from_rows(["11", "01"]).keep_edges([True, False, True]).to_rows()
         ['10', '01']
         """
-        if mask.dtype != np.bool_ or mask.shape != (self.n_edges,):
+        mask = np.asarray(mask)
+        if mask.shape != (self.n_edges,) or (mask.dtype != np.bool_ and self.n_edges):
             raise InputError(f"mask must be {self.n_edges} bools, one an edge")
+        mask = mask.astype(np.bool_)
         edges = self._edges
         weights, exact = settle(
             None if edges.weights is None else edges.weights[mask],
@@ -355,7 +374,6 @@ class Graph:
             indices=edges.indices[mask],
             weights=weights,
             exact=exact,
-            duplicates=0,
         )
         return Graph(self._users, self._behaviours, kept)
 
@@ -431,5 +449,5 @@ class Graph:
 
     def __repr__(self) -> str:
         parts = ((self.n_users, "user"), (self.n_behaviours, "behaviour"), (self.n_edges, "edge"))
-        size = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in parts)
+        size = ", ".join(several(*part) for part in parts)
         return f"Graph({size}{', weighted' if self.weighted else ''})"

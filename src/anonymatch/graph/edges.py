@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ AnyArray = npt.NDArray[Any]
 
 Describe = Callable[[int], str]
 
+SMALLEST = sys.float_info.min  # below, a float64 has fewer digits, and rounding knows no bound
+
 
 class EdgeError(InputError):
     """An edge is not usable; ``positions`` of the input tell a reader of files which lines."""
@@ -43,7 +46,8 @@ class Edges:
     indices: Indices
     weights: Weights | None  # None: every weight is 1
     exact: Objects | None  # only where float64 cannot hold some weight
-    duplicates: int  # equal edges that were dropped
+    duplicates: int = 0  # equal edges that were dropped
+    weightless: int = 0  # edges of weight 0 that were dropped
 
     def rows(self) -> Indices:
         """The user of each edge."""
@@ -93,7 +97,10 @@ def canonical(
         if floats is not None:
             _check_equal(same, floats if exact is None else exact, order, describe)
         keep = np.concatenate(([True], ~same))
+    weightless = 0
     if floats is not None and not floats.all():
+        empty = (floats == 0.0) if keep is None else keep & (floats == 0.0)
+        weightless = int(np.count_nonzero(empty))
         keep = (floats != 0.0) if keep is None else keep & (floats != 0.0)
     if keep is not None:
         indptr = np.concatenate(([0], np.cumsum(keep, dtype=np.int32)))[indptr].astype(np.int32)
@@ -101,7 +108,14 @@ def canonical(
         floats = None if floats is None else floats[keep]
         exact = None if exact is None else exact[keep]
     floats, exact = settle(floats, exact)
-    return Edges(indptr=indptr, indices=indices, weights=floats, exact=exact, duplicates=duplicates)
+    return Edges(
+        indptr=indptr,
+        indices=indices,
+        weights=floats,
+        exact=exact,
+        duplicates=duplicates,
+        weightless=weightless,
+    )
 
 
 def _repeats(indptr: Indices, indices: Indices) -> Bools:
@@ -129,9 +143,9 @@ def pointers(rows: AnyArray, n_rows: int) -> Indices:
     return indptr
 
 
-def inverse(chosen: AnyArray, size: int, noun: str) -> npt.NDArray[np.int64]:
+def inverse(chosen: npt.NDArray[np.int64], size: int, noun: str) -> npt.NDArray[np.int64]:
     """New index of each old one, -1 for those left out."""
-    if len(chosen) and (int(chosen.min()) < 0 or int(chosen.max()) >= size):
+    if len(chosen) and int(chosen.max()) >= size:
         raise InputError(f"a {noun} index is outside 0 to {size - 1}")
     new = np.full(size, -1, dtype=np.int64)
     new[chosen] = np.arange(len(chosen))
@@ -182,6 +196,11 @@ def exact_text(text: str) -> int | Fraction | None:
         return None
 
 
+# Text of a number that is not 0, such as 1e-400, though it may become 0 as a float64.
+VANISHED = r"^[^eE]*[1-9]"
+TOO_SMALL = ", closer to 0 than a float64 can be (5e-324); scale the weights"
+
+
 def exact_weight(value: float) -> int | Fraction:
     """The number that a float64 is: an int if whole, else its binary fraction."""
     return int(value) if value.is_integer() else Fraction(value)
@@ -198,14 +217,15 @@ def _check_objects(array: Objects, describe: Describe) -> tuple[Weights, Objects
             floats[position] = float(number)
         except OverflowError:
             floats[position] = math.inf
-        if floats[position] in (0.0, math.inf) and number:
+        # Python's own float equals a rational only if it is exactly that number; numpy's rounds.
+        rounded = float(floats[position]) != number
+        if rounded and not SMALLEST <= floats[position] < math.inf:
             raise EdgeError(
-                f"the weight of {describe(position)} does not fit a float64 (5e-324 to 1.8e308); "
-                "scale the weights",
+                f"the weight of {describe(position)} does not fit a float64 "
+                "(2.2e-308 to 1.8e308); scale the weights",
                 position,
             )
-        # Python's own float equals a rational only if it is exactly that number; numpy's rounds.
-        inexact = inexact or float(floats[position]) != number
+        inexact = inexact or rounded
     return floats, exact if inexact else None
 
 

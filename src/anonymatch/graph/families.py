@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch._native import LARGEST
+from anonymatch.arguments import real, whole, wholes
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.inputs import join
+from anonymatch.graph.limits import check_memory
 from anonymatch.graph.names import Names
+from anonymatch.wording import several
 
 Integers = npt.NDArray[np.int64]
+
+_BYTES_AN_EDGE = 40  # two ends as int64, what they are made from, and the sorted rows
+_DRAWN = 1 << 24  # random numbers that are held at once
+_PAIRS = 1 << 30  # pairs from which a number for each takes too long if few of them are edges
+_SPARSE = 0.05
 
 
 def complete(n: int) -> Graph:
@@ -24,7 +34,7 @@ def complete(n: int) -> Graph:
     >>> complete(3)
     Graph(3 users, 3 behaviours, 9 edges)
     """
-    return partition([n])
+    return partition([_side(n)])
 
 
 def ring(n: int, k: int) -> Graph:
@@ -37,7 +47,8 @@ def ring(n: int, k: int) -> Graph:
     >>> ring(4, 2).to_rows()
     ['1100', '0110', '0011', '1001']
     """
-    return circulant(n, range(k))
+    n = _side(n)
+    return circulant(n, range(whole(k, "k", most=n)))
 
 
 def circulant(n: int, shifts: Sequence[int]) -> Graph:
@@ -48,9 +59,11 @@ def circulant(n: int, shifts: Sequence[int]) -> Graph:
     >>> circulant(4, [0, 2]).to_rows()
     ['1010', '0101', '1010', '0101']
     """
-    moves = np.array(shifts, dtype=np.int64) % max(n, 1)
+    n = _side(n)
+    moves = wholes(shifts, "shifts", least=None) % max(n, 1)
     if len(np.unique(moves)) < len(moves):
         raise InputError(f"two of the shifts are equal modulo {n}; give different ones")
+    _check_size(n * len(moves), n)
     users = np.arange(n)
     return _graph(np.repeat(users, len(moves)), (users[:, None] + moves).ravel() % max(n, 1), n, n)
 
@@ -63,6 +76,8 @@ def crown(n: int) -> Graph:
     >>> crown(3).to_rows()
     ['011', '101', '110']
     """
+    n = _side(n)
+    _check_size(n * (n - 1))
     return Graph.from_biadjacency(~np.eye(n, dtype=np.bool_))
 
 
@@ -74,7 +89,8 @@ def partition(sizes: Sequence[int]) -> Graph:
     >>> partition([2, 1]).to_rows()
     ['110', '110', '001']
     """
-    group = np.array(sizes, dtype=np.int64)
+    group = wholes(sizes, "sizes")
+    _check_size(int(np.square(group, dtype=np.float64).sum()), int(group.sum(dtype=np.float64)))
     begin = np.repeat(np.cumsum(group) - group, group)
     return _spans(begin, begin + np.repeat(group, group), int(group.sum()))
 
@@ -87,8 +103,15 @@ def random_density(n: int, density: float, seed: int) -> Graph:
     >>> random_density(100, 0.5, seed=1).n_edges
     4953
     """
-    cells = np.random.default_rng(seed).random((n, n)) < density
-    return Graph.from_biadjacency(cells)
+    n, density = _side(n), real(density, "density", high=1.0)
+    draws = np.random.default_rng(whole(seed, "seed"))
+    pairs = n * n
+    _check_size(math.ceil(pairs * density), n)
+    if pairs > _PAIRS and density < _SPARSE:
+        edges = _distinct(pairs, int(draws.binomial(pairs, density)), draws)
+    else:
+        edges = _pair_by_pair(n, density, draws)
+    return _graph(edges // max(n, 1), edges % max(n, 1), n, n)
 
 
 def random_regular(n: int, k: int, seed: int) -> Graph:
@@ -104,8 +127,9 @@ def random_regular(n: int, k: int, seed: int) -> Graph:
     >>> set(graph.degrees.tolist()), set(graph.behaviour_degrees.tolist())
     ({3}, {3})
     """
-    if not 0 <= k <= n:
-        raise InputError(f"degree {k} does not fit {n} behaviours; give 0 to {n}")
+    n, seed = _side(n), whole(seed, "seed")
+    k = whole(k, "k", most=n)
+    _check_size(n * k, n)
     if 2 * k > n:
         cells = np.ones((n, n), dtype=np.bool_)
         sparse = random_regular(n, n - k, seed)
@@ -137,8 +161,14 @@ def band(n: int, below: int, above: int) -> Graph:
     >>> band(4, 1, 1).to_rows()
     ['1100', '1110', '0111', '0011']
     """
+    n = _side(n)
+    below, above = (
+        min(max(whole(side, name, least=None), -n), n)
+        for side, name in ((below, "below"), (above, "above"))
+    )
     users = np.arange(n)
-    return _spans(np.maximum(users - below, 0), np.minimum(users + above + 1, n), n)
+    begins = np.clip(users - below, 0, n)
+    return _spans(begins, np.clip(users + above + 1, begins, n), n)
 
 
 def hessenberg(n: int) -> Graph:
@@ -160,7 +190,7 @@ def ferrers(degrees: Sequence[int]) -> Graph:
     >>> ferrers([1, 3, 3]).to_rows()
     ['100', '111', '111']
     """
-    ends = np.array(degrees, dtype=np.int64)
+    ends = wholes(degrees, "degrees")
     return _spans(np.zeros_like(ends), ends, max(len(ends), int(ends.max(initial=0))))
 
 
@@ -174,6 +204,8 @@ def hypercube(dimension: int) -> Graph:
     >>> hypercube(3)
     Graph(4 users, 4 behaviours, 12 edges)
     """
+    dimension = whole(dimension, "dimension")
+    _check_size(dimension * 2 ** min(dimension, 100) // 2)
     corners = np.arange(2**dimension)
     neighbours = corners[:, None] ^ (1 << np.arange(dimension))
     odd = np.bitwise_count(corners) % 2 == 1
@@ -190,6 +222,8 @@ def grid(rows: int, columns: int) -> Graph:
     >>> grid(2, 3)
     Graph(3 users, 3 behaviours, 7 edges)
     """
+    rows, columns = whole(rows, "rows"), whole(columns, "columns")
+    _check_size(max(2 * rows * columns - rows - columns, 0))
     return _board(np.ones((rows, columns), dtype=np.bool_))
 
 
@@ -201,6 +235,8 @@ def aztec(n: int) -> Graph:
     >>> aztec(2)
     Graph(6 users, 6 behaviours, 16 edges)
     """
+    n = _side(n)
+    _check_size(4 * n * n)
     centre = np.abs(np.arange(2 * n) - n + 0.5)
     return _board(centre[:, None] + centre <= n)
 
@@ -216,6 +252,8 @@ def hexagon(a: int, b: int, c: int) -> Graph:
     >>> hexagon(1, 1, 1)
     Graph(3 users, 3 behaviours, 6 edges)
     """
+    a, b, c = whole(a, "a"), whole(b, "b"), whole(c, "c")
+    _check_size(3 * (a * b + b * c + c * a) - a - b - c)
     # Cells (i, j) of a parallelogram lattice; each is cut into an up triangle (i, j) with corners
     # (i, j), (i + 1, j), (i, j + 1) and a down triangle with corners (i + 1, j), (i, j + 1),
     # (i + 1, j + 1). With x = i, y = j the hexagon is 0 <= x <= a + c, 0 <= y <= b + c,
@@ -234,6 +272,40 @@ def hexagon(a: int, b: int, c: int) -> Graph:
         behaviours.append(downs[near[inside]])
     n_users, n_behaviours = int(up.sum()), int(down.sum())
     return _graph(np.concatenate(users), np.concatenate(behaviours), n_users, n_behaviours)
+
+
+def _side(n: int) -> int:
+    n = whole(n, "n", most=LARGEST)
+    _check_size(0, n)
+    return n
+
+
+def _check_size(edges: int, n: int = 0) -> None:
+    """Refuse a graph of so many edges, and so many users, before memory is filled."""
+    if edges > LARGEST:
+        number = f"{edges}" if edges < 10**18 else "more than 10^18"
+        raise InputError(f"it would have {number} edges; a graph holds at most {LARGEST}")
+    size = f"a graph of {several(edges, 'edge') if edges else several(n, 'user')}"
+    check_memory(_BYTES_AN_EDGE * (edges + n), size, "make it smaller")
+
+
+def _pair_by_pair(n: int, density: float, draws: np.random.Generator) -> Integers:
+    """The pairs that are edges, from one number a pair, some rows at a time."""
+    rows = max(1, _DRAWN // max(n, 1))
+    found = [np.empty(0, dtype=np.int64)]
+    for first in range(0, n, rows):
+        there = draws.random((min(rows, n - first), n)) < density
+        found.append(first * n + np.flatnonzero(there))
+    return np.concatenate(found)
+
+
+def _distinct(pairs: int, size: int, draws: np.random.Generator) -> Integers:
+    """So many different pairs, all sets equally likely: drawn until enough of them differ."""
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < size:
+        found = np.sort(np.append(found, draws.integers(pairs, size=size - len(found))))
+        found = found[np.diff(found, prepend=-1) > 0]
+    return found
 
 
 def _board(squares: npt.NDArray[np.bool_]) -> Graph:
@@ -260,6 +332,7 @@ def _coloured(one: Any, other: Any, white: Any, there: Any = True) -> Graph:
 def _spans(begins: Integers, ends: Integers, n_behaviours: int) -> Graph:
     """User i may have done begins[i] to ends[i] - 1."""
     lengths = ends - begins
+    _check_size(int(lengths.sum(dtype=np.float64)), n_behaviours)
     users = np.repeat(np.arange(len(begins)), lengths)
     offset = np.arange(len(users)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return _graph(users, begins[users] + offset, len(begins), n_behaviours)

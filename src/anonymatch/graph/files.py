@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.file_formats.source import Source
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _PACKED = (".csv", ".tsv", ".mtx", ".json", ".jsonl")
 
 
 class FileNote(UserWarning):
-    """Something in a file was left out without harm, such as a column that is not needed."""
+    """Something in a file makes no edge, such as a column that is not needed or a weight of 0."""
 
 
 def read(path: str | os.PathLike[str]) -> Graph:
@@ -66,7 +66,8 @@ def read(path: str | os.PathLike[str]) -> Graph:
     Warns
     -----
     FileNote
-        Extra columns were ignored, or equal edges were kept once.
+        Extra columns and empty rows were ignored, equal edges were kept once, edges of weight 0
+        were left out, or a name stands in no edge because its rows lack the other name.
 
     Examples
     --------
@@ -78,7 +79,7 @@ def read(path: str | os.PathLike[str]) -> Graph:
     [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
     >>> folder.cleanup()
     """
-    place = Path(path)
+    place = _place(path)
     suffix, packed = _suffix(place)
     try:
         _check_file(place)
@@ -116,7 +117,8 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     ...     read(path) == graph
     True
     """
-    place = Path(path)
+    check_graph(graph)
+    place = _place(path)
     suffix, packed = _suffix(place)
     writer = _writer(suffix)
     if place.is_dir():
@@ -136,6 +138,13 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
         raise InputError(f"{place}: {_reason(error, 'write')}") from None
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _place(path: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise InputError(f"path must be text or a Path, not {path!r}") from None
 
 
 def _suffix(path: Path) -> tuple[str, bool]:

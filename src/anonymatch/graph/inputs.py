@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.arguments import elements, whole
 from anonymatch.errors import InputError
 from anonymatch.graph.edges import AnyArray, Edges, canonical
 from anonymatch.graph.names import Names, plain
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 Parts = tuple[Names, Names, Edges]
 
+_SHAPE = "(user, behaviour) or (user, behaviour, weight)"
+_NO_EDGE = (str, bytes, set, frozenset, dict)  # they have a length, and no first and second
+
 
 def rows(given: Iterable[str | Iterable[int]], n_behaviours: int | None) -> Parts:
     """Bit strings or iterables of behaviour indices, one a user."""
@@ -26,8 +31,10 @@ def rows(given: Iterable[str | Iterable[int]], n_behaviours: int | None) -> Part
         raise InputError("from_rows takes one row a user; for a matrix use from_biadjacency")
     lengths: list[int] = []
     columns: list[npt.NDArray[np.int64]] = []
+    if n_behaviours is not None:
+        n_behaviours = whole(n_behaviours, "n_behaviours")
     width = n_behaviours
-    for user, row in enumerate(given):
+    for user, row in enumerate(elements(given, "rows must be one row a user")):
         if isinstance(row, str):
             width = len(row) if width is None else width
             columns.append(_bits(row, user, width))
@@ -39,7 +46,9 @@ def rows(given: Iterable[str | Iterable[int]], n_behaviours: int | None) -> Part
     if width is None:
         width = largest + 1
     if largest >= width:
-        raise InputError(f"behaviour {largest} is outside the {width} behaviours; widen the rows")
+        raise InputError(
+            f"behaviour {largest} is outside the {several(width, 'behaviour')}; widen the rows"
+        )
     users = np.repeat(np.arange(len(lengths)), lengths)
     edges = canonical(users, joined, None, (len(lengths), width), str)
     if edges.duplicates:
@@ -53,7 +62,9 @@ def rows(given: Iterable[str | Iterable[int]], n_behaviours: int | None) -> Part
 
 def _bits(row: str, user: int, width: int) -> npt.NDArray[np.int64]:
     if len(row) != width:
-        raise InputError(f"row {user} has {len(row)} bits, expected {width}; give all rows alike")
+        raise InputError(
+            f"row {user} has {several(len(row), 'bit')}, expected {width}; give all rows alike"
+        )
     try:
         bits = np.frombuffer(row.encode("ascii"), dtype=np.uint8) - ord("0")
         valid = bool((bits <= 1).all())
@@ -65,11 +76,15 @@ def _bits(row: str, user: int, width: int) -> npt.NDArray[np.int64]:
 
 
 def _positions(row: Iterable[int], user: int, limit: int | None) -> npt.NDArray[np.int64]:
-    found = np.array(row if isinstance(row, (list, range, np.ndarray)) else list(row))
+    wrong = f"row {user} must hold behaviour indices (whole numbers) or be bits"
+    if isinstance(row, bytes):
+        raise InputError(f"{wrong}, not {row[:40]!r}")
+    known = isinstance(row, (list, range, np.ndarray))
+    found = np.array(row if known else list(elements(row, wrong)))
     if found.size == 0:
         return np.empty(0, dtype=np.int64)
     if found.dtype.kind not in "iu" or found.ndim != 1:
-        raise InputError(f"row {user} must hold behaviour indices (whole numbers) or be bits")
+        raise InputError(wrong)
     low, high = int(found.min()), int(found.max())
     if low < 0 or (limit is not None and high >= limit):
         raise InputError(
@@ -93,11 +108,9 @@ def edge_list(
     ends = (array("q"), array("q"))
     weights: list[object] = []
     weighted = False
-    for position, edge in enumerate(edges):
-        if isinstance(edge, (str, bytes)) or not 2 <= len(edge) <= 3:
-            raise InputError(
-                f"edge {position} is {edge!r}; give (user, behaviour) or (user, behaviour, weight)"
-            )
+    for position, edge in enumerate(elements(edges, f"edges must be pairs {_SHAPE}")):
+        if isinstance(edge, _NO_EDGE) or not hasattr(edge, "__len__") or not 2 <= len(edge) <= 3:
+            raise InputError(f"edge {position} is {edge!r}; give {_SHAPE}")
         if len(edge) == 3 and not weighted:
             weighted, weights = True, [1] * position
         if weighted:
@@ -149,8 +162,10 @@ def matrix(
             dense = dense.reshape(0, 0)
         shape = dense.shape
         if len(shape) != 2:
-            raise InputError(f"the matrix has {len(shape)} dimensions; give users x behaviours")
-        row, column = np.nonzero(dense)
+            number = several(len(shape), "dimension")
+            raise InputError(f"the matrix has {number}; give users x behaviours")
+        # Among objects, what is neither 0 nor a number (None, text) must not pass for no edge.
+        row, column = np.nonzero(dense != 0 if dense.dtype == object else dense)
         values = dense[row, column]
     names = (Names.given(users, shape[0], "user"), Names.given(behaviours, shape[1], "behaviour"))
     return join(*names, row, column, values)
@@ -158,6 +173,9 @@ def matrix(
 
 def network(graph: networkx.Graph[Any], users: Iterable[Hashable] | None) -> Parts:
     """A bipartite networkx graph."""
+    if not (hasattr(graph, "nodes") and hasattr(graph, "edges")):
+        kind = type(graph)
+        raise InputError(f"need a networkx.Graph, not {kind.__module__}.{kind.__qualname__}")
     if users is None:
         sides = dict(graph.nodes(data="bipartite"))
         if any(side not in (0, 1) for side in sides.values()):

@@ -26,13 +26,13 @@ def memory() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
-def check_memory(needed: int, what: str) -> None:
+def check_memory(needed: int, what: str, advice: str = "split the file") -> None:
     """Refuse work that is predicted to need more memory than there is."""
     free = memory()
     if needed > free:
         raise InputError(
             f"{what} would need about {needed / 2**30:.1f} GiB of memory and "
-            f"{free / 2**30:.1f} GiB are free; split the file"
+            f"{free / 2**30:.1f} GiB are free; {advice}"
         )
 
 

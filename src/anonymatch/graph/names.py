@@ -13,7 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.arguments import elements
 from anonymatch.errors import InputError
+from anonymatch.wording import several
 
 # Comparing spellings costs about 10 microseconds a name; above this a typo gets no suggestion.
 _SUGGEST_AMONG = 20_000
@@ -47,12 +49,14 @@ class Names:
         if isinstance(names, range) and names == range(len(names)):
             checked = cls(names, noun)
         else:
-            checked = cls(tuple(plain(name, noun) for name in names), noun)
+            given = elements(names, f"{noun}s must be a list of names")
+            checked = cls(tuple(plain(name, noun) for name in given), noun)
             if len(checked.index) != len(checked):
                 twice = next(n for i, n in enumerate(checked.values) if checked.index[n] != i)
                 raise InputError(f"{noun} {twice!r} is named twice in {noun}s; name each once")
         if size is not None and len(checked) != size:
-            raise InputError(f"{len(checked)} {noun}s are named but there are {size}")
+            verb = "is" if len(checked) == 1 else "are"
+            raise InputError(f"{several(len(checked), noun)} {verb} named but there are {size}")
         return checked
 
     def __len__(self) -> int:
@@ -114,6 +118,8 @@ class Names:
             if close:
                 return "close names: " + ", ".join(repr(spelled[text]) for text in close)
         some = ", ".join(repr(self[index]) for index in range(min(3, len(self))))
+        if len(self) == 1:
+            return f"the only {self.noun} is {some}"
         return f"the {len(self)} {self.noun}s begin with {some}"
 
 

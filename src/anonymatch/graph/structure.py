@@ -15,8 +15,9 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.errors import NoMatchingError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.edges import Edges, Indices, Weights, pointers, settle
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -187,13 +188,12 @@ class BlockView:
             indices=np.searchsorted(behaviours, whole.indices[chosen]).astype(np.int32),
             weights=weights,
             exact=exact,
-            duplicates=0,
         )
         return Graph(whole._users.take(users), whole._behaviours.take(behaviours), edges)
 
     def __repr__(self) -> str:
         sizes = (self.n_users, "user"), (self.n_behaviours, "behaviour"), (self.n_edges, "edge")
-        text = ", ".join(f"{size} {noun}{'' if size == 1 else 's'}" for size, noun in sizes)
+        text = ", ".join(several(*size) for size in sizes)
         return f"BlockView({text})"
 
 
@@ -244,6 +244,7 @@ def structure(graph: Graph) -> Structure:
     >>> found.n_matched, found.block_of_user.tolist(), found.block_of_behaviour.tolist()
     (3, [0, 0, 1], [0, 0, 1])
     """
+    check_graph(graph)
     known = _structures.get(graph)
     if known is None:
         found = _native.find_structure(graph)
@@ -268,6 +269,7 @@ def block_table(graph: Graph) -> BlockTable:
     >>> table.class_of_block.tolist()
     [0, 0]
     """
+    check_graph(graph)
     known = _tables.get(graph)
     if known is None:
         found = _require_matching(graph).found

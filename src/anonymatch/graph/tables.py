@@ -9,11 +9,20 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from anonymatch._native import group_hashes
+from anonymatch._native import LARGEST, group_hashes
 from anonymatch.errors import InputError
-from anonymatch.graph.edges import EXACT_TEXT, EdgeError, Indices, exact_text
+from anonymatch.graph.edges import (
+    EXACT_TEXT,
+    TOO_SMALL,
+    VANISHED,
+    EdgeError,
+    Indices,
+    exact_text,
+)
 from anonymatch.graph.inputs import Parts, join
 from anonymatch.graph.names import Names
+from anonymatch.graph.notes import edge_notes, lonely_notes
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +49,8 @@ def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
     """Parts of a graph, and notes on what was left out; an EdgeError has the rows it is about."""
     notes = []
     check_columns(frame.columns)
+    if frame.height > LARGEST:
+        raise InputError(f"it has {frame.height} rows; a graph holds at most {LARGEST} edges")
     extra = [name for name in frame.columns if name not in COLUMNS]
     if extra:
         notes.append(f"ignored columns: {', '.join(map(repr, extra))}")
@@ -57,21 +68,16 @@ def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
             _check_loose(given, row, column)
             given = given.gather(edges)
         weights = _with_rows(edges, lambda: _weights(given))
+    alone = []
     if edges is not None:
         empty = int(np.count_nonzero((row < 0) & (column < 0)))
         if empty:
-            notes.append(f"ignored {empty} empty row{'' if empty == 1 else 's'}")
+            notes.append(f"ignored {several(empty, 'empty row')}")
+        alone = [row[(row >= 0) & (column < 0)], column[(row < 0) & (column >= 0)]]
         row, column = row[edges], column[edges]
     named = Names(users, "user"), Names(behaviours, "behaviour")
     parts = _with_rows(edges, lambda: join(*named, row, column, weights))
-    duplicates = parts[2].duplicates
-    if duplicates:
-        notes.append(
-            "1 edge is given twice; kept once"
-            if duplicates == 1
-            else f"{duplicates} rows repeat an edge; kept once"
-        )
-    return parts, notes
+    return parts, notes + edge_notes(parts, "row") + (lonely_notes(parts, *alone) if alone else [])
 
 
 def _with_rows(edges: npt.NDArray[np.intp] | None, work: Callable[[], _T]) -> _T:
@@ -184,6 +190,7 @@ def _weights(given: pl.Series) -> AnyArray:
     numbers = given
     if kind == pl.String:
         numbers = given.cast(pl.Float64, strict=False)
+        _check_vanished(given, numbers)
         longest = given.str.len_bytes().max()
         if numbers.null_count() or (isinstance(longest, int) and longest > 15):
             return _exact(given, numbers)
@@ -196,6 +203,15 @@ def _weights(given: pl.Series) -> AnyArray:
         objects[:] = given.to_list()
         return objects
     return numbers.to_numpy()
+
+
+def _check_vanished(given: pl.Series, numbers: pl.Series) -> None:
+    """Refuse text such as 1e-400, which is not 0 but becomes 0 as a float64."""
+    zeros = (numbers == 0.0).arg_true()
+    wrong = given.gather(zeros).str.contains(VANISHED).arg_true()
+    if len(wrong):
+        at = int(zeros[int(wrong[0])])
+        raise EdgeError(f"the weight is {given[at]!r}{TOO_SMALL}", at)
 
 
 def _exact(given: pl.Series, numbers: pl.Series) -> AnyArray:

@@ -2,7 +2,7 @@
 
 Names are text, kept as written: spaces count, quotes allow separators and newlines. A row with an
 empty behaviour keeps a user without an edge; a row with an empty user keeps a behaviour without an
-edge. An empty name must be quoted (``""``).
+edge; names that are in no edge of the file are noted. An empty name must be quoted (``""``).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from anonymatch.graph import limits, tables
 from anonymatch.graph.edges import EdgeError
 from anonymatch.graph.file_formats.rows import frame_of
 from anonymatch.graph.file_formats.source import Source, decode
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _BYTES_A_ROW = 100  # polars' strings, their codes and the sorts, at their peak
 _PIECE = 1 << 20
+_INNER_QUOTE = "a quote stands inside a field; quote the field, and write the quote twice in it"
+_OPEN_QUOTE = "a quote opens here and is not closed; close it, or write it twice inside quotes"
 _OTHER_KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
@@ -55,10 +58,15 @@ def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
         )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         decode(bytes(data))
+        _check_quotes(bytes(data), separator)
         _check_fields(data, separator, len(columns))
         raise InputError(f"it is no table: {str(error).splitlines()[0]}") from None
     if frame.get_columns()[-1].null_count():
-        _check_fields(data, separator, len(columns))
+        try:
+            _check_fields(data, separator, len(columns))
+        except InputError:
+            _check_quotes(bytes(data), separator)
+            raise
     if frame.is_empty():
         raise InputError("it has a header and no rows; add one row an edge")
     try:
@@ -95,11 +103,32 @@ def _header(data: memoryview, separator: str) -> list[str]:
     if not head.strip():
         raise InputError("it is empty; the first line must name the columns")
     first = head.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
+    if first.count(b'"') % 2:
+        raise InputError(f"line 1: {_OPEN_QUOTE}")
     columns = next(csv.reader([decode(first)], delimiter=separator), [])
     for name in set(columns) & set(tables.COLUMNS):
         if columns.count(name) > 1:
             raise InputError(f"line 1: column {name!r} is there twice; keep one")
     return columns
+
+
+def _check_quotes(data: bytes, separator: str) -> None:
+    """Refuse quotes that do not enclose a field, with the line where they begin."""
+    borders = separator.encode() + b"\r\n"
+    at = data.find(b'"')
+    while at >= 0:
+        if at and data[at - 1] not in borders:
+            raise InputError(f"line {_line_of(data, at)}: {_INNER_QUOTE}")
+        end = data.find(b'"', at + 1)
+        while end >= 0 and data[end + 1 : end + 2] == b'"':
+            end = data.find(b'"', end + 2)
+        if end < 0 or data[end + 1 : end + 2].strip(borders):
+            raise InputError(f"line {_line_of(data, at)}: {_OPEN_QUOTE}")
+        at = data.find(b'"', end + 1)
+
+
+def _line_of(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1
 
 
 def _check_fields(data: memoryview, separator: str, expected: int) -> None:
@@ -122,7 +151,7 @@ def _check_fields(data: memoryview, separator: str, expected: int) -> None:
 
 def _refuse(line: int, fields: int, expected: int) -> None:
     raise InputError(
-        f"line {line}: {fields} field{'' if fields == 1 else 's'}, but the header has {expected}; "
+        f"line {line}: {several(fields, 'field')}, but the header has {expected}; "
         "write an empty field for a missing name"
     )
 

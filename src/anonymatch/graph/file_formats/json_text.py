@@ -12,6 +12,7 @@ Names are text or whole numbers and stay what they are. A weight is a number, or
 from __future__ import annotations
 
 import json
+import re
 from array import array
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,12 @@ import numpy as np
 
 from anonymatch.errors import InputError
 from anonymatch.graph import limits
-from anonymatch.graph.edges import EdgeError, exact_text
+from anonymatch.graph.edges import TOO_SMALL, VANISHED, EdgeError, exact_text
 from anonymatch.graph.file_formats.rows import frame_of
 from anonymatch.graph.file_formats.sides import check_name, check_names
 from anonymatch.graph.inputs import edge_list, join
 from anonymatch.graph.names import Names
+from anonymatch.graph.notes import edge_notes, lonely_notes
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -68,6 +70,7 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     text = source.text()
     sides: tuple[dict[Any, int], dict[Any, int]] = ({}, {})
     ends = (array("q"), array("q"))
+    alone = (array("q"), array("q"))
     lines = array("q")
     weights: list[Any] = []
     weighted = False
@@ -87,6 +90,8 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
             for side, noun in enumerate(("user", "behaviour"))
         ]
         if -1 in found:
+            for end, index in zip(alone, found, strict=True):
+                end.extend([index] * (index >= 0))
             continue
         lines.append(number)
         for end, index in zip(ends, found, strict=True):
@@ -103,7 +108,9 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
         where = " and ".join(str(lines[at]) for at in error.positions)
         raise InputError(f"line{'s' if ' ' in where else ''} {where}: {error}") from None
     ignored = f"ignored keys: {', '.join(map(repr, sorted(extra)))}"
-    return parts, [*([ignored] if extra else []), *_repeats(parts)]
+    users_alone, behaviours_alone = (np.array(end, dtype=np.int64) for end in alone)
+    lonely = lonely_notes(parts, users_alone, behaviours_alone)
+    return parts, [*([ignored] if extra else []), *edge_notes(parts, "line"), *lonely]
 
 
 def write_lines(graph: Graph, stream: BinaryIO) -> None:
@@ -133,7 +140,7 @@ def _document(document: dict[str, Any]) -> tuple[Parts, list[str]]:
     except EdgeError as error:
         where = " and ".join(str(position) for position in error.positions)
         raise InputError(f"edge{'s' if ' ' in where else ''} {where}: {error}") from None
-    return parts, _repeats(parts)
+    return parts, edge_notes(parts, "entry", "entries")
 
 
 def _mapping(document: dict[str, Any]) -> tuple[Parts, list[str]]:
@@ -145,19 +152,34 @@ def _mapping(document: dict[str, Any]) -> tuple[Parts, list[str]]:
             )
         edges += [(user, _checked(name, "behaviour", "")) for name in behaviours]
     parts = edge_list(edges, list(document), None)
-    return parts, _repeats(parts)
+    return parts, edge_notes(parts, "entry", "entries")
 
 
 def _parse(text: str, place: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object, parse_float=_float)
     except json.JSONDecodeError as error:
         where = place or f"line {error.lineno}: "
         raise InputError(f"{where}no JSON at column {error.colno}: {error.msg}") from None
     except RecursionError:
         raise InputError(f"{place}the JSON is nested too deep") from None
+    except _VanishedError as error:
+        line = text.count("\n", 0, text.find(str(error))) + 1
+        where = place or f"line {line}: "
+        raise InputError(f"{where}the weight is {error}{TOO_SMALL}") from None
     except ValueError as error:  # a number of more than 4300 digits, a key twice
         raise InputError(f"{place}{str(error).partition(';')[0]}") from None
+
+
+class _VanishedError(ValueError):
+    """The text of a number that is not 0 but becomes 0 as a float64."""
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if value == 0.0 and re.match(VANISHED, text):
+        raise _VanishedError(text)
+    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -203,11 +225,6 @@ def _encode(value: Any) -> bytes:
         return json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise InputError("a name holds half a character (a surrogate); rename it") from None
-
-
-def _repeats(parts: Parts) -> list[str]:
-    repeated = parts[2].duplicates
-    return [f"{repeated} edges are repeated; kept once"] if repeated else []
 
 
 def _kind(value: Any) -> str:

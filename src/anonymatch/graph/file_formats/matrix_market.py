@@ -17,9 +17,11 @@ import numpy as np
 
 from anonymatch.errors import InputError
 from anonymatch.graph import limits
-from anonymatch.graph.edges import EdgeError
+from anonymatch.graph.edges import TOO_SMALL, VANISHED, EdgeError
 from anonymatch.graph.file_formats.sides import check_sides, json_names, named
 from anonymatch.graph.inputs import join
+from anonymatch.graph.notes import edge_notes
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _BANNER = b"%%matrixmarket"
 _LAYOUTS = ("coordinate", "array")
 _FIELDS = ("pattern", "integer", "real", "double")
+_TINY = re.compile(rb"\S+[eE]-[0-9]{3,}|[0.]{300,}[0-9]\S*")  # what may be too small for a float64
 
 
 def read(source: Source) -> tuple[Parts, list[str]]:
@@ -50,8 +53,7 @@ def read(source: Source) -> tuple[Parts, list[str]]:
     except EdgeError as error:
         entries = " and ".join(str(position + 1) for position in error.positions)
         raise InputError(f"entry {entries}: {error}") from None
-    repeated = parts[2].duplicates
-    return parts, [f"{repeated} entries repeat an edge; kept once"] if repeated else []
+    return parts, edge_notes(parts, "entry", "entries")
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:
@@ -106,8 +108,11 @@ def _entries(content: bytes, header: _Header) -> tuple[AnyArray, AnyArray, AnyAr
         raise InputError(_entry_error(str(error))) from None
     if len(table) != header.entries:
         raise InputError(
-            f"it holds {len(table)} entries but declares {header.entries}; copy the file again"
+            f"it holds {several(len(table), 'entry', 'entries')} but declares {header.entries}; "
+            "copy the file again"
         )
+    if header.field in ("real", "double") and not table["value"].all():
+        _check_vanished(content, header.begin)
     if header.dense:
         matrix = table["value"].reshape(header.shape, order="F")
         row, column = np.nonzero(matrix)
@@ -123,6 +128,15 @@ def _entries(content: bytes, header: _Header) -> tuple[AnyArray, AnyArray, AnyAr
     return table["row"] - 1, table["column"] - 1, weights
 
 
+def _check_vanished(content: bytes, begin: int) -> None:
+    """Refuse numbers such as 1e-400, which are not 0 but become 0 as a float64."""
+    for found in _TINY.finditer(content, begin):
+        text = found[0].decode("ascii", "replace")
+        if float(text) == 0.0 and re.match(VANISHED, text):
+            line = content.count(b"\n", 0, found.start()) + 1
+            raise InputError(f"line {line}: the weight is {text}{TOO_SMALL}")
+
+
 def _entry_error(message: str) -> str:
     """What numpy says about a line, with entries counted from 1 (numpy counts both ways)."""
     text = re.search(r"could not convert string (.*) to .* at row (\d+)", message)
@@ -130,7 +144,7 @@ def _entry_error(message: str) -> str:
         return f"entry {int(text[2]) + 1}: {text[1]} is not a number that fits here"
     count = re.search(r"requires (\d+) columns? but (\d+) (?:was|were) found at row (\d+)", message)
     if count:
-        return f"entry {count[3]}: {count[2]} numbers, but an entry has {count[1]}"
+        return f"entry {count[3]}: {several(int(count[2]), 'number')}, but an entry has {count[1]}"
     return message.splitlines()[0]
 
 
@@ -183,7 +197,7 @@ def _sizes(text: bytes, line: int, layout: str, size: int) -> tuple[tuple[int, i
     # Every entry takes a digit and a line end at least: a larger claim cannot be true.
     if 2 * entries > size:
         raise InputError(
-            f"line {line}: {entries} entries are declared but the file has {size} bytes; "
+            f"line {line}: {several(entries, 'entry', 'entries')} in a file of {size} bytes; "
             "copy it again"
         )
     check_sides((numbers[0], numbers[1]), entries)

@@ -19,6 +19,7 @@ from anonymatch.graph.edges import EdgeError
 from anonymatch.graph.file_formats.sides import check_sides, json_names, named
 from anonymatch.graph.inputs import join
 from anonymatch.graph.names import Names
+from anonymatch.graph.notes import edge_notes
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -84,8 +85,7 @@ def read(source: Source) -> tuple[Parts, list[str]]:
         parts = join(users, behaviours, coordinates.row, coordinates.col, coordinates.data)
     except EdgeError as error:
         raise InputError(str(error)) from None
-    repeated = parts[2].duplicates
-    return parts, [f"{repeated} entries repeat an edge; kept once"] if repeated else []
+    return parts, edge_notes(parts, "entry", "entries")
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:

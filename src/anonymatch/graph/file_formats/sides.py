@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymatch.errors import InputError
 from anonymatch.graph.names import Names
+from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -21,7 +22,8 @@ def check_sides(shape: tuple[int, int], entries: int) -> None:
     for size, noun in zip(shape, ("user", "behaviour"), strict=True):
         if size > _ALONE + _ALONE_AN_EDGE * entries:
             raise InputError(
-                f"{size} {noun}s are declared for {entries} entries; correct the sizes"
+                f"{size} {noun}s are declared for {several(entries, 'entry', 'entries')}; "
+                "correct the sizes"
             )
 
 

@@ -1,0 +1,64 @@
+"""One is singular, wherever the library speaks of numbers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import anonymatch as am
+from anonymatch.effort import in_words
+from anonymatch.wording import several
+
+ONE = am.Graph.from_edges([("ann", "x")])
+NOBODY = am.Graph.from_rows(["00", "11"])
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 edges"), (1, "1 edge"), (2, "2 edges"), (10**30, f"{10**30} edges")]
+)
+def test_numbers_with_a_noun(number: int, text: str) -> None:
+    assert several(number, "edge") == text
+    assert several(number, "entry", "entries").endswith("entry" if number == 1 else "entries")
+
+
+def refused(**keywords: str) -> str:
+    with pytest.raises(am.InputError) as caught:
+        am.count(ONE, **keywords)  # type: ignore[arg-type]
+    return str(caught.value)
+
+
+def without_a_matching() -> str:
+    with pytest.raises(am.NoMatchingError) as caught:
+        am.posterior(NOBODY)
+    return str(caught.value)
+
+
+def unknown_user() -> str:
+    with pytest.raises(am.InputError) as caught:
+        ONE.user_index("cem")
+    return str(caught.value)
+
+
+def test_one_is_singular() -> None:
+    said = [
+        str(am.count(ONE)),
+        str(am.count(ONE, method="signs").plan),
+        str(am.count(ONE, method="frontier").plan),
+        str(am.posterior(ONE)),
+        repr(ONE),
+        repr(am.blocks(ONE)[0]),
+        refused(method="classes"),
+        without_a_matching(),
+        unknown_user(),
+        in_words(1.0, 2.0**30),
+    ]
+
+    several_of_one = r"(?<![\w.^])1 (?:\w+ )?(?:users|behaviours|edges|matchings|seconds)"
+    assert not [text for text in said if re.search(several_of_one, text)]
+    assert said[0].startswith("1 matching (2^0), exact")
+    assert "at most 1 open behaviour at once" in said[2]
+    assert said[3].startswith("chances of 1 edge, ")
+    assert "1 user (0) fits only 0 behaviours" in said[7]
+    assert said[8] == "no user 'cem'; the only user is 'ann'"
+    assert said[9] == "about 1 second and 1 GiB"
