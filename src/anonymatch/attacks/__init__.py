@@ -1,0 +1,1 @@
+"""What an attacker gains by exposing users, and which edges would help most against it."""

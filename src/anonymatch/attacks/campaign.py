@@ -1,0 +1,368 @@
+"""attack(): exposures one after another, along a truth or in expectation over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from anonymatch.attacks.expectation import Expected, over_all, over_samples
+from anonymatch.attacks.position import Field, Position
+from anonymatch.attacks.result import Attack, AttackStep, Left, Ties
+from anonymatch.attacks.shapes import Shapes, Whole
+from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, fixed, rank_of
+from anonymatch.attacks.tree import Tree, whole_shapes
+from anonymatch.attacks.truth import Drawn, Given, Truth
+from anonymatch.attacks.walk import Passage, log_of_share, walk
+from anonymatch.counting.dispatch import count
+from anonymatch.counting.result import Count
+from anonymatch.effort import Budget, Progress
+from anonymatch.errors import InputError, NoMatchingError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.structure import witness
+
+__all__ = ["attack"]
+
+_BRANCHES = 4000  # outcomes that are followed before truths are sampled instead
+_SAMPLES = 100  # truths that expectations are averaged over
+
+
+def attack(
+    graph: Graph,
+    *,
+    steps: int | None = None,
+    strategy: str | Sequence[Hashable] = "optimal",
+    truth: Mapping[Any, Any] | Sequence[int] | str | None = None,
+    exact: bool | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
+    budget: Budget | float | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Attack:
+    """What falls when users are exposed one after another, and whom an attacker would choose.
+
+    The attacker knows the graph, picks a user, learns what this user did, and thinks again. Blocks
+    that are not touched keep their matchings, so that each step looks at one block only.
+
+    Parameters
+    ----------
+    graph : Graph
+    steps : int, optional
+        Users to expose; default 1, or all of a given order. The campaign ends before if one
+        matching is left.
+    strategy : str or sequence of users
+        "optimal": the user whose exposure leaves the fewest matchings on average, step by step
+        (the largest Rényi-2 entropy); ties go to the first user.
+        "lookahead": best play over all the steps, for small graphs; see also :func:`adaptive`.
+        "entropy": the user whose exposure leaves the smallest log on average (the largest Shannon
+        entropy). "degree": the user with the most edges left, who may be identified already.
+        "random": any user who is not identified. Or the users to expose, in order.
+    truth : dict, sequence of int, "sampled" or None
+        What is revealed: the behaviour of every user by name; its index, as :func:`sample`
+        returns it; drawn from the chances as it is revealed; or None for expectations.
+    exact : bool, optional
+        True: exact numbers or a refusal, rational ones for weighted graphs. Default: exact for
+        graphs without weights where the budget allows, else doubles.
+    samples : int, optional
+        Expectations of several steps follow all outcomes if they are few, else they are averages
+        over 100 truths with standard errors; a number asks for that many truths.
+    seed : int, optional
+        Of everything that is drawn; default 0.
+    budget, executor
+        As for :func:`anonymatch.count`; the budget is for the whole campaign.
+    progress : callable, optional
+        Called with the steps (or sampled truths) done, and how many there will be at most.
+
+    Returns
+    -------
+    Attack
+
+    Raises
+    ------
+    NoMatchingError
+        If the graph has no perfect matching; carries Hall's witness.
+    BudgetError
+        If a step is predicted to cost more than is left of the budget.
+
+    Notes
+    -----
+    With M matchings and chances p of user x, M exp(-H2(p)) are left on average once x is exposed,
+    and the log falls by the Shannon entropy H(p) on average.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "z")]
+    >>> step = am.attack(am.Graph.from_edges(pairs)).steps[0]
+    >>> step.target, step.expected_left, list(step.ties)
+    ('ann', Fraction(1, 1), ['ann', 'bob'])
+    >>> truth = {"ann": "y", "bob": "x", "cem": "z"}
+    >>> am.attack(am.Graph.from_edges(pairs), truth=truth).steps[0].newly_forced
+    {'bob': 'x'}
+    """
+    plan = _Plan.of(graph, steps, strategy, truth, samples, seed)
+    shapes = Shapes(exact=exact, budget=budget, executor=executor)
+    why = witness(graph)
+    if why is not None:
+        raise NoMatchingError(why.users, why.behaviours)
+    whole = shapes.whole(graph)
+    shapes.solve_whole(whole, runs=plan.runs(whole))
+    tree = Tree(shapes, shapes.budget)
+    if plan.name == "lookahead":
+        tree.allow(whole_shapes(whole))
+    campaign = _Campaign(
+        graph=graph,
+        plan=plan,
+        field=Field(shapes, whole, rank_of(plan.name)),
+        tree=tree,
+        start=count(graph, exact=exact, budget=budget, executor=executor),
+        progress=progress,
+    )
+    return campaign.in_expectation() if truth is None else campaign.along(plan.truth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What was asked for, checked."""
+
+    steps: int
+    name: str
+    choose: Choose
+    truth: Truth
+    kind: str  # of truth
+    samples: int | None
+    seed: int
+    draws: np.random.Generator
+
+    def runs(self, whole: Whole) -> int:
+        """Blocks that may have to be solved one after another."""
+        if self.kind != "unknown" or self.steps == 1:
+            return self.steps + (self.kind != "unknown")
+        if self.samples is not None:
+            return self.samples * self.steps
+        most = max((shape.most_outcomes for shape in whole.shapes), default=1)
+        number, found = 1, 1
+        for _ in range(self.steps - 1):
+            number = min(number * most, _BRANCHES)
+            found = min(found + number, _BRANCHES)
+        return found
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        steps: int | None,
+        strategy: str | Sequence[Hashable],
+        truth: object,
+        samples: int | None,
+        seed: int | None,
+    ) -> _Plan:
+        for name, value, least in (("seed", seed, 0), ("samples", samples, 2)):
+            if value is not None and not (_whole(value) and value >= least):
+                raise InputError(f"{name} must be a whole number from {least}, not {value!r}")
+        if samples is not None and truth is not None:
+            raise InputError("samples is for expectations; leave out truth or samples")
+        name, choose, most = _strategy(graph, strategy)
+        number = (most if name == "fixed" else 1) if steps is None else steps
+        if not _whole(number) or number < 1:
+            raise InputError(f"steps must be a whole number from 1, not {steps!r}")
+        if number > graph.n_users:
+            raise InputError(f"{number} steps, but the graph has only {graph.n_users} users")
+        if number > most:
+            raise InputError(f"{number} steps, but strategy names only {most} users")
+        draws = np.random.default_rng(seed or 0)
+        sampled = isinstance(truth, str) and truth == "sampled"
+        return cls(
+            steps=number,
+            name=name,
+            choose=choose,
+            truth=Drawn(draws) if sampled or truth is None else Given(graph, truth),
+            kind="unknown" if truth is None else "sampled" if sampled else "given",
+            samples=samples,
+            seed=seed or 0,
+            draws=draws,
+        )
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _strategy(graph: Graph, strategy: str | Sequence[Hashable]) -> tuple[str, Choose, int]:
+    """Name of the strategy, how it chooses, and how many steps it is good for."""
+    if isinstance(strategy, str):
+        if strategy not in STRATEGIES:
+            raise InputError(
+                f"strategy must be one of {', '.join(STRATEGIES)}, or a list of users; "
+                f"not {strategy!r}"
+            )
+        return strategy, STRATEGIES[strategy], graph.n_users
+    try:
+        order = [graph.user_index(user) for user in strategy]
+    except TypeError:
+        raise InputError(f"strategy must be a name or a list of users, not {strategy!r}") from None
+    if not order:
+        raise InputError("strategy names no user; give at least one")
+    if len(set(order)) < len(order):
+        twice = next(user for k, user in enumerate(strategy) if order[k] in order[:k])
+        raise InputError(f"strategy names user {twice!r} twice; a user is exposed once")
+    return "fixed", fixed(order), len(order)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Campaign:
+    """One call under way."""
+
+    graph: Graph
+    plan: _Plan
+    field: Field
+    tree: Tree
+    start: Count
+    progress: Progress | None
+
+    def along(self, truth: Truth) -> Attack:
+        """What happens if a truth is revealed user by user."""
+        plan, position = self.plan, Position(self.field)
+        self._expect(plan.steps)
+        ratios: list[Fraction | float] = []
+        steps: list[AttackStep] = []
+        for passage in walk(position, plan.choose, plan.steps, self.tree, truth, plan.draws):
+            steps.append(self._passed(passage, ratios))
+            ratios.append(passage.chance)
+            self._tell(len(steps), plan.steps)
+        drawn = plan.kind == "sampled" or plan.name == "random"
+        return self._attack(steps, position.in_doubt == 0, plan.seed if drawn else None)
+
+    def in_expectation(self) -> Attack:
+        """The average over all truths."""
+        plan = self.plan
+        found = None
+        self._expect(plan.steps - 1)
+        if plan.samples is None:
+            found = over_all(
+                Position(self.field),
+                plan.choose,
+                plan.steps,
+                self.tree,
+                by_behaviour=plan.name == "degree",
+                most=self._most_branches(),
+            )
+        samples = None
+        if found is None:
+            samples = plan.samples or _SAMPLES
+            self._expect(samples * plan.steps)
+            found = over_samples(
+                self.field,
+                plan.choose,
+                plan.steps,
+                self.tree,
+                samples=samples,
+                seed=plan.seed,
+                progress=lambda done: self._tell(done, samples or done),
+            )
+        steps = [self._expected(k, step) for k, step in enumerate(found)]
+        finished = not found or found[-1].in_doubt == 0
+        return self._attack(
+            steps, finished, None if samples is None else plan.seed, samples=samples
+        )
+
+    def _expect(self, exposures: int) -> None:
+        """Refuse a campaign that would cost too much, before it begins."""
+        n_blocks = self.field.whole.table.n_blocks * -(-exposures // self.plan.steps)
+        noun = "exposure" if exposures == 1 else "exposures"
+        self.field.shapes.expect(f"following {exposures} {noun}", exposures, n_blocks)
+
+    def _most_branches(self) -> int:
+        """Outcomes that may be followed: half of the budget, if each costs as the dearest."""
+        shapes = self.field.shapes
+        dearest = shapes.price.dearest if shapes.price is not None else 0.0
+        return int(min(_BRANCHES, shapes.budget.seconds / 2 / dearest)) if dearest else _BRANCHES
+
+    def _passed(self, passage: Passage, ratios: list[Fraction | float]) -> AttackStep:
+        users, behaviours = self.graph.users, self.graph.behaviours
+        used, start = len(ratios), self.start
+        after = start.log + passage.log_after
+        if not passage.in_doubt and not self.graph.weighted:
+            after = 0.0
+        expected = start.log + passage.log_before + log_of_share(passage.share)
+        return AttackStep(
+            number=used + 1,
+            target=users[passage.target],
+            targets={users[passage.target]: Fraction(1)},
+            behaviour=behaviours[passage.behaviour],
+            log_expected_left=expected,
+            expected_log=start.log + passage.log_before - passage.entropy,
+            log=after,
+            newly_forced={users[u]: behaviours[b] for u, b in sorted(passage.forced)},
+            n_forced=len(passage.forced),
+            edges_left=passage.n_edges,
+            in_doubt=passage.in_doubt,
+            ties=self._ties(passage.choice),
+            expectation=Left(start, ratios, used, passage.share, expected),
+            outcome=Left(start, ratios, used + 1, Fraction(1), after),
+        )
+
+    def _expected(self, k: int, step: Expected) -> AttackStep:
+        users, start = self.graph.users, self.start
+        log = start.log + step.log_share
+        only = next(iter(step.targets)) if len(step.targets) == 1 else None
+        exact = step.share is not None and self._exact
+        return AttackStep(
+            number=k + 1,
+            target=None if only is None else users[only],
+            targets={users[user]: chance for user, chance in sorted(step.targets.items())},
+            behaviour=None,
+            log_expected_left=log,
+            expected_log=start.log + step.log,
+            log=None,
+            newly_forced=None,
+            n_forced=step.forced,
+            edges_left=step.n_edges,
+            in_doubt=step.in_doubt,
+            ties=Ties(0, tuple) if step.choice is None else self._ties(step.choice),
+            left_error=step.left_error,
+            log_error=step.log_error,
+            expectation=Left(start, (), 0, step.share if exact and step.share else 1.0, log),
+        )
+
+    def _ties(self, choice: Choice) -> Ties:
+        if self.plan.name == "random":
+            return Ties(0, tuple)
+        return Ties(choice.n_ties, partial(_names, self.graph, choice))
+
+    @property
+    def _exact(self) -> bool:
+        return self.start.exact and bool(self.field.shapes.exactly)
+
+    def _attack(
+        self,
+        steps: list[AttackStep],
+        finished: bool,
+        seed: int | None,
+        *,
+        samples: int | None = None,
+    ) -> Attack:
+        return Attack(
+            start=self.start,
+            strategy=self.plan.name,
+            truth=self.plan.kind,
+            steps=tuple(steps),
+            finished=finished,
+            exact=samples is None and self._exact,
+            samples=samples,
+            seed=seed,
+        )
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(done, total)
+
+
+def _names(graph: Graph, choice: Choice) -> list[Hashable]:
+    return [graph.users[user] for user in choice.ties()]

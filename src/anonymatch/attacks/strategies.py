@@ -1,0 +1,102 @@
+"""How an attacker chooses whom to expose next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from anonymatch.attacks.position import Position, Rank
+from anonymatch.attacks.tree import Tree
+
+__all__ = ["STRATEGIES", "Choice", "Choose", "fixed", "rank_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Targets that are equally likely to be taken, and whom the strategy holds equally good."""
+
+    targets: tuple[int, ...]
+    n_ties: int
+    ties: Callable[[], Sequence[int]]
+
+    @classmethod
+    def of(cls, targets: Sequence[int]) -> Choice:
+        """The first of several that are equally good."""
+        return cls(tuple(targets[:1]), len(targets), lambda: targets)
+
+
+Choose = Callable[[Position, int, Tree], Choice]
+"""From a position, the steps that are left, and the tree of what they can lead to."""
+
+
+def _ranked(position: Position, left: int, tree: Tree) -> Choice:
+    key, user = position.best()
+    step = len(position.exposed) + 1
+    return Choice((user,), position.n_tied(key), partial(position.tied_users, key, step))
+
+
+def _random(position: Position, left: int, tree: Tree) -> Choice:
+    users = np.flatnonzero(position.doubt).tolist()
+    return Choice(tuple(users), len(users), lambda: users)
+
+
+def _degree(position: Position, left: int, tree: Tree) -> Choice:
+    step = len(position.exposed) + 1
+    degrees = position.degrees()
+    most = degrees.max()
+    number = int(np.count_nonzero(degrees == most))
+
+    def ties() -> list[int]:
+        before = position.degrees(step)
+        return np.flatnonzero(before == before.max()).tolist()
+
+    return Choice((int(degrees.argmax()),), number, ties)
+
+
+def _lookahead(position: Position, left: int, tree: Tree) -> Choice:
+    """Best play over all the steps that are left."""
+    blocks = position.blocks()
+    nodes = tree.position(shape for shape, _ in blocks)
+    values = {
+        (number, move.users): tree.after(nodes, number, move, lambda n: tree.best(n, left - 1))
+        for number, move in tree.moves(nodes)
+    }
+    best = min(values.values())
+    good: set[tuple[int, int]] = set()  # node and user
+    for (number, alike), value in values.items():
+        good.update((number, user) for user in alike if value == best)
+    found: list[int] = []
+    for shape, users in blocks:
+        number, new = tree.node(shape)
+        found += [user for user, k in zip(users.tolist(), new, strict=True) if (number, k) in good]
+    return Choice.of(sorted(found))
+
+
+def fixed(order: Sequence[int]) -> Choose:
+    """Users in a given order."""
+
+    def choose(position: Position, left: int, tree: Tree) -> Choice:
+        return Choice.of([order[len(position.exposed)]])
+
+    return choose
+
+
+STRATEGIES: dict[str, Choose] = {
+    "optimal": _ranked,
+    "lookahead": _lookahead,
+    "entropy": _ranked,
+    "random": _random,
+    "degree": _degree,
+}
+
+
+def rank_of(strategy: str) -> Rank | None:
+    """How a strategy ranks blocks, if it does."""
+    if strategy == "optimal":
+        return lambda shape: shape.least_share
+    if strategy == "entropy":
+        return lambda shape: shape.most_entropy
+    return None

@@ -1,0 +1,1 @@
+"""What the count means: degrees of anonymity, figures for each user, messages, and mixes."""

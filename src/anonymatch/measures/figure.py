@@ -1,0 +1,51 @@
+"""A number with the interval that holds it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = ["ROUNDING", "Figure"]
+
+ROUNDING = 2.0**-48  # relative; covers a few roundings, logarithms and divisions in doubles
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value, and a low and a high end between which the truth lies.
+
+    Examples
+    --------
+    >>> Figure(0.5, 0.4, 0.7).clipped(0.45, 1.0)
+    Figure(value=0.5, low=0.45, high=0.7)
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def rounded(cls, value: float, low: float, high: float, *, size: float = 0.0) -> Figure:
+        """Ends moved apart by the rounding of numbers as large as ``size`` or the ends."""
+        slack = ROUNDING * max(size, *(abs(end) for end in (low, high) if math.isfinite(end)), 0.0)
+        return cls(value, low - slack, high + slack)
+
+    @classmethod
+    def between(cls, low: float, high: float) -> Figure:
+        """The middle of an interval of which nothing more is known."""
+        return cls((low + high) / 2, low, high)
+
+    def divided(self, by: float) -> Figure:
+        """Divided by a number; a negative one swaps the ends."""
+        ends = self.low / by, self.high / by
+        return Figure.rounded(self.value / by, min(ends), max(ends))
+
+    def plus(self, other: Figure) -> Figure:
+        return Figure(self.value + other.value, self.low + other.low, self.high + other.high)
+
+    def clipped(self, least: float, most: float) -> Figure:
+        """The same where the truth is known to lie between ``least`` and ``most``."""
+        value, low, high = (
+            min(max(number, least), most) for number in (self.value, self.low, self.high)
+        )
+        return Figure(value, low, high)

@@ -1,0 +1,354 @@
+"""metrics(): every measure of a graph, each with its interval, in one frozen Metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from anonymatch.counting.dispatch import count, posterior
+from anonymatch.counting.posterior import Posterior
+from anonymatch.counting.result import Count
+from anonymatch.effort import Budget, Effort, Progress
+from anonymatch.errors import BudgetError, InputError, NoMatchingError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.structure import structure, witness
+from anonymatch.measures import system
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.meanings import MEANINGS, Meaning
+from anonymatch.measures.messages import MessageClasses, Parties, message_classes
+from anonymatch.measures.users import Floats, UserFigures, user_figures
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Metrics", "metrics"]
+
+_LN2 = math.log(2.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Metrics:
+    """Measures of one graph.
+
+    Attributes
+    ----------
+    count : Count
+        Of the graph, with its weights.
+    figures : mapping
+        Every measure of the system by name, as a Figure: value, low, high.
+    reasons : mapping
+        Why a measure is None.
+    user_figures : UserFigures
+        Figures of each user as arrays; `users` is the same as a table.
+    messages : MessageClasses or None
+        If senders and receivers were given.
+    confidence : float
+        Chance that all intervals hold; 1.0 means proven.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> m = am.metrics(am.ring(6, 3), threshold=3)
+    >>> round(m.degree, 4), round(m.weighted_degree, 4), m.below
+    (0.4553, 0.8621, 1.0)
+    >>> m.meanings["degree"].reference[:5]
+    'Edman'
+    >>> m.users.columns[:3]
+    ['user', 'degree', 'allowed']
+    """
+
+    count: Count
+    figures: Mapping[str, Figure]
+    reasons: Mapping[str, str]
+    user_figures: UserFigures = field(repr=False)
+    messages: MessageClasses | None = None
+    confidence: float = 1.0
+
+    @property
+    def degree(self) -> float:
+        """Share of full anonymity by counting: ln per(A) / ln n!; weights are ignored."""
+        return self.figures["degree"].value
+
+    @property
+    def weighted_degree(self) -> float | None:
+        """Share of full anonymity of doubly stochastic weights; None with a reason else."""
+        return self._value("weighted_degree")
+
+    @property
+    def matching_entropy(self) -> float:
+        """Entropy of the matching that happened, as a share of ln n!."""
+        return self.figures["matching_entropy"].value
+
+    @property
+    def log_rescaled(self) -> float:
+        """Permanent of p abs(ln p) with p = 1/degree; beyond doubles see `log_rescaled_log`."""
+        return self.figures["log_rescaled"].value
+
+    @property
+    def log_rescaled_log(self) -> float:
+        """Natural log of `log_rescaled`, which leaves doubles for many users; -inf for 0."""
+        return self.figures["log_rescaled_log"].value
+
+    @property
+    def message_bits(self) -> float | None:
+        """Entropy of who wrote to whom, in bits; None unless `messages` were given."""
+        return self._value("message_bits")
+
+    @property
+    def message_share(self) -> float | None:
+        """The same as a share of ln t! for t messages."""
+        return self._value("message_share")
+
+    @property
+    def below(self) -> float | None:
+        """Share of users whose effective set size is below the threshold; None without one."""
+        return self._value("below")
+
+    @cached_property
+    def users(self) -> pl.DataFrame:
+        """A table with a row a user; entropies in bits, each with a low and a high end."""
+        return self.user_figures.frame()
+
+    @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The interval that holds each figure, by its name."""
+        return {name: (figure.low, figure.high) for name, figure in self.figures.items()}
+
+    @property
+    def meanings(self) -> Mapping[str, Meaning]:
+        """What each measure says, in one line, and where it comes from."""
+        return MEANINGS
+
+    def _value(self, name: str) -> float | None:
+        found = self.figures.get(name)
+        return None if found is None else found.value
+
+
+def metrics(
+    graph: Graph,
+    *,
+    messages: tuple[Parties, Parties] | None = None,
+    threshold: float | None = None,
+    method: str = "auto",
+    budget: Budget | float | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Metrics:
+    """Measure the anonymity that is left: of the whole system and of each user.
+
+    Parameters
+    ----------
+    graph : Graph
+        With a perfect matching; there may be more behaviours than users.
+    messages : pair, optional
+        If users and behaviours of the graph are messages: who sent each, and who received each, as
+        mappings by name or as lists in the graph's order. Adds the entropy over who wrote to whom.
+    threshold : float, optional
+        An effective set size; adds the share of users below it.
+    method, budget, seed, executor, progress
+        As for :func:`anonymatch.count`; the budget is for each of the counts that this takes. Where
+        it does not reach, figures are intervals; entropies over messages are refused.
+
+    Raises
+    ------
+    NoMatchingError
+        If the graph has no perfect matching; carries Hall's witness.
+    BudgetError
+        If `messages` would cost more than the budget.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> m = am.metrics(am.Graph.from_rows(["110", "011", "111"]))
+    >>> round(m.degree, 4), m.weighted_degree, m.reasons["weighted_degree"]
+    (0.6131, None, 'rows and columns do not all have the same sum')
+    >>> m.users.select("user", "degree", "shannon", "guess").rows()
+    [(0, 2, 0.9183, 0), (1, 2, 0.9183, 2), (2, 3, 1.585, 0)]
+    """
+    if threshold is not None and not (isinstance(threshold, int | float) and threshold > 0):
+        raise InputError(f"threshold must be an effective set size above 0, not {threshold!r}")
+    if messages is not None and not (isinstance(messages, tuple | list) and len(messages) == 2):
+        raise InputError("messages must be a pair: who sent each message, who received each")
+    why = witness(graph)
+    if why is not None:
+        raise NoMatchingError(why.users, why.behaviours)
+    watched = None if progress is None else _Stages(progress)
+    work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
+    support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
+    weight = work.count(graph) if graph.weighted else support
+    chances, error, known = work.chances()
+    users = user_figures(graph, chances, error)
+    figures, reasons = _system(work, support, weight, known)
+    if threshold is not None:
+        figures["below"] = users.below(threshold)
+    classes = None
+    if messages is not None:
+        classes = message_classes(
+            graph,
+            *messages,
+            entropy_of=work.entropy,
+            budget=work.budget,
+            effort=Effort(progress=work.progress()),
+        )
+        figures["message_bits"] = classes.entropy.divided(_LN2)
+        figures["message_share"] = system.share_of_full(
+            classes.entropy, graph.n_users, graph.n_behaviours
+        )
+    return Metrics(
+        count=weight,
+        figures=MappingProxyType(figures),
+        reasons=MappingProxyType(reasons),
+        user_figures=users,
+        messages=classes,
+        confidence=work.confidence,
+    )
+
+
+class _Keywords(TypedDict):
+    method: str
+    budget: Budget
+    seed: int | None
+    executor: Executor | None
+    progress: Progress | None
+
+
+class _Stages:
+    """One progress for several calls after each other."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._before = self._total = 0.0
+
+    def stage(self) -> Progress:
+        self._before = self._total
+
+        def report(done: float, total: float) -> None:
+            self._total = self._before + total
+            self._progress(self._before + done, self._total)
+
+        return report
+
+
+class _Work:
+    """Counts and chances that measures are made of, all with the caller's settings."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        method: str,
+        budget: Budget,
+        seed: int | None,
+        executor: Executor | None,
+        stages: _Stages | None,
+    ) -> None:
+        self.graph, self.method, self.budget, self.seed = graph, method, budget, seed
+        self.executor, self._stages = executor, stages
+        self.confidence = 1.0
+
+    def progress(self) -> Progress | None:
+        return None if self._stages is None else self._stages.stage()
+
+    def count(self, graph: Graph) -> Count:
+        found = count(graph, **self._keywords())
+        self.confidence = min(self.confidence, found.confidence)
+        return found
+
+    def posterior(self, graph: Graph) -> Posterior:
+        found = posterior(graph, **self._keywords())
+        self.confidence = min(self.confidence, found.confidence)
+        return found
+
+    def chances(self) -> tuple[Floats, float, Posterior | None]:
+        """Chances of all edges, NaN where the budget does not reach; their error; the posterior."""
+        graph = self.graph
+        try:
+            found = self.posterior(graph)
+        except BudgetError:
+            pass
+        else:
+            return found.chances, found.error, found
+        shape = structure(graph)
+        block = shape.block_of_user[graph.rows()]
+        chances = np.where(block == shape.block_of_behaviour[graph.indices], np.nan, 0.0)
+        sizes = np.bincount(shape.block_of_user, minlength=shape.n_blocks)
+        limit = int(sizes.max()) // 2
+        while limit:
+            users = np.flatnonzero(sizes[shape.block_of_user] <= limit)
+            inside = shape.block_of_behaviour >= 0
+            inside[inside] = sizes[shape.block_of_behaviour[inside]] <= limit
+            try:
+                part = self.posterior(graph.take(users, np.flatnonzero(inside)))
+            except BudgetError:
+                limit //= 2
+                continue
+            within = (sizes[block] <= limit) & inside[graph.indices]
+            chances[within] = part.chances
+            return chances, part.error, None
+        return chances, 0.0, None
+
+    def entropy(self, graph: Graph) -> Figure:
+        """Entropy of the matchings of a part of the graph, in nats."""
+        support = self.count(system.reweighted(graph, None) if graph.weighted else graph)
+        if not graph.weighted:
+            return system.matching_entropy(support, None, graph, support)
+        try:
+            chances: Posterior | None = self.posterior(graph)
+        except BudgetError:
+            chances = None
+        return system.matching_entropy(self.count(graph), chances, graph, support)
+
+    def _keywords(self) -> _Keywords:
+        return {
+            "method": self.method,
+            "budget": self.budget,
+            "seed": self.seed,
+            "executor": self.executor,
+            "progress": self.progress(),
+        }
+
+
+def _system(
+    work: _Work, support: Count, weight: Count, chances: Posterior | None
+) -> tuple[dict[str, Figure], dict[str, str]]:
+    """Figures of the whole system, and why some are missing."""
+    graph = work.graph
+    sides = graph.n_users, graph.n_behaviours
+    reasons: dict[str, str] = {}
+    figures = {
+        "degree": system.degree(support, *sides),
+        "matching_entropy": system.share_of_full(
+            system.matching_entropy(weight, chances, graph, support), *sides
+        ),
+    }
+    row_sum = system.common_sum(graph)
+    if row_sum is not None:
+        figures["weighted_degree"] = system.weighted_degree(weight, graph.n_users, row_sum)
+    elif sides[0] != sides[1]:
+        reasons["weighted_degree"] = "there are more behaviours than users"
+    else:
+        reasons["weighted_degree"] = "rows and columns do not all have the same sum"
+    if graph.weighted:
+        changed = system.rescaled(graph)
+        found = None if changed is None else work.count(changed)
+        nothing = Figure(-math.inf, -math.inf, -math.inf)
+        log = nothing if found is None else Figure(found.log, found.low, found.high)
+    else:
+        log = system.log_rescaled(graph, support)
+    figures["log_rescaled_log"] = log
+    figures["log_rescaled"] = Figure(_exp(log.value), _exp(log.low), _exp(log.high))
+    return figures, reasons
+
+
+def _exp(log: float) -> float:
+    try:
+        return math.exp(log)
+    except OverflowError:
+        return math.inf

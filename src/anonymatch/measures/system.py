@@ -1,0 +1,262 @@
+"""Figures of the whole system: one number for all users together.
+
+The two flavours of the degree of anonymity, by counting and by weights, rank graphs in opposite
+order: four users in two pairs have 0.436 and 0.586, on a cycle of eight edges 0.218 and 0.878.
+They answer different questions and are never one figure.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.counting.posterior import Posterior
+from anonymatch.counting.result import Count
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.edges import Edges, settle
+from anonymatch.measures.figure import Figure
+
+__all__ = [
+    "common_sum",
+    "degree",
+    "full_log",
+    "log_rescaled",
+    "matching_entropy",
+    "rescaled",
+    "reweighted",
+    "share_of_full",
+    "weighted_degree",
+]
+
+Floats = npt.NDArray[np.float64]
+
+_EQUAL_SUMS = 1e-9  # relative difference of row and column sums that still counts as none
+
+
+def full_log(n_users: int, n_behaviours: int) -> float:
+    """Natural log of the number of matchings if every user may have done every behaviour.
+
+    That is n! for as many behaviours as users, else b!/(b - n)!.
+
+    Examples
+    --------
+    >>> round(math.exp(full_log(4, 4))), round(math.exp(full_log(2, 4)))
+    (24, 12)
+    """
+    return float(np.log(np.arange(n_behaviours - n_users + 1, n_behaviours + 1)).sum())
+
+
+def share_of_full(log: Figure, n_users: int, n_behaviours: int) -> Figure:
+    """A count's log or an entropy in nats, as a share of the largest possible one.
+
+    Examples
+    --------
+    >>> share_of_full(Figure(0.0, 0.0, math.log(2)), 2, 2)
+    Figure(value=0.0, low=0.0, high=1.0)
+    """
+    full = full_log(n_users, n_behaviours)
+    if full == 0.0:  # nobody, or one user and one behaviour
+        return Figure(0.0, 0.0, 0.0)
+    return log.divided(full).clipped(0.0, 1.0)
+
+
+def degree(matchings: Count, n_users: int, n_behaviours: int) -> Figure:
+    """Degree of anonymity: the log of the count over the log of the largest possible count.
+
+    0: one matching explains everything that was seen; 1: all n! do [1]_. The count is of the graph
+    without weights. A single user who can have done one thing only has 0.
+
+    References
+    ----------
+    .. [1] Edman, Sivrikaya, Yener. A combinatorial approach to measuring anonymity. IEEE
+       Intelligence and Security Informatics, 2007.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> round(degree(am.count(am.partition([3, 3])), 6, 6).value, 4)
+    0.5447
+    """
+    return share_of_full(
+        Figure(matchings.log, matchings.low, matchings.high), n_users, n_behaviours
+    )
+
+
+def common_sum(graph: Graph) -> float | None:
+    """What every row and every column of weights sums to; None if they differ, or for no users.
+
+    Divided by it the weights are doubly stochastic. A graph without weights has one if all degrees
+    are equal.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> common_sum(am.ring(6, 3)), common_sum(am.Graph.from_rows(["11", "01"]))
+    (3.0, None)
+    """
+    if graph.n_users != graph.n_behaviours or graph.n_users == 0:
+        return None
+    weights = np.ones(graph.n_edges) if graph.weights is None else graph.weights
+    sums = np.concatenate(
+        [
+            np.bincount(graph.rows(), weights=weights, minlength=graph.n_users),
+            np.bincount(graph.indices, weights=weights, minlength=graph.n_behaviours),
+        ]
+    )
+    middle = float(sums.mean())
+    return middle if (np.abs(sums - middle) <= _EQUAL_SUMS * middle).all() else None
+
+
+def weighted_degree(weight: Count, n: int, sum_of_row: float) -> Figure:
+    """Degree of anonymity of doubly stochastic weights P: ln per(P) / ln(n!/n^n).
+
+    0: P is a permutation, everybody is known; 1: all entries are 1/n [1]_.
+
+    Parameters
+    ----------
+    weight : Count
+        Of the graph with its weights.
+    n : int
+        Users, as many as behaviours.
+    sum_of_row : float
+        What rows and columns sum to (:func:`common_sum`); P is the weights divided by it.
+
+    References
+    ----------
+    .. [1] Edman, Sivrikaya, Yener. A combinatorial approach to measuring anonymity. IEEE
+       Intelligence and Security Informatics, 2007.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> round(weighted_degree(am.count(am.ring(4, 2)), 4, 2.0).value, 3)
+    0.878
+    """
+    if n == 1:
+        return Figure(0.0, 0.0, 0.0)
+    shift = n * math.log(sum_of_row)
+    logs = (weight.log - shift, weight.low - shift, weight.high - shift)
+    least = full_log(n, n) - n * math.log(n)
+    size = abs(shift) + n * math.log(n)
+    return Figure.rounded(*logs, size=size).divided(least).clipped(0.0, 1.0)
+
+
+def matching_entropy(
+    weight: Count, posterior: Posterior | None, graph: Graph, support: Count
+) -> Figure:
+    """Entropy, in nats, of the matching that happened: H = ln per(W) - sum of p ln w over edges.
+
+    Without weights it is the log of the count.
+
+    Parameters
+    ----------
+    weight : Count
+        Of the graph with its weights.
+    posterior : Posterior or None
+        Its chances; without them only bounds are known.
+    graph : Graph
+    support : Count
+        Of the graph without its weights.
+
+    References
+    ----------
+    .. [1] Bagai, Lu, Li, Tang. An accurate system-wide anonymity metric for probabilistic attacks.
+       Privacy Enhancing Technologies, 2011.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> g = am.Graph.from_biadjacency([[1, 3], [3, 1]])  # two matchings, of weight 1 and 9
+    >>> round(matching_entropy(am.count(g), am.posterior(g), g, am.count(am.complete(2))).value, 4)
+    0.3251
+    """
+    if graph.weights is None:
+        return Figure(support.log, support.low, support.high)
+    logs = np.log(graph.weights)
+    if posterior is None:
+        # No matching has a larger chance than the product of the largest weights gives it.
+        largest = float(np.maximum.reduceat(logs, graph.indptr[:-1]).sum())
+        return Figure.between(max(weight.low - largest, 0.0), max(support.high, 0.0))
+    # Chances of a user sum to 1, so that each row of logs may be shifted to shrink the error.
+    ends = np.maximum.reduceat(logs, graph.indptr[:-1])
+    middles = (ends + np.minimum.reduceat(logs, graph.indptr[:-1])) / 2
+    apart = logs - middles[graph.rows()]
+    mean = float(posterior.chances @ apart) + float(middles.sum())
+    error = posterior.error * float(np.abs(apart).sum())
+    size = float(np.abs(logs).max()) * graph.n_users
+    found = Figure.rounded(
+        weight.log - mean, weight.low - mean - error, weight.high - mean + error, size=size
+    )
+    return found.clipped(0.0, max(support.high, 0.0))
+
+
+def rescaled(graph: Graph) -> Graph | None:
+    """The graph with entries p abs(ln p), where p is a weight over the sum of its user's weights.
+
+    Edges of p = 1 vanish. None if a user loses all: then somebody is exposed.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> rescaled(am.complete(2)).weights.tolist()
+    [0.3466, 0.3466, 0.3466, 0.3466]
+    """
+    rows = graph.rows()
+    weights = np.ones(graph.n_edges) if graph.weights is None else graph.weights
+    sums = np.bincount(rows, weights=weights, minlength=graph.n_users)
+    others = sums[rows] - weights
+    # What a large weight leaves for the others would be lost in the difference: sum it.
+    largest = np.lexsort((weights, rows))[graph.indptr[1:][graph.degrees > 0] - 1]
+    smaller = np.delete(np.arange(graph.n_edges), largest)
+    rest = np.bincount(rows[smaller], weights=weights[smaller], minlength=graph.n_users)
+    others[largest] = rest[rows[largest]]
+    values = weights / sums[rows] * np.log1p(others / weights)
+    kept = values > 0
+    if len(np.unique(rows[kept])) < graph.n_users:
+        return None
+    return reweighted(graph.keep_edges(kept), values[kept])
+
+
+def log_rescaled(graph: Graph, matchings: Count) -> Figure:
+    """Natural log of per(p abs(ln p)) with p = 1/degree, for a graph without weights; -inf for 0.
+
+    A reading of a remark on [1]_: feasibility values are "rescaled by absolute values of their
+    logarithms". One user with a single edge makes it 0. Each row has the factor ln(d)/d.
+
+    References
+    ----------
+    .. [1] Bagai, Lu, Li, Tang. An accurate system-wide anonymity metric for probabilistic attacks.
+       Privacy Enhancing Technologies, 2011.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> g = am.partition([2, 2, 3])
+    >>> round(math.exp(log_rescaled(g, am.count(g)).value), 4)
+    0.017
+    """
+    degrees = graph.degrees
+    if (degrees < 2).any():
+        return Figure(-math.inf, -math.inf, -math.inf)
+    shift = float(np.log(np.log(degrees) / degrees).sum())
+    size = abs(shift) + abs(matchings.log)
+    logs = (matchings.log + shift, matchings.low + shift, matchings.high + shift)
+    return Figure.rounded(*logs, size=size)
+
+
+def reweighted(graph: Graph, weights: Floats | None) -> Graph:
+    """The same edges with other weights, or with none.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> reweighted(am.Graph.from_biadjacency([[1, 2], [3, 4]]), None).to_rows()
+    ['11', '11']
+    """
+    floats, _ = settle(weights, None)
+    edges = Edges(
+        indptr=graph.indptr, indices=graph.indices, weights=floats, exact=None, duplicates=0
+    )
+    return Graph(graph._users, graph._behaviours, edges)

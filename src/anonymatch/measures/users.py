@@ -1,0 +1,243 @@
+"""Figures of each user: how unsure an attacker is about what this user did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.structure import structure
+from anonymatch.measures.figure import ROUNDING, Figure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Range", "UserFigures", "user_figures"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_TIE = 1e-12  # chances closer than this, relatively, are equal: the first behaviour is the guess
+_REACHED = 1e-9  # a threshold missed by less, relatively, is reached
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """A figure of every user with its interval; the value is NaN where only the ends are known."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+    def map(self, function: np.ufunc) -> Range:
+        """An increasing function of the figure."""
+        return Range(*(function(part) for part in (self.value, self.low, self.high)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UserFigures:
+    """Figures of all users of a graph, as arrays in the order of its users. Entropies are in bits.
+
+    Attributes
+    ----------
+    degree : array
+        Behaviours that the user may have done, taken alone: the candidate set.
+    allowed : array
+        Those that some perfect matching gives the user.
+    shannon, renyi2, min_entropy : Range
+        Entropies of the user's posterior.
+    effective : Range
+        Effective set size: 2 to the Shannon entropy.
+    chance : Range
+        Chance that the attacker's best guess is right.
+    guess : array
+        Index of the behaviour that is the best guess; -1 where chances are not known.
+    """
+
+    graph: Graph
+    degree: Ints
+    allowed: Ints
+    shannon: Range
+    renyi2: Range
+    min_entropy: Range
+    effective: Range
+    chance: Range
+    guess: Ints
+
+    def frame(self) -> pl.DataFrame:
+        """A table with a row a user; null where only the interval is known."""
+        import polars as pl
+
+        columns: dict[str, pl.Series] = {
+            "user": _names(self.graph.users),
+            "degree": pl.Series(self.degree),
+            "allowed": pl.Series(self.allowed),
+        }
+        for name in ("shannon", "renyi2", "min_entropy", "effective", "chance"):
+            of_users: Range = getattr(self, name)
+            columns[name] = pl.Series(of_users.value).fill_nan(None)
+            columns[f"{name}_low"] = pl.Series(of_users.low)
+            columns[f"{name}_high"] = pl.Series(of_users.high)
+        places = pl.Series(self.guess)
+        columns["guess"] = _names(self.graph.behaviours).gather(places.set(places < 0, None))
+        return pl.DataFrame(columns)
+
+    def below(self, threshold: float) -> Figure:
+        """Share of users whose effective set size is below a threshold.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> am.metrics(am.partition([2, 3])).user_figures.below(3)
+        Figure(value=0.4, low=0.4, high=0.4)
+        """
+        if not len(self.degree):
+            return Figure(0.0, 0.0, 0.0)
+        least = threshold * (1 - _REACHED)
+        surely, possibly = self.effective.high < least, self.effective.low < least
+        known = ~np.isnan(self.effective.value)
+        middle = np.where(known, self.effective.value < least, (surely * 1.0 + possibly) / 2)
+        return Figure(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
+
+
+def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
+    """Figures of all users from the chances of all edges.
+
+    Parameters
+    ----------
+    graph : Graph
+        With a perfect matching.
+    chances : array
+        One an edge, in the graph's order; NaN for all edges of a user if they are not known.
+    error : float
+        Bound on the error of each.
+
+    References
+    ----------
+    .. [1] Serjantov, Danezis. Towards an information theoretic metric for anonymity. PET 2002.
+    .. [2] Clauß, Schiffner. Structuring anonymity metrics. DIM 2006.
+    .. [3] Tóth, Hornák, Vajda. Measuring anonymity revisited. NordSec 2004.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> g = am.Graph.from_rows(["110", "011", "111"])
+    >>> found = user_figures(g, am.posterior(g).chances, 1e-12)
+    >>> found.shannon.value.round(4).tolist(), found.effective.value.round(4).tolist()
+    ([0.9183, 0.9183, 1.585], [1.8899, 1.8899, 3.0])
+    """
+    shape = structure(graph)
+    rows = graph.rows()
+    possible = shape.block_of_user[rows] == shape.block_of_behaviour[graph.indices]
+    edges = _Edges(
+        rows[possible].astype(np.int64),
+        graph.indices[possible].astype(np.int64),
+        chances[possible],
+        error,
+        graph.n_users,
+    )
+    shannon = edges.shannon()
+    chance = edges.largest()
+    return UserFigures(
+        graph=graph,
+        degree=graph.degrees,
+        allowed=edges.sizes,
+        shannon=shannon,
+        renyi2=edges.renyi2(),
+        min_entropy=_minus_log2(chance),
+        effective=shannon.map(np.exp2),
+        chance=chance,
+        guess=edges.guesses(),
+    )
+
+
+class _Edges:
+    """Allowed edges of users who all have one, in order of the users, with chances."""
+
+    def __init__(
+        self, rows: Ints, columns: Ints, chances: Floats, error: float, n_users: int
+    ) -> None:
+        self.rows, self.columns = rows, columns
+        self.sizes: Ints = np.bincount(rows, minlength=n_users).astype(np.int64)
+        self.begins: Ints = np.concatenate(([0], np.cumsum(self.sizes)))[:-1]
+        single = self.sizes[rows] == 1
+        self.chances: Floats = np.where(single, 1.0, chances)
+        margin = np.where(single, 0.0, error)
+        known = ~np.isnan(self.chances)
+        self.low: Floats = np.where(known, np.clip(self.chances - margin, 0.0, 1.0), 0.0)
+        self.high: Floats = np.where(known, np.clip(self.chances + margin, 0.0, 1.0), 1.0)
+
+    def sum(self, values: Floats) -> Floats:
+        sums: Floats = np.bincount(self.rows, values, len(self.sizes)).astype(np.float64)
+        return sums
+
+    def shannon(self) -> Range:
+        at_low, at_high = _surprise(self.low), _surprise(self.high)
+        peak = 1 / math.e  # where -p log2 p is largest
+        over = (self.low < peak) & (peak < self.high)
+        top = np.where(over, math.log2(math.e) * peak, np.maximum(at_low, at_high))
+        found = Range(
+            self.sum(_surprise(self.chances)),
+            self.sum(np.minimum(at_low, at_high)),
+            self.sum(top),
+        )
+        return self._within(found, 0.0, np.log2(self.sizes))
+
+    def renyi2(self) -> Range:
+        squares = Range(*(self.sum(part**2) for part in (self.chances, self.low, self.high)))
+        return _minus_log2(self._within(squares, 1.0 / self.sizes, 1.0))
+
+    def largest(self) -> Range:
+        if not len(self.rows):
+            return Range(self.chances, self.low, self.high)
+        parts = (self.chances, self.low, self.high)
+        found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
+        return self._within(found, 1.0 / self.sizes, 1.0)
+
+    def guesses(self) -> Ints:
+        guesses = np.full(len(self.sizes), -1, dtype=np.int64)
+        best = self.largest().value
+        ties = np.flatnonzero(self.chances >= best[self.rows] * (1 - _TIE))
+        users, first = np.unique(self.rows[ties], return_index=True)
+        guesses[users] = self.columns[ties[first]]
+        return guesses
+
+    def _within(self, found: Range, least: float | Floats, most: float | Floats) -> Range:
+        """Ends moved apart by rounding, and no further than what holds for any chances."""
+        slack = (1 + self.sizes) * ROUNDING * np.abs(found.high)
+        return Range(
+            np.clip(found.value, least, most),
+            np.clip(found.low - slack, least, most),
+            np.clip(found.high + slack, least, most),
+        )
+
+
+def _surprise(chances: Floats) -> Floats:
+    """-p log2 p, and 0 for 0."""
+    result: Floats = -chances * np.log2(np.where(chances > 0, chances, 1.0))
+    return result
+
+
+def _minus_log2(chances: Range) -> Range:
+    """-log2, which swaps the ends; 0.0 rather than -0.0."""
+    return Range(*(0.0 - np.log2(part) for part in (chances.value, chances.high, chances.low)))
+
+
+def _names(names: Sequence[Hashable]) -> pl.Series:
+    """Names as a column: whole numbers if all are, else text."""
+    import polars as pl
+
+    if isinstance(names, range):
+        return pl.Series(np.arange(len(names)))
+    if all(type(name) is int for name in names):
+        try:
+            return pl.Series(names, dtype=pl.Int64)
+        except (OverflowError, TypeError):
+            pass
+    return pl.Series([str(name) for name in names], dtype=pl.String)

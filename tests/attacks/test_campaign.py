@@ -1,0 +1,294 @@
+"""Campaigns: against sets of matchings followed outcome by outcome, and on large graphs."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.attacks import oracle
+from tests.strategies import FRACTIONS, Matrix, graph_of, matrices, weighted_matrices
+
+import anonymatch as am
+from anonymatch.attacks.best_play import adaptive
+from anonymatch.attacks.campaign import attack
+
+MATRICES = matrices(users=(1, 5), matched=True) | matrices(users=(1, 4), spare=2, matched=True)
+HEAVY = matrices(users=(1, 4), weights=FRACTIONS, matched=True)
+COUNTER = ["11011", "11011", "10111", "10111", "01111"]
+
+
+def _index(name: object) -> int:
+    """Users and behaviours without names are numbers."""
+    assert isinstance(name, int)
+    return name
+
+
+def policies(graph: am.Graph) -> dict[str, oracle.Policy]:
+    return {
+        "optimal": oracle.optimal,
+        "entropy": oracle.by_entropy,
+        "random": oracle.at_random,
+        "degree": oracle.by_degree(graph),
+    }
+
+
+@given(MATRICES | HEAVY, st.sampled_from(["optimal", "entropy", "random", "degree", "fixed"]))
+def test_expectations_are_those_of_all_outcomes(matrix: Matrix, strategy: str) -> None:
+    graph = graph_of(matrix)
+    order = list(range(graph.n_users))[::-1]
+    asked: Any = order if strategy == "fixed" else strategy
+    policy = oracle.in_order(order) if strategy == "fixed" else policies(graph)[strategy]
+    steps = min(3, graph.n_users)
+
+    found = attack(graph, steps=steps, strategy=asked, exact=True)
+
+    expected = oracle.expectation(graph, policy, steps)
+    assert found.exact
+    assert found.samples is None
+    for step, truth in zip(found.steps, expected, strict=False):
+        assert step.expected_left == truth.left
+        assert step.expected_log == pytest.approx(truth.log, abs=1e-9)
+        assert step.log_expected_left == pytest.approx(math.log(truth.left), abs=1e-9)
+        assert step.n_forced == truth.forced
+        assert step.edges_left == truth.edges
+        assert step.in_doubt == truth.in_doubt
+        assert step.targets == {k: v for k, v in truth.targets.items() if v}
+    assert all(not truth.targets for truth in expected[len(found.steps) :])
+
+
+@given(MATRICES, st.data())
+def test_a_campaign_along_a_truth_is_the_exposed_graph(matrix: Matrix, data: st.DataObject) -> None:
+    graph = graph_of(matrix)
+    truth = data.draw(st.sampled_from(sorted(oracle.all_matchings(graph))))
+
+    found = attack(graph, steps=graph.n_users, truth=truth)
+
+    rest, left, known = graph, oracle.all_matchings(graph), {}
+    for step in found.steps:
+        shares = [oracle.share(left, user) for user in range(graph.n_users)]
+        best = [user for user, value in enumerate(shares) if value == min(shares)]
+        assert list(step.ties) == best
+        assert step.target == best[0]
+        assert step.behaviour == truth[best[0]]
+        assert step.expected_left == oracle.total(left) * min(shares)
+        entropy = oracle.entropy(left, best[0])
+        assert step.expected_log == pytest.approx(math.log(len(left)) - entropy, abs=1e-9)
+        before = oracle.identified(left)
+        rest = rest.expose(step.target, step.behaviour)
+        left = oracle.outcomes(left, best[0])[truth[best[0]]]
+        known[best[0]] = truth[best[0]]
+        now = oracle.identified(left)
+        assert step.left == am.count(rest).value
+        assert step.log == pytest.approx(am.count(rest).log, abs=1e-9)
+        assert dict(step.newly_forced or {}) == {u: truth[u] for u in now - before - {best[0]}}
+        assert step.edges_left == am.allowed(rest).n_edges == oracle.edges(left, known)
+        assert step.in_doubt == graph.n_users - len(now)
+    assert found.finished
+    assert am.count(rest).value == 1
+    assert found.logs[-1] == pytest.approx(0.0, abs=1e-12)
+
+
+@given(weighted_matrices(users=(2, 5), matched=True), st.integers(0, 5))
+def test_what_is_left_of_weights_includes_what_was_revealed(matrix: Matrix, seed: int) -> None:
+    graph = graph_of(matrix)
+
+    found = attack(graph, steps=2, truth="sampled", seed=seed, strategy="random")
+
+    rest, weight = graph, Fraction(1)
+    for step in found.steps:
+        weight *= Fraction(matrix[_index(step.target)][_index(step.behaviour)])
+        rest = rest.expose(step.target, step.behaviour)
+        assert step.log == pytest.approx(am.count(rest).log + math.log(weight), abs=1e-8)
+
+
+@given(matrices(users=(2, 5), matched=True))
+def test_lookahead_is_best_play_and_optimal_is_at_least_greedy(matrix: Matrix) -> None:
+    graph = graph_of(matrix)
+    steps = min(3, graph.n_users - 1)
+    play = adaptive(graph, steps=steps)
+
+    ahead = attack(graph, steps=steps, strategy="lookahead")
+    greedy = attack(graph, steps=steps)
+
+    last = Fraction(am.count(graph).value) if not ahead.steps else ahead.steps[-1].expected_left
+    assert last == play.optimal[steps]
+    lefts = [step.expected_left for step in greedy.steps]
+    assert all(left >= play.greedy[k + 1] for k, left in enumerate(lefts))
+
+
+def test_lookahead_knows_more_than_the_next_step() -> None:
+    graph = am.Graph.from_rows(COUNTER)
+
+    assert attack(graph, steps=2).steps[1].expected_left == Fraction(18, 5)
+    assert attack(graph, steps=2, strategy="lookahead").steps[1].expected_left == Fraction(61, 20)
+    assert attack(graph, steps=1, strategy="lookahead").targets == attack(graph).targets
+
+
+def test_the_degree_attacker_may_waste_an_exposure() -> None:
+    graph = am.Graph.from_rows(["11111", "01000", "00111", "00111", "00111"])
+
+    naive, best = attack(graph, strategy="degree"), attack(graph)
+
+    assert (naive.steps[0].target, naive.steps[0].expected_left) == (0, 6)
+    assert (best.steps[0].target, best.steps[0].expected_left) == (2, 2)
+    assert list(best.steps[0].ties) == [2, 3, 4]
+
+
+def test_a_given_order_may_name_who_is_identified() -> None:
+    graph = am.Graph.from_rows(["110", "110", "111"])
+
+    found = attack(graph, strategy=[2, 0], truth=[0, 1, 2])
+
+    assert [step.left for step in found.steps] == [2, 1]
+    assert found.steps[0].expected_left == 2
+    assert found.steps[1].newly_forced == {1: 1}
+
+
+def test_a_campaign_ends_when_one_matching_is_left() -> None:
+    found = attack(am.ring(6, 2), steps=6, truth="sampled")
+
+    assert len(found.steps) == 1
+    assert found.finished
+    assert len(found.steps[0].newly_forced or {}) == 5
+    assert attack(am.Graph.from_rows(["100", "110", "111"]), steps=2).steps == ()
+
+
+def test_averages_hold_the_exact_expectations() -> None:
+    """Over fixed seeds, 95 % intervals miss about one time in twenty."""
+    graph = am.Graph.from_rows(COUNTER)
+    exactly = attack(graph, steps=3)
+    misses = 0
+    for seed in range(40):
+        sampled = attack(graph, steps=3, samples=50, seed=seed)
+        assert sampled.samples == 50
+        assert not sampled.exact
+        assert sampled.steps[0].log_error == 0.0
+        assert sampled.steps[0].expected_left == pytest.approx(52 / 5)
+        low, high = sampled.steps[2].interval
+        misses += not low <= exactly.steps[2].expected_log <= high
+        error = abs(sampled.steps[2].expected_left - 1.4) / 1.4
+        assert error < 6 * sampled.steps[2].left_error + 1e-9
+    assert misses <= 7
+
+
+def test_sampled_truths_follow_the_chances() -> None:
+    graph = am.Graph.from_rows(["111", "011", "111"])
+    drawn = [attack(graph, truth="sampled", seed=s, strategy=[0]).steps[0] for s in range(400)]
+
+    shares = np.bincount([_index(step.behaviour) for step in drawn], minlength=3) / 400
+
+    assert shares == pytest.approx([1 / 2, 1 / 4, 1 / 4], abs=0.1)
+
+
+def test_the_same_seed_gives_the_same_campaign() -> None:
+    graph = am.random_density(12, 0.4, seed=5)
+    settings: dict[str, Any] = {"steps": 5, "strategy": "random", "truth": "sampled"}
+
+    one, two, three = (attack(graph, seed=seed, **settings) for seed in (1, 1, 2))
+
+    assert one.to_dict() == two.to_dict()
+    assert one.seed == 1
+    assert one.to_dict() != three.to_dict()
+
+
+def test_many_steps_through_many_equal_blocks() -> None:
+    graph = am.partition([8] * 500)
+
+    found = attack(graph, steps=600, truth="sampled", seed=2)
+
+    assert len(found.steps) == 600
+    assert found.targets[:3] == [0, 8, 16]
+    assert len(found.steps[0].ties) == 4000
+    assert len(found.steps[499].ties) == 8
+    assert len(found.steps[500].ties) == 500 * 7
+    assert found.steps[500].ties[0] == 1
+    exact = math.factorial(6) ** 100 * math.factorial(7) ** 400
+    assert found.steps[-1].log == pytest.approx(math.log(exact), rel=1e-12)
+    assert found.steps[-1].left == exact
+    assert found.steps[-1].expected_left == exact
+    in_expectation = attack(graph, steps=600)
+    assert in_expectation.exact
+    assert in_expectation.steps[-1].expected_left == exact
+
+
+def test_different_blocks_are_attacked_in_the_order_of_their_shares() -> None:
+    graph = am.partition([2, 5, 3, 5])
+
+    found = attack(graph, steps=5, truth=list(range(15)))
+
+    assert found.targets == [2, 10, 3, 11, 4]
+    assert [step.expected_left for step in found.steps] == [
+        am.count(am.partition(sizes)).value
+        for sizes in ([2, 4, 3, 5], [2, 4, 3, 4], [2, 3, 3, 4], [2, 3, 3, 3], [2, 2, 3, 3])
+    ]
+
+
+def test_records_travel_and_are_plain() -> None:
+    graph = am.Graph.from_rows(COUNTER)
+    found = attack(graph, steps=2, truth="sampled", seed=1)
+
+    plain = json.loads(json.dumps(found.to_dict()))
+    again = pickle.loads(pickle.dumps(found))
+
+    assert plain["steps"][0]["expected_left"] == "52/5"
+    assert plain["steps"][0]["n_ties"] == 1
+    assert again.steps[1].expected_left == found.steps[1].expected_left
+    assert again.steps[1].ties == found.steps[1].ties == list(found.steps[1].ties)
+
+
+def test_progress_is_told() -> None:
+    seen: list[tuple[float, float]] = []
+
+    attack(am.complete(5), steps=3, truth="sampled", progress=lambda a, b: seen.append((a, b)))
+
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+GRAPH = am.Graph.from_rows(["110", "110", "111"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"steps": 4}, "4 steps, but the graph has only 3 users"),
+        ({"steps": 0}, "steps must be a whole number from 1, not 0"),
+        ({"steps": True}, "steps must be a whole number from 1"),
+        ({"strategy": "best"}, "strategy must be one of optimal, lookahead, entropy, random, deg"),
+        ({"strategy": []}, "strategy names no user"),
+        ({"strategy": [0, 0]}, "names user 0 twice"),
+        ({"strategy": [9]}, "no user 9"),
+        ({"strategy": 3}, "strategy must be a name or a list of users, not 3"),
+        ({"strategy": [0], "steps": 2}, "2 steps, but strategy names only 1 user"),
+        ({"truth": [0, 1]}, "truth must be 3 behaviour indices"),
+        ({"truth": [0, 0, 2]}, "users 0 and 1 both did 0"),
+        ({"truth": [0, 2, 1]}, "user 1 cannot have done 2: no such edge"),
+        ({"truth": [0, 1, 3]}, "user 2 has behaviour index 3, but there are 3"),
+        ({"truth": {0: 0, 1: 1}}, "truth says nothing about user 2"),
+        ({"truth": {0: 0, 1: 1, 2: 9}}, "no behaviour 9"),
+        ({"truth": "known"}, "truth is 'known'"),
+        ({"truth": 5}, "truth is 5"),
+        ({"seed": -1}, "seed must be a whole number from 0, not -1"),
+        ({"samples": 1}, "samples must be a whole number from 2, not 1"),
+        ({"samples": 9, "truth": "sampled"}, "samples is for expectations"),
+    ],
+)
+def test_bad_questions_are_one_line(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(am.InputError, match=message) as caught:
+        attack(GRAPH, **settings)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_no_matching_has_its_witness() -> None:
+    with pytest.raises(am.NoMatchingError) as caught:
+        attack(am.Graph.from_rows(["100", "100", "111"]))
+
+    assert caught.value.users == (0, 1)
+    assert caught.value.behaviours == (0,)

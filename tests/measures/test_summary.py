@@ -1,0 +1,89 @@
+"""metrics() as a whole: what it refuses, what is left when the budget is small."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import anonymatch as am
+from anonymatch.measures.meanings import MEANINGS
+from anonymatch.measures.summary import metrics
+
+
+def joined(*graphs: am.Graph) -> am.Graph:
+    """Graphs side by side."""
+    edges = [
+        ((k, user), (k, behaviour), *weight)
+        for k, graph in enumerate(graphs)
+        for user, behaviour, *weight in graph.to_edges()
+    ]
+    return am.Graph.from_edges(edges)
+
+
+def test_without_a_matching_the_error_carries_the_witness() -> None:
+    with pytest.raises(am.NoMatchingError) as error:
+        metrics(am.Graph.from_edges([("ann", "x"), ("bob", "x"), ("cem", "y")]))
+
+    assert error.value.users == ("ann", "bob")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_beyond_the_budget_every_figure_is_an_interval(weighted: bool) -> None:
+    hard = am.random_density(60, 0.4, seed=4)
+    if weighted:
+        draws = np.random.default_rng(1).uniform(0.5, 2.0, hard.n_edges)
+        values = hard.to_scipy().astype(float)
+        values.data = draws
+        hard = am.Graph.from_biadjacency(values)
+    found = metrics(joined(hard, am.partition([2, 1])), budget=0.2)
+
+    for name, (low, high) in found.intervals.items():
+        assert low <= found.figures[name].value <= high
+    low, high = found.intervals["degree"]
+    assert 0 < low < high < 1
+    assert not found.count.exact
+    table = found.users
+    assert table["shannon"].to_list()[60:] == pytest.approx([1.0, 1.0, 0.0])
+    unknown = table[:60]
+    if unknown["shannon"].null_count():  # else estimated, with an error
+        assert unknown["shannon_low"].to_list() == [0.0] * 60
+        assert unknown["shannon_high"].to_list() == pytest.approx(
+            [math.log2(size) for size in unknown["allowed"].to_list()]
+        )
+
+
+def test_bounds_of_a_weighted_graph_hold_its_matching_entropy() -> None:
+    rng = np.random.default_rng(2)
+    graph = am.Graph.from_biadjacency(rng.uniform(0.1, 5.0, (22, 22)))
+    known, unknown = metrics(graph), metrics(graph, budget=0.0)
+
+    low, high = unknown.intervals["matching_entropy"]
+    assert low <= known.matching_entropy <= high
+
+
+def test_every_measure_has_a_meaning_and_a_reference() -> None:
+    found = metrics(am.complete(3), threshold=2, messages=(["a", "b", "b"], ["x"] * 3))
+
+    for name in found.figures:
+        assert MEANINGS[name.removesuffix("_log")].reference.strip().endswith(".")
+    columns = {
+        name.removesuffix("_low").removesuffix("_high")
+        for name in found.users.columns
+        if name != "user"
+    }
+    assert {f"users.{name}" for name in columns} <= MEANINGS.keys()
+    assert all(len(meaning.meaning) > 20 for meaning in MEANINGS.values())
+
+
+def test_a_hundred_thousand_users_in_small_batches_are_measured() -> None:
+    found = metrics(am.partition([5] * 20_000), threshold=5)
+
+    assert found.below == 0.0
+    assert found.degree == pytest.approx(20_000 * math.log(120) / (math.lgamma(100_001)), rel=1e-12)
+
+
+def test_methods_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(am.InputError, match="method must be one of"):
+        metrics(am.complete(3), method="rysr")
