@@ -177,9 +177,12 @@ def test_blocks_beyond_the_budget_are_named() -> None:
 
 
 def test_what_is_missing_may_run_out() -> None:
-    found = improve(am.crown(4), edges=9)
+    told: list[tuple[float, float]] = []
+    found = improve(am.crown(4), edges=9, progress=lambda done, total: told.append((done, total)))
 
     assert len(found.edges) == 4
+    assert told == [(1, 9), (2, 9), (3, 9), (4, 9)]
+    assert improve(am.Graph.from_rows(["111", "111"])).edges == ()
     assert found.graph == am.complete(4)
     assert improve(am.complete(4)).edges == ()
 

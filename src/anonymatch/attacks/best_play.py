@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from anonymatch.arguments import whole
 from anonymatch.attacks.shapes import Shapes
 from anonymatch.attacks.tree import Nodes, Tree, whole_shapes
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
+from anonymatch.wording import several
 
 __all__ = ["Adaptive", "adaptive", "reveals_needed"]
 
@@ -70,10 +72,9 @@ def adaptive(
     >>> [str(left) for left in am.adaptive(am.crown(4)).optimal]
     ['9', '3', '1', '1']
     """
-    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 0):
-        raise InputError(f"steps must be a whole number from 0, not {steps!r}")
-    if steps is not None and steps > graph.n_users:
-        raise InputError(f"{steps} steps, but the graph has only {graph.n_users} users")
+    if steps is not None and whole(steps, "steps") > graph.n_users:
+        users = several(graph.n_users, "user")
+        raise InputError(f"{several(steps, 'step')}, but the graph has only {users}")
     tree, nodes = _tree(graph, budget)
     square = graph.n_users == graph.n_behaviours
     most = graph.n_users - int(square and graph.n_users > 0) if steps is None else steps

@@ -10,7 +10,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from anonymatch.arguments import whole
 from anonymatch.attacks.expectation import Expected, over_all, over_samples
 from anonymatch.attacks.position import Field, Position
 from anonymatch.attacks.result import Attack, AttackStep, Left, Ties
@@ -25,6 +27,7 @@ from anonymatch.effort import Budget, Progress
 from anonymatch.errors import InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import witness
+from anonymatch.wording import several
 
 __all__ = ["attack"]
 
@@ -37,7 +40,7 @@ def attack(
     *,
     steps: int | None = None,
     strategy: str | Sequence[Hashable] = "optimal",
-    truth: Mapping[Any, Any] | Sequence[int] | str | None = None,
+    truth: Mapping[Any, Any] | Sequence[int] | npt.NDArray[np.integer] | str | None = None,
     exact: bool | None = None,
     samples: int | None = None,
     seed: int | None = None,
@@ -68,7 +71,8 @@ def attack(
         returns it; drawn from the chances as it is revealed; or None for expectations.
     exact : bool, optional
         True: exact numbers or a refusal, rational ones for weighted graphs. Default: exact for
-        graphs without weights where the budget allows, else doubles.
+        graphs without weights where the budget allows, else doubles. False: doubles, which are
+        quicker for large blocks.
     samples : int, optional
         Expectations of several steps follow all outcomes if they are few, else they are averages
         over 100 truths with standard errors; a number asks for that many truths.
@@ -111,15 +115,15 @@ def attack(
     why = witness(graph)
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
-    whole = shapes.whole(graph)
-    shapes.solve_whole(whole, runs=plan.runs(whole))
+    blocks = shapes.whole(graph)
+    shapes.solve_whole(blocks, runs=plan.runs(blocks))
     tree = Tree(shapes, shapes.budget)
     if plan.name == "lookahead":
-        tree.allow(whole_shapes(whole))
+        tree.allow(whole_shapes(blocks))
     campaign = _Campaign(
         graph=graph,
         plan=plan,
-        field=Field(shapes, whole, rank_of(plan.name)),
+        field=Field(shapes, blocks, rank_of(plan.name)),
         tree=tree,
         start=count(graph, exact=exact, budget=budget, executor=executor),
         progress=progress,
@@ -140,13 +144,13 @@ class _Plan:
     seed: int
     draws: np.random.Generator
 
-    def runs(self, whole: Whole) -> int:
+    def runs(self, blocks: Whole) -> int:
         """Blocks that may have to be solved one after another."""
         if self.kind != "unknown" or self.steps == 1:
             return self.steps + (self.kind != "unknown")
         if self.samples is not None:
             return self.samples * self.steps
-        most = max((shape.most_outcomes for shape in whole.shapes), default=1)
+        most = max((shape.most_outcomes for shape in blocks.shapes), default=1)
         number, found = 1, 1
         for _ in range(self.steps - 1):
             number = min(number * most, _BRANCHES)
@@ -163,19 +167,18 @@ class _Plan:
         samples: int | None,
         seed: int | None,
     ) -> _Plan:
-        for name, value, least in (("seed", seed, 0), ("samples", samples, 2)):
-            if value is not None and not (_whole(value) and value >= least):
-                raise InputError(f"{name} must be a whole number from {least}, not {value!r}")
+        seed = None if seed is None else whole(seed, "seed")
         if samples is not None and truth is not None:
             raise InputError("samples is for expectations; leave out truth or samples")
+        samples = None if samples is None else whole(samples, "samples", least=2)
         name, choose, most = _strategy(graph, strategy)
-        number = (most if name == "fixed" else 1) if steps is None else steps
-        if not _whole(number) or number < 1:
-            raise InputError(f"steps must be a whole number from 1, not {steps!r}")
+        default = most if name == "fixed" else 1
+        number = default if steps is None else whole(steps, "steps", least=1)
+        asked = several(number, "step")
         if number > graph.n_users:
-            raise InputError(f"{number} steps, but the graph has only {graph.n_users} users")
+            raise InputError(f"{asked}, but the graph has only {several(graph.n_users, 'user')}")
         if number > most:
-            raise InputError(f"{number} steps, but strategy names only {most} users")
+            raise InputError(f"{asked}, but strategy names only {several(most, 'user')}")
         draws = np.random.default_rng(seed or 0)
         sampled = isinstance(truth, str) and truth == "sampled"
         return cls(
@@ -188,10 +191,6 @@ class _Plan:
             seed=seed or 0,
             draws=draws,
         )
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _strategy(graph: Graph, strategy: str | Sequence[Hashable]) -> tuple[str, Choose, int]:
@@ -275,8 +274,8 @@ class _Campaign:
     def _expect(self, exposures: int) -> None:
         """Refuse a campaign that would cost too much, before it begins."""
         n_blocks = self.field.whole.table.n_blocks * -(-exposures // self.plan.steps)
-        noun = "exposure" if exposures == 1 else "exposures"
-        self.field.shapes.expect(f"following {exposures} {noun}", exposures, n_blocks)
+        what = f"following {several(exposures, 'exposure')}"
+        self.field.shapes.expect(what, exposures, n_blocks)
 
     def _most_branches(self) -> int:
         """Outcomes that may be followed: half of the budget, if each costs as the dearest."""

@@ -150,7 +150,8 @@ def exposures(
         was revealed, the weight of the revealed pair included; all shares are of that.
     exact : bool, optional
         True: exact numbers or a refusal, rational ones for weighted graphs. Default: exact for
-        graphs without weights where the budget allows, else doubles.
+        graphs without weights where the budget allows, else doubles. False: doubles, which are
+        quicker for large blocks.
     budget, executor
         As for :func:`anonymatch.count`.
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.arguments import whole
 from anonymatch.attacks.additions import Addition, Pair, Search, graph_with
 from anonymatch.attacks.repair import missing_pairs, next_pair
 from anonymatch.attacks.shapes import Shapes, Whole
@@ -19,9 +20,10 @@ from anonymatch.counting.dispatch import count, posterior
 from anonymatch.counting.minors import gains
 from anonymatch.counting.result import Count
 from anonymatch.effort import Budget, Progress
-from anonymatch.errors import BudgetError, InputError, NoMatchingError
+from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import BlockView, block_table, witness
+from anonymatch.wording import several
 
 __all__ = ["AddedEdge", "Improvement", "improve"]
 
@@ -137,11 +139,10 @@ class Improvement:
         if not number:
             text = "no edge would add a matching"
         else:
-            noun = "edge" if number == 1 else "edges"
             before = f"2^{self.start.log2:.4g}" if math.isfinite(self.start.log) else "no"
-            text = f"{number} {noun}: {before} to 2^{self.log / _LN2:.4g} matchings"
+            text = f"{several(number, 'edge')}: {before} to 2^{self.log / _LN2:.4g} matchings"
         if self.not_searched:
-            text += f"; {len(self.not_searched)} blocks were beyond the budget"
+            text += f"; {several(len(self.not_searched), 'block')} beyond the budget"
         return text
 
 
@@ -198,8 +199,7 @@ def improve(
     >>> am.count(better.graph).value
     5
     """
-    if isinstance(edges, bool) or not isinstance(edges, int) or edges < 1:
-        raise InputError(f"edges must be a whole number from 1, not {edges!r}")
+    edges = whole(edges, "edges", least=1)
     round_ = _Round(Budget.of(budget), executor)
     start = count(graph, budget=budget, executor=executor)
     found: list[AddedEdge] = []
@@ -250,11 +250,11 @@ class _Round:
         """What to add next, if ``left`` edges may still be added."""
         if graph.n_users != graph.n_behaviours:
             return self._rectangular(graph), _Notes((), True)
-        whole = self._whole(graph)
-        single = self._search.best(whole)
-        blocks = tuple(BlockView(graph, block) for block in self._search.unsearched(whole))
-        notes = _Notes(blocks, self._search.all_chains(whole))
-        pair = self._search.best_pair(whole) if left > 1 else None
+        blocks = self._whole(graph)
+        single = self._search.best(blocks)
+        left_out = tuple(BlockView(graph, block) for block in self._search.unsearched(blocks))
+        notes = _Notes(left_out, self._search.all_chains(blocks))
+        pair = self._search.best_pair(blocks) if left > 1 else None
         if pair is None or (single is not None and pair.gain <= self._two_singles(graph, single)):
             return single, notes
         return pair, notes

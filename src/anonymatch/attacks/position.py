@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from anonymatch.attacks.shapes import Ints, Shape, Shapes, Split, Whole
 from anonymatch.counting.result import log_of
-from anonymatch.errors import InputError
 from anonymatch.graph.edges import pointers
 
 __all__ = ["Change", "Field", "Position", "Rank", "Spot"]
@@ -236,14 +235,11 @@ class Position:
         """Reveal that a user did a behaviour: both leave, and the user's block falls apart."""
         spot = self.spot(user)
         if spot is None:
-            if user in self.exposed or self.forced_behaviour(user) != behaviour:
-                raise self._impossible(user, behaviour)
             self.n_edges -= 1
             self.exposed[user] = behaviour
             return Change(chance=Fraction(1), forced=())
         edge = spot.edge(behaviour)
-        if edge is None:
-            raise self._impossible(user, behaviour)
+        assert edge is not None  # the truth was checked to be a matching
         split = self.field.shapes.split(spot.shape, edge)
         change = Change(
             chance=spot.shape.chance(edge),
@@ -287,13 +283,6 @@ class Position:
         if self.field.rank is not None:
             key, best = self.field.rank(shape)
             self._tied[key] = self._tied.get(key, 0) + sign * len(best)
-
-    def _impossible(self, user: int, behaviour: int) -> InputError:
-        graph = self.field.whole.graph
-        return InputError(
-            f"user {graph.users[user]!r} cannot have done {graph.behaviours[behaviour]!r}: "
-            "that pair is in no matching that agrees with what was revealed before"
-        )
 
     # ---- degrees, for attackers who count nothing else
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, overload
 
 from anonymatch.counting.result import Count, power_product
+from anonymatch.wording import several
 
 __all__ = ["Attack", "AttackStep", "Left", "Ties"]
 
@@ -314,7 +315,7 @@ class Attack:
             trust = "exact" if self.exact else "in doubles"
         first, last = self.logs[0], self.logs[-1]
         return (
-            f"{self.strategy}: {number} step{'' if number == 1 else 's'} from 2^{first / _LN2:.4g} "
+            f"{self.strategy}: {several(number, 'step')} from 2^{first / _LN2:.4g} "
             f"to 2^{abs(last) / _LN2:.4g} matchings, {how}, {trust}"
             + ("; all identified" if self.finished else "")
         )

@@ -252,7 +252,8 @@ class Shapes:
         )
         self._left = self._settings.budget.seconds
         self.price: Price | None = None  # of what was solved first
-        self.exactly: bool | None = None  # whether that was affordable in integers; it stays so
+        # Whether integers are wanted; undecided until it is known whether they are affordable.
+        self.exactly: bool | None = False if exact is False else None
         self._known: dict[Graph, Shape] = {}
         self._splits: dict[tuple[Shape, int], Split] = {}
 
@@ -296,7 +297,8 @@ class Shapes:
         self._left -= price.seconds
         if self.price is None:
             self.price = price
-            self.exactly = all(answer.total is not None for answer in found)
+            if self.exactly is None:
+                self.exactly = all(answer.total is not None for answer in found)
         return found, block_table(graph)
 
     def expect(self, what: str, exposures: int, n_blocks: int) -> None:
