@@ -8,6 +8,8 @@ CXX_TESTS := build/cxx-tests
 
 demo: .venv/.installed
 	@$(BIN)/anonymatch demo
+	@echo
+	@echo "  The program is $(BIN)/anonymatch; '. $(BIN)/activate' puts it on the path."
 
 install: .venv/.installed
 
@@ -15,14 +17,17 @@ test: .venv/.tools lint types imports tests-cxx tests-python
 
 # A C++ compiler is all that is asked of the machine: cmake and ninja come from PyPI.
 .venv/bin/python:
+	@echo "setting up .venv (under a minute, once)"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 .venv/.installed: $(SOURCES) | .venv/bin/python
+	@echo "installing anonymatch in .venv and compiling its kernels (1 to 3 minutes, once)"
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
 .venv/.tools: .venv/.installed pyproject.toml
+	@echo "installing the tools that check the code in .venv (a minute, once)"
 	$(BIN)/python -m pip install --quiet --group test
 	@touch $@
 

@@ -1,6 +1,14 @@
 """Measure and design anonymity by counting the ways users can be matched to what was seen."""
 
+from anonymatch import paper
 from anonymatch._native import version as __version__
+from anonymatch.attacks.best_play import Adaptive, adaptive, reveals_needed
+from anonymatch.attacks.campaign import attack
+from anonymatch.attacks.exposed import Exposure, Outcome
+from anonymatch.attacks.exposure import Exposures, exposure, exposures
+from anonymatch.attacks.improve import AddedEdge, Improvement, improve
+from anonymatch.attacks.result import Attack, AttackStep, Ties
+from anonymatch.attacks.strategies import STRATEGIES
 from anonymatch.counting.bounds import Bounds, bounds, bregman
 from anonymatch.counting.dispatch import count, posterior
 from anonymatch.counting.minors import gains, minors
@@ -8,6 +16,26 @@ from anonymatch.counting.plan import METHODS
 from anonymatch.counting.posterior import EdgeCounts, Posterior
 from anonymatch.counting.result import Count, Plan, Step
 from anonymatch.counting.sampling import sample
+from anonymatch.designs.bound import Equity, equity, max_bound
+from anonymatch.designs.design import Design, design
+from anonymatch.designs.formulas import (
+    attack_component,
+    equity_increment,
+    limit_ratio,
+    linked_pair,
+    restricted_permutations,
+    restricted_permutations_log,
+    steps_to_full_deanonymisation,
+)
+from anonymatch.designs.parts import Part
+from anonymatch.designs.random_graphs import (
+    RandomDistribution,
+    random_distribution,
+    random_expectation,
+    random_expectation_exact,
+    stirling_comparison,
+)
+from anonymatch.designs.rivals import Rival, rivals
 from anonymatch.effort import Budget
 from anonymatch.errors import AnonymatchError, BudgetError, InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
@@ -37,27 +65,56 @@ from anonymatch.graph.structure import (
     forced,
     witness,
 )
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.mixes import (
+    exponential_mix_count,
+    exponential_mix_log,
+    pool_mix_bits,
+    threshold_mix_bits,
+)
+from anonymatch.measures.summary import Metrics, metrics
+from anonymatch.sources.relays import path_counts, relay_graph, relay_weights
 
 __all__ = [
     "METHODS",
+    "STRATEGIES",
+    "Adaptive",
+    "AddedEdge",
     "AnonymatchError",
+    "Attack",
+    "AttackStep",
     "BlockView",
     "Blocks",
     "Bounds",
     "Budget",
     "BudgetError",
     "Count",
+    "Design",
     "EdgeCounts",
+    "Equity",
+    "Exposure",
+    "Exposures",
+    "Figure",
     "FileNote",
     "Graph",
+    "Improvement",
     "InputError",
+    "Metrics",
     "NoMatchingError",
+    "Outcome",
+    "Part",
     "Plan",
     "Posterior",
+    "RandomDistribution",
+    "Rival",
     "Step",
+    "Ties",
     "Witness",
     "__version__",
+    "adaptive",
     "allowed",
+    "attack",
+    "attack_component",
     "aztec",
     "band",
     "blocks",
@@ -67,6 +124,13 @@ __all__ = [
     "complete",
     "count",
     "crown",
+    "design",
+    "equity",
+    "equity_increment",
+    "exponential_mix_count",
+    "exponential_mix_log",
+    "exposure",
+    "exposures",
     "ferrers",
     "forced",
     "gains",
@@ -74,14 +138,34 @@ __all__ = [
     "hessenberg",
     "hexagon",
     "hypercube",
+    "improve",
+    "limit_ratio",
+    "linked_pair",
+    "max_bound",
+    "metrics",
     "minors",
+    "paper",
     "partition",
+    "path_counts",
+    "pool_mix_bits",
     "posterior",
     "random_density",
+    "random_distribution",
+    "random_expectation",
+    "random_expectation_exact",
     "random_regular",
     "read",
+    "relay_graph",
+    "relay_weights",
+    "restricted_permutations",
+    "restricted_permutations_log",
+    "reveals_needed",
     "ring",
+    "rivals",
     "sample",
+    "steps_to_full_deanonymisation",
+    "stirling_comparison",
+    "threshold_mix_bits",
     "witness",
     "write",
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,11 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.cli import main
+from anonymatch.cli import main, meanings, records
 from anonymatch.cli.demo import EXAMPLE
+from anonymatch.cli.options import Options
 from anonymatch.cli.words import all_digits
+from anonymatch.effort import usable_cores
 
 COMMANDS = ("count", "posterior", "bounds", "blocks")
 
@@ -132,6 +136,14 @@ def test_every_command_takes_the_shared_options(
     assert answer(capsys, command, three, *shared) == answer(capsys, command, three)
 
 
+def test_readers_get_no_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLARS_MAX_THREADS", "")
+
+    for threads in (1, 1024):
+        Options(threads=threads).limit_readers()
+        assert os.environ["POLARS_MAX_THREADS"] == str(min(threads, usable_cores()))
+
+
 # ---- for people
 
 
@@ -140,8 +152,10 @@ def test_count_says_what_it_means(capsys: pytest.CaptureFixture[str], three: Pat
 
     assert (code, err) == (0, "")
     assert out.startswith("three.csv: 3 users, 3 behaviours, 6 edges\n")
-    assert "matchings   2 " in out
-    assert "1 bits" in out
+    assert "matchings  2 " in out
+    assert "anonymity  1 bit " in out
+    assert "at most    2.585 bits  if everybody fitted everything; 38.7 % of it" in out
+    assert "found by   adding up   user after user" in out
     assert "block of 2 users, 4 edges" in out
     assert max(len(line) for line in out.splitlines()) <= 80
     assert "\x1b" not in out
@@ -154,6 +168,43 @@ def test_count_without_matching_names_who_fits_too_little(
 
     assert code == 0
     assert "2 users (ann, bob) together fit only 1 behaviour (x)" in out
+
+
+def test_bounds_without_matching_give_the_same_reason(
+    capsys: pytest.CaptureFixture[str], none: Path
+) -> None:
+    _, out, _ = run(capsys, "bounds", none)
+
+    assert "2 users (ann, bob) together fit only 1 behaviour (x)" in out
+    assert answer(capsys, "bounds", none)["witness"] == answer(capsys, "count", none)["witness"]
+
+
+def test_no_plan_is_explained_where_nothing_was_counted(
+    capsys: pytest.CaptureFixture[str], none: Path
+) -> None:
+    assert run(capsys, "count", none, "--explain") == run(capsys, "count", none)
+
+
+def test_bounds_say_what_they_rest_on(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "bounds", EXAMPLE)
+
+    assert "any graph with as many edges at each user (Bregman)" in out
+    assert "upper" not in out
+    assert "stochastic" not in out
+
+
+@pytest.mark.parametrize("weight", [None, 2])
+def test_every_bound_and_every_method_has_a_meaning(weight: int | None) -> None:
+    graph = am.ring(6, 3)
+    if weight is not None:
+        graph = am.Graph.from_edges([(*edge, weight) for edge in graph.to_edges()])
+    none = am.Graph.from_rows(["10", "10"])
+
+    for name in (*am.bounds(graph).all, *am.bounds(none).all):
+        assert meanings.bound(name) != name
+    for method in ("auto", "classes", "closed", "frontier", "ryser", "signs"):
+        used = am.count(am.complete(5), method=method).method
+        assert meanings.way(used)[1] != "see --explain"
 
 
 def test_digits_prints_all_of_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -189,6 +240,26 @@ def test_posterior_lists_the_most_certain_users_first(
     assert "2 users who are not worse off" in out
 
 
+def test_blocks_names_who_hides_among_whom(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "blocks", EXAMPLE)
+    _, short, _ = run(capsys, "blocks", EXAMPLE, "--top", 1)
+
+    assert "- ann, bob, cem, dan, eva, fay: 6 users, 6 behaviours\n" in out
+    assert "- hal, ida: 2 users, 2 behaviours\n" in out
+    assert "hal, ida: 2" not in short
+    assert "... and 2 blocks that are not larger; --top 0 shows all" in short
+    assert "... and 1 more; --top 0 shows all" in short
+
+
+def test_names_of_large_blocks_are_cut(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "full.npz"
+    am.write(am.complete(3000), path)
+
+    _, out, _ = run(capsys, "blocks", path)
+
+    assert "- 0, 1, 2, 3, 4, 5, 6, 7 and 2,992 more: 3,000 users, 3,000 behaviours" in out
+
+
 def test_blocks_says_who_is_identified(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "blocks", EXAMPLE)
 
@@ -202,6 +273,8 @@ def test_demo_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert (code, err) == (0, "")
     for part in ("272 ", "8.087 bits", "84.6 % of it", "gus did", "equally likely"):
+        assert part in out
+    for part in ("surest      fay", "least sure  cem"):
         assert part in out
 
 
@@ -279,6 +352,76 @@ def test_sample_shows_some_matchings(capsys: pytest.CaptureFixture[str]) -> None
     assert "... and 2 more" in out
 
 
+def test_sample_shows_some_users(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "many.npz"
+    am.write(am.ring(1000, 2), path)
+
+    _, out, _ = run(capsys, "sample", path, "--top", 3)
+    _, standard, _ = run(capsys, "sample", path)
+
+    assert out.splitlines()[-1].strip().startswith("... and 997 more users (--top 0 shows all)")
+    assert len(standard.splitlines()) < 40
+    assert len(answer(capsys, "sample", path)["matchings"][0]) == 1000
+
+
+def test_one_is_singular(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("user,behaviour\nann,x\n")
+
+    assert str(am.count(am.read(path))).startswith("1 matching (")
+    explained = run(capsys, "count", path, "--method", "closed", "--explain")[1]
+    assert "block of 1 user, 1 edge:" in explained
+    saved = run(capsys, "sample", path, "--out", tmp_path / "drawn.csv")[2]
+    assert saved.startswith("saved 1 matching in")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "json"])
+@pytest.mark.parametrize("command", ["posterior", "sample"])
+def test_names_that_are_no_text_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, suffix: str
+) -> None:
+    path = tmp_path / "half.json"
+    path.write_text(r'{"a\ud800": ["x"]}')
+
+    code, _, err = run(capsys, command, path, "--out", tmp_path / f"saved.{suffix}")
+
+    assert code == 2
+    assert err.endswith(r"the name 'a\ud800' cannot be written as UTF-8" + "\n")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["half.json"]
+
+
+def test_what_cannot_be_written_goes_by_its_own_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = Path.open
+
+    def refuse(self: Path, mode: str = "r", **more: Any) -> Any:
+        if mode != "xb":
+            return really(self, mode, **more)
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+
+    monkeypatch.setattr(Path, "open", refuse)
+
+    code, _, err = run(capsys, "posterior", EXAMPLE, "--out", tmp_path / "chances.csv")
+
+    assert code == 2
+    assert err == (
+        f"error: {tmp_path}/chances.csv: cannot write it (Read-only file system); "
+        "choose another place\n"
+    )
+
+
+def test_long_lists_are_written_in_pieces(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = {"none": [], "few": [1, 2], "many": [[k] for k in range(11)], "x": {"y": [1, 2, 3]}}
+    monkeypatch.setattr(records, "_PIECE", 3)
+
+    records.print_json(record)
+
+    assert json.loads(capsys.readouterr().out) == record
+
+
 def test_convert_keeps_the_graph(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run(capsys, "convert", EXAMPLE, tmp_path / "mix.json.gz")[0] == 0
     assert am.read(tmp_path / "mix.json.gz") == am.read(EXAMPLE)
@@ -296,9 +439,17 @@ def test_convert_keeps_the_graph(capsys: pytest.CaptureFixture[str], tmp_path: P
         (["count", EXAMPLE, "--frob"], "--frob"),
         (["count", EXAMPLE, "--budget", "much"], "--budget"),
         (["count", EXAMPLE, "--budget", "nan"], "--budget"),
-        (["count", EXAMPLE, "--threads", "0"], "--threads"),
-        (["count", EXAMPLE, "--seed", "-1"], "--seed"),
+        (["count", EXAMPLE, "--budget", "-1"], "give 0 or more"),
+        (["count", EXAMPLE, "--threads", "0"], "from 1 to 1024"),
+        (["count", EXAMPLE, "--threads", "5000"], "from 1 to 1024"),
+        (["count", EXAMPLE, "--threads", "two"], "'two' is not a whole number"),
+        (["count", EXAMPLE, "--seed", "-1"], "from 0"),
         (["count", EXAMPLE, "--method", "magic"], "magic"),
+        (["count", EXAMPLE, "--method", "classes"], "'auto'"),
+        (["sample", EXAMPLE, "--method", "frontier"], "no choice of methods"),
+        (["sample", EXAMPLE, "--size", "1" + "0" * 11], "give a smaller --size"),
+        (["sample", EXAMPLE, "--size", "1" + "0" * 30], "give a smaller --size"),
+        (["sample", EXAMPLE, "--sise", "3"], "'anonymatch sample --help'"),
         (["posterior", EXAMPLE, "--out", "nowhere/chances.csv"], "nowhere/chances.csv"),
         (["posterior", EXAMPLE, "--out", "chances.doc"], ".parquet"),
         (["convert", EXAMPLE, "graph.doc"], "graph.doc"),
@@ -320,6 +471,8 @@ def test_bad_input_is_one_line_and_code_2(
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert words in err
+    assert "Input should" not in err
+    assert "method=" not in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -25,9 +25,9 @@ def program(*arguments: object, **more: object) -> subprocess.CompletedProcess[s
     return subprocess.run(command, capture_output=True, text=True, check=False, **more)  # type: ignore[call-overload,no-any-return]
 
 
-def random_graph(folder: Path, n: int) -> Path:
+def random_graph(folder: Path, n: int, suffix: str = "npz") -> Path:
     """Random with density 1/2: no short cut but its size."""
-    path = folder / f"random{n}.npz"
+    path = folder / f"random{n}.{suffix}"
     am.write(am.Graph.from_biadjacency(np.random.default_rng(1).integers(0, 2, (n, n))), path)
     return path
 
@@ -48,7 +48,8 @@ def test_version_is_said_at_once() -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system has no /proc")
 @pytest.mark.parametrize("threads", [(), ("--threads", "1")], ids=["all cores", "one thread"])
 def test_ctrl_c_ends_a_long_count_at_once(tmp_path: Path, threads: tuple[str, ...]) -> None:
-    path = random_graph(tmp_path, 38)
+    """Of a table: polars reads it and leaves a signal handler of its own behind."""
+    path = random_graph(tmp_path, 38, "csv")
     command = [*PROGRAM, "count", str(path), "--budget", "1e9", *threads]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         try:
@@ -97,6 +98,22 @@ def test_a_full_disk_is_told() -> None:
 
     assert done.returncode == 2
     assert done.stderr.startswith("error: cannot write the answer")
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [
+        (">&-", 2, "error: standard output is closed; let the answer go somewhere\n"),
+        ("2>&-", 0, ""),
+        (">&- 2>&-", 2, ""),
+    ],
+)
+def test_closed_streams_are_no_surprise(closed: str, code: int, said: str) -> None:
+    command = ["sh", "-c", f'"$@" {closed}', "sh", *PROGRAM, "count", str(EXAMPLE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (code, said)
+    assert bool(done.stdout) == (code == 0)
 
 
 @pytest.mark.slow

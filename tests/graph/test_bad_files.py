@@ -193,7 +193,7 @@ for work in (lambda: read("secret.csv"), lambda: write(graph, "new.json")):
 
     assert run.stdout.splitlines() == [
         "secret.csv: no permission to read it; ask its owner or choose another file",
-        "new.json: no permission to write it; ask its owner or choose another file",
+        "new.json: no permission to write there; choose another folder",
     ]
 
 

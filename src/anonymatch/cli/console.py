@@ -7,6 +7,7 @@ middle of a kernel.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import sys
@@ -14,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -25,7 +27,17 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress as Bar
 
-__all__ = ["BAD_INPUT", "DONE", "INTERRUPTED", "finish", "note", "notes", "show", "watch"]
+__all__ = [
+    "BAD_INPUT",
+    "DONE",
+    "INTERRUPTED",
+    "as_text",
+    "finish",
+    "note",
+    "notes",
+    "show",
+    "watch",
+]
 
 T = TypeVar("T")
 
@@ -39,8 +51,7 @@ _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
 
 def finish(arguments: list[str]) -> int:
     """Run a command; say in one line what went wrong, and return the exit code."""
-    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no error
-        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    _open_streams()
     try:
         from anonymatch.cli.app import parse
 
@@ -56,13 +67,37 @@ def finish(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of the pipe has seen enough
         _drop_output()
         return DONE
-    except OSError as error:  # such as a full disk behind standard output
-        _drop_output()
-        return _refuse(f"cannot write the answer ({error.strerror or error}); make room for it")
+    except OSError as error:
+        return _refuse(_not_written(error))
     except MemoryError:
         return _refuse("there is not enough memory; allow less with --memory, or split the graph")
     except KeyboardInterrupt:
         _leave()
+
+
+def _open_streams() -> None:
+    """Streams that take every name; a stream that the caller has closed becomes one that refuses.
+
+    Python leaves None there. The null device opened for reading fails on the first flush, as a full
+    disk does; what would go to standard error is dropped.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  (open until the end)
+    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no error
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+
+
+def _not_written(error: OSError) -> str:
+    """Why something was not written: a file with its name, else standard output."""
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror}; choose another file"
+    _drop_output()
+    if error.errno == errno.EBADF:
+        return "standard output is closed; let the answer go somewhere"
+    room = "; make room for it" if error.errno == errno.ENOSPC else ""
+    return f"cannot write the answer ({error.strerror or error}){room}"
 
 
 def _refuse(message: str) -> int:
@@ -121,13 +156,17 @@ def notes() -> Iterator[list[str]]:
 
 def show(*parts: RenderableType) -> None:
     """Print for people: in colour on a terminal, plain text of 80 columns in a pipe."""
+    sys.stdout.write(as_text(*parts))
+
+
+def as_text(*parts: RenderableType) -> str:
+    """What :func:`show` prints."""
     console = _console(stderr=False)
     with console.capture() as text:
         for part in parts:
             console.print(part)
     # Trailing blanks only disturb those who copy or compare the text.
-    lines = text.get().splitlines()
-    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
+    return "".join(f"{line.rstrip()}\n" for line in text.get().splitlines())
 
 
 def _console(*, stderr: bool) -> Console:

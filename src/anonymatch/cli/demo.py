@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
-from anonymatch.cli import pages, records, words
+from anonymatch.cli import meanings, pages, records, words
 from anonymatch.cli.exposed import certainty, exposed, order
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _CAVEAT = (
     "is a figure of the whole system: look at the worst users too."
 )
 
+_MARKS = ("surest", "", "least sure", "")
+
 
 def demo_page(graph: am.Graph, options: Options, tell: Progress) -> list[RenderableType]:
     """Count, bound, blocks, identified users, and the most and least certain ones."""
@@ -43,7 +45,7 @@ def demo_page(graph: am.Graph, options: Options, tell: Progress) -> list[Rendera
     lines = pages.count_lines(graph, count)[:-1]
     reached = words.share(count.log / bound)
     lines += [
-        ("bound", words.bits(bound), f"the most with as many edges a user; {reached} of it"),
+        ("at most", words.bits(bound), f"{meanings.SAME_DEGREES}; {reached} of it is reached"),
         ("blocks", f"{len(parts)}", "groups that hide only among themselves: " + _sizes(parts)),
         ("identified", words.plural(len(pairs), "user"), "only one behaviour is left for them"),
     ]
@@ -52,8 +54,8 @@ def demo_page(graph: am.Graph, options: Options, tell: Progress) -> list[Rendera
         pages.paragraph(_STORY),
         pages.figures(lines),
         pages.exposed_list(pairs, len(pairs)),
-        pages.paragraph("Of the others, the attacker is surest and least sure of:"),
-        pages.certainty_table(graph, found, [*free[:2], *free[-2:]]),
+        pages.paragraph("How sure the attacker is of the others:"),
+        pages.certainty_table(graph, found, [*free[:2], *free[-2:]], _MARKS),
         pages.paragraph(
             "chance: that the best guess is right. hides among: as many equally likely "
             "behaviours as the chances are worth, of those that fit."
@@ -72,8 +74,8 @@ def demo_record(graph: am.Graph, options: Options, tell: Progress) -> dict[str, 
     return {
         "path": str(EXAMPLE),
         "count": records.count_record(am.count(graph, **keywords)),
-        "bounds": records.bounds_record(am.bounds(graph)),
-        **records.blocks_record(am.blocks(graph), exposed(graph), graph.n_users),
+        "bounds": records.bounds_record(am.bounds(graph), am.witness(graph)),
+        **records.blocks_record(graph, exposed(graph)),
         "posterior": records.posterior_record(am.posterior(graph, **keywords), counts=False),
         **records.graph_record(graph),
     }

@@ -11,13 +11,13 @@ import numpy.typing as npt
 from anonymatch.cli.words import name, names
 from anonymatch.counting.posterior import Posterior
 from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import Witness, forced, witness
+from anonymatch.graph.structure import forced, structure
 
 __all__ = ["Certainty", "Exposed", "certainty", "exposed", "order"]
 
 Floats = npt.NDArray[np.float64]
 
-_MOST_SEARCHES = 100  # for the others who need what a user fits; each is linear in the edges
+_MOST_WORK = 100_000_000  # users and edges that searches for rivals may touch: a second or two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,35 +39,56 @@ def exposed(graph: Graph, most: int | None = None) -> list[Exposed]:
     >>> [pair.reason for pair in exposed(Graph.from_rows(["1100", "1100", "0110"]))]
     ['what else fits is needed by 0, 1, who fit nothing else']
     """
-    searches = 0
-    degrees, suitors = graph.degrees, graph.behaviour_degrees
+    users = graph.users
+    degrees, suitors = graph.degrees.tolist(), graph.behaviour_degrees.tolist()
     square = graph.n_users == graph.n_behaviours
+    search: _Rivals | None = None
     found = []
     for user, behaviour in forced(graph)[:most]:
-        if degrees[graph.user_index(user)] == 1:
+        row = graph.user_index(user)
+        if degrees[row] == 1:
             reason = f"nothing but {name(behaviour)} fits"
         elif square and suitors[graph.behaviour_index(behaviour)] == 1:
             reason = f"nobody else fits {name(behaviour)}"
-        elif searches == _MOST_SEARCHES:
-            reason = "what else fits is needed by others, who fit nothing else"
         else:
-            searches += 1
-            others = [other for other in _rivals(graph, user, behaviour).users if other != user]
+            search = search or _Rivals(graph)
+            others = search.of(row)
+            some = [users[i] for i in others[:4].tolist()]
+            who = names(some, total=len(others)) if some else "others"
             fit = "fits" if len(others) == 1 else "fit"
-            reason = f"what else fits is needed by {names(others)}, who {fit} nothing else"
+            reason = f"what else fits is needed by {who}, who {fit} nothing else"
         found.append(Exposed(user=user, behaviour=behaviour, reason=reason))
     return found
 
 
-def _rivals(graph: Graph, user: Hashable, behaviour: Hashable) -> Witness:
-    """Users who together fit too little once this pair is taken out: Hall's witness."""
-    row, column = graph.user_index(user), graph.behaviour_index(behaviour)
-    begin, end = graph.indptr[row : row + 2].tolist()
-    mask = np.ones(graph.n_edges, dtype=np.bool_)
-    mask[begin + int(np.searchsorted(graph.indices[begin:end], column))] = False
-    found = witness(graph.keep_edges(mask))
-    assert found is not None  # the pair is in every matching
-    return found
+class _Rivals:
+    """Who needs what else fits an identified user: Hall's witness once their pair is taken out.
+
+    From the user, every step goes to a behaviour that fits and on to the user whom some matching
+    gives it to. Those who are reached fit only what they have themselves, in any matching.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        from scipy.sparse import csr_array
+
+        owners = structure(graph).user_of_behaviour[graph.indices]
+        owned = owners >= 0  # spare behaviours are beyond the reach of identified users
+        starts = np.concatenate(([0], np.cumsum(owned)))[graph.indptr]
+        owners = owners[owned]
+        shape = (graph.n_users, graph.n_users)
+        self._steps = csr_array((np.ones(len(owners)), owners, starts), shape=shape)
+        self._degrees = graph.degrees
+        self._work = 0
+
+    def of(self, user: int) -> npt.NDArray[np.int32]:
+        """Their indices in order; none when the work that all searches may take is used up."""
+        if self._work > _MOST_WORK:
+            return np.zeros(0, np.int32)
+        from scipy.sparse.csgraph import breadth_first_order
+
+        reached = breadth_first_order(self._steps, user, return_predecessors=False)
+        self._work += len(self._degrees) + int(self._degrees[reached].sum())
+        return np.sort(reached[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

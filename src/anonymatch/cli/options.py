@@ -1,7 +1,12 @@
-"""The options that every command has, once, and how a function becomes a command."""
+"""The options that every command takes, once, and how a function becomes a command.
+
+Every command takes every option, so that scripts can pass the same ones to all of them; its help
+lists those that act on it.
+"""
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 from collections.abc import Callable
@@ -12,68 +17,107 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from anonymatch.cli.help import Command
 from anonymatch.counting.plan import METHODS
-from anonymatch.effort import Budget, Progress
+from anonymatch.effort import Budget, Progress, usable_cores
 from anonymatch.errors import InputError
 
-__all__ = ["Options", "command"]
+__all__ = ["Options", "command", "option", "whole"]
 
 T = TypeVar("T")
-_EVERYWHERE = "Options of every command"
+_MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
 
 
-def _option(*names: str, text: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel=_EVERYWHERE, **more)
+def option(name: str, text: str, **more: Any) -> Any:
+    """An option of the command line and its line in the help."""
+    return typer.Option(name, help=text, **more)
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A reader of whole numbers in a range."""
+    span = f"from {least}" if most is None else f"from {least} to {most}"
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not a whole number") from None
+        if value < least or (most is not None and value > most):
+            raise typer.BadParameter(f"{value} is out of range; give a whole number {span}")
+        return value
+
+    return read
+
+
+def _amount(text: str) -> float:
+    """A number from 0; "inf" is no limit."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number") from None
+    if not value >= 0:  # also refuses NaN
+        raise typer.BadParameter(f"{text} is out of range; give 0 or more")
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """How a command shall work and answer."""
 
-    json: Annotated[bool, _option("--json", text="Print one JSON object and nothing else.")] = False
+    json: Annotated[bool, option("--json", "Print one JSON object and nothing else.")] = False
     exact: Annotated[
-        bool,
-        _option("--exact", text="An exact answer, or a refusal that names the cost; no interval."),
+        bool, option("--exact", "An exact answer, or a refusal that names the cost; no interval.")
     ] = False
     method: Annotated[
-        str, _option("--method", text=f"One method for every block: {', '.join(METHODS)}.")
+        str,
+        option(
+            "--method",
+            f"One method for every block: {', '.join(METHODS)} (auto unless told).",
+            metavar="NAME",
+        ),
     ] = "auto"
     budget: Annotated[
         float | None,
-        _option(
+        option(
             "--budget",
-            text="Predicted seconds of one core that may be spent (300 unless told).",
+            "Predicted seconds of one core that may be spent (300 unless told).",
             metavar="SECONDS",
+            parser=_amount,
         ),
     ] = None
     memory: Annotated[
         float | None,
-        _option(
+        option(
             "--memory",
-            text="Predicted memory that may be used (half of the machine's unless told).",
+            "Predicted memory that may be used (half of the machine's unless told).",
             metavar="GIB",
+            parser=_amount,
         ),
     ] = None
     threads: Annotated[
         int | None,
-        _option("--threads", text="Threads that work (all cores unless told).", metavar="N", min=1),
+        option(
+            "--threads",
+            "Threads that work (all cores unless told).",
+            metavar="N",
+            parser=whole(1, _MOST_THREADS),
+        ),
     ] = None
     seed: Annotated[
         int | None,
-        _option(
-            "--seed", text="Seed of what is drawn at random (0 unless told).", metavar="N", min=0
+        option(
+            "--seed",
+            "Seed of what is drawn at random (0 unless told).",
+            metavar="N",
+            parser=whole(0),
         ),
     ] = None
-    digits: Annotated[bool, _option("--digits", text="Print every digit of long numbers.")] = False
+    digits: Annotated[bool, option("--digits", "Print every digit of long numbers.")] = False
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             known = ", ".join(METHODS)
             raise InputError(f"--method {self.method}: there is no such method; use {known}")
-        for name in ("budget", "memory"):
-            value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise InputError(f"--{name} {value}: it must be 0 or more")
 
     def effort(self) -> Budget:
         """The budget that the options allow."""
@@ -100,8 +144,6 @@ class Options:
 
     def drawing(self, progress: Progress) -> dict[str, Any]:
         """Keywords for ``sample``."""
-        if self.method != "auto":
-            raise InputError(f"--method {self.method}: matchings are drawn by one method; leave it")
         return {
             "budget": self.effort(),
             "seed": self.draw_seed,
@@ -116,9 +158,9 @@ class Options:
         return Here() if self.threads == 1 else ThreadPoolExecutor(self.threads)
 
     def limit_readers(self) -> None:
-        """Hold polars to the same number of threads; it looks once, when it is imported."""
+        """Hold polars to as many threads, or to the cores; it looks once, when it is imported."""
         if self.threads is not None:
-            os.environ["POLARS_MAX_THREADS"] = str(self.threads)
+            os.environ["POLARS_MAX_THREADS"] = str(min(self.threads, usable_cores()))
 
 
 class Here(Executor):
@@ -134,39 +176,52 @@ class Here(Executor):
         return future
 
 
-def command(app: typer.Typer, **settings: Any) -> Callable[[Callable[..., None]], None]:
+def command(app: typer.Typer, *, acts: tuple[str, ...]) -> Callable[[Callable[..., None]], None]:
     """Register ``function(..., options)`` as a command that also takes every field of Options.
 
-    The command returns the work instead of doing it: typer would turn Ctrl-C and broken pipes into
-    messages of its own.
+    A parameter of its own goes before a field of the same name. ``acts`` names the options that act
+    on it. The command returns the work instead of doing it:
+    typer would turn Ctrl-C and broken pipes into messages of its own.
     """
 
     def register(function: Callable[..., None]) -> None:
         hints = get_type_hints(function, include_extras=True)
-        shared = get_type_hints(Options, include_extras=True)
         own = [
             p.replace(annotation=hints[p.name], kind=inspect.Parameter.KEYWORD_ONLY)
             for p in inspect.signature(function).parameters.values()
             if p.name != "options"
         ]
-        common = [
+        shared = [p for p in _parameters(acts) if p.name not in {other.name for other in own}]
+
+        @wraps(function)
+        def parsed(**values: Any) -> Callable[[], None]:
+            options = Options(**{p.name: values.pop(p.name) for p in shared})
+            if options.method != "auto" and "method" not in acts:
+                name = function.__name__
+                raise InputError(f"--method {options.method}: {name} has no choice of methods")
+            return partial(function, **values, options=options)
+
+        parameters = [*own, *shared]
+        parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        parsed.__annotations__ = {p.name: p.annotation for p in parameters}
+        app.command(cls=Command)(parsed)
+
+    return register
+
+
+def _parameters(shown: tuple[str, ...]) -> list[inspect.Parameter]:
+    """The fields of Options as parameters, hidden from the help unless they are ``shown``."""
+    hints = get_type_hints(Options, include_extras=True)
+    found = []
+    for field in fields(Options):
+        kind, info = hints[field.name].__origin__, copy.copy(hints[field.name].__metadata__[0])
+        info.hidden = field.name not in shown
+        found.append(
             inspect.Parameter(
                 field.name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=field.default,
-                annotation=shared[field.name],
+                annotation=Annotated[kind, info],
             )
-            for field in fields(Options)
-        ]
-
-        @wraps(function)
-        def parsed(**values: Any) -> Callable[[], None]:
-            options = Options(**{field.name: values.pop(field.name) for field in fields(Options)})
-            return partial(function, **values, options=options)
-
-        parameters = [*own, *common]
-        parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        parsed.__annotations__ = {p.name: p.annotation for p in parameters}
-        app.command(**settings)(parsed)
-
-    return register
+        )
+    return found

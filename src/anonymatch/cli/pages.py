@@ -14,9 +14,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from anonymatch.cli import words
+from anonymatch.cli import meanings, words
 from anonymatch.cli.exposed import Certainty, Exposed, order
 from anonymatch.effort import in_words
+from anonymatch.graph.structure import structure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,11 +31,13 @@ __all__ = [
     "bounds_page",
     "bullets",
     "certainty_table",
+    "columns",
     "count_lines",
     "count_page",
     "exposed_list",
     "figures",
     "heading",
+    "indented",
     "paragraph",
     "posterior_page",
     "sample_page",
@@ -43,6 +46,7 @@ __all__ = [
 
 _SIZES = 20  # of blocks that are told apart
 _DRAWN = 4  # matchings that are shown beside each other
+_NAMED = 8  # users of a block who are named
 
 Line = tuple[str, str, str]
 """A figure: its name, its value, what it means."""
@@ -77,6 +81,11 @@ def size(graph: am.Graph) -> str:
     )
 
 
+def indented(part: RenderableType) -> RenderableType:
+    """A table below a paragraph."""
+    return Padding(part, (1, 0, 0, 2))
+
+
 def bullets(title: str, lines: Sequence[str]) -> RenderableType:
     """A list under its title."""
     grid = Table.grid(padding=(0, 1))
@@ -87,7 +96,7 @@ def bullets(title: str, lines: Sequence[str]) -> RenderableType:
     return Padding(Group(Text(title), grid), (1, 0, 0, 2))
 
 
-def _table(*left: str, right: Sequence[str] = ()) -> Table:
+def columns(*left: str, right: Sequence[str] = ()) -> Table:
     """A table without lines: names to the left, numbers to the right."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in left:
@@ -106,7 +115,7 @@ def count_page(
     """A count and what it means."""
     page = [heading(f"{title}: {size(graph)}"), figures(count_lines(graph, count))]
     if count.witness is not None:
-        page.append(paragraph(_no_matching(count.witness)))
+        return [*page, paragraph(_no_matching(count.witness))]
     if not count.exact and not graph.weighted:
         page.append(paragraph(_price(count.plan)))
     if explain:
@@ -119,7 +128,9 @@ def count_page(
 
 def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
     """The figures of a count."""
-    way = ("found by", count.method, "see --explain for the plan, block by block")
+    way = ("found by", *meanings.way(count.method))
+    if count.log == -math.inf:
+        return [("matchings", "0", "ways to match users to what was seen; exact")]
     if graph.weighted:
         return [
             ("total weight", _value(count), "of all matchings, each the product of its weights"),
@@ -128,21 +139,18 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
             way,
         ]
     lines = [("matchings", _value(count), f"ways to match users to what was seen; {_trust(count)}")]
-    if count.log == -math.inf:
-        return lines
     least = "" if count.exact else "at least "
-    anonymity = words.bits(count.low)
-    if not count.exact:
-        anonymity = f"{anonymity.removesuffix(' bits')} to {words.bits(count.high)}"
+    anonymity = words.bits(count.low) if count.exact else words.bits_between(count.low, count.high)
     lines.append(("anonymity", anonymity, "log2 of it: yes-no answers an attacker still needs"))
+    each = words.bits(count.low / max(graph.n_users, 1))
+    meaning = "on average; some users may have none: see blocks"
+    lines.append(("per user", least + each, meaning))
     full = _full(graph)
     if full > 0:
         reached = words.share(max(count.low / full, 0.0))
-        meaning = f"if everybody fitted everything; {least}{reached} of it"
-        lines.append(("of at most", words.bits(full), meaning))
-    each = words.bits(count.low / max(graph.n_users, 1))
-    meaning = "on average; some users may have none: see blocks"
-    return [*lines, ("per user", least + each, meaning), way]
+        meaning = f"if everybody fitted everything; {least}{reached} of it is reached"
+        lines.append(("at most", words.bits(full), meaning))
+    return [*lines, way]
 
 
 def _value(count: am.Count) -> str:
@@ -191,6 +199,7 @@ def posterior_page(
     """The users of whom an attacker is surest."""
     graph = posterior.graph
     trust = "exact" if posterior.exact else f"errors below {posterior.error:.1g}"
+    likely = "as likely as they weigh" if graph.weighted else "equally likely"
     rows = order(found)
     shown = rows if top == 0 else rows[:top]
     sure = int((found.chance > 1 - 1e-12).sum())
@@ -198,9 +207,7 @@ def posterior_page(
         heading(f"{title}: {size(graph)}"),
         figures(
             [
-                ("chances", trust, f"all matchings equally likely; by {posterior.method}")
-                if not graph.weighted
-                else ("chances", trust, f"matchings likely as they weigh; by {posterior.method}"),
+                ("chances", trust, f"all matchings {likely}; see --explain"),
                 ("identified", words.plural(sure, "user"), "whose behaviour is certain"),
             ]
         ),
@@ -219,13 +226,18 @@ def posterior_page(
 
 
 def certainty_table(
-    graph: am.Graph, found: Certainty, rows: Sequence[int] | npt.NDArray[np.int64]
+    graph: am.Graph,
+    found: Certainty,
+    rows: Sequence[int] | npt.NDArray[np.int64],
+    marks: Sequence[str] = (),
 ) -> RenderableType:
-    """A line a user: best guess, its chance, and what the candidates are worth."""
-    table = _table("user", "best guess", right=("chance", "hides among"))
-    for row in np.asarray(rows).tolist():
+    """A line a user: best guess, its chance, and what the candidates are worth; maybe a mark."""
+    first = ("",) if marks else ()
+    table = columns(*first, "user", "best guess", right=("chance", "hides among"))
+    for place, row in enumerate(np.asarray(rows).tolist()):
         worth = f"{found.candidates[row]:.3g} of {graph.degrees[row]}"
         table.add_row(
+            *marks[place : place + 1],
             Text(words.name(graph.users[row])),
             Text(words.name(graph.behaviours[int(found.behaviour[row])])),
             Text(words.share(float(found.chance[row]))),
@@ -238,73 +250,105 @@ def certainty_table(
 
 
 def sample_page(
-    title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], seed: int
+    title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], seed: int, *, top: int
 ) -> list[RenderableType]:
-    """Matchings, one under the other."""
-    table = _table("user", *(f"matching {k + 1}" for k in range(min(len(drawn), _DRAWN))))
-    for user, row in zip(graph.users, drawn[:_DRAWN].T.tolist(), strict=True):
-        table.add_row(*(Text(words.name(v)) for v in (user, *(graph.behaviours[j] for j in row))))
+    """Matchings beside each other, a line a user."""
+    shown = graph.n_users if top == 0 else min(top, graph.n_users)
+    table = columns("user", *(f"matching {k + 1}" for k in range(min(len(drawn), _DRAWN))))
+    users, behaviours = graph.users, graph.behaviours
+    for user, row in zip(users[:shown], drawn[:_DRAWN, :shown].T.tolist(), strict=True):
+        table.add_row(*(Text(words.name(v)) for v in (user, *(behaviours[j] for j in row))))
     page = [
         heading(f"{title}: {size(graph)}"),
         figures([("drawn", words.plural(len(drawn), "matching"), f"independently; seed {seed}")]),
         Padding(table, (1, 0, 0, 2)),
     ]
+    more = []
+    if shown < graph.n_users:
+        more.append(f"{words.plural(graph.n_users - shown, 'more user')} (--top 0 shows all)")
     if len(drawn) > _DRAWN:
-        page.append(paragraph(f"... and {len(drawn) - _DRAWN} more; --out FILE saves all."))
+        more.append(words.plural(len(drawn) - _DRAWN, "more matching"))
+    if more:
+        page.append(paragraph(f"... and {' and '.join(more)}; --out FILE saves everything."))
     return page
 
 
 # ---- bounds and blocks
 
 
-def bounds_page(title: str, graph: am.Graph, found: am.Bounds) -> list[RenderableType]:
-    """Every proven bound, in bits."""
+def bounds_page(
+    title: str, graph: am.Graph, found: am.Bounds, why: am.Witness | None
+) -> list[RenderableType]:
+    """Every proven bound, in bits, and what it rests on."""
     lines = [
-        ("at least", words.bits(found.lower), "proven without counting"),
-        ("at most", words.bits(found.upper), "proven without counting"),
+        ("at least", words.bits(found.lower), "for this graph, proven without counting"),
+        ("at most", words.bits(found.upper), "for this graph, proven without counting"),
     ]
     if not graph.weighted and graph.n_users == graph.n_behaviours:
-        meaning = "at most, for any graph with as many edges at each user (Bregman)"
-        lines.append(("these degrees", words.bits(found.bregman), meaning))
-    table = _table("bound", right=("bits",))
-    for name, value in sorted(found.all.items(), key=lambda item: -item[1]):
-        table.add_row(Text(name), Text(words.bits(value).removesuffix(" bits")))
-    return [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
+        lines.append(("at most", words.bits(found.bregman), meanings.SAME_DEGREES))
+    table = columns("bound", "bits", "what it rests on")
+    for side, prefix in (("at most", "upper"), ("at least", "lower")):
+        ours = ((name, value) for name, value in found.all.items() if name.startswith(prefix))
+        for name, value in sorted(ours, key=lambda item: -item[1]):
+            table.add_row(side, words.bits(value), Text(meanings.bound(name)))
+    page = [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
+    return page if why is None else [*page, paragraph(_no_matching(why))]
 
 
 def blocks_page(
-    title: str,
-    graph: am.Graph,
-    sizes: npt.NDArray[np.int64],
-    pairs: Sequence[Exposed],
-    n_forced: int,
+    title: str, graph: am.Graph, parts: am.Blocks, pairs: Sequence[Exposed], *, top: int
 ) -> list[RenderableType]:
-    """Blocks by size, and who is exposed and why."""
-    exposed = n_forced / graph.n_users if graph.n_users else 0.0
-    largest = int(sizes.max(initial=0))
+    """Blocks by size, who hides among whom, and who is exposed and why."""
+    found = structure(graph)
+    sizes = np.bincount(found.block_of_user, minlength=found.n_blocks)
+    used = found.block_of_behaviour[found.block_of_behaviour >= 0]
+    forced = (sizes == 1) & (np.bincount(used, minlength=found.n_blocks) == 1)
+    n_forced = int(forced.sum())
+    exposed = words.share(n_forced / max(graph.n_users, 1))
     lines = [
         ("blocks", f"{len(sizes):,}", "groups that hide only among themselves"),
-        ("largest", words.plural(largest, "user"), "the most that anybody can hide among"),
+        (
+            "largest",
+            words.plural(int(sizes.max(initial=0)), "user"),
+            "the most that anybody can hide among",
+        ),
         (
             "identified",
             words.plural(n_forced, "user"),
-            f"whose behaviour is certain: {words.share(exposed)} of all",
+            f"whose behaviour is certain: {exposed} of all",
         ),
     ]
-    table = _table(right=("users in a block", "blocks", "users"))
-    values, copies = np.unique(sizes, return_counts=True)
-    for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:_SIZES]:
-        table.add_row(f"{value:,}", f"{number:,}", f"{value * number:,}")
-    page = [
-        heading(f"{title}: {size(graph)}"),
-        figures(lines),
-        Padding(table, (1, 0, 0, 2)),
-    ]
-    if len(values) > _SIZES:
-        page.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
+    page = [heading(f"{title}: {size(graph)}"), figures(lines), *_size_table(sizes)]
+    hiding = np.flatnonzero(~forced)
+    if len(hiding):
+        page.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
     if pairs:
         page.append(exposed_list(pairs, n_forced))
     return page
+
+
+def _size_table(sizes: npt.NDArray[np.int64]) -> list[RenderableType]:
+    table = columns(right=("users in a block", "blocks", "users"))
+    values, copies = np.unique(sizes, return_counts=True)
+    for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:_SIZES]:
+        table.add_row(f"{value:,}", f"{number:,}", f"{value * number:,}")
+    page: list[RenderableType] = [Padding(table, (1, 0, 0, 2))]
+    if len(values) > _SIZES:
+        page.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
+    return page
+
+
+def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> RenderableType:
+    """The users of each block, the largest first."""
+    shown = order if top == 0 else order[:top]
+    lines = []
+    for part in (parts[k] for k in shown.tolist()):
+        sizes = words.plural(part.n_users, "user"), words.plural(part.n_behaviours, "behaviour")
+        lines.append(f"{words.names(part.users, _NAMED)}: {', '.join(sizes)}")
+    if len(shown) < len(order):
+        more = words.plural(len(order) - len(shown), "block")
+        lines.append(f"... and {more} that are not larger; --top 0 shows all")
+    return bullets("Who hides among whom:", lines)
 
 
 def exposed_list(pairs: Sequence[Exposed], n_forced: int) -> RenderableType:
@@ -314,5 +358,5 @@ def exposed_list(pairs: Sequence[Exposed], n_forced: int) -> RenderableType:
         for pair in pairs
     ]
     if n_forced > len(pairs):
-        lines.append(f"... and {n_forced - len(pairs)} more; --top 0 shows all")
+        lines.append(f"... and {n_forced - len(pairs):,} more; --top 0 shows all")
     return bullets("Identified:", lines)

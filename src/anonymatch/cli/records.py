@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from anonymatch.cli.words import all_digits
+from anonymatch.graph.structure import block_table
 
 if TYPE_CHECKING:
     import anonymatch as am
@@ -26,17 +31,28 @@ __all__ = [
     "count_record",
     "graph_record",
     "label",
+    "plain",
     "posterior_record",
     "print_json",
 ]
 
 Record = dict[str, Any]
 
+_PIECE = 10_000  # entries of a list that are turned into text at once
+
 
 def print_json(record: Record) -> None:
-    """Write one JSON object on one line of standard output."""
-    json.dump(record, sys.stdout, allow_nan=False, default=label)
-    sys.stdout.write("\n")
+    """Write one JSON object on one line of standard output, long lists piece by piece."""
+    encode = json.JSONEncoder(allow_nan=False, default=label).encode  # far faster than json.dump
+    for k, (key, value) in enumerate(record.items()):
+        sys.stdout.write(f"{', ' if k else '{'}{encode(key)}: ")
+        if not isinstance(value, list):
+            sys.stdout.write(encode(value))
+            continue
+        for begin in range(0, len(value), _PIECE):
+            sys.stdout.write(("," if begin else "[") + encode(value[begin : begin + _PIECE])[1:-1])
+        sys.stdout.write("]" if value else "[]")
+    sys.stdout.write("}\n")
 
 
 def graph_record(graph: am.Graph) -> Record:
@@ -51,7 +67,6 @@ def graph_record(graph: am.Graph) -> Record:
 
 def count_record(count: am.Count) -> Record:
     """A count and how it was found."""
-    why = count.witness
     return {
         "exact": count.exact,
         "value": _number(count.value),
@@ -63,9 +78,7 @@ def count_record(count: am.Count) -> Record:
         "method": count.method,
         "seed": count.seed,
         "plan": _plan(count.plan),
-        "witness": None
-        if why is None
-        else {"users": _labels(why.users), "behaviours": _labels(why.behaviours)},
+        "witness": _witness(count.witness),
     }
 
 
@@ -93,33 +106,43 @@ def posterior_record(posterior: am.Posterior, *, counts: bool) -> Record:
     }
 
 
-def bounds_record(found: am.Bounds) -> Record:
-    """Every bound, as natural logs."""
+def bounds_record(found: am.Bounds, why: am.Witness | None) -> Record:
+    """Every bound, as natural logs; the witness if there is no matching."""
     return {
         "upper": _finite(found.upper),
         "lower": _finite(found.lower),
         "bregman": _finite(found.bregman),
         "all": {name: _finite(value) for name, value in found.all.items()},
+        "witness": _witness(why),
     }
 
 
-def blocks_record(blocks: Iterable[Any], pairs: Iterable[Exposed], n_users: int) -> Record:
+def blocks_record(graph: am.Graph, pairs: Iterable[Exposed]) -> Record:
     """Blocks and exposed pairs."""
+    table = block_table(graph)
+    users = _members(graph.users, table.users, table.user_offsets)
+    behaviours = _members(graph.behaviours, table.behaviours, table.behaviour_offsets)
+    edges = np.diff(table.edge_offsets).tolist()
     forced = [
         {"user": label(p.user), "behaviour": label(p.behaviour), "reason": p.reason} for p in pairs
     ]
     return {
         "blocks": [
-            {
-                "users": _labels(block.users),
-                "behaviours": _labels(block.behaviours),
-                "n_edges": block.n_edges,
-            }
-            for block in blocks
+            {"users": those, "behaviours": these, "n_edges": number}
+            for those, these, number in zip(users, behaviours, edges, strict=True)
         ],
         "forced": forced,
-        "forced_share": len(forced) / n_users if n_users else 0.0,
+        "forced_share": len(forced) / graph.n_users if graph.n_users else 0.0,
     }
+
+
+def _members(
+    names: Sequence[Hashable], members: npt.NDArray[np.int32], offsets: npt.NDArray[np.int32]
+) -> list[list[str | int]]:
+    """The names in each block, in the order of the graph: a million blocks in one go."""
+    block = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    labels = [label(names[i]) for i in members[np.lexsort((members, block))].tolist()]
+    return [labels[begin:end] for begin, end in pairwise(offsets.tolist())]
 
 
 def label(name: Hashable) -> str | int:
@@ -129,6 +152,12 @@ def label(name: Hashable) -> str | int:
 
 def _labels(names: Iterable[Hashable]) -> list[str | int]:
     return [label(name) for name in names]
+
+
+def _witness(why: am.Witness | None) -> Record | None:
+    if why is None:
+        return None
+    return {"users": _labels(why.users), "behaviours": _labels(why.behaviours)}
 
 
 def _plan(plan: am.Plan) -> Record:
@@ -142,6 +171,21 @@ def _plan(plan: am.Plan) -> Record:
         "memory": _finite(plan.memory),
         "steps": steps,
     }
+
+
+def plain(value: Any) -> Any:
+    """A result's own dictionary as JSON has it: exact numbers as text, infinite ones as null."""
+    if isinstance(value, dict):
+        return {str(label(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Fraction):
+        return all_digits(value)
+    if isinstance(value, float):
+        return _finite(value)
+    if value is None or isinstance(value, bool):
+        return value
+    return label(value)
 
 
 def _number(value: int | Fraction | float) -> str | float | None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.errors import InputError
+from anonymatch.whole_file import check_place, unfinished
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["check_target", "save"]
 
 _WRITERS = {
-    ".csv": lambda frame, path: frame.write_csv(path),
-    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
-    ".parquet": lambda frame, path: frame.write_parquet(path),
-    ".json": lambda frame, path: frame.write_json(path),
-    ".jsonl": lambda frame, path: frame.write_ndjson(path),
+    ".csv": lambda frame, file: frame.write_csv(file),
+    ".tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+    ".parquet": lambda frame, file: frame.write_parquet(file),
+    ".json": lambda frame, file: frame.write_json(file),
+    ".jsonl": lambda frame, file: frame.write_ndjson(file),
 }
 
 
@@ -33,29 +30,22 @@ def check_target(path: Path | None) -> None:
         raise InputError(
             f"{path}: its suffix tells no known format; known are {' '.join(_WRITERS)}"
         )
-    if path.is_dir():
-        raise InputError(f"{path}: it is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: its folder does not exist; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path}: no permission to write there; choose another folder")
+    check_place(path)
 
 
 def save(columns: dict[str, Any], path: Path) -> None:
     """Write columns of equal length as a table; the suffix tells the format."""
     import polars as pl
 
-    frame = pl.DataFrame(
-        {
-            title: values if not isinstance(values, list) else _column(values)
-            for title, values in columns.items()
-        }
-    )
-    with _unfinished(path) as place:
-        try:
-            _WRITERS[path.suffix.lower()](frame, place)
-        except OSError as error:
-            raise InputError(f"{path}: cannot write it ({error.strerror or error})") from None
+    with unfinished(path) as beside:
+        frame = pl.DataFrame(
+            {
+                title: values if not isinstance(values, list) else _column(values)
+                for title, values in columns.items()
+            }
+        )
+        with beside.open("xb") as file:
+            _WRITERS[path.suffix.lower()](frame, file)
 
 
 def _column(values: list[Any]) -> pl.Series:
@@ -68,14 +58,3 @@ def _column(values: list[Any]) -> pl.Series:
         except (OverflowError, TypeError):
             pass
     return pl.Series([str(value) for value in values], dtype=pl.String)
-
-
-@contextmanager
-def _unfinished(path: Path) -> Iterator[Path]:
-    """A name beside ``path`` that becomes ``path`` when all went well."""
-    place = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        yield place
-        place.replace(path)
-    finally:
-        place.unlink(missing_ok=True)

@@ -7,7 +7,17 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-__all__ = ["all_digits", "bits", "name", "names", "number", "plural", "power", "share"]
+__all__ = [
+    "all_digits",
+    "bits",
+    "bits_between",
+    "name",
+    "names",
+    "number",
+    "plural",
+    "power",
+    "share",
+]
 
 _SHORT = 21  # digits that are still read as a number
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
@@ -28,16 +38,17 @@ def name(value: object) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def names(values: Sequence[object], most: int = 4) -> str:
-    """Some names and how many more there are.
+def names(values: Sequence[object], most: int = 4, *, total: int | None = None) -> str:
+    """Some names and how many more there are; ``total`` when ``values`` are only the first ones.
 
     Examples
     --------
-    >>> names(["ann", "bob", "cem"]), names("abcdef")
-    ('ann, bob, cem', 'a, b, c, d and 2 more')
+    >>> names(["ann", "bob", "cem"]), names("abcdef"), names("abcd", total=5000)
+    ('ann, bob, cem', 'a, b, c, d and 2 more', 'a, b, c, d and 4,996 more')
     """
+    number = len(values) if total is None else total
     shown = ", ".join(name(value) for value in values[:most])
-    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+    return shown if number <= most else f"{shown} and {number - most:,} more"
 
 
 def plural(amount: int, noun: str) -> str:
@@ -83,13 +94,31 @@ def bits(log: float) -> str:
     --------
     >>> bits(math.log(1024)), bits(-math.inf), bits(math.log(1.05)), bits(1e6 * math.log(2))
     ('10 bits', 'none', '0.07 bits', '1,000,000 bits')
+    >>> bits(math.log(2))
+    '1 bit'
     """
     if log == -math.inf:
         return "none"
+    amount = _amount(log)
+    return f"{amount} bit" if amount == "1" else f"{amount} bits"
+
+
+def bits_between(low: float, high: float) -> str:
+    """An interval of natural logs as bits.
+
+    Examples
+    --------
+    >>> bits_between(math.log(2), math.log(1024))
+    '1 to 10 bits'
+    """
+    return f"{_amount(low)} to {bits(high)}"
+
+
+def _amount(log: float) -> str:
     value = log / _LN2
     if abs(value) >= 1000:
-        return f"{value:,.0f} bits"
-    return f"{value:.4g} bits" if abs(value) >= 1 else f"{round(value, 2) + 0.0:g} bits"
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 1 else f"{round(value, 2) + 0.0:g}"
 
 
 def share(value: float) -> str:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import difflib
 import gzip
 import os
-import secrets
 import stat
 import warnings
 from functools import partial
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.file_formats.source import Source
+from anonymatch.whole_file import as_path, unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def read(path: str | os.PathLike[str]) -> Graph:
     [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
     >>> folder.cleanup()
     """
-    place = _place(path)
+    place = as_path(path)
     suffix, packed = _suffix(place)
     try:
         _check_file(place)
@@ -87,7 +87,7 @@ def read(path: str | os.PathLike[str]) -> Graph:
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
     except OSError as error:
-        raise InputError(f"{place}: {_reason(error, 'read')}") from None
+        raise InputError(f"{place}: {_reason(error)}") from None
     except MemoryError:
         raise InputError(f"{place}: reading it needs more memory than there is") from None
     for note in notes:
@@ -118,33 +118,15 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     True
     """
     check_graph(graph)
-    place = _place(path)
+    place = as_path(path)
     suffix, packed = _suffix(place)
     writer = _writer(suffix)
-    if place.is_dir():
-        raise InputError(f"{place}: it is a folder; give the name of a file")
-    unfinished = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
-    try:
-        with unfinished.open("xb") as file:
-            if packed:
-                with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-                    writer(graph, stream)  # type: ignore[arg-type]
-            else:
-                writer(graph, file)
-        unfinished.replace(place)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{place}: {_reason(error, 'write')}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _place(path: str | os.PathLike[str]) -> Path:
-    try:
-        return Path(path)
-    except TypeError:
-        raise InputError(f"path must be text or a Path, not {path!r}") from None
+    with unfinished(place) as beside, beside.open("xb") as file:
+        if packed:
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+                writer(graph, stream)  # type: ignore[arg-type]
+        else:
+            writer(graph, file)
 
 
 def _suffix(path: Path) -> tuple[str, bool]:
@@ -184,12 +166,10 @@ def _nearby(path: Path) -> str:
     return f"did you mean {' or '.join(close)}?" if close else "check the path"
 
 
-def _reason(error: OSError, verb: str) -> str:
+def _reason(error: OSError) -> str:
     if isinstance(error, PermissionError):
-        return f"no permission to {verb} it; ask its owner or choose another file"
-    if isinstance(error, FileNotFoundError):
-        return "its folder does not exist; make it first"
-    return f"cannot {verb} it ({error.strerror or type(error).__name__})"
+        return "no permission to read it; ask its owner or choose another file"
+    return f"cannot read it ({error.strerror or type(error).__name__})"
 
 
 def _reader(suffix: str) -> Reader:

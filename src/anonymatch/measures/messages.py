@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from anonymatch.effort import Budget, Effort
 from anonymatch.errors import InputError
@@ -132,6 +130,9 @@ def _groups(table: BlockTable, sender_of: Ints, receiver_of: Ints) -> tuple[Ints
 
     Blocks that are one edge are in neither: they add the same pair to every class.
     """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     users = np.repeat(table.users, np.diff(table.row_offsets))
     sizes = np.diff(table.edge_offsets)
     blocks = np.repeat(np.arange(table.n_blocks), sizes)

@@ -1,0 +1,148 @@
+"""Commands that attack, and that make attacks harder: exposures, and edges to add."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import anonymatch as am
+from anonymatch.cli import records
+from anonymatch.cli.app import File, app, load, top_option
+from anonymatch.cli.console import note, show, watch
+from anonymatch.cli.options import Options, command, option, whole
+from anonymatch.cli.words import name
+from anonymatch.errors import InputError
+
+__all__: list[str] = []
+
+
+@command(app, acts=("json", "exact", "budget", "memory", "threads", "seed"))
+def attack(
+    *,
+    file: File,
+    steps: Annotated[
+        int | None,
+        option(
+            "--steps",
+            "Users to expose one after another (1 unless told).",
+            metavar="T",
+            parser=whole(1),
+        ),
+    ] = None,
+    strategy: Annotated[
+        str,
+        option(
+            "--strategy",
+            f"Whom the attacker picks: {', '.join(am.STRATEGIES)} (optimal unless told).",
+            metavar="NAME",
+        ),
+    ] = "optimal",
+    target: Annotated[
+        list[str] | None,
+        option("--target", "Expose this user; several in the order given.", metavar="USER"),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        option(
+            "--truth",
+            "What is revealed: a FILE user,behaviour, or 'sampled'; expectations unless told.",
+            metavar="FILE",
+        ),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        option("--samples", "Truths to average over.", metavar="N", parser=whole(1)),
+    ] = None,
+    top: Annotated[int, top_option("Steps")] = 20,
+    options: Options,
+) -> None:
+    """What falls when users are exposed, and whom would an attacker pick?"""
+    if target and strategy != "optimal":
+        raise InputError("--strategy: targets are given by --target; leave one of the two out")
+    graph = load(file, options)
+    whom: str | Sequence[Hashable] = _users(graph, target) if target else strategy
+    found = watch(
+        "attacking",
+        lambda tell: am.attack(
+            graph,
+            steps=steps,
+            strategy=whom,
+            truth=_truth(graph, truth, options),
+            exact=options.exact or None,
+            samples=samples,
+            seed=options.seed,
+            budget=options.effort(),
+            executor=options.executor(),
+            progress=tell,
+        ),
+    )
+    if options.json:
+        record = records.plain(found.to_dict())
+        records.print_json(record | records.graph_record(graph))
+        return
+    from anonymatch.cli import attack_pages
+
+    show(*attack_pages.attack_page(file.name, graph, found, top=top))
+
+
+def _users(graph: am.Graph, wanted: Sequence[str]) -> list[Hashable]:
+    """Users by what their names look like: names may be numbers in some formats."""
+    known: dict[str, Hashable] = {str(user): user for user in graph.users}
+    missing = [text for text in wanted if text not in known]
+    if missing:
+        raise InputError(f"--target {name(missing[0])}: there is no such user; see the file")
+    return [known[text] for text in wanted]
+
+
+def _truth(graph: am.Graph, text: str | None, options: Options) -> Any:
+    if text is None or text == "sampled":
+        return text
+    pairs = load(Path(text), options)
+    many = [user for user, degree in zip(pairs.users, pairs.degrees, strict=True) if degree != 1]
+    if many:
+        raise InputError(
+            f"{text}: user {name(many[0])} must have exactly one behaviour; a truth gives one each"
+        )
+    users = {str(user): user for user in graph.users}
+    behaviours = {str(behaviour): behaviour for behaviour in graph.behaviours}
+    told = ((str(edge[0]), str(edge[1])) for edge in pairs.to_edges())
+    return {users.get(user, user): behaviours.get(did, did) for user, did in told}
+
+
+@command(app, acts=("json", "budget", "memory", "threads"))
+def improve(
+    *,
+    file: File,
+    edges: Annotated[
+        int,
+        option("--edges", "Edges to add (1 unless told).", metavar="E", parser=whole(1)),
+    ] = 1,
+    out: Annotated[
+        Path | None, option("--out", "Save the graph with the edges.", metavar="FILE")
+    ] = None,
+    options: Options,
+) -> None:
+    """Which edges to add: those that give the most matchings."""
+    graph = load(file, options)
+    found = watch(
+        "improving",
+        lambda tell: am.improve(
+            graph,
+            edges,
+            budget=options.effort(),
+            executor=options.executor(),
+            progress=tell,
+        ),
+    )
+    if out is not None:
+        am.write(found.graph, out)
+    if options.json:
+        record = records.plain(found.to_dict())
+        records.print_json(record | records.graph_record(graph))
+        return
+    from anonymatch.cli import attack_pages
+
+    show(*attack_pages.improve_page(file.name, graph, found))
+    if out is not None:
+        note(f"saved the graph with the edges in {out}")

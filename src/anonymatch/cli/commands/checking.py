@@ -1,0 +1,60 @@
+"""The command that checks the paper, claim by claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from anonymatch.cli import records
+from anonymatch.cli.app import app
+from anonymatch.cli.console import note, show, watch
+from anonymatch.cli.options import Options, command, option
+
+__all__: list[str] = []
+
+
+@command(app, acts=("json", "budget", "threads"))
+def paper(
+    *,
+    claim: Annotated[
+        list[str] | None, option("--claim", "Only this claim; may be repeated.", metavar="ID")
+    ] = None,
+    thorough: Annotated[
+        bool, option("--thorough", "Search all graphs of up to 6 users (some minutes).")
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        option("--folder", "Keep what the search finished here, to go on later.", metavar="FOLDER"),
+    ] = None,
+    html: Annotated[
+        Path | None, option("--html", "Also write a page with the figures.", metavar="FILE")
+    ] = None,
+    options: Options,
+) -> None:
+    """Does the paper hold? Every theorem, lemma, figure and formula, computed now."""
+    from anonymatch import paper as claims
+
+    checks = watch(
+        "checking",
+        lambda tell: claims.check(
+            claim or None,
+            thorough=thorough,
+            folder=folder,
+            budget=options.effort(),
+            executor=options.executor(),
+            progress=tell,
+        ),
+    )
+    if html is not None:
+        from anonymatch.report.page import write_page
+        from anonymatch.report.paper import paper_page
+
+        write_page(paper_page(checks), html)
+    if options.json:
+        records.print_json(records.plain(checks.to_dict()))
+        return
+    from anonymatch.cli import paper_pages
+
+    show(*paper_pages.checks_page(checks, alone=bool(claim)))
+    if html is not None:
+        note(f"wrote {html}")

@@ -1,0 +1,177 @@
+"""Commands that count: how many ways, who did what, who hides among whom."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import anonymatch as am
+from anonymatch.cli import records
+from anonymatch.cli.app import File, Out, app, load, top_option
+from anonymatch.cli.console import show, watch
+from anonymatch.cli.options import Options, command, option, whole
+from anonymatch.cli.words import plural
+from anonymatch.errors import InputError
+
+if TYPE_CHECKING:
+    from anonymatch.counting.posterior import Posterior
+    from anonymatch.effort import Progress
+
+__all__: list[str] = []
+
+_BYTES_DRAWN = 64  # a user of a matching, at the peak: random keys, their order, names to print
+
+Explain = Annotated[bool, option("--explain", "Show the plan, block by block, and why.")]
+Size = Annotated[
+    int,
+    option("--size", "How many matchings (1 unless told).", metavar="N", parser=whole(0)),
+]
+
+
+@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "digits"))
+def count(*, file: File, explain: Explain = False, options: Options) -> None:
+    """How many ways can users be matched to what was seen? In bits, and exactly."""
+    graph = load(file, options)
+    answer = watch("counting", lambda tell: am.count(graph, **options.keywords(tell)))
+    if options.json:
+        records.print_json(records.count_record(answer) | records.graph_record(graph))
+        return
+    from anonymatch.cli import pages
+
+    show(*pages.count_page(file.name, graph, answer, digits=options.digits, explain=explain))
+
+
+@command(app, acts=("json", "exact", "method", "budget", "memory", "threads"))
+def posterior(
+    *,
+    file: File,
+    out: Out = None,
+    counts: Annotated[
+        bool, option("--counts", "Also the number of matchings through each edge.")
+    ] = False,
+    top: Annotated[int, top_option("Users")] = 20,
+    explain: Explain = False,
+    options: Options,
+) -> None:
+    """Who is exposed? The chance that each user did each behaviour."""
+    from anonymatch.cli import exposed, pages, saving
+
+    saving.check_target(out)
+    graph = load(file, options)
+    chances = watch("chances", lambda tell: _posterior(graph, options, tell, counts=counts))
+    if out is not None:
+        saving.save(_edge_columns(chances, counts=counts), out)
+    if options.json:
+        record = records.posterior_record(chances, counts=counts)
+        records.print_json(record | records.graph_record(graph))
+        return
+    found = exposed.certainty(chances)
+    show(*pages.posterior_page(file.name, chances, found, top=top, explain=explain))
+    if out is not None:
+        print(f"saved {plural(graph.n_edges, 'chance')} in {out}", file=sys.stderr)
+
+
+def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: bool) -> Posterior:
+    chances = am.posterior(graph, **options.keywords(tell))
+    if counts:
+        if not chances.exact:
+            raise InputError("--counts: the weights make floating-point chances; add --exact")
+        _ = chances.counts  # long work, so it belongs here and not to the printing
+    return chances
+
+
+def _edge_columns(chances: Posterior, *, counts: bool) -> dict[str, Any]:
+    from anonymatch.cli.words import all_digits
+
+    graph = chances.graph
+    users, behaviours = graph.users, graph.behaviours
+    columns: dict[str, Any] = {
+        "user": [users[i] for i in graph.rows().tolist()],
+        "behaviour": [behaviours[j] for j in graph.indices.tolist()],
+        "chance": chances.chances,
+    }
+    if counts:
+        columns["count"] = [all_digits(value) for value in chances.counts.by_edge.tolist()]
+    return columns
+
+
+@command(app, acts=("json", "budget", "memory", "threads", "seed"))
+def sample(
+    *,
+    file: File,
+    size: Size = 1,
+    top: Annotated[int, top_option("Users")] = 20,
+    out: Out = None,
+    options: Options,
+) -> None:
+    """Draw matchings at random, each as likely as any other (or as it weighs)."""
+    from anonymatch.cli import pages, saving
+
+    saving.check_target(out)
+    graph = load(file, options)
+    _check_size(size, graph, options)
+    drawn = watch("drawing", lambda tell: am.sample(graph, size, **options.drawing(tell)))
+    if out is not None:
+        saving.save(_drawn_columns(graph, drawn), out)
+    if options.json:
+        names = [records.label(behaviour) for behaviour in graph.behaviours]
+        matchings = [[names[j] for j in row] for row in drawn.tolist()]
+        record = {"users": [records.label(user) for user in graph.users], "matchings": matchings}
+        records.print_json(record | {"seed": options.draw_seed} | records.graph_record(graph))
+    elif out is None:
+        show(*pages.sample_page(file.name, graph, drawn, options.draw_seed, top=top))
+    else:
+        print(f"saved {plural(size, 'matching')} in {out}", file=sys.stderr)
+
+
+def _check_size(size: int, graph: am.Graph, options: Options) -> None:
+    """Refuse matchings that would not fit in the memory."""
+    needed = size * graph.n_users * _BYTES_DRAWN
+    if needed > options.effort().memory:
+        raise InputError(
+            f"--size {size}: so many matchings need about {needed / 2**30:.3g} GiB; "
+            "give a smaller --size"
+        )
+
+
+def _drawn_columns(graph: am.Graph, drawn: Any) -> dict[str, Any]:
+    import numpy as np
+
+    size, users = drawn.shape
+    behaviours = graph.behaviours
+    return {
+        "matching": np.repeat(np.arange(size), users),
+        "user": list(graph.users) * size,
+        "behaviour": [behaviours[j] for j in drawn.ravel().tolist()],
+    }
+
+
+@command(app, acts=("json", "threads"))
+def bounds(*, file: File, options: Options) -> None:
+    """What can be proven without counting: at least, at most."""
+    graph = load(file, options)
+    found = watch("bounds", lambda _: am.bounds(graph))
+    why = am.witness(graph)
+    if options.json:
+        records.print_json(records.bounds_record(found, why) | records.graph_record(graph))
+        return
+    from anonymatch.cli import pages
+
+    show(*pages.bounds_page(file.name, graph, found, why))
+
+
+@command(app, acts=("json", "threads"))
+def blocks(
+    *, file: File, top: Annotated[int, top_option("Blocks and users")] = 20, options: Options
+) -> None:
+    """Who hides among whom, who is identified, and why."""
+    from anonymatch.cli import exposed, pages
+
+    graph = load(file, options)
+    parts = watch("blocks", lambda _: am.blocks(graph))
+    most = None if options.json else top or None
+    pairs = watch("reasons", lambda _: exposed.exposed(graph, most))
+    if options.json:
+        records.print_json(records.blocks_record(graph, pairs) | records.graph_record(graph))
+        return
+    show(*pages.blocks_page(file.name, graph, parts, pairs, top=top))

@@ -1,0 +1,70 @@
+"""The command that measures: what the count means, for the system and for each user."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import anonymatch as am
+from anonymatch.cli import records
+from anonymatch.cli.app import File, Out, app, load, top_option
+from anonymatch.cli.console import show, watch
+from anonymatch.cli.options import Options, command, option
+from anonymatch.cli.words import plural
+
+__all__: list[str] = []
+
+
+def _size(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number") from None
+    if not 0 < value < float("inf"):
+        raise typer.BadParameter(f"{text} is out of range; give a set size above 0")
+    return value
+
+
+@command(app, acts=("json", "method", "budget", "memory", "threads"))
+def metrics(
+    *,
+    file: File,
+    threshold: Annotated[
+        float | None,
+        option(
+            "--threshold",
+            "Effective set size: also the share of users below it.",
+            metavar="SIZE",
+            parser=_size,
+        ),
+    ] = None,
+    top: Annotated[int, top_option("Users")] = 20,
+    out: Out = None,
+    options: Options,
+) -> None:
+    """How anonymous is it? Every measure of the field, of the system and of each user."""
+    from anonymatch.cli import measure_pages, saving
+
+    saving.check_target(out)
+    graph = load(file, options)
+    found = watch(
+        "measuring",
+        lambda tell: am.metrics(
+            graph,
+            threshold=threshold,
+            method=options.method,
+            budget=options.effort(),
+            executor=options.executor(),
+            progress=tell,
+        ),
+    )
+    if out is not None:
+        saving.save(found.users.to_dict(as_series=True), out)
+    if options.json:
+        records.print_json(measure_pages.metrics_record(found) | records.graph_record(graph))
+        return
+    show(*measure_pages.metrics_page(file.name, graph, found, top=top))
+    if out is not None:
+        print(f"saved {plural(graph.n_users, 'user')} in {out}", file=sys.stderr)

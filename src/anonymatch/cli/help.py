@@ -1,0 +1,80 @@
+"""The pages of --help: plain lines in place of the boxes and type names that typer would print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["Command", "Group"]
+
+Row = tuple[str, str]
+"""A name and what it means."""
+
+
+class Command(TyperCommand):
+    """A command whose help lists its arguments and the options that act on it."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the page."""
+        files = _rows(self.get_params(ctx), "argument")
+        usage = " ".join((ctx.command_path, *(name for name, _ in files), "[OPTIONS]"))
+        lists = ("Arguments", files), ("Options", _rows(self.get_params(ctx), "option"))
+        _write(formatter, usage, self.help or "", lists)
+
+
+class Group(TyperGroup):
+    """The program, whose help lists its commands."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the page."""
+        commands = [(name, self.commands[name].help or "") for name in self.list_commands(ctx)]
+        lists = ("Commands", commands), ("Options", _rows(self.get_params(ctx), "option"))
+        end = f"'{ctx.command_path} COMMAND --help' lists what a command takes."
+        _write(formatter, f"{ctx.command_path} COMMAND ...", self.help or "", lists, end)
+
+
+def _rows(params: Iterable[Any], kind: str) -> list[Row]:
+    shown = (param for param in params if param.param_type_name == kind and not param.hidden)
+    return [(_name(param), param.help) for param in shown]
+
+
+def _name(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return str(param.metavar)
+    names = ", ".join(sorted(param.opts, key=len))
+    return names if param.is_flag else f"{names} {param.metavar}"
+
+
+def _write(
+    formatter: Any, usage: str, text: str, lists: Iterable[tuple[str, Sequence[Row]]], end: str = ""
+) -> None:
+    from anonymatch.cli.console import as_text
+
+    formatter.write(as_text(*_page(usage, text, lists, end)))
+
+
+def _page(
+    usage: str, text: str, lists: Iterable[tuple[str, Sequence[Row]]], end: str
+) -> Iterable[RenderableType]:
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    yield Text.assemble(("Usage: ", "bold"), usage)
+    yield Text(f"\n{text}")
+    for title, rows in lists:
+        if rows:
+            grid = Table.grid(padding=(0, 2))
+            grid.add_column(no_wrap=True, style="cyan")
+            grid.add_column()
+            for row in rows:
+                grid.add_row(*(Text(part) for part in row))
+            yield Text(f"\n{title}", style="bold")
+            yield Padding(grid, (0, 0, 0, 2))
+    if end:
+        yield Text(f"\n{end}")

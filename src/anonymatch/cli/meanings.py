@@ -1,0 +1,62 @@
+"""What methods and bounds are, in the words of those who do not know their names."""
+
+from __future__ import annotations
+
+__all__ = ["SAME_DEGREES", "bound", "way"]
+
+SAME_DEGREES = "for any graph with as many edges at each user and behaviour"
+
+_WAYS = {
+    "forced": ("elimination", "only one behaviour is left for each user"),
+    "closed form": ("a formula", "its blocks have forms that are known"),
+    "subsets": ("adding up", "user after user, over the behaviours that are taken"),
+    "frontier": ("adding up", "user after user, over the open behaviours that are taken"),
+    "classes": ("adding up", "those who are alike are counted together"),
+    "ryser": ("signed sums", "over sets of behaviours"),
+    "signs": ("signed sums", "over all choices of signs"),
+    "proven bounds": ("bounds", "proven without counting"),
+}
+
+_BOUNDS = {
+    "upper: Bregman, users": "any graph with as many edges at each user (Bregman)",
+    "upper: Bregman, behaviours": "any graph with as many edges at each behaviour (Bregman)",
+    "upper: Bregman, blocks": "as many edges in each block; those in no matching left out",
+    "upper: doubly stochastic scaling": "shares on the edges that add up to 1 at everybody",
+    "upper: sums of weights": "the weights of each user added up, and multiplied",
+    "upper: best of each block": "the best of these in each block, put together",
+    "upper: no matching": "there is no matching at all: see below",
+    "lower: regular blocks (Schrijver)": "blocks where all have equally many edges (Schrijver)",
+    "lower: smallest degrees (Hall)": "the fewest edges that anybody in a block has (M. Hall)",
+    "lower: doubly stochastic scaling (Gurvits)": (
+        "shares on the edges that add up to 1 at everybody (Gurvits)"
+    ),
+    "lower: best of each block": "the best of these in each block, put together",
+}
+
+
+def way(method: str) -> tuple[str, str]:
+    """How a count was found, and what that means.
+
+    Examples
+    --------
+    >>> way("closed form")
+    ('a formula', 'its blocks have forms that are known (method closed form; see --explain)')
+    """
+    known = _WAYS.get(method)
+    if known is not None:
+        return known[0], f"{known[1]} (method {method}; see --explain)"
+    if " + " in method:
+        several = method.replace(" + ", ", ")
+        return "several ways", f"one for each kind of block ({several}; see --explain)"
+    return method, "see --explain"
+
+
+def bound(name: str) -> str:
+    """What a bound rests on.
+
+    Examples
+    --------
+    >>> bound("lower: regular blocks (Schrijver)")
+    'blocks where all have equally many edges (Schrijver)'
+    """
+    return _BOUNDS.get(name, name)

@@ -1,0 +1,107 @@
+"""Measures for people and as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from anonymatch.cli import pages, records, words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    import anonymatch as am
+
+__all__ = ["metrics_page", "metrics_record"]
+
+_LN2 = math.log(2.0)
+_TITLES = {
+    "degree": "degree of anonymity",
+    "weighted_degree": "weighted degree",
+    "matching_entropy": "matching entropy",
+    "log_rescaled": "log-rescaled",
+    "below": "below the threshold",
+}
+
+
+def metrics_record(found: am.Metrics) -> records.Record:
+    """Every figure with its interval, and a line a user."""
+    figures = {
+        name: records.plain({"value": figure.value, "low": figure.low, "high": figure.high})
+        for name, figure in found.figures.items()
+    }
+    return {
+        **{name: figure["value"] for name, figure in figures.items()},
+        "weighted_degree": figures.get("weighted_degree", {}).get("value"),
+        "intervals": {name: [figure["low"], figure["high"]] for name, figure in figures.items()},
+        "reasons": dict(found.reasons),
+        "meanings": {name: list(meaning) for name, meaning in found.meanings.items()},
+        "confidence": found.confidence,
+        "count": records.count_record(found.count),
+        "users": [records.plain(row) for row in found.users.iter_rows(named=True)],
+    }
+
+
+def metrics_page(
+    title: str, graph: am.Graph, found: am.Metrics, *, top: int
+) -> list[RenderableType]:
+    """The system's figures, then the users, those with the smallest sets first."""
+    lines: list[pages.Line] = [
+        ("matchings", words.power(found.count.low), "ways to match users to what was seen")
+    ]
+    for name, shown in _TITLES.items():
+        if name in found.figures:
+            lines.append((shown, _figure(found, name), found.meanings[name].meaning))
+        elif name in found.reasons:
+            lines.append((shown, "none", found.reasons[name]))
+    return [
+        pages.heading(f"{title}: {pages.size(graph)}"),
+        pages.figures(lines),
+        *_users(found, top),
+    ]
+
+
+def _figure(found: am.Metrics, name: str) -> str:
+    figure = found.figures[name]
+    if name == "below":
+        return words.share(figure.value)
+    if name == "log_rescaled":
+        log = found.log_rescaled_log
+        return (
+            "0" if log == -math.inf else f"{figure.value:.4g}" if figure.value else f"e^{log:.6g}"
+        )
+    if figure.high - figure.low < 1e-6:
+        return f"{figure.value:.4f}"
+    return f"{figure.low:.4f} to {figure.high:.4f}"
+
+
+def _users(found: am.Metrics, top: int) -> list[RenderableType]:
+    columns = ("effective", "shannon", "renyi2", "min_entropy", "chance", "guess", "degree")
+    frame = found.users.sort("effective", maintain_order=True, nulls_last=False)
+    shown = frame if top == 0 else frame.head(top)
+    table = pages.columns(
+        "user",
+        right=("set size", "bits", "Renyi-2", "min", "best guess", "of", "candidates"),
+    )
+    for row in shown.select("user", *columns).iter_rows():
+        user, effective, shannon, renyi, least, chance, guess, degree = row
+        table.add_row(
+            words.name(user), _number(effective), _number(shannon), _number(renyi),
+            _number(least), "?" if chance is None else words.share(chance),
+            words.name(guess), str(degree),
+        )  # fmt: skip
+    title = "Users, the smallest effective sets first"
+    if len(shown) < len(frame):
+        title += f" ({len(shown)} of {len(frame):,}; --top 0 shows all)"
+    return [
+        pages.paragraph(f"{title}:"),
+        pages.indented(table),
+        pages.paragraph(
+            "set size: as many equally likely behaviours as the user hides among; "
+            "bits: what an attacker lacks on average; best guess: chance that one guess is right."
+        ),
+    ]
+
+
+def _number(value: Any) -> str:
+    return "?" if value is None or math.isnan(value) else f"{value:.4g}"

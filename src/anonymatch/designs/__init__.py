@@ -1,0 +1,1 @@
+"""What to build: the best groups for a number of users and edges, and what random graphs give."""

@@ -1,0 +1,114 @@
+"""Lemma equity: the largest Brègman bound that n users and m edges allow, and when it is attained.
+
+Degrees as equal as possible are best: with k = floor(m / n) and r = m - k n the bound is
+k!^((n-r)/k) (k+1)!^(r/(k+1)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+from anonymatch.designs.logarithms import phi
+from anonymatch.designs.requests import users_and_edges
+
+__all__ = ["Equity", "equity", "max_bound"]
+
+_MOST_BITS = 2_000_000  # of the integer whose root is the bound: about a second
+
+
+def max_bound(n: int, m: int) -> float:
+    """The largest Brègman bound over all degrees of n users with m edges, as natural log.
+
+    No graph has more matchings.
+
+    Examples
+    --------
+    >>> round(math.exp(max_bound(8, 24)), 2)
+    118.87
+    >>> max_bound(10**6, 37_012_345)
+    2684920.738914
+    """
+    n, m = users_and_edges(n, m)
+    k, r = divmod(m, n)
+    return math.fsum(((n - r) * phi(k), r * phi(k + 1)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equity:
+    """The bound in full: the degrees that give it and whether some graph attains it.
+
+    Examples
+    --------
+    >>> found = equity(5, 13)
+    >>> found.degrees, found.floor, found.partition
+    (((2, 2), (3, 3)), 12, ((2, 1), (3, 1)))
+    """
+
+    users: int
+    edges: int
+    log: float
+
+    @property
+    def degrees(self) -> tuple[tuple[int, int], ...]:
+        """Pairs (degree, number of users), increasing; nobody is left out."""
+        k, r = divmod(self.edges, self.users)
+        return tuple(pair for pair in ((k, self.users - r), (k + 1, r)) if pair[1])
+
+    @property
+    def partition(self) -> tuple[tuple[int, int], ...] | None:
+        """Pairs (users of a complete part, number of such parts) that attain it, or None."""
+        parts = []
+        for degree, number in self.degrees:
+            if number % degree:
+                return None
+            parts.append((degree, number // degree))
+        return tuple(parts)
+
+    @property
+    def attained(self) -> bool:
+        """Whether some graph has this many matchings: only complete parts do [1]_.
+
+        .. [1] Wu, Dong, Lu. arXiv 2502.12787, Theorem 1.8.
+        """
+        return self.partition is not None
+
+    @cached_property
+    def floor(self) -> int | None:
+        """The largest integer that is not above the bound; None when that takes long."""
+        # bound^(k (k+1)) is an integer; of one degree alone bound^k is.
+        degrees = self.degrees
+        root = math.lcm(*(degree for degree, _ in degrees))
+        if self.log * root > _MOST_BITS * math.log(2):
+            return None
+        power = math.prod(
+            math.factorial(degree) ** (number * (root // degree)) for degree, number in degrees
+        )
+        return _root(power, root, self.log)
+
+
+def equity(n: int, m: int) -> Equity:
+    """The bound of :func:`max_bound` with its degrees, its floor and the parts that attain it.
+
+    It is attained if and only if k + 1 divides m - k n and k divides (k+1) n - m.
+
+    Examples
+    --------
+    >>> equity(8, 24).attained, equity(9, 27).partition
+    (False, ((3, 3),))
+    """
+    n, m = users_and_edges(n, m)
+    return Equity(users=n, edges=m, log=max_bound(n, m))
+
+
+def _root(value: int, degree: int, log: float) -> int:
+    """The floor of the root, by Newton's method from just above its natural log."""
+    whole, part = divmod((log + 1e-9) / math.log(2), 1)
+    digits = int(2.0 ** (part + 52))  # 53 bits, to be shifted to their place
+    guess = 1 + ((digits + 1) << int(whole) >> 52)
+    while True:
+        better = ((degree - 1) * guess + value // guess ** (degree - 1)) // degree
+        if better >= guess:
+            return guess
+        guess = better

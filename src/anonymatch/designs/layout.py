@@ -1,0 +1,172 @@
+"""Where the parts of a design lie: its edges piece by piece, as a graph, and into files.
+
+Parts follow each other along the diagonal. Spare edges lie above it, from users of earlier parts
+to behaviours of later ones, row by row: there they are in no matching.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonymatch._native import LARGEST
+from anonymatch.designs.cells import Array, Cells, graph_of, spans
+from anonymatch.designs.parts import Composition, Part
+from anonymatch.errors import InputError
+from anonymatch.graph import files, limits
+from anonymatch.graph.bipartite import Graph
+
+if TYPE_CHECKING:
+    import os
+
+    import polars as pl
+
+__all__ = ["STREAMED", "assignment", "edges", "graph", "write"]
+
+STREAMED = (".csv", ".tsv", ".parquet")
+_PIECE = 1 << 20  # edges at a time
+_BYTES_AN_EDGE = 60  # while a graph is made
+
+
+def edges(design: Composition, *, spare: bool = True) -> Iterator[Cells]:
+    """All edges in pieces of about a million; the spare ones come last."""
+    begin = 0
+    for part in design.parts:
+        for piece in _of_part(part):
+            yield begin + piece[0], begin + piece[1]
+        begin += part.size * part.number
+    if spare:
+        yield from _above(design)
+
+
+def graph(design: Composition, *, spare: bool) -> Graph:
+    """The whole graph; refuses one that is too large."""
+    total = sum(part.edges * part.number for part in design.parts) + spare * design.spare
+    if total > LARGEST:
+        raise InputError(
+            f"a graph holds at most {LARGEST} edges, this design has {total}; "
+            "write() it to a .csv or .parquet file instead"
+        )
+    _check_memory(total * _BYTES_AN_EDGE, f"a graph of {total} edges")
+    pieces = list(edges(design, spare=spare))
+    row, column = (np.concatenate([piece[i] for piece in pieces]) for i in (0, 1))
+    return graph_of(design.users, (row, column))
+
+
+def assignment(design: Composition) -> Array:
+    """The number of the part of each user: 0, 0, 0, 1, 1, ..."""
+    _check_memory(16 * design.users, f"the parts of {design.users} users")
+    sizes = np.repeat([part.size for part in design.parts], [part.number for part in design.parts])
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def write(design: Composition, path: str | os.PathLike[str], *, spare: bool) -> None:
+    """Write the edges; .csv, .tsv and .parquet piece by piece, other formats as a whole graph."""
+    import polars as pl
+
+    place = Path(path)
+    suffix = place.suffix.lower()
+    if suffix not in STREAMED:
+        files.write(graph(design, spare=spare), place)
+        return
+    unfinished = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    save = (
+        _save_parquet
+        if suffix == ".parquet"
+        else partial(_save_text, separator="," if suffix == ".csv" else "\t")
+    )
+    try:
+        save(design, unfinished, spare=spare)
+        unfinished.replace(place)
+    except OSError as error:
+        raise InputError(f"{place}: cannot write it ({error.strerror or error})") from None
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{place}: cannot write it ({str(error).splitlines()[0]})") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _of_part(part: Part) -> Iterator[Cells]:
+    """The edges of equal parts: several parts at a time, or a large part in several pieces."""
+    shape, size = part.shape, part.size
+    if shape.edges > _PIECE:
+        users = max(1, _PIECE * size // shape.edges)
+        for copy in range(part.number):
+            for first in range(0, size, users):
+                row, column = shape.cells(first, min(first + users, size))
+                yield copy * size + row, copy * size + column
+        return
+    row, column = shape.cells()
+    copies = max(1, _PIECE // shape.edges)
+    for first in range(0, part.number, copies):
+        offset = size * np.arange(first, min(first + copies, part.number))[:, None]
+        yield (offset + row).ravel(), (offset + column).ravel()
+
+
+def _above(design: Composition) -> Iterator[Cells]:
+    """The spare edges: each user in turn gets the behaviours of all later parts."""
+    left, begin, n = design.spare, 0, design.users
+    for part in design.parts:
+        for _ in range(part.number):
+            end = begin + part.size
+            room = n - end
+            for user in range(begin, end):
+                if not left:
+                    return
+                taken = min(left, room)
+                for first in range(0, taken, _PIECE):
+                    more = min(_PIECE, taken - first)
+                    yield spans(np.array([end + first]), np.array([more]), user)
+                left -= taken
+            begin = end
+
+
+def _frames(design: Composition, spare: bool) -> Iterator[pl.DataFrame]:
+    """Tables of users and behaviours.
+
+    Readers number names by first appearance, so all behaviours come first, without a user, where
+    the edges would give them another order.
+    """
+    import polars as pl
+
+    if design.spare * spare or any(part.kind != "complete" for part in design.parts):
+        for first in range(0, design.users, _PIECE):
+            behaviours = np.arange(first, min(first + _PIECE, design.users))
+            nobody = pl.Series("user", [None], dtype=pl.Int64).new_from_index(0, len(behaviours))
+            yield pl.DataFrame([nobody, pl.Series("behaviour", behaviours)])
+    for row, column in edges(design, spare=spare):
+        yield pl.DataFrame({"user": row, "behaviour": column})
+
+
+def _save_text(design: Composition, path: Path, *, spare: bool, separator: str) -> None:
+    with path.open("xb") as file:
+        for number, frame in enumerate(_frames(design, spare)):
+            frame.write_csv(file, separator=separator, include_header=number == 0)
+
+
+def _save_parquet(design: Composition, path: Path, *, spare: bool) -> None:
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    def source(
+        with_columns: Any, predicate: Any, n_rows: Any, batch_size: Any
+    ) -> Iterator[pl.DataFrame]:
+        return _frames(design, spare)
+
+    path.open("xb").close()  # so that a missing folder is an OSError
+    schema = pl.Schema({"user": pl.Int64, "behaviour": pl.Int64})
+    register_io_source(source, schema=schema).sink_parquet(path)
+
+
+def _check_memory(needed: int, what: str) -> None:
+    free = limits.memory()
+    if needed > free:
+        raise InputError(
+            f"{what} would take about {needed / 2**30:.1f} GiB of memory and "
+            f"{free / 2**30:.1f} GiB are free; write() the design to a .csv or .parquet file"
+        )

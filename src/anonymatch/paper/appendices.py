@@ -1,0 +1,336 @@
+"""The appendices: Schrijver's proof of Brègman's theorem line by line, and fixed points."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+
+from anonymatch.counting.reference import first_minors
+from anonymatch.counting.reference import matchings as listed
+from anonymatch.designs.formulas import avoiding_share_log
+from anonymatch.graph.bipartite import Graph
+from anonymatch.paper.evidence import table, values
+from anonymatch.paper.exact import Power, bound_power, compare
+from anonymatch.paper.limits import tends_to
+from anonymatch.paper.question import Finding, judge, question, trial
+from anonymatch.paper.run import Run
+
+__all__ = ["QUESTIONS"]
+
+_USERS = 4  # of graphs on which lines of the proof are tried
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the proof speaks of, for one matrix: entries, row sums, minors and permutations."""
+
+    rows: tuple[str, ...]
+    sums: list[int]
+    minors: list[list[int]]
+    matchings: list[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, rows: tuple[str, ...]) -> Proof:
+        entries = [[int(bit) for bit in row] for row in rows]
+        return cls(
+            rows=rows,
+            sums=[sum(row) for row in entries],
+            minors=first_minors(entries).tolist(),
+            matchings=list(listed(Graph.from_rows(rows))),
+        )
+
+    def has(self, i: int, k: int) -> bool:
+        return self.rows[i][k] == "1"
+
+    @property
+    def users(self) -> range:
+        return range(len(self.rows))
+
+
+def proofs(run: Run) -> list[Proof]:
+    """All small matrices with a positive permanent."""
+    return [
+        Proof.of(found.rows(place))
+        for found in map(run.survey, range(1, _USERS + 1))
+        for place in range(len(found.keys))
+        if found.matchings[place]
+    ]
+
+
+_SCOPE = f"every matrix of up to {_USERS} rows with a positive permanent"
+
+
+# ---- the power-mean step
+
+
+def power_mean(proof: Proof, i: int, everywhere: bool) -> bool:
+    """Whether (S/r)^S <= product of p^p over the row's edges, in whole numbers.
+
+    S sums the minors of the row over its edges, or over all columns.
+    """
+    on_edges = [p for k, p in enumerate(proof.minors[i]) if proof.has(i, k)]
+    total = sum(proof.minors[i]) if everywhere else sum(on_edges)
+    right: int = math.prod(p**p for p in on_edges)
+    return bool(total**total <= proof.sums[i] ** total * right)
+
+
+@question(
+    "appendix-power-mean",
+    42,
+    place="Appendix I",
+    kind="appendix",
+    statement="((per A_i1 + ... + per A_in)/r_i)^(per A_i1 + ... + per A_in) is at most the "
+    "product of per(A_ik)^per(A_ik) over k with a_ik = 1.",
+    seconds=0.1,
+    needs="survey",
+)
+def appendix_power_mean(run: Run) -> Finding:
+    """The sum over all columns, and over those with an entry."""
+    cases = [(proof, i) for proof in proofs(run) for i in proof.users]
+    paper = trial(cases, lambda proof, i: power_mean(proof, i, True))
+    corrected = trial(cases, lambda proof, i: power_mean(proof, i, False))
+    first = Proof.of(("10", "11"))
+    return Finding(
+        verdict=judge(paper.holds, corrected=corrected.holds),
+        corrected="The sums run over k with a_ik = 1 (and a bracket is missing).",
+        found=f"With sums over all columns it holds for {paper} rows, over those with an entry for "
+        f"{corrected}. Smallest: the first row of 10/11 with minors {first.minors[0]} "
+        f"{'passes' if power_mean(first, 0, True) else 'fails'} as printed.",
+        searched=f"{_SCOPE}, in whole numbers",
+        counterexample=None if power_mean(first, 0, True) else first.rows,
+    )
+
+
+# ---- products over permutations
+
+
+def by_entries(proof: Proof) -> int:
+    """The product of per(A_ik)^per(A_ik) over all entries that are 1."""
+    return math.prod(
+        proof.minors[i][k] ** proof.minors[i][k]
+        for i in proof.users
+        for k in proof.users
+        if proof.has(i, k)
+    )
+
+
+def by_permutations(proof: Proof, columns: Sequence[int] | None = None) -> int:
+    """The product over rows i and permutations nu of the minor at row i and a column.
+
+    The column is nu_i unless one is given for each row.
+    """
+    return math.prod(
+        proof.minors[i][nu[i] if columns is None else columns[i]]
+        for i in proof.users
+        for nu in proof.matchings
+    )
+
+
+@question(
+    "appendix-product",
+    43,
+    place="Appendix I",
+    kind="appendix",
+    statement="The product of per(A_ik)^per(A_ik) over entries equals the product over i and nu in "
+    "S of per(A_ik).",
+    seconds=0.1,
+    needs="survey",
+)
+def appendix_product(run: Run) -> Finding:
+    """On the right k has no meaning: try every fixed column, and the column of the permutation."""
+    cases = [(proof,) for proof in proofs(run)]
+    paper = trial(
+        cases,
+        lambda proof: any(
+            by_entries(proof) == by_permutations(proof, [k] * len(proof.rows)) for k in proof.users
+        ),
+    )
+    corrected = trial(cases, lambda proof: by_entries(proof) == by_permutations(proof))
+    return Finding(
+        verdict=judge(paper.holds, corrected=corrected.holds),
+        corrected="per(A_{i nu_i})",
+        found=f"With the column nu_i both are equal for {corrected} matrices; with any one column "
+        f"k, the best for each matrix, for {paper}.",
+        searched=f"{_SCOPE}, in whole numbers",
+        counterexample=paper.failed[0][0].rows if paper.failed else None,
+    )
+
+
+# ---- the inductive step
+
+
+def inductive_bound(proof: Proof, i: int, nu: tuple[int, ...], same: bool) -> Power:
+    """The bound of the minor at i, nu_i by induction; rows lose an entry where a_{j nu_i} = 1.
+
+    ``same``: as printed, by a_{j nu_j} instead. That is always 1, and (0!)^(1/0) where r_j = 1.
+    """
+    return bound_power(
+        proof.sums[j] - proof.has(j, nu[j] if same else nu[i]) for j in proof.users if j != i
+    )
+
+
+def induction_holds(proof: Proof, i: int, nu: tuple[int, ...], printed: bool) -> bool:
+    """Whether the line is true; as printed its left side is the product over all nu."""
+    try:
+        bound = inductive_bound(proof, i, nu, printed)
+    except ZeroDivisionError:
+        return False
+    left = (
+        math.prod(proof.minors[i][other[i]] for other in proof.matchings)
+        if printed
+        else proof.minors[i][nu[i]]
+    )
+    return compare((left, 1), bound) <= 0
+
+
+@question(
+    "appendix-induction",
+    44,
+    place="Appendix I",
+    kind="appendix",
+    statement="By induction the product over nu of per(A_ik) is at most the product of "
+    "(r_j!)^(1/r_j) over j with a_{j nu_j} = 0 and of ((r_j-1)!)^(1/(r_j-1)) over j with "
+    "a_{j nu_j} = 1, j not i.",
+    seconds=0.15,
+    needs="survey",
+)
+def appendix_induction(run: Run) -> Finding:
+    """Both lines for every row and permutation."""
+    cases = [(proof, i, nu) for proof in proofs(run) for i in proof.users for nu in proof.matchings]
+    paper = trial(cases, lambda proof, i, nu: induction_holds(proof, i, nu, printed=True))
+    corrected = trial(cases, lambda proof, i, nu: induction_holds(proof, i, nu, printed=False))
+    always = trial(cases, lambda proof, i, nu: proof.has(i, nu[i]))
+    return Finding(
+        verdict=judge(paper.holds, corrected=corrected.holds),
+        corrected="per(A_{i nu_i}), without a product over nu, and a_{j nu_i} in the conditions, "
+        "here and in the next two displays.",
+        found=f"As printed it is true for {paper} rows and permutations (a_(j nu_j) is 1 for "
+        f"{always}), corrected for {corrected}.",
+        searched=f"{_SCOPE}, every row and permutation, in whole numbers",
+        counterexample=paper.failed[0][0].rows if paper.failed else None,
+    )
+
+
+# ---- exponents
+
+
+def collects(n: int, r: int, exponent: Fraction) -> bool:
+    """Whether r!^((n-r)/r) (r-1)!^exponent = r!^(n/r) (r-1)!/r!, both to the power r."""
+    power = exponent * r
+    over = math.factorial(r - 1) ** int(abs(power))
+    left = Fraction(math.factorial(r) ** (n - r)) * (over if power >= 0 else Fraction(1, over))
+    return left == Fraction(math.factorial(r) ** n) / Fraction(r) ** r
+
+
+@question(
+    "appendix-exponent",
+    45,
+    place="Appendix I",
+    kind="appendix",
+    statement="The products collect to (r_j!)^((n-r_j)/r_j) (r_j-1)!^((r_j-1)/r_j-1), and the "
+    "factors are (r_1!)^(n/r_1)/r_1, (r_2!)^(n/r_2)/r_1, ...",
+)
+def appendix_exponent(run: Run) -> Finding:
+    """Both exponents and both denominators on numbers."""
+    cases = [(n, r) for n in range(1, 9) for r in range(1, n + 1)]
+    printed = trial(cases, lambda n, r: collects(n, r, Fraction(r - 1, r) - 1))
+    corrected = trial(cases, lambda n, r: collects(n, r, Fraction(1)))
+    pairs = [(a, b) for a in range(1, 7) for b in range(1, 7)]
+    # The factors in front, r_1 r_2, must cancel the denominators.
+    denominator = trial(pairs, lambda a, b: Fraction(a * b, a * a) == 1)
+    right_one = trial(pairs, lambda a, b: Fraction(a * b, a * b) == 1)
+    return Finding(
+        verdict=judge(
+            printed.holds and denominator.holds, corrected=corrected.holds and right_one.holds
+        ),
+        corrected="The exponent is (r_j-1)/(r_j-1) = 1, and the second denominator is r_2.",
+        found=f"The printed exponent is right for {printed} pairs (n, r), 1 for {corrected}; the "
+        f"denominators cancel for {denominator} pairs (r_1, r_2) as printed and {right_one} with "
+        "r_2.",
+        searched="n up to 8 and row sums up to 8, in fractions",
+    )
+
+
+# ---- Appendix II
+
+
+def fixed_points(n: int) -> Counter[int]:
+    """How many permutations of n things have so many fixed points.
+
+    Examples
+    --------
+    >>> fixed_points(3)
+    Counter({1: 3, 0: 2, 3: 1})
+    """
+    return Counter(sum(p[i] == i for i in range(n)) for p in permutations(range(n)))
+
+
+def statements(n: int) -> Iterator[tuple[str, bool]]:
+    """Every statement of the appendix for permutations of n things, n at least 2."""
+    found, all_of_them = fixed_points(n), math.factorial(n)
+    yield "n fixed points: 1/n!", found[n] == 1
+    yield "n - 1 fixed points: impossible", found[n - 1] == 0
+    yield "n - 2 fixed points: C(n, 2)/n!", found[n - 2] == math.comb(n, 2)
+    starts = sum(p[0] == 0 for p in permutations(range(n)))
+    yield "1 is a fixed point: 1/n", Fraction(starts, all_of_them) == Fraction(1, n)
+    terms = [
+        Fraction(sum(math.comb(x, j) * times for x, times in found.items()), all_of_them)
+        for j in range(1, n + 1)
+    ]
+    yield (
+        "the j-th term is 1/j!",
+        terms == [Fraction(1, math.factorial(j)) for j in range(1, n + 1)],
+    )
+    none = sum((Fraction((-1) ** j, math.factorial(j)) for j in range(2, n + 1)), Fraction(0))
+    yield "no fixed points: 1/2! - 1/3! + ...", Fraction(found[0], all_of_them) == none
+
+
+@question(
+    "appendix-fixed-points",
+    46,
+    place="Appendix II",
+    kind="appendix",
+    statement="The chances of n, n-1, n-2 and no fixed points of a random permutation, the terms "
+    "1/j! of inclusion-exclusion, and the limit 1/e.",
+    seconds=0.1,
+)
+def appendix_fixed_points(run: Run) -> Finding:
+    """All permutations of up to seven things; the limit for large n."""
+    cases = [(n, text, right) for n in range(2, 8) for text, right in statements(n)]
+    right = trial(cases, lambda n, text, right: right)
+    shares = [math.exp(avoiding_share_log(n, n)) for n in (2, 4, 8, 16, 1000)]
+    limit = tends_to(shares, math.exp(-1), 1e-12)
+    return Finding(
+        verdict=judge(right.holds and limit),
+        corrected="some of it fails",
+        found=f"{right} statements are right for n = 2 to 7 (n - 2 fixed points need n >= 2); "
+        f"without fixed points is a share of {shares[2]:.6f} at n = 8, and 1/e within "
+        f"{abs(shares[3] - math.exp(-1)):.1g} at n = 16.",
+        searched="all permutations of up to 7 things",
+        evidence=(
+            table(
+                "Permutations by number of fixed points",
+                ["n", *range_names(8)],
+                [[n, *(fixed_points(n)[x] for x in range(8))] for n in range(2, 8)],
+            ),
+            values("Share without fixed points", n=[2, 4, 8, 16, 1000], share=shares),
+        ),
+    )
+
+
+def range_names(end: int) -> list[str]:
+    """Column names 0, 1, ..."""
+    return [str(number) for number in range(end)]
+
+
+QUESTIONS = (
+    appendix_power_mean,
+    appendix_product,
+    appendix_induction,
+    appendix_exponent,
+    appendix_fixed_points,
+)

@@ -1,0 +1,188 @@
+"""What a check of the paper returns: claims with their verdicts, and the evidence for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from anonymatch.errors import InputError
+
+__all__ = ["Checks", "Claim", "Evidence", "Verdict", "close_ids"]
+
+
+class Verdict(StrEnum):
+    """What became of a claim.
+
+    Examples
+    --------
+    >>> [str(verdict) for verdict in Verdict]
+    ['holds', 'misprint', 'holds under a condition', 'fails']
+    """
+
+    HOLDS = "holds"
+    MISPRINT = "misprint"
+    CONDITION = "holds under a condition"
+    FAILS = "fails"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One finding that a verdict rests on: a sentence, and the numbers behind it.
+
+    Attributes
+    ----------
+    text : str
+    data : mapping
+        Fit for JSON: fractions and integers beyond 2^53 are texts. Either a table (``columns``
+        and ``rows``), or curves (``series``, each with ``name``, ``x`` and ``y``), or a graph
+        (``graph``: a string of bits a user), or single values by name.
+    """
+
+    text: str
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One statement of the paper, and what computing it now says.
+
+    Attributes
+    ----------
+    id : str
+        A short name that stays the same.
+    number : int
+        Its place in the order of the paper, from 1.
+    place : str
+        Where the paper says it.
+    kind : str
+        theorem, lemma, corollary, figure, formula, conjecture, definition, appendix or text.
+    statement : str
+        What the paper says.
+    verdict : Verdict
+    corrected : str or None
+        The corrected form, the condition, or what is true instead; None if it holds.
+    found : str
+        What was computed.
+    evidence : tuple of Evidence
+    counterexample : tuple of str, or None
+        A graph that contradicts the claim, a string of bits a user.
+    searched : str
+        Which instances were tried, and what that proves.
+    seconds : float
+        What it took, without the search over all small graphs that claims share.
+    """
+
+    id: str
+    number: int
+    place: str
+    kind: str
+    statement: str
+    verdict: Verdict
+    corrected: str | None
+    found: str
+    evidence: tuple[Evidence, ...]
+    counterexample: tuple[str, ...] | None
+    searched: str
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything by name, fit for JSON."""
+        return {
+            "id": self.id,
+            "number": self.number,
+            "place": self.place,
+            "kind": self.kind,
+            "statement": self.statement,
+            "verdict": str(self.verdict),
+            "corrected": self.corrected,
+            "found": self.found,
+            "evidence": [{"text": e.text, "data": dict(e.data)} for e in self.evidence],
+            "counterexample": None if self.counterexample is None else list(self.counterexample),
+            "searched": self.searched,
+            "seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.number:2d}  {self.id} ({self.place}): {self.verdict}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checks:
+    """Claims that were checked, in the order of the paper.
+
+    Attributes
+    ----------
+    claims : tuple of Claim
+    thorough : bool
+        Whether all graphs of up to six users were searched, not only those of up to five.
+    seconds : float
+        What everything took, the search included.
+
+    Examples
+    --------
+    >>> import anonymatch.paper
+    >>> checks = anonymatch.paper.check(["figure-2", "equity-difference"])
+    >>> checks["figure-2"].verdict, len(checks)
+    (<Verdict.HOLDS: 'holds'>, 2)
+    >>> checks.counts["misprint"]
+    1
+    """
+
+    claims: tuple[Claim, ...]
+    thorough: bool
+    seconds: float
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many claims have each verdict."""
+        return {
+            str(verdict): sum(claim.verdict == verdict for claim in self.claims)
+            for verdict in Verdict
+        }
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(claim.id for claim in self.claims)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self.claims)
+
+    def __len__(self) -> int:
+        return len(self.claims)
+
+    def __getitem__(self, id: str) -> Claim:  # noqa: A002
+        for claim in self.claims:
+            if claim.id == id:
+                return claim
+        raise InputError(f"no claim {id!r} was checked; {close_ids(id, self.ids)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything by name, fit for JSON."""
+        return {
+            "thorough": self.thorough,
+            "seconds": self.seconds,
+            "counts": self.counts,
+            "claims": [claim.to_dict() for claim in self.claims],
+        }
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
+        return f"{len(self)} claims: {parts}"
+
+
+def close_ids(wrong: object, known: tuple[str, ...]) -> str:
+    """Which ids may have been meant.
+
+    Examples
+    --------
+    >>> close_ids("figure1", ("figure-1", "stirling"))
+    'did you mean figure-1?'
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(wrong), known, n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"known ones: {', '.join(known)}"

@@ -1,0 +1,166 @@
+"""How claims are asked: a statement, the function that computes it, and how verdicts follow.
+
+A question tries the paper's statement, and the corrected one, on instances. The verdict follows
+from what the trials gave, by :func:`judge` alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from anonymatch.paper.claim import Claim, Evidence, Verdict
+from anonymatch.paper.run import Run
+
+__all__ = ["Finding", "Question", "Trial", "judge", "question", "trial"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A statement tried on instances.
+
+    Attributes
+    ----------
+    tested : int
+        How many instances there were.
+    failed : tuple
+        Those for which it is false.
+    """
+
+    tested: int
+    failed: tuple[Any, ...]
+
+    @property
+    def holds(self) -> bool:
+        """True on every instance, of which there was at least one."""
+        return self.tested > 0 and not self.failed
+
+    def __str__(self) -> str:
+        return f"{self.tested - len(self.failed)} of {self.tested}"
+
+
+def trial(cases: Iterable[tuple[Any, ...]], holds: Callable[..., bool]) -> Trial:
+    """Try a statement on every case; a case has its arguments.
+
+    Examples
+    --------
+    >>> print(trial([(1, 1), (2, 4), (3, 8)], lambda n, square: n * n == square))
+    2 of 3
+    """
+    tested, failed = 0, []
+    for case in cases:
+        tested += 1
+        if not holds(*case):
+            failed.append(case)
+    return Trial(tested, tuple(failed))
+
+
+def judge(as_written: bool, *, corrected: bool = False, conditional: bool = False) -> Verdict:
+    """The verdict: on the statement as written, else on its corrected form, else on a part of it.
+
+    Parameters
+    ----------
+    as_written : bool
+        The statement is true on every instance that it speaks of.
+    corrected : bool
+        What was meant, written right, is true on all of them.
+    conditional : bool
+        The statement is true on those instances that meet a condition.
+
+    Examples
+    --------
+    >>> judge(False, corrected=True), judge(False)
+    (<Verdict.MISPRINT: 'misprint'>, <Verdict.FAILS: 'fails'>)
+    """
+    if as_written:
+        return Verdict.HOLDS
+    if corrected:
+        return Verdict.MISPRINT
+    return Verdict.CONDITION if conditional else Verdict.FAILS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The answer to a question."""
+
+    verdict: Verdict
+    found: str
+    searched: str
+    corrected: str | None = None  # shown unless the claim holds
+    evidence: tuple[Evidence, ...] = ()
+    counterexample: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A claim before it is checked.
+
+    Attributes
+    ----------
+    id, number, place, kind, statement
+        As in :class:`anonymatch.paper.claim.Claim`.
+    ask : function
+        Computes the finding.
+    seconds : float
+        Predicted, without what it needs.
+    needs : str
+        What it shares with others: "" for nothing, "survey" for all small graphs, "play" for best
+        play on all of them too.
+    """
+
+    id: str
+    number: int
+    place: str
+    kind: str
+    statement: str
+    ask: Callable[[Run], Finding]
+    seconds: float
+    needs: str
+
+    def answer(self, run: Run) -> Claim:
+        """Compute it now."""
+        start = time.perf_counter()
+        finding = self.ask(run)
+        return Claim(
+            id=self.id,
+            number=self.number,
+            place=self.place,
+            kind=self.kind,
+            statement=self.statement,
+            verdict=finding.verdict,
+            corrected=None if finding.verdict is Verdict.HOLDS else finding.corrected,
+            found=finding.found,
+            evidence=finding.evidence,
+            counterexample=finding.counterexample,
+            searched=finding.searched,
+            seconds=time.perf_counter() - start,
+        )
+
+
+def question(
+    id: str,  # noqa: A002
+    number: int,
+    *,
+    place: str,
+    kind: str,
+    statement: str,
+    seconds: float = 0.02,
+    needs: str = "",
+) -> Callable[[Callable[[Run], Finding]], Question]:
+    """Turn a function that computes a finding into a question."""
+
+    def make(ask: Callable[[Run], Finding]) -> Question:
+        return Question(
+            id=id,
+            number=number,
+            place=place,
+            kind=kind,
+            statement=statement,
+            ask=ask,
+            seconds=seconds,
+            needs=needs,
+        )
+
+    return make

@@ -1,0 +1,36 @@
+"""Attacks on many graphs at once agree with the best play on each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from anonymatch.attacks.best_play import adaptive
+from anonymatch.effort import Effort
+from anonymatch.paper.play import play
+from anonymatch.paper.search import survey
+
+
+@pytest.mark.parametrize("n", range(1, 6))
+def test_it_is_the_best_and_the_greedy_play_of_each_graph(n: int) -> None:
+    found = survey(n)
+    graphs = np.flatnonzero(found.matchings > 0)
+    played = play(found, graphs, Effort())
+
+    for place in range(0, len(graphs), 1 if n < 5 else 61):
+        both = adaptive(found.graph(int(graphs[place])))
+        assert played.left(place) == (list(both.optimal), list(both.greedy))
+
+
+def test_greedy_play_is_never_better_than_the_best() -> None:
+    found = survey(5)
+    played = play(found, np.flatnonzero(found.matchings > 0), Effort())
+
+    assert (played.greedy >= played.optimal).all()
+    assert (played.greedy > played.optimal).any()
+    assert (played.optimal[-1] == played.matchings).all()
+    assert (played.optimal[0] == played.matchings**2).all()
+
+
+def test_no_graphs_are_no_plays() -> None:
+    assert play(survey(3), np.empty(0, dtype=np.int64), Effort()).optimal.shape == (3, 0)
