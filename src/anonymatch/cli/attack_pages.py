@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     import anonymatch as am
 
-__all__ = ["attack_page", "improve_page"]
+__all__ = ["attack_page", "improve_page", "outcomes_page"]
 
-_BAR = 24  # characters of the longest bar
+_BAR = 16  # characters of the longest bar
+_SHORT = 30.0  # natural log of a number that is written in digits
 
 
 def attack_page(title: str, graph: am.Graph, found: am.Attack, *, top: int) -> list[RenderableType]:
@@ -25,28 +26,59 @@ def attack_page(title: str, graph: am.Graph, found: am.Attack, *, top: int) -> l
         return [*page, pages.paragraph("One matching is left: everybody is identified already.")]
     along = found.truth != "unknown"
     table = pages.columns(
-        "step", "target", *(("did",) if along else ()), "left",
-        right=("bits left", "fall", "also identified"),
+        "step", "target", *(("did", "also identified") if along else ()),
+        right=("bits left", "fall", *(() if along else ("also identified",))),
     )  # fmt: skip
+    table.add_column("left", no_wrap=True)
     logs = found.logs
     most = max(logs[0], 1e-300)
     shown = found.steps if top == 0 else found.steps[:top]
-    for step, before, after in zip(found.steps, logs, logs[1:], strict=False):
-        if step.number > len(shown):
-            break
+    for step, before, after in zip(found.steps[: len(shown)], logs, logs[1:], strict=False):
+        told = (words.name(step.behaviour), _forced(step)) if along else ()
         table.add_row(
             str(step.number),
             _target(step),
-            *((words.name(step.behaviour),) if along else ()),
+            *told,
+            _bits(after),
+            _bits(before - after),
+            *(() if along else (_amount(step.n_forced),)),
             "#" * max(0, round(_BAR * after / most)),
-            words.bits(max(after, 0.0)).removesuffix("s").removesuffix(" bit"),
-            words.bits(max(before - after, 0.0)).removesuffix("s").removesuffix(" bit"),
-            "?" if step.n_forced is None else _amount(step.n_forced),
         )
     page.append(pages.indented(table))
     if len(shown) < len(found.steps):
         page.append(pages.paragraph(f"{len(found.steps) - len(shown):,} steps more: --top 0."))
+    if not along:
+        page.append(pages.paragraph("also identified: how many other users, on average."))
     return page
+
+
+def outcomes_page(found: am.Exposure) -> list[RenderableType]:
+    """What falls with each behaviour that one user may have done."""
+    title = f"If {words.name(found.user)} did, and then is left:"
+    if len(found.outcomes) == 1:
+        did = words.name(found.outcomes[0].behaviour)
+        return [pages.paragraph(f"{words.name(found.user)} is identified already: {did}.")]
+    table = pages.columns("behaviour", "also identified", right=("chance", "bits left"))
+    for outcome in sorted(found.outcomes, key=lambda one: -one.chance):
+        who = [
+            f"{words.name(user)} ({words.name(did)})" for user, did in outcome.newly_forced.items()
+        ]
+        table.add_row(
+            words.name(outcome.behaviour),
+            words.names(who) or "nobody",
+            words.share(float(outcome.chance)),
+            _bits(outcome.log),
+        )
+    return [pages.paragraph(title), pages.indented(table)]
+
+
+def _forced(step: am.AttackStep) -> str:
+    return words.names(list(step.newly_forced or ())) or "nobody"
+
+
+def _bits(log: float) -> str:
+    """Bits without the word; rounding below 0 is 0."""
+    return words.bits(log if log > 1e-9 or log < -1e-9 else 0.0).split()[0]
 
 
 def _lines(found: am.Attack) -> list[pages.Line]:
@@ -58,19 +90,20 @@ def _lines(found: am.Attack) -> list[pages.Line]:
     if found.samples is not None:
         how += f", estimated from {found.samples} drawn truths, seed {found.seed}"
     start = found.start
-    lines = [
-        ("before", words.number(start.value, start.log), f"matchings; {words.bits(start.low)}"),
-    ]
+    what = "weight of all matchings" if start.weighted else "matchings"
+    lines = [("before", words.power(start.log), f"{what}; {words.bits(start.log)}")]
+    if start.exact and start.log < _SHORT:
+        lines = [("before", _number(start.value, start.log), f"{what}; {words.bits(start.log)}")]
     if found.steps:
         first, last = found.steps[0], found.steps[-1]
         lines += [
             (
                 "after the first",
-                words.number(first.expected_left, first.log_expected_left),
-                "matchings left on average when the target's behaviour is learnt"
+                _number(first.expected_left, first.log_expected_left),
+                f"{what} left on average when the target's behaviour is learnt"
                 + ("; exact" if found.exact and found.samples is None else ""),
             ),
-            ("after all", words.bits(max(found.logs[-1], 0.0)), how),
+            ("after all", _bits(found.logs[-1]) + " bits", how),
         ]
         if found.samples is not None:
             low, high = last.interval
@@ -90,21 +123,30 @@ def _target(step: am.AttackStep) -> str:
     return f"depends: {words.name(user)} in {words.share(float(chance))}"
 
 
-def _amount(value: int | Fraction | float) -> str:
-    return f"{float(value):.4g}"
+def _amount(value: int | Fraction | float | None) -> str:
+    return "?" if value is None else f"{float(value):.4g}"
+
+
+def _number(value: int | Fraction | float, log: float) -> str:
+    """Whole numbers in digits, others as decimals: people do not read long fractions."""
+    if isinstance(value, Fraction) and value.denominator != 1 and log < _SHORT:
+        return f"{float(value):.6g}"
+    return words.number(value, log)
 
 
 def improve_page(title: str, graph: am.Graph, found: am.Improvement) -> list[RenderableType]:
     """The edges to add, best first, and what each gains."""
-    before = "none" if found.start.log == -math.inf else words.bits(found.start.low)
-    lines = [
-        ("before", before, "anonymity: log2 of the matchings"),
-        ("after", words.bits(found.log), f"with {words.plural(len(found.edges), 'edge')} more"),
-    ]
+    before = "none" if found.start.log == -math.inf else words.bits(found.start.log)
+    what = "total weight" if graph.weighted else "matchings"
+    trust = "" if found.start.high - found.start.low < 1e-6 else "; about, see count"
+    lines = [("before", before, f"log2 of the {what}{trust}")]
+    if found.edges:
+        more = words.plural(len(found.edges), "edge")
+        lines.append(("after", words.bits(found.log), f"with {more} more"))
     page = [pages.heading(f"{title}: {pages.size(graph)}"), pages.figures(lines)]
-    if not found.edges:
+    if not found.edges and not found.not_searched:
         page.append(pages.paragraph("No edge would add a matching."))
-    else:
+    if found.edges:
         table = pages.columns("add user", "behaviour", "helps most", right=("times", "gain"))
         for edge in found.edges:
             table.add_row(
@@ -117,5 +159,9 @@ def improve_page(title: str, graph: am.Graph, found: am.Improvement) -> list[Ren
         page.append(pages.indented(table))
     if found.not_searched:
         blocks = words.plural(len(found.not_searched), "block")
-        page.append(pages.paragraph(f"{blocks} beyond the budget: raise --budget to search them."))
+        page.append(
+            pages.paragraph(
+                f"Not searched: {blocks} beyond the budget; a larger --budget may reach."
+            )
+        )
     return page

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
 from anonymatch.cli import pages, records, words
+from anonymatch.designs.cells import graph_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,21 +15,23 @@ if TYPE_CHECKING:
 __all__ = ["design_page", "random_page", "random_record"]
 
 _PARTS = 12  # kinds of parts that are listed
+_POSTERIORS_UP_TO = 20  # users of a part: a moment
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def design_page(found: am.Design, smallest: dict[str, Any], digits: bool) -> list[RenderableType]:
+def design_page(found: am.Design, min_part: int, digits: bool) -> list[RenderableType]:
     """The design, its parts, and other graphs of the same cost."""
     title = f"{words.plural(found.users, 'user')}, {words.plural(found.edges, 'edge')}"
     page = [
         pages.heading(f"{title}: {found.method}, for {_goal(found.objective)}"),
         pages.figures(_lines(found)),
         pages.indented(_parts(found)),
-        pages.paragraph(found.proof + (f" {_sentence(found.note)}" if found.note else "")),
-        pages.indented(_rivals(found, smallest)),
+        pages.paragraph(" ".join(_sentence(text) for text in (found.proof, found.note) if text)),
+        pages.indented(_rivals(found, min_part)),
         pages.paragraph(
-            "left: matchings left on average when the attacker exposes the best target. "
-            "The two goals disagree: the most matchings need not leave the most after an attack."
+            "left: matchings left on average when the attacker exposes the best target; the most "
+            "matchings need not leave the most. guess: chance that one guess about the worst-off "
+            "user is right."
         ),
     ]
     if digits and found.count is not None:
@@ -103,12 +106,16 @@ def _parts(found: am.Design) -> Any:
     return table
 
 
-def _rivals(found: am.Design, smallest: dict[str, Any]) -> Any:
-    table = pages.columns("for the same cost", right=("bits", "of the bound", "left, bits"))
+def _rivals(found: am.Design, min_part: int) -> Any:
+    table = pages.columns(
+        "for the same cost", right=("bits", "of the bound", "left, bits", "guess")
+    )
     asked: dict[str, Any] = {"users": found.users, "edges": found.edges}
     rows = {
-        "best, most matchings": am.design(**asked, **smallest),
-        "best, most left after an attack": am.design(**asked, **smallest, objective="after_attack"),
+        "best, most matchings": am.design(**asked, min_part=min_part),
+        "best, most left after an attack": am.design(
+            **asked, min_part=min_part, objective="after_attack"
+        ),
         "the paper's partition": am.design(**asked, method="paper"),
     }
     for name, other in rows.items():
@@ -117,12 +124,27 @@ def _rivals(found: am.Design, smallest: dict[str, Any]) -> Any:
             _bits(other.low, other.high if not other.exact else other.low),
             words.share(other.ratio),
             _bits(other.attack_log, other.attack_log),
+            _guess(other),
         )
     for rival in found.rivals():
         share = math.exp(min(rival.low - found.bound, 0.0))
         name = rival.name + (" (expected)" if rival.expected else "")
-        table.add_row(name, _bits(rival.low, rival.high), words.share(share), "")
+        table.add_row(name, _bits(rival.low, rival.high), words.share(share), "", "")
     return table
+
+
+def _guess(found: am.Design) -> str:
+    """The chance of the best guess about the worst-off user, where it is quickly known."""
+    worst = 0.0
+    for part in found.parts:
+        if part.edges == part.size**2:
+            worst = max(worst, 1 / part.size)
+        elif part.size <= _POSTERIORS_UP_TO:
+            graph = graph_of(part.size, part.shape.cells())
+            worst = max(worst, float(am.posterior(graph).chances.max()))
+        else:
+            return ""
+    return words.share(worst)
 
 
 def _bits(low: float, high: float) -> str:

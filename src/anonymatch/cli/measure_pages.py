@@ -46,9 +46,7 @@ def metrics_page(
     title: str, graph: am.Graph, found: am.Metrics, *, top: int
 ) -> list[RenderableType]:
     """The system's figures, then the users, those with the smallest sets first."""
-    lines: list[pages.Line] = [
-        ("matchings", words.power(found.count.low), "ways to match users to what was seen")
-    ]
+    lines: list[pages.Line] = list(pages.count_lines(graph, found.count)[:1])
     for name, shown in _TITLES.items():
         if name in found.figures:
             lines.append((shown, _figure(found, name), found.meanings[name].meaning))
@@ -76,20 +74,21 @@ def _figure(found: am.Metrics, name: str) -> str:
 
 
 def _users(found: am.Metrics, top: int) -> list[RenderableType]:
-    columns = ("effective", "shannon", "renyi2", "min_entropy", "chance", "guess", "degree")
+    columns = ("effective", "shannon", "chance", "guess", "degree")
     frame = found.users.sort("effective", maintain_order=True, nulls_last=False)
     shown = frame if top == 0 else frame.head(top)
-    table = pages.columns(
-        "user",
-        right=("set size", "bits", "Renyi-2", "min", "best guess", "of", "candidates"),
-    )
-    for row in shown.select("user", *columns).iter_rows():
-        user, effective, shannon, renyi, least, chance, guess, degree = row
+    table = pages.columns("user", "best guess", right=("chance", "set size", "bits", "candidates"))
+    for user, effective, shannon, chance, guess, degree in shown.select(
+        "user", *columns
+    ).iter_rows():
         table.add_row(
-            words.name(user), _number(effective), _number(shannon), _number(renyi),
-            _number(least), "?" if chance is None else words.share(chance),
-            words.name(guess), str(degree),
-        )  # fmt: skip
+            words.name(user),
+            "?" if guess is None else words.name(guess),
+            "?" if chance is None else words.share(chance),
+            _number(effective),
+            _number(shannon),
+            str(degree),
+        )
     title = "Users, the smallest effective sets first"
     if len(shown) < len(frame):
         title += f" ({len(shown)} of {len(frame):,}; --top 0 shows all)"
@@ -97,8 +96,9 @@ def _users(found: am.Metrics, top: int) -> list[RenderableType]:
         pages.paragraph(f"{title}:"),
         pages.indented(table),
         pages.paragraph(
-            "set size: as many equally likely behaviours as the user hides among; "
-            "bits: what an attacker lacks on average; best guess: chance that one guess is right."
+            "chance: that the attacker's best guess is right; set size: as many equally likely "
+            "behaviours as the user hides among; bits: what an attacker lacks on average. "
+            "--out FILE has more figures of each user."
         ),
     ]
 

@@ -47,6 +47,8 @@ __all__ = [
 _SIZES = 20  # of blocks that are told apart
 _DRAWN = 4  # matchings that are shown beside each other
 _NAMED = 8  # users of a block who are named
+_OUT_OF_REACH_SECONDS = 30 * 86400.0
+_OUT_OF_REACH_BYTES = 2.0**42
 
 Line = tuple[str, str, str]
 """A figure: its name, its value, what it means."""
@@ -100,7 +102,7 @@ def columns(*left: str, right: Sequence[str] = ()) -> Table:
     """A table without lines: names to the left, numbers to the right."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for column in left:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", min_width=min(len(column), 12))
     for column in right:
         table.add_column(column, justify="right", no_wrap=True)
     return table
@@ -178,12 +180,18 @@ def _price(plan: am.Plan) -> str:
     if math.isinf(plan.seconds):
         return "No exact method reaches one of its blocks."
     cost = in_words(plan.seconds, plan.memory)
-    return f"An exact count would take {cost}: allow it with --budget {math.ceil(plan.seconds)}."
+    if plan.seconds > _OUT_OF_REACH_SECONDS or plan.memory > _OUT_OF_REACH_BYTES:
+        return f"An exact count would take {cost}: out of reach."
+    allow = f"--budget {math.ceil(plan.seconds)}"
+    if plan.memory >= 2**30:
+        allow += f" --memory {math.ceil(plan.memory / 2**30)}"
+    return f"An exact count would take {cost}: allow it with {allow}."
 
 
 def _no_matching(why: am.Witness) -> str:
     return (
-        f"Why: {words.plural(len(why.users), 'user')} ({words.names(why.users)}) together fit only "
+        f"Why: {words.plural(len(why.users), 'user')} ({words.names(why.users)}) "
+        f"{'fits' if len(why.users) == 1 else 'together fit'} only "
         f"{words.plural(len(why.behaviours), 'behaviour')}"
         + (f" ({words.names(why.behaviours)})" if why.behaviours else "")
         + ".\nWhat to do: widen what they may have done, or drop users who did nothing."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.cli import pages, words
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["checks_page"]
 
 _WIDE = 7  # columns that fit on a line
+_TALLY: dict[str, Callable[[int], str]] = {
+    "holds": lambda number: f"{number} {'holds' if number == 1 else 'hold'}",
+    "misprint": lambda number: words.plural(number, "misprint"),
+    "holds under a condition": lambda number: (
+        f"{number} {'holds' if number == 1 else 'hold'} under a condition"
+    ),
+    "fails": lambda number: f"{number} {'fails' if number == 1 else 'fail'}",
+}
 
 
 def checks_page(checks: Checks, *, alone: bool) -> list[RenderableType]:
@@ -24,7 +32,7 @@ def checks_page(checks: Checks, *, alone: bool) -> list[RenderableType]:
     table = pages.columns("claim", "verdict", "found now")
     for claim in checks:
         table.add_row(claim.id, str(claim.verdict), claim.corrected or claim.found)
-    tally = ", ".join(f"{number} {verdict}" for verdict, number in checks.counts.items() if number)
+    tally = ", ".join(_TALLY[name](number) for name, number in checks.counts.items() if number)
     return [
         pages.heading(f"{words.plural(len(checks), 'claim')} of the paper: {tally}"),
         pages.indented(table),
@@ -68,6 +76,10 @@ def _claim_page(claim: Claim) -> list[RenderableType]:
             page.append(pages.indented(_table(evidence.data["columns"], evidence.data["rows"])))
         elif "series" in evidence.data:
             page.append(pages.indented(_series(evidence.data["series"])))
+        elif "graph" in evidence.data:
+            page.append(
+                pages.bullets("a user a line:", [str(row) for row in evidence.data["graph"]])
+            )
     if claim.counterexample:
         page.append(pages.bullets("Counterexample, a user a line:", list(claim.counterexample)))
     return page

@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 _SHORT = 21  # digits that are still read as a number
+_ROUNDING = 1e-12  # of shares that are computed from logs
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 _PIECE_BITS = 4096  # below it Python's own conversion is fast, and within its limit on digits
 
@@ -129,7 +130,7 @@ def share(value: float) -> str:
     >>> share(1.0), share(0.99999), share(0.123), share(1e-9), share(0.0)
     ('100 %', '>99.9 %', '12.3 %', '<0.1 %', '0 %')
     """
-    if value in (0.0, 1.0):
+    if value == 0.0 or abs(value - 1.0) < _ROUNDING:
         return f"{value:.0%}".replace("%", " %")
     if value > 0.999:
         return ">99.9 %"

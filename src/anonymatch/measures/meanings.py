@@ -40,8 +40,8 @@ _CHAUM = "Chaum. The dining cryptographers problem. Journal of Cryptology 1, 198
 MEANINGS: Mapping[str, Meaning] = MappingProxyType(
     {
         "degree": Meaning(
-            "log of the number of matchings, as a share of the log of n!; 0: everybody is known, "
-            "1: nothing is known; weights are ignored",
+            "log of the number of matchings, as a share of that if nothing were known (ln n!); "
+            "0: everybody is known, 1: nothing is; weights are ignored",
             _EDMAN,
         ),
         "weighted_degree": Meaning(

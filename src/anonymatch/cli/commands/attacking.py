@@ -83,7 +83,15 @@ def attack(
         return
     from anonymatch.cli import attack_pages
 
-    show(*attack_pages.attack_page(file.name, graph, found, top=top))
+    page = attack_pages.attack_page(file.name, graph, found, top=top)
+    if target is not None and len(target) == 1 and truth is None:
+        one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options)))
+        page += attack_pages.outcomes_page(one)
+    show(*page)
+
+
+def _exposing(options: Options) -> dict[str, Any]:
+    return {"budget": options.effort(), "executor": options.executor()}
 
 
 def _users(graph: am.Graph, wanted: Sequence[str]) -> list[Hashable]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -63,14 +63,14 @@ def design(
         ),
     ] = "matchings",
     min_part: Annotated[
-        int | None,
+        int,
         option(
             "--min-part",
             "Users in the smallest group (2 unless told: nobody alone).",
             metavar="N",
             parser=whole(1),
         ),
-    ] = None,
+    ] = 2,
     out: Annotated[
         Path | None,
         option("--out", "Save the graph as .csv, .tsv, .parquet, ...", metavar="FILE"),
@@ -78,11 +78,10 @@ def design(
     options: Options,
 ) -> None:
     """Which grouping? The best graph for a number of users and edges, beside its rivals."""
-    smallest: dict[str, Any] = {} if min_part is None else {"min_part": min_part}
     found = watch(
         "designing",
         lambda _: am.design(
-            users=users, edges=edges, method=method, objective=objective, **smallest
+            users=users, edges=edges, method=method, objective=objective, min_part=min_part
         ),
     )
     if out is not None:
@@ -92,7 +91,7 @@ def design(
         return
     from anonymatch.cli import design_pages
 
-    show(*watch("rivals", lambda _: design_pages.design_page(found, smallest, options.digits)))
+    show(*watch("rivals", lambda _: design_pages.design_page(found, min_part, options.digits)))
     if out is not None:
         note(f"saved the graph in {out}")
 
