@@ -87,6 +87,7 @@ NAMES = [
     "partition",
     "path_counts",
     "pool_mix_bits",
+    "polish",
     "posterior",
     "random_density",
     "random_distribution",

@@ -28,6 +28,7 @@ from anonymatch.designs.formulas import (
     steps_to_full_deanonymisation,
 )
 from anonymatch.designs.parts import Part
+from anonymatch.designs.polish import polish
 from anonymatch.designs.random_graphs import (
     RandomDistribution,
     random_distribution,
@@ -147,6 +148,7 @@ __all__ = [
     "paper",
     "partition",
     "path_counts",
+    "polish",
     "pool_mix_bits",
     "posterior",
     "random_density",

@@ -193,7 +193,7 @@ def test_the_default_exposes_nobody_where_that_is_possible() -> None:
         (lambda: design(4, 8, min_part=0), "min_part must be 1 or more, not 0"),
         (lambda: design(4, 8, min_part=2.5), "min_part must be a whole number, not 2.5"),  # type: ignore[arg-type]
         (
-            lambda: design(4, 7, min_part=2),
+            lambda: design(4, 7, min_part=3),
             "closed groups take two edges a user: give 8 edges or more, or min_part=1",
         ),
     ],

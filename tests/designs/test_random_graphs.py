@@ -149,8 +149,11 @@ def test_exactly_so_many_edges_are_drawn() -> None:
     [
         (lambda: random_expectation(5), "give either k"),
         (lambda: random_expectation(5, 2, edges=9), "give either k"),
-        (lambda: random_expectation(5, 6), "k must be 0 to 5, not 6"),
-        (lambda: random_expectation(5, math.nan), "k must be 0 to 5, not nan"),
+        (lambda: random_expectation(5, 6), "k, edges a user on average, must be 0 to 5, not 6"),
+        (
+            lambda: random_expectation(5, math.nan),
+            "k, edges a user on average, must be 0 to 5, not nan",
+        ),
         (lambda: random_expectation(5, True), "k must be a number, not True"),
         (lambda: random_expectation(5, edges=26), "26 edges are too many for 5 users"),
         (lambda: random_expectation(0, 0), "n must be 1 or more, not 0"),

@@ -1,8 +1,9 @@
 """Small parts that beat every composition of the other kinds, kept in catalogue.txt.
 
 Each line is a graph: a hexadecimal integer a user, bit j for behaviour j. They were found by
-annealing (:mod:`anonymatch.designs.polish`); together with the other kinds they reach the largest
-count, and the largest count after an attack, of all graphs of up to 7 users.
+annealing (:mod:`anonymatch.designs.polish`) and by trying unions of small patterns of missing
+edges. Together with the other kinds they reach the largest count, and the largest count after an
+attack, of all graphs of up to 7 users.
 """
 
 from __future__ import annotations

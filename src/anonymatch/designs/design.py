@@ -140,8 +140,13 @@ class Design:
         return max_bound(self.users, self.edges)
 
     @cached_property
+    def ratio_log(self) -> float:
+        """Natural log of ``ratio``, accurate also where the ratio itself is 0 as a float."""
+        return -self.composition.loss(Line(self.k))
+
+    @property
     def ratio(self) -> float:
-        return math.exp(-self.composition.loss(Line(self.k)))
+        return math.exp(self.ratio_log)
 
     # ---- what an attack leaves
 
@@ -200,16 +205,16 @@ class Design:
         layout.write(self.composition, path, spare=spare)
 
     def rivals(self) -> tuple[Rival, ...]:
-        """What other graphs of as many users and edges have: a ring and two kinds of random ones.
+        """What other graphs of as many users and edges have: a ring and random ones.
 
         Examples
         --------
         >>> from anonymatch.designs.design import design
-        >>> for rival in design(users=6, edges=18).rivals():
+        >>> for rival in design(users=9, edges=27).rivals():
         ...     print(rival)
-        ring: 2^4.321928095 matchings
-        random, exactly 18 edges: 2^2.778664885 matchings expected
-        random, equal degrees: 2^4.839330026 matchings expected
+        ring: 2^6.285402219 matchings
+        random, exactly 27 edges: 2^2.704673802 matchings expected
+        random, equal degrees: 2^6.369145516 matchings expected
         """
         return rivals(self.users, self.edges)
 
@@ -268,7 +273,7 @@ def design(
     edges: int,
     *,
     method: str = "best",
-    min_part: int | None = None,
+    min_part: int = 2,
     objective: str = "matchings",
 ) -> Design:
     """The best way found to give ``edges`` possible behaviours to ``users``.
@@ -280,10 +285,10 @@ def design(
     method : {"best", "paper"}
         "best" searches compositions of many kinds of parts; "paper" is the paper's construction
         H(n, m), continued to all n and m.
-    min_part : int, optional
-        The least number of users of a closed group ("best" only). Default: 2, so that nobody is
-        exposed, or 1 where there are fewer than two edges a user. 1 gives the most matchings, but
-        may expose somebody.
+    min_part : int
+        The least number of users of a closed group ("best" only): 2, so that nobody is exposed
+        where there are two edges a user or more. 1 gives the most matchings, but may expose
+        somebody.
     objective : {"matchings", "after_attack"}
         What "best" makes large: the count, or the matchings left on average once an attacker has
         learnt the behaviour of the user that tells most.
@@ -334,14 +339,14 @@ def design(
     )
 
 
-def _least(n: int, m: int, min_part: int | None) -> int:
-    """The least size of a closed group that can be had."""
-    if min_part is None:
-        return 2 if m >= 2 * n and n > 1 else 1
+def _least(n: int, m: int, min_part: int) -> int:
+    """The least size of a closed group that can be had: 2 is a wish, more are a demand."""
     least = whole(min_part, "min_part", 1)
+    if least == 2 and (m < 2 * n or n == 1):
+        return 1
     if least > n:
         raise InputError(f"min_part {least} is more than there are users ({n})")
-    if least > 1 and m < 2 * n:
+    if least > 2 and m < 2 * n:
         raise InputError(
             f"closed groups take two edges a user: give {2 * n} edges or more, or min_part=1"
         )

@@ -241,5 +241,5 @@ def _request(n: object, k: object, edges: object) -> tuple[int, float, int | Non
     if isinstance(k, bool) or not isinstance(k, int | float | Fraction | np.number):
         raise InputError(f"k must be a number, not {k!r}")
     if not 0 <= k <= users:
-        raise InputError(f"k must be 0 to {users}, not {k!r}")
+        raise InputError(f"k, edges a user on average, must be 0 to {users}, not {k!r}")
     return users, k, None  # type: ignore[return-value]
