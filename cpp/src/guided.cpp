@@ -215,7 +215,6 @@ private:
         Level& below = level(depth + 1);
         const Level& here = level(depth);
         const Rest& rest = here.rest;
-        const std::size_t n = at(here.part->n);
         below.indptr.assign(1, 0);
         below.indices.clear();
         below.origin.clear();
@@ -230,8 +229,8 @@ private:
                 const double sum = here.descent.sum(at(edge.end[1]));
                 below.indices.push_back(column);
                 below.origin.push_back(e);
-                below.state.scaled.push_back(std::max(
-                    edge.weight / (here.descent.sum(vertex) * sum), least_scaled_weight));
+                below.state.scaled.push_back(
+                    std::max(edge.weight / (here.descent.sum(vertex) * sum), least_scaled_weight));
                 below.state.complements.push_back(std::clamp(1.0 - edge.to[1] / sum, 1e-6, 1.0));
             });
             below.indptr.push_back(static_cast<Index>(below.indices.size()));
@@ -244,7 +243,6 @@ private:
                 below.followed.push_back(rest.column_number[at(rest.number[at(wanted)])]);
             }
         }
-        static_cast<void>(n);
         const SquareBlock block{static_cast<Index>(rows.size()), below.indptr, below.indices, {}};
         make_part(block, below.state, options_.kappa, part_sweeps, part_tolerance, sweeper_,
                   below.own);

@@ -110,8 +110,7 @@ void Descent::drop(Index vertex) {
         const PartEdge& edge = edges_[at(lists_[k])];
         const std::size_t other = at(edge.end[1 - side]);
         if (!alive(other)) continue;
-        sums_[other] =
-            std::max(sums_[other] - edge.to[1 - side], least_share * edge.to[1 - side]);
+        sums_[other] = std::max(sums_[other] - edge.to[1 - side], least_share * edge.to[1 - side]);
         const std::size_t degree = at(--degrees_[other]);
         by_degree_[degree].push_back(static_cast<Index>(other));
         lowest_ = std::min(lowest_, degree);
@@ -240,9 +239,8 @@ bool Descent::run(const Part& part, const GuidedOptions& options, Index rows_lef
                   std::span<const Index> followed) {
     options_ = options;
     start(part);
-    return options.kappa == 1.0
-               ? descend(BetheGain{}, rows_left, random, followed)
-               : descend(QuickGain(options.kappa), rows_left, random, followed);
+    return options.kappa == 1.0 ? descend(BetheGain{}, rows_left, random, followed)
+                                : descend(QuickGain(options.kappa), rows_left, random, followed);
 }
 
 }  // namespace anonymatch

@@ -1,7 +1,6 @@
 #include "messages.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace anonymatch {
 namespace {
@@ -43,24 +42,6 @@ std::vector<Index> rows_of_edges(const SquareBlock& block) {
 }
 
 }  // namespace
-
-double QuickGain::operator()(double complement) const noexcept {
-    // complement^spare = 2^(spare * log2(complement)), both by polynomials of degree three.
-    const auto bits = std::bit_cast<std::uint64_t>(complement);
-    const double mantissa =
-        std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFU) | 0x3FF0000000000000U);
-    const double log2 =
-        static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1023) +
-        ((0.16404256 * mantissa - 1.09886529) * mantissa + 3.14829793) * mantissa - 2.21347520;
-    const double power = spare_ * log2;
-    const double whole = std::floor(power);
-    const double part = power - whole;
-    const double root = 1.0 + part * (0.69583282 + part * (0.22606716 + part * 0.07810002));
-    const auto scale =
-        std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::int64_t>(whole) + 1023)
-                              << 52);
-    return root * scale / complement;
-}
 
 Sweeps scaled_weights(const SquareBlock& block) {
     Sweeps state;

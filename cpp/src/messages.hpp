@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +25,7 @@ inline constexpr double least_complement = 1e-300;
 class Gain {
 public:
     explicit Gain(double kappa) : kappa_(kappa) {}
-    double operator()(double complement) const noexcept {
-        return std::pow(complement, -kappa_);
-    }
+    double operator()(double complement) const noexcept { return std::pow(complement, -kappa_); }
 
 private:
     double kappa_;
@@ -41,7 +40,22 @@ struct BetheGain {
 class QuickGain {
 public:
     explicit QuickGain(double kappa) : spare_(1.0 - kappa) {}
-    double operator()(double complement) const noexcept;
+    double operator()(double complement) const noexcept {
+        // complement^spare = 2^(spare * log2(complement)), both by polynomials of degree three.
+        const auto bits = std::bit_cast<std::uint64_t>(complement);
+        const double mantissa =
+            std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFU) | 0x3FF0000000000000U);
+        const double log2 =
+            static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1023) +
+            ((0.16404256 * mantissa - 1.09886529) * mantissa + 3.14829793) * mantissa - 2.21347520;
+        const double power = spare_ * log2;
+        const double whole = std::floor(power);
+        const double part = power - whole;
+        const double root = 1.0 + part * (0.69583282 + part * (0.22606716 + part * 0.07810002));
+        const auto scale = std::bit_cast<double>(
+            static_cast<std::uint64_t>(static_cast<std::int64_t>(whole) + 1023) << 52);
+        return root * scale / complement;
+    }
 
 private:
     double spare_;
