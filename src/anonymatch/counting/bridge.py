@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, stdtrit
 
-__all__ = ["Bracket", "Bridge", "bracket_of", "bridge_of"]
+__all__ = ["Bracket", "Bridge", "bracket_of", "bridge_of", "t_quantile"]
 
 Floats = npt.NDArray[np.float64]
 

@@ -96,9 +96,7 @@ class Guide:
     def follow(self, matchings: Matchings, effort: Effort) -> Floats:
         """The log weights that plain draws would have had if they had chosen these matchings."""
         draw = partial(_followed, self, matchings)
-        return np.concatenate(
-            list(_in_chunks(draw, 0, len(matchings), self.path_seconds, effort))
-        )
+        return np.concatenate(list(_in_chunks(draw, 0, len(matchings), self.path_seconds, effort)))
 
 
 def _tree_draws(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
 import numpy as np
 
 from anonymatch import _native
+from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
+from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.moduli import Words
 from anonymatch.counting.plan import Context, Option, choose
 from anonymatch.counting.reduce import Ints, Kind, Reduced, SmallKinds, reduce
@@ -22,6 +24,8 @@ from anonymatch.graph.bipartite import Graph
 
 __all__ = ["Job", "Settings"]
 
+_SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
+_CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
 
@@ -34,6 +38,7 @@ class Settings:
     budget: Budget
     executor: Executor | None
     progress: Progress | None
+    seed: int = 0
 
 
 class Job:
@@ -70,7 +75,48 @@ class Job:
             else:
                 over.add(k)
         self.effort.expect(spent)
+        self._spent = spent
         return frozenset(over)
+
+    def allowance(self, over: frozenset[int]) -> Allowance:
+        """What an estimate of each of the kinds beyond the budget may cost, and how close it be.
+
+        Without a wish for seconds a good answer soon is wanted; with one, the best they buy.
+        """
+        budget = self.settings.budget
+        if budget.chosen:
+            share = max(budget.seconds - self._spent, 0.05 * budget.seconds) / max(len(over), 1)
+            return Allowance(seconds=share, half_width=_CLOSE / math.sqrt(max(len(over), 1)))
+        share = _SOON / max(len(over), 1)
+        return Allowance(seconds=share, half_width=_CLOSE_ENOUGH / math.sqrt(max(len(over), 1)))
+
+    def estimate(self, over: frozenset[int]) -> dict[int, Estimate]:
+        """Estimates of the kinds beyond the budget, by place."""
+        allowed = self.allowance(over)
+        return {
+            k: estimate(
+                self.kinds[k].block,
+                seed=(self.settings.seed, self.kinds[k].number),
+                allowed=replace(allowed, half_width=allowed.half_width / self.kinds[k].copies),
+                effort=self.effort,
+            )
+            for k in sorted(over)
+        }
+
+    def estimate_edges(self, over: frozenset[int]) -> dict[int, EdgeEstimate] | None:
+        """Chances in the kinds beyond the budget, by place; None if one is out of reach."""
+        found = {}
+        for k in sorted(over):
+            one = estimate_edges(
+                self.kinds[k].block,
+                seed=(self.settings.seed, self.kinds[k].number),
+                allowed=self.allowance(over),
+                effort=self.effort,
+            )
+            if one is None:
+                return None
+            found[k] = one
+        return found
 
     def refusal(self, what: str) -> BudgetError:
         return self.settings.budget.refusal(what, self.plan.seconds, self.plan.memory)
