@@ -1,7 +1,7 @@
 """Chances of the edges of one block beyond exact reach, each with a standard error.
 
 Three sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are
-far cheaper; and for large blocks belief propagation, whose own error is measured against the chains.
+far cheaper; and for large blocks belief propagation, whose error the chains tell.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def estimate_edges(
         return None
     padded, _ = square
     sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
+    if allowed.strict and sampling.chains_price(_PILOT_EACH) > allowed.seconds:
+        return None
     if padded.n_users > _LARGE:
         found = _with_messages(padded, *_by_chains(sampling, allowed, effort))
     else:

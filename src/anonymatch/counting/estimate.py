@@ -49,6 +49,7 @@ class Allowance:
 
     seconds: float
     half_width: float  # in natural logs
+    strict: bool = True  # whether the seconds were asked for: else a few draws are made anyway
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +129,8 @@ class Sampling:
 
     def estimate(self) -> Estimate | None:
         """An interval from trees, from the bridge, or from the bracket; None if none is sound."""
+        if self._allowed.strict and _FEWEST * self.guide.tree_seconds > self._allowed.seconds:
+            return None
         if self.trusted:
             return self._by_trees()
         return self._by_bridge() or self._by_bracket()
@@ -156,7 +159,7 @@ class Sampling:
         if len(starts) == 0:
             starts = _any_matching(self.block)
         chains = Chains(self.block, starts, self._seed)
-        self._expect(chains.sample_seconds * 10 * Chains.number())
+        self._expect(chains.sample_seconds * Chains.WARMING * Chains.number())
         chains.warm(self._effort)
         return chains
 
@@ -185,6 +188,12 @@ class Sampling:
             return False
         _, _, effective, _ = spread_of(self._pilot)
         return effective >= min(_BELIEVED, 0.3 * len(self._pilot))
+
+    def chains_price(self, each: int) -> float:
+        """Predicted seconds of so many samples of every chain, with all that goes before."""
+        block = self.block
+        samples = (each + Chains.WARMING) * Chains.number()
+        return samples * Chains.seconds_of(block) + 2.0 * self.guide.path_seconds
 
     # ---- trees
 

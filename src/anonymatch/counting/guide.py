@@ -32,7 +32,6 @@ _CACHE_EDGES = 2e5  # from which on memory slows draws down
 _STEP_SECONDS = 2e-8
 _CHAINS = 16
 _STEPS = 10  # a user between two samples of a chain
-_WARMING = 10  # samples that a chain throws away
 _PACING = 32  # worms by which the steps of a worm are measured
 
 
@@ -127,6 +126,8 @@ def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
 class Chains:
     """Worm chains of one square block from several matchings, and how far they have come."""
 
+    WARMING = 10  # samples that a chain throws away
+
     def __init__(self, block: Block, starts: Matchings, seed: tuple[int, ...]) -> None:
         self.block = block
         self._seed = _mixed(seed, 3)
@@ -144,12 +145,17 @@ class Chains:
 
     @property
     def sample_seconds(self) -> float:
-        slower = 1.0 + 0.5 * max(0.0, math.log2(self.block.n_users / 2e4))
-        return _STEP_SECONDS * slower * _STEPS * self.block.n_users + 1e-6
+        return self.seconds_of(self.block)
+
+    @staticmethod
+    def seconds_of(block: Block) -> float:
+        """Predicted seconds of a sample."""
+        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_users / 2e4))
+        return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
 
     def warm(self, effort: Effort) -> None:
         """Forget where the chains began."""
-        self._run(_WARMING, effort, matchings=False)
+        self._run(self.WARMING, effort, matchings=False)
 
     def matchings(self, each: int, effort: Effort) -> Matchings:
         """Samples of every chain: chains by samples by users."""

@@ -26,6 +26,8 @@ __all__ = ["Job", "Settings"]
 
 _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
 _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
+_CLOSE_CHANCE = 0.01  # half-width of a chance
+_ESTIMATE_BYTES = 500.0  # an edge
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
 
@@ -78,39 +80,43 @@ class Job:
         self._spent = spent
         return frozenset(over)
 
-    def allowance(self, over: frozenset[int]) -> Allowance:
-        """What an estimate of each of the kinds beyond the budget may cost, and how close it be.
+    def _allowed(self, kind: Kind, number: int) -> Allowance:
+        """What an estimate of one of so many kinds may cost, and how close it shall be.
 
         Without a wish for seconds a good answer soon is wanted; with one, the best they buy.
         """
         budget = self.settings.budget
-        if budget.chosen:
-            share = max(budget.seconds - self._spent, 0.05 * budget.seconds) / max(len(over), 1)
-            return Allowance(seconds=share, half_width=_CLOSE / math.sqrt(max(len(over), 1)))
-        share = _SOON / max(len(over), 1)
-        return Allowance(seconds=share, half_width=_CLOSE_ENOUGH / math.sqrt(max(len(over), 1)))
+        close = _CLOSE if budget.chosen else _CLOSE_ENOUGH
+        seconds = max(budget.seconds - self._spent, 0.05 * budget.seconds)
+        if _ESTIMATE_BYTES * kind.block.n_edges > budget.memory:
+            seconds = 0.0
+        elif not budget.chosen:
+            seconds = _SOON
+        half_width = close / math.sqrt(number) / kind.copies
+        return Allowance(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
 
     def estimate(self, over: frozenset[int]) -> dict[int, Estimate]:
         """Estimates of the kinds beyond the budget, by place."""
-        allowed = self.allowance(over)
-        return {
-            k: estimate(
-                self.kinds[k].block,
-                seed=(self.settings.seed, self.kinds[k].number),
-                allowed=replace(allowed, half_width=allowed.half_width / self.kinds[k].copies),
+        found = {}
+        for k in sorted(over):
+            kind = self.kinds[k]
+            found[k] = estimate(
+                kind.block,
+                seed=(self.settings.seed, kind.number),
+                allowed=self._allowed(kind, len(over)),
                 effort=self.effort,
             )
-            for k in sorted(over)
-        }
+        return found
 
     def estimate_edges(self, over: frozenset[int]) -> dict[int, EdgeEstimate] | None:
         """Chances in the kinds beyond the budget, by place; None if one is out of reach."""
         found = {}
         for k in sorted(over):
+            kind = self.kinds[k]
             one = estimate_edges(
-                self.kinds[k].block,
-                seed=(self.settings.seed, self.kinds[k].number),
-                allowed=self.allowance(over),
+                kind.block,
+                seed=(self.settings.seed, kind.number),
+                allowed=replace(self._allowed(kind, len(over)), half_width=_CLOSE_CHANCE),
                 effort=self.effort,
             )
             if one is None:
