@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import expit, stdtrit
+from scipy.special import expit, logsumexp, stdtrit
 
-__all__ = ["Bracket", "Bridge", "bracket_of", "bridge_of", "t_quantile"]
+__all__ = ["Bracket", "Bridge", "bracket_of", "bridge_of", "hidden_variance", "t_quantile"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,6 +49,21 @@ def bracket_of(forward: Floats, backward: Floats) -> Bracket:
     )
     low = math.log(share) + float(alive.mean())
     return Bracket(low, float(backward.mean()), low_error, _chain_error(backward))
+
+
+def hidden_variance(forward: Floats, backward: Floats) -> float:
+    """How much larger the relative variance of weights is by chains than by the draws themselves.
+
+    The mean of w/Z over matchings as they should be is 1 plus that variance: chains meet the heavy
+    matchings that draws reach too rarely.
+    """
+    alive = forward[np.isfinite(forward)]
+    if len(alive) < 2:
+        return math.inf
+    log = float(logsumexp(alive)) - math.log(len(forward))
+    by_chains = float(np.exp(np.minimum(backward - log, 500.0)).mean()) - 1.0
+    by_draws = float(np.exp(2.0 * (alive - log)).sum()) / len(forward) - 1.0
+    return max(by_chains - by_draws, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +110,9 @@ def bridge_of(forward: Floats, backward: Floats) -> Bridge | None:
     freedom = variance**2 / max(
         of_draws**2 / (len(ahead) - 1) + of_chains**2 / (len(behind) - 1), 1e-300
     )
-    return Bridge(log, len(ahead) * math.sqrt(variance) / slope, freedom, 2.0 * float(ahead.sum()))
+    unmet = 1.0 / len(ahead)  # one more sample may lie where no draw is
+    error = math.hypot(len(ahead) * math.sqrt(variance) / slope, unmet)
+    return Bridge(log, error, freedom, 2.0 * float(ahead.sum()))
 
 
 def _chain_error(values: Floats) -> float:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bounds
-from anonymatch.counting.bridge import Bracket, Bridge, bracket_of, bridge_of, t_quantile
+from anonymatch.counting.bridge import Bracket, Bridge, bracket_of, bridge_of, hidden_variance, t_quantile
 from anonymatch.counting.guide import Chains, Guide, spread_of
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
@@ -36,9 +36,11 @@ _CHEAP_DRAWS = 1000  # made in any case if they take no longer than this: rare w
 _CHEAP_SECONDS = 0.5
 _FEW = 30  # draws below which the logs of weights are taken for normal
 _CHECKS = 160  # draws, and samples of chains, that are held against each other
+_CHEAP_CHECKS = 1600  # the same if they take no longer than draws that are made in any case
 _FEWEST_CHECKS = 16
 _CHECK_SHARE = 0.3  # of the seconds
 _NARROW = 1.0  # width of a bracket, in logs, below which trees are trusted
+_HIDDEN = 0.1  # relative variance that draws may not show and still be trusted
 _BELIEVED = 20.0  # draws that must count, or must reach the other side
 _BRIDGED = 4000  # draws a side at most between two looks
 
@@ -141,7 +143,8 @@ class Sampling:
     def _checks(self) -> int:
         """Draws a side that the check makes; 0 if it is too dear."""
         seconds = 2.0 * self.guide.path_seconds + 2e-7 * self.block.n_users
-        number = int(min(_CHECKS, _CHECK_SHARE * self._allowed.seconds / seconds))
+        most = np.clip(_CHEAP_SECONDS / seconds, _CHECKS, _CHEAP_CHECKS)
+        number = int(min(most, _CHECK_SHARE * self._allowed.seconds / seconds))
         number -= number % Chains.number()
         return number if number >= _FEWEST_CHECKS else 0
 
@@ -182,9 +185,16 @@ class Sampling:
         return bracket_of(self._forward[0], self._backward) if self._checks else None
 
     @cached_property
+    def _hidden(self) -> float:
+        """Relative variance of the weights that chains show and draws do not."""
+        return hidden_variance(self._forward[0], self._backward) if self._checks else 0.0
+
+    @cached_property
     def trusted(self) -> bool:
         """Whether trees may be believed: both sides agree, and enough draws count."""
         if self.bracket is not None and not self.bracket.width < _NARROW:
+            return False
+        if self._hidden > _HIDDEN:
             return False
         _, _, effective, _ = spread_of(self._pilot)
         return effective >= min(_BELIEVED, 0.3 * len(self._pilot))
@@ -221,7 +231,8 @@ class Sampling:
         if self.draws > len(logs):
             logs = np.concatenate((logs, self._trees(len(logs), self.draws)))
         log, _, effective, _ = spread_of(logs)
-        low, high = _interval(logs)
+        unmet = 1.0 / self._checks if self._checks else 0.0
+        low, high = _interval(logs, self._hidden, unmet)
         return _sampled(log, low, high, "guided sampling", effective)
 
     # ---- the bridge
@@ -278,8 +289,12 @@ def _sampled(log: float, low: float, high: float, method: str, effective: float)
     )
 
 
-def _interval(log_weights: Floats) -> tuple[float, float]:
-    """Natural-log interval for the mean of weights."""
+def _interval(log_weights: Floats, hidden: float, unmet: float) -> tuple[float, float]:
+    """Natural-log interval for the mean of weights.
+
+    ``hidden`` is relative variance that the draws do not show; ``unmet`` the share of all weight
+    that chains, too, may have missed.
+    """
     number = len(log_weights)
     unseen = 1.0 / number  # one more draw may have weighed as much as all together do on average
     alive = log_weights[np.isfinite(log_weights)]
@@ -292,12 +307,12 @@ def _interval(log_weights: Floats) -> tuple[float, float]:
     log, error, _, skewness = spread_of(log_weights)
     if not math.isfinite(error):
         return -math.inf, math.inf
-    error = math.hypot(error, unseen)
+    error = math.hypot(error, unseen, math.sqrt(hidden / number))
     # The mean of skewed weights is more often too small than too large (Johnson 1978).
     lean = max(skewness, 0.0) * (1.0 + 2.0 * quantile**2) / (6.0 * math.sqrt(number))
     below = quantile * error
     low = log + math.log1p(-below) if below < 1.0 else -math.inf
-    return low, log + math.log1p((quantile + lean) * error)
+    return low, log + math.log1p((quantile + lean) * math.hypot(error, unmet))
 
 
 def _any_matching(block: Block) -> npt.NDArray[np.int32]:
