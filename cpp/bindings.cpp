@@ -10,15 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "anonymatch/bethe.hpp"
 #include "anonymatch/edges.hpp"
 #include "anonymatch/factorise.hpp"
 #include "anonymatch/frontier.hpp"
+#include "anonymatch/guided.hpp"
 #include "anonymatch/ryser.hpp"
 #include "anonymatch/scaling.hpp"
 #include "anonymatch/signs.hpp"
 #include "anonymatch/small.hpp"
 #include "anonymatch/structure.hpp"
 #include "anonymatch/subset.hpp"
+#include "anonymatch/worm.hpp"
 
 namespace nb = nanobind;
 namespace am = anonymatch;
@@ -328,6 +331,66 @@ void bind_structure(nb::module_& m) {
     });
 }
 
+void bind_estimates(nb::module_& m) {
+    const auto block = [](const Ints& indptr, const Ints& indices, const Reals& weights) {
+        return am::SquareBlock{static_cast<std::int32_t>(indptr.size()) - 1, view(indptr),
+                               view(indices), view(weights)};
+    };
+    m.def("bethe", [block](const Ints& indptr, const Ints& indices, const Reals& weights,
+                           double kappa, double tolerance, int sweeps, double damping) {
+        auto found = [&] {
+            const nb::gil_scoped_release nogil;
+            return am::bethe(block(indptr, indices, weights), {kappa, tolerance, sweeps, damping});
+        }();
+        return std::make_tuple(found.log, owned(std::move(found.marginals)), found.residual,
+                               found.sweeps);
+    });
+    nb::class_<am::Guided>(m, "Guided")
+        .def("__init__",
+             [block](am::Guided* job, const Ints& indptr, const Ints& indices, const Reals& weights,
+                     double kappa, int children, double tolerance, int refreshes) {
+                 const nb::gil_scoped_release nogil;
+                 new (job) am::Guided(block(indptr, indices, weights),
+                                      {kappa, children, tolerance, refreshes});
+             })
+        .def("draws",
+             [](const am::Guided& job, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
+                bool marginals, bool matchings) {
+                 auto drawn = [&] {
+                     const nb::gil_scoped_release nogil;
+                     return job.draws(seed, first, last, {marginals, matchings});
+                 }();
+                 return std::make_tuple(
+                     owned(std::move(drawn.log_weights)), drawn.scale,
+                     owned(std::move(drawn.first)), owned(std::move(drawn.square)),
+                     owned(std::move(drawn.second)), owned(std::move(drawn.matchings)));
+             })
+        .def("log_weights_of", [](const am::Guided& job, const Ints& matchings) {
+            auto logs = [&] {
+                const nb::gil_scoped_release nogil;
+                return job.log_weights_of(view(matchings));
+            }();
+            return owned(std::move(logs));
+        });
+    nb::class_<am::Worm>(m, "Worm")
+        .def("__init__",
+             [block](am::Worm* job, const Ints& indptr, const Ints& indices, const Reals& weights) {
+                 const nb::gil_scoped_release nogil;
+                 new (job) am::Worm(block(indptr, indices, weights));
+             })
+        .def("run",
+             [](const am::Worm& job, const Ints& matching, std::uint64_t seed, std::uint64_t index,
+                std::uint64_t samples, std::uint64_t worms, bool matchings) {
+                 auto found = [&] {
+                     const nb::gil_scoped_release nogil;
+                     return job.run(view(matching), seed, index, samples, worms, matchings);
+                 }();
+                 return std::make_tuple(owned(std::move(found.matchings)),
+                                        owned(std::move(found.counts)),
+                                        owned(std::move(found.last)), found.steps);
+             });
+}
+
 }  // namespace
 
 NB_MODULE(_kernels, m) {
@@ -342,4 +405,5 @@ NB_MODULE(_kernels, m) {
     bind_scaling(m);
     bind_edges(m);
     bind_structure(m);
+    bind_estimates(m);
 }

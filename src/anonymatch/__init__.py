@@ -10,6 +10,7 @@ from anonymatch.attacks.improve import AddedEdge, Improvement, improve
 from anonymatch.attacks.result import Attack, AttackStep, Ties
 from anonymatch.attacks.strategies import STRATEGIES
 from anonymatch.counting.bounds import Bounds, bounds, bregman
+from anonymatch.counting.chain_sample import ApproximateNote
 from anonymatch.counting.dispatch import count, posterior
 from anonymatch.counting.minors import gains, minors
 from anonymatch.counting.plan import METHODS
@@ -82,6 +83,7 @@ __all__ = [
     "Adaptive",
     "AddedEdge",
     "AnonymatchError",
+    "ApproximateNote",
     "Attack",
     "AttackStep",
     "BlockView",

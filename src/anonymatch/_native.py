@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -340,6 +340,118 @@ def frontier_sampler(
         seed,
         _bytes(memory),
     )
+
+
+# ---- estimates: belief propagation, guided draws, the worm chain
+
+
+class Bethe(NamedTuple):
+    """What belief propagation found on a square block."""
+
+    log: float  # of the Bethe permanent, or of its fractional kin
+    marginals: Floats  # one an edge; rows sum to one
+    residual: float  # the largest difference between the two messages of an edge
+    sweeps: int
+
+
+class GuidedDraws(NamedTuple):
+    """Draws [first, last): weights, and sums over W = exp(log weight - scale) with marginals m."""
+
+    log_weights: Floats  # their mean, out of logs, is unbiased; -inf in dead ends
+    scale: float
+    first: Floats  # sum of W m, one an edge (empty unless asked for)
+    square: Floats  # sum of W^2 m
+    second: Floats  # sum of W^2 m^2
+    matchings: Ints  # draws by users, -1 in dead ends (empty unless asked for)
+
+
+class WormSamples(NamedTuple):
+    """A stretch of the chain."""
+
+    matchings: Ints  # samples by users (empty unless asked for)
+    counts: npt.NDArray[np.uint32]  # one an edge: samples that use it
+    last: Ints  # the last sample, to go on from
+    steps: int
+
+
+def bethe(
+    block: Rows,
+    *,
+    kappa: float = 1.0,
+    tolerance: float = 1e-9,
+    sweeps: int = 1000,
+    damping: float = 0.0,
+) -> Bethe:
+    """Belief propagation on an irreducible square block."""
+    _check_messages(block, kappa)
+    if not 0 <= damping < 1:
+        raise ValueError(f"damping {damping} is not in [0, 1)")
+    return Bethe(*_kernels.bethe(*_square(block), kappa, tolerance, sweeps, damping))
+
+
+class Guided:
+    """Unbiased draws of an irreducible square block, each a function of seed and number alone."""
+
+    def __init__(
+        self,
+        block: Rows,
+        *,
+        kappa: float = 1.0,
+        children: int = 2,
+        tolerance: float = 0.05,
+        refreshes: int = 1000,
+    ) -> None:
+        _check_messages(block, kappa)
+        if children < 1 or not tolerance >= 0:
+            raise ValueError(f"{children} children or tolerance {tolerance} out of bounds")
+        self._users = block.n_users
+        self._job = _kernels.Guided(*_square(block), kappa, children, tolerance, refreshes)
+
+    def draws(
+        self, seed: int, first: int, last: int, *, marginals: bool = False, matchings: bool = False
+    ) -> GuidedDraws:
+        """The draws [first, last), in any order and on any thread."""
+        drawn = GuidedDraws(*self._job.draws(seed, first, last, marginals, matchings))
+        return drawn._replace(matchings=drawn.matchings.reshape(-1, self._users))
+
+    def log_weights_of(self, matchings: npt.NDArray[Any]) -> Floats:
+        """The log weight of the plain draw (one child) that chooses each matching."""
+        return self._job.log_weights_of(_ints(matchings).reshape(-1))
+
+
+class Worm:
+    """A chain over matchings of an irreducible square block, in proportion to their weights."""
+
+    def __init__(self, block: Rows) -> None:
+        self._users = block.n_users
+        self._job = _kernels.Worm(*_square(block))
+
+    def run(
+        self,
+        matching: npt.NDArray[Any],
+        seed: int,
+        index: int,
+        *,
+        samples: int,
+        worms: int,
+        matchings: bool = False,
+    ) -> WormSamples:
+        """Samples ``worms`` apart from a perfect matching; a function of its arguments."""
+        found = WormSamples(*self._job.run(_ints(matching), seed, index, samples, worms, matchings))
+        return found._replace(matchings=found.matchings.reshape(-1, self._users))
+
+
+def _square(block: Rows) -> tuple[Ints, Ints, Floats]:
+    if block.n_users != block.n_behaviours or block.n_users < 1:
+        raise ValueError(f"{block.n_users} users and {block.n_behaviours} behaviours: not square")
+    return _ints(block.indptr), _ints(block.indices), _weights(block)
+
+
+def _check_messages(block: Rows, kappa: float) -> None:
+    if not 0 <= kappa <= 1:
+        raise ValueError(f"kappa {kappa} is not in [0, 1]")
+    if block.weights is not None and len(block.weights) != len(block.indices):
+        raise ValueError(f"{len(block.weights)} weights for {len(block.indices)} edges")
 
 
 # ---- the reduction to blocks

@@ -78,6 +78,11 @@ class Budget:
             return value
         return cls(seconds=real(value, "budget (seconds, or a Budget)"))
 
+    @property
+    def chosen(self) -> bool:
+        """Whether its seconds were asked for, and are not the default."""
+        return self.seconds != Budget.__dataclass_fields__["seconds"].default
+
     def allows(self, seconds: float, memory: float) -> bool:
         return seconds <= self.seconds and memory <= self.memory
 

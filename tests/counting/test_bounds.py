@@ -96,14 +96,14 @@ def test_bounds_enclose_the_count_when_shares_are_settled_along_a_forest(
     converged: bool, matrix: Matrix
 ) -> None:
     """What happens to large graphs whose sweeps are too few, done to small ones."""
-    balanced = scaled_bounds._Square._balanced
+    balanced = scaled_bounds.Square.balanced
 
     def unfinished(self: Any, start: Any, sweeps: int) -> Any:
         shares, factors = balanced(self, start, sweeps)
         return np.full_like(shares, -1.0), factors if converged else np.zeros_like(factors)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scaled_bounds._Square, "_balanced", unfinished)
+        patch.setattr(scaled_bounds.Square, "balanced", unfinished)
         found = am.bounds(graph_of(matrix))
 
     assert enclose(found, truth(matrix))

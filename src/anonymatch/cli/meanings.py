@@ -30,6 +30,9 @@ _BOUNDS = {
     "lower: doubly stochastic scaling (Gurvits)": (
         "shares on the edges that add up to 1 at everybody (Gurvits)"
     ),
+    "upper: Bethe with 2^(n/2)": "belief propagation, times 2 for every two (Anari, Rezaei)",
+    "upper: fractional Bethe": "belief propagation with half its correction (Anari, Rezaei)",
+    "lower: Bethe": "the chances that belief propagation gives (Gurvits)",
     "lower: best of each block": "the best of these in each block, put together",
 }
 

@@ -2,7 +2,8 @@
 
 Upper: Brègman's theorem and the product of row sums. Lower: Schrijver's theorem for regular
 graphs, Marshall Hall's for a smallest degree, and Gurvits' for any doubly stochastic matrix on the
-graph's edges, which Sinkhorn's scaling provides.
+graph's edges, which Sinkhorn's scaling and belief propagation provide; the latter also bounds from
+above.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from anonymatch.arguments import wholes
+from anonymatch.counting.bethe_bounds import bethe_bounds
 from anonymatch.counting.block import Block
 from anonymatch.counting.pieces import Floats, Ints, Pieces, sums
 from anonymatch.counting.scaled_bounds import log_sums, scaled_bounds
@@ -160,6 +162,11 @@ def _by_name(pieces: Pieces) -> dict[str, Floats]:
         "lower: doubly stochastic scaling (Gurvits)": lower,
         "upper: doubly stochastic scaling": upper,
     }
+    bethe = bethe_bounds(pieces)
+    if bethe is not None:
+        found["lower: Bethe"] = bethe.lower
+        found["upper: Bethe with 2^(n/2)"] = bethe.upper
+        found["upper: fractional Bethe"] = bethe.fractional
     if pieces.log_weights is not None:
         return found | {"upper: sums of weights": _sums_of_weights(pieces, pieces.log_weights)}
     return found | {

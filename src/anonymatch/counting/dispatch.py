@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from anonymatch.arguments import real, whole
 from anonymatch.counting.bounds import block_bounds
+from anonymatch.counting.estimate import CONFIDENCE, Estimate
 from anonymatch.counting.job import Job, Settings
 from anonymatch.counting.plan import METHODS
 from anonymatch.counting.posterior import Objects, Posterior
 from anonymatch.counting.reduce import places
 from anonymatch.counting.result import Count, Factor, power_product
+from anonymatch.counting.total import Total
 from anonymatch.effort import Budget, Progress, check_place
 from anonymatch.errors import InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph, check_graph
@@ -48,15 +50,17 @@ def count(
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
     exact : bool, optional
         True: an exact answer or a refusal that names the predicted cost; for weighted graphs the
-        exact rational. Default: exact where the budget allows, otherwise proven bounds; weighted
-        graphs in floating point with a proven error.
+        exact rational. Default: exact where the budget allows, otherwise an estimate with a 95 %
+        interval beside the proven one; weighted graphs in floating point with a proven error.
     budget : float or Budget, optional
-        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+        Predicted seconds of one core that may be spent, or a Budget with memory. Default: 300 for
+        exact methods; what they do not reach is estimated to +-0.01 in the log, or for 30 seconds.
+        More seconds make estimates closer; 0 leaves them out: only proven bounds remain.
     epsilon, delta : float, optional
         A result within a factor 1 +- epsilon with probability 1 - delta is enough. An exact answer
         always is; beyond the budget the call is refused.
     seed : int, optional
-        For methods that draw; exact ones do not.
+        For estimates (default 0); the same seed gives the same answer on any number of threads.
     executor : concurrent.futures.Executor, optional
         Where chunks of work run. Default: threads on all usable cores.
     progress : callable, optional
@@ -94,7 +98,7 @@ def count(
     over = job.beyond_budget()
     if over and (settings.exact or epsilon is not None or delta is not None):
         raise job.refusal("an exact count")
-    return _combine(job, over)
+    return _combine(job, over, job.estimate(over))
 
 
 def posterior(
@@ -112,14 +116,14 @@ def posterior(
     """The chance of every edge: that this user did this behaviour, all matchings equally likely.
 
     Weighted graphs: matchings in proportion to the product of their weights. Keywords as for
-    :func:`count`.
+    :func:`count`; beyond the budget chances are estimated, each with a standard error.
 
     Raises
     ------
     NoMatchingError
         If the graph has no perfect matching; carries Hall's witness.
     BudgetError
-        If the predicted cost exceeds the budget.
+        If the predicted cost exceeds the budget, and `exact` is True or the budget 0.
 
     Examples
     --------
@@ -137,23 +141,34 @@ def posterior(
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
     job = Job(graph, settings, edges=True)
-    if job.beyond_budget():
+    over = job.beyond_budget()
+    strict = settings.exact or epsilon is not None or delta is not None
+    estimates = None if over and strict else job.estimate_edges(over)
+    if estimates is None:
         raise job.refusal("exact posteriors")
-    chances = np.zeros(graph.n_edges)
+    chances, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     error = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
     _put_small(job, chances, job.small_minors()[1])
-    for kind, solution in zip(job.kinds, job.solutions, strict=True):
-        of_block, of_error = solution.posteriors
-        chances[job.reduced.edges_of(kind.number)] = of_block
-        error = max(error, of_error)
+    for k, kind in enumerate(job.kinds):
+        edges = job.reduced.edges_of(kind.number)
+        if k in estimates:
+            chances[edges], errors[edges] = estimates[k].chances, estimates[k].errors
+            error = max(error, 2.0 * float(estimates[k].errors.max()))
+        else:
+            chances[edges], of_error = job.solutions[k].posteriors
+            error = max(error, of_error)
     chances.setflags(write=False)
-    exactly = not graph.weighted or settings.exact
+    errors.setflags(write=False)
+    exactly = not estimates and (not graph.weighted or settings.exact)
     return Posterior(
         graph=graph,
         chances=chances,
         exact=exactly,
         error=error,
-        method=job.plan.method,
+        errors=errors if estimates else None,
+        confidence=CONFIDENCE if estimates else 1.0,
+        seed=settings.seed if estimates else None,
+        method=_methods(job, {k: one.method for k, one in estimates.items()}),
         plan=job.plan,
         exact_counts=(lambda: _exact_counts(job)) if exactly else None,
     )
@@ -185,51 +200,60 @@ def _settings(
         budget=Budget.of(budget),
         executor=executor,
         progress=progress,
+        seed=0 if seed is None else int(seed),
     )
 
 
-def _combine(job: Job, over: frozenset[int]) -> Count:
-    """The product over blocks: exact, or an interval; bounds for blocks beyond the budget."""
+def _combine(job: Job, over: frozenset[int], estimates: dict[int, Estimate]) -> Count:
+    """The product over blocks: exact, or an interval."""
     weighted = job.graph.weighted
     logs, errors = job.small_logs()
     copies = job.small.copies
-    log = float(copies @ logs)
-    low, high = log - float(copies @ errors), log + float(copies @ errors)
-    size = float(copies @ np.abs(logs))  # of all terms: large ones may cancel, their rounding stays
+    total = Total(float(copies @ logs), float(copies @ errors))
+    total.size = float(copies @ np.abs(logs))
     exact = not over and (not weighted or job.settings.exact)
     factors = [] if weighted else job.small_factors()
     for k, kind in enumerate(job.kinds):
         shift = job.log_scale(kind)
         if k in over:
-            bottom, top = block_bounds(kind.block)
-            middle = (bottom + top) / 2
-        else:
-            solution = job.options[k].solve()
-            middle, error = solution.log_and_error
-            bottom, top = middle - error, middle + error
-            if not math.isfinite(error):  # rounding has eaten all digits
-                bottom, top = block_bounds(kind.block)
-                middle = (bottom + top) / 2
-            factors += [job.factor(kind, solution)] if exact else []
-        log += kind.copies * (middle + shift)
-        low += kind.copies * (bottom + shift)
-        high += kind.copies * (top + shift)
-        size += kind.copies * sum(abs(x) for x in (bottom, top, shift) if math.isfinite(x))
-    if exact:
-        low = high = log
-    else:  # logarithms and their sums are rounded too
-        slack = 2.0**-50 * (len(logs) + len(job.kinds) + 1) * (1 + size)
-        low, high = low - slack, high + slack
+            total.add_estimate(estimates[k], shift, kind.copies)
+            continue
+        solution = job.options[k].solve()
+        middle, error = solution.log_and_error
+        if math.isfinite(error):
+            total.add_interval(middle, (middle - error, middle + error), shift, kind.copies)
+        else:  # rounding has eaten all digits
+            low, high = block_bounds(kind.block)
+            total.add_interval((low + high) / 2, (low, high), shift, kind.copies)
+        factors += [job.factor(kind, solution)] if exact else []
+    (low, high), proven = total.interval(len(logs) + len(job.kinds) + 1)
+    sampled = [found for found in estimates.values() if found.method != "proven bounds"]
     return Count(
         exact=exact,
-        log=float(log),
-        low=float(low),
-        high=float(high),
-        method="proven bounds" if over else job.plan.method,
+        log=total.log,
+        low=total.log if exact else low,
+        high=total.log if exact else high,
+        confidence=CONFIDENCE if sampled else 1.0,
+        proven=proven,
+        effective=min((found.effective for found in sampled), default=None),
+        seed=job.settings.seed if sampled else None,
+        method=_methods(job, {k: found.method for k, found in estimates.items()}),
         plan=job.plan,
         weighted=weighted,
         factors=tuple(factors),
     )
+
+
+def _methods(job: Job, estimated: dict[int, str]) -> str:
+    """The methods in use: those of estimates first; if all are bounds, nothing else matters."""
+    if not estimated:
+        return job.plan.method
+    if set(estimated.values()) == {"proven bounds"}:
+        return "proven bounds"
+    names = [estimated[k] for k in sorted(estimated)]
+    names += [o.method for k, o in enumerate(job.options) if k not in estimated]
+    names += ["subsets"] if (job.small.behaviour_counts > 1).any() else []
+    return " + ".join(dict.fromkeys(names))
 
 
 def _put_small(job: Job, target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
 import numpy as np
 
 from anonymatch import _native
+from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
+from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.moduli import Words
 from anonymatch.counting.plan import Context, Option, choose
 from anonymatch.counting.reduce import Ints, Kind, Reduced, SmallKinds, reduce
@@ -22,6 +24,10 @@ from anonymatch.graph.bipartite import Graph
 
 __all__ = ["Job", "Settings"]
 
+_SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
+_CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
+_CLOSE_CHANCE = 0.01  # half-width of a chance
+_ESTIMATE_BYTES = 500.0  # an edge
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
 
@@ -34,6 +40,7 @@ class Settings:
     budget: Budget
     executor: Executor | None
     progress: Progress | None
+    seed: int = 0
 
 
 class Job:
@@ -70,7 +77,52 @@ class Job:
             else:
                 over.add(k)
         self.effort.expect(spent)
+        self._spent = spent
         return frozenset(over)
+
+    def _allowed(self, kind: Kind, number: int) -> Allowance:
+        """What an estimate of one of so many kinds may cost, and how close it shall be.
+
+        Without a wish for seconds a good answer soon is wanted; with one, the best they buy.
+        """
+        budget = self.settings.budget
+        close = _CLOSE if budget.chosen else _CLOSE_ENOUGH
+        seconds = max(budget.seconds - self._spent, 0.05 * budget.seconds)
+        if _ESTIMATE_BYTES * kind.block.n_edges > budget.memory:
+            seconds = 0.0
+        elif not budget.chosen:
+            seconds = _SOON
+        half_width = close / math.sqrt(number) / kind.copies
+        return Allowance(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
+
+    def estimate(self, over: frozenset[int]) -> dict[int, Estimate]:
+        """Estimates of the kinds beyond the budget, by place."""
+        found = {}
+        for k in sorted(over):
+            kind = self.kinds[k]
+            found[k] = estimate(
+                kind.block,
+                seed=(self.settings.seed, kind.number),
+                allowed=self._allowed(kind, len(over)),
+                effort=self.effort,
+            )
+        return found
+
+    def estimate_edges(self, over: frozenset[int]) -> dict[int, EdgeEstimate] | None:
+        """Chances in the kinds beyond the budget, by place; None if one is out of reach."""
+        found = {}
+        for k in sorted(over):
+            kind = self.kinds[k]
+            one = estimate_edges(
+                kind.block,
+                seed=(self.settings.seed, kind.number),
+                allowed=replace(self._allowed(kind, len(over)), half_width=_CLOSE_CHANCE),
+                effort=self.effort,
+            )
+            if one is None:
+                return None
+            found[k] = one
+        return found
 
     def refusal(self, what: str) -> BudgetError:
         return self.settings.budget.refusal(what, self.plan.seconds, self.plan.memory)

@@ -78,9 +78,11 @@ class Posterior:
     exact : bool
         Whether `counts` gives the exact numbers that the chances are rounded from.
     error : float
-        Bound on the error of each chance.
+        Bound on the error of each chance; of estimates, twice the largest standard error.
+    errors : array or None
+        Standard errors of estimates, one an edge, 0 where exact; None if nothing was estimated.
     confidence : float
-        Chance that the bound holds; 1.0 means proven.
+        Chance that the bound holds for an edge; 1.0 means proven.
     method, seed, plan
         What ran, its seed (None: nothing random), and the way block by block.
 
@@ -97,6 +99,7 @@ class Posterior:
     exact: bool
     error: float
     method: str
+    errors: Floats | None = field(default=None, repr=False)
     confidence: float = 1.0
     seed: int | None = None
     plan: Plan = field(default_factory=Plan, repr=False)
@@ -140,6 +143,8 @@ class Posterior:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state["chances"].setflags(write=False)
+        if state["errors"] is not None:
+            state["errors"].setflags(write=False)
         self.__dict__.update(state)
 
     def __copy__(self) -> Posterior:
@@ -151,6 +156,8 @@ class Posterior:
 
     def __str__(self) -> str:
         trust = "exact" if self.exact else f"errors below {self.error:.2g}"
+        if self.confidence < 1.0:
+            trust += f" ({self.confidence:.0%} sure, seed {self.seed})"
         return f"chances of {several(self.graph.n_edges, 'edge')}, {trust}, by {self.method}"
 
 

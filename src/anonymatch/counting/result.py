@@ -125,6 +125,10 @@ class Count:
         Natural-log interval that holds the count; both equal `log` when exact.
     confidence : float
         Chance that the interval holds; 1.0 means proven.
+    proven : tuple of float
+        Natural-log interval that needs no luck; the same as (low, high) unless it was estimated.
+    effective : float or None
+        For estimates: independent draws that would tell as much, in the block that has fewest.
     method, seed, plan
         What ran, its seed (None: nothing random), and the way block by block.
     witness : Witness or None
@@ -146,11 +150,17 @@ class Count:
     high: float
     method: str
     confidence: float = 1.0
+    proven: tuple[float, float] = (-math.inf, math.inf)
+    effective: float | None = None
     seed: int | None = None
     plan: Plan = field(default_factory=Plan, repr=False)
     witness: Witness | None = field(default=None, repr=False)
     weighted: bool = field(default=False, repr=False)
     factors: tuple[Factor, ...] = field(default=(), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.confidence == 1.0:
+            object.__setattr__(self, "proven", (self.low, self.high))
 
     @cached_property
     def value(self) -> int | Fraction | float:
@@ -193,7 +203,11 @@ class Count:
                 return f"{self.value} {noun} (2^{self.log2:.4g}), exact, by {self.method}"
             return f"2^{self.log2:.10g} {noun}, exact, by {self.method}"
         trust = "proven" if self.confidence == 1.0 else f"{self.confidence:.0%} sure"
-        return (
+        line = (
             f"2^{self.log2:.10g} {noun}, between 2^{self.low / _LN2:.10g} and "
             f"2^{self.high / _LN2:.10g} ({trust}), by {self.method}"
         )
+        if self.confidence == 1.0:
+            return line
+        low, high = (f"2^{end / _LN2:.6g}" for end in self.proven)
+        return f"{line} (seed {self.seed}); proven: between {low} and {high}"

@@ -1,7 +1,8 @@
-"""sample(): perfect matchings drawn exactly, uniformly or by weight, block by block."""
+"""sample(): perfect matchings drawn uniformly or by weight, block by block; exactly if possible."""
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import Executor
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy.typing as npt
 from anonymatch.arguments import whole
 from anonymatch.counting import frontier
 from anonymatch.counting.block import Block
+from anonymatch.counting.chain_sample import ApproximateNote, chain_sample
 from anonymatch.counting.closed_forms import complete, nested
+from anonymatch.counting.estimate import Allowance
 from anonymatch.counting.near_complete import near_complete
 from anonymatch.counting.reduce import reduce
 from anonymatch.effort import Budget, Effort, Progress
@@ -38,6 +41,9 @@ def sample(
 ) -> Matchings:
     """Perfect matchings drawn independently, uniformly or in proportion to their weight.
 
+    Blocks beyond exact reach are drawn along worm chains that begin at guided draws: close to that
+    law, and nearly independent. An :class:`ApproximateNote` says so.
+
     Parameters
     ----------
     graph : Graph
@@ -58,7 +64,7 @@ def sample(
     NoMatchingError
         If the graph has no perfect matching.
     BudgetError
-        If a block is too hard to draw from exactly.
+        If a block is too hard to draw from exactly, and the budget too small for chains.
 
     Examples
     --------
@@ -77,35 +83,47 @@ def sample(
     reduced = reduce(graph, exact=False)
     table = reduced.table
     matchings = np.empty((size, graph.n_users), dtype=np.int32)
+    inexact = 0
     members = np.argsort(table.class_of_block, kind="stable")
     borders = np.searchsorted(table.class_of_block[members], np.arange(reduced.n_kinds + 1))
     for number in range(reduced.n_kinds):
         blocks = members[borders[number] : borders[number + 1]]
         block = reduced.block(number)
         # Copies of one block are drawn together: they are independent and equally distributed.
-        local = _draw(block, size * len(blocks), [seed, number], allowance, effort)
+        local, exact = _draw(block, size * len(blocks), (seed, number), allowance, effort)
+        inexact += 0 if exact else block.n_users * len(blocks)
         users = table.user_offsets[blocks][:, None] + np.arange(block.n_users)
         names = table.behaviours[
             table.behaviour_offsets[blocks][:, None, None]
             + local.reshape(len(blocks), size, block.n_users)
         ]
         matchings[:, table.users[users]] = names.transpose(1, 0, 2)
+    if inexact:
+        warnings.warn(
+            f"matchings of {several(inexact, 'user')} come from a Markov chain (worm): "
+            "close to the right chances, not exactly of them",
+            ApproximateNote,
+            stacklevel=2,
+        )
     return matchings
 
 
-def _draw(block: Block, size: int, seed: list[int], budget: Budget, effort: Effort) -> Matchings:
+def _draw(
+    block: Block, size: int, seed: tuple[int, int], budget: Budget, effort: Effort
+) -> tuple[Matchings, bool]:
+    """Matchings of one block, and whether they are exactly of the right law."""
     if block.n_users == block.n_behaviours == 1:
-        return np.zeros((size, 1), dtype=np.int32)
-    draws = np.random.default_rng(seed)
+        return np.zeros((size, 1), dtype=np.int32), True
+    draws = np.random.default_rng(list(seed))
     if complete(block) is not None:
-        return _permutations(block, size, draws)
+        return _permutations(block, size, draws), True
     if nested(block) is not None:
-        return _in_turn(block, size, draws)
+        return _in_turn(block, size, draws), True
     way = frontier.find_way(block)
     seconds, memory = way.seconds(1, edges=True), way.memory(1, edges=True)
     if way.feasible and budget.allows(seconds, memory):
         effort.expect(seconds)
-        return frontier.sample(
+        drawn = frontier.sample(
             way,
             block,
             size=size,
@@ -113,10 +131,15 @@ def _draw(block: Block, size: int, seed: list[int], budget: Budget, effort: Effo
             memory=budget.memory,
             effort=effort,
         )
+        return drawn, True
     rejected = _by_rejection(block, size, draws)
-    if rejected is None:
+    if rejected is not None:
+        return rejected, True
+    allowed = Allowance(seconds=budget.seconds, half_width=1.0)
+    chained = chain_sample(block, size, seed=seed, allowed=allowed, effort=effort)
+    if chained is None:
         raise budget.refusal("drawing matchings exactly", seconds, memory)
-    return rejected
+    return chained, False
 
 
 def _permutations(block: Block, size: int, draws: np.random.Generator) -> Matchings:

@@ -20,7 +20,7 @@ from anonymatch import _native
 from anonymatch.counting.pieces import Floats, Ints, Pieces, sums
 from anonymatch.counting.reduce import log2_sums
 
-__all__ = ["log_sums", "scaled_bounds"]
+__all__ = ["Square", "log_sums", "lower_of_shares", "scaled_bounds"]
 
 _Number = TypeVar("_Number", np.float64, np.int64)
 
@@ -52,11 +52,11 @@ def scaled_bounds(pieces: Pieces) -> tuple[Floats, Floats]:
     ----------
     .. [1] Gurvits. Unleashing the power of Schrijver's permanental inequality. 2011.
     """
-    square = _Square.of(pieces)
+    square = Square.of(pieces)
     lower = np.full(pieces.n_blocks, -math.inf)
     upper = np.full(pieces.n_blocks, math.inf)
     for shares, column_logs in square.scalings():
-        lower = np.maximum(lower, _lower(pieces, square, shares))
+        lower = np.maximum(lower, lower_of_shares(pieces, square, shares))
         upper = np.minimum(upper, _upper(pieces, square, column_logs))
         if (lower > -math.inf).all():
             break
@@ -71,7 +71,7 @@ def log_sums(logs: Floats, labels: Ints, n: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Square:
+class Square:
     """The edges with a row for the spare behaviours of each block, which stands for equal users."""
 
     indptr: Ints
@@ -83,7 +83,7 @@ class _Square:
     n_columns: int
 
     @classmethod
-    def of(cls, pieces: Pieces) -> _Square:
+    def of(cls, pieces: Pieces) -> Square:
         rows, columns, log_weights = pieces.rows, pieces.columns, pieces.log_weights
         wide = np.flatnonzero(pieces.spare)  # blocks that get a row more
         n_rows = len(pieces.user_blocks) + len(wide)
@@ -130,7 +130,7 @@ class _Square:
             start = start if wide else np.exp(logs)
         if not wide:
             for sweeps in self._sweeps():
-                shares, factors = self._balanced(start, sweeps)
+                shares, factors = self.balanced(start, sweeps)
                 yield shares, factors
                 yield self._settled(factors), factors
             return
@@ -138,10 +138,10 @@ class _Square:
         by_row, by_column = self._cooled()
         close = np.exp(self.log_weights + self.spread(by_row) + by_column[self.columns])
         sweeps = self._sweeps()[0]
-        even, _ = self._balanced(start, sweeps)
+        even, _ = self.balanced(start, sweeps)
         for part in _EVEN_PARTS:
             mixed = (1.0 - part) * close + part * np.maximum(even, 0.0)
-            shares, factors = self._balanced(mixed, sweeps)
+            shares, factors = self.balanced(mixed, sweeps)
             yield shares, by_column + factors
 
     def _sweeps(self) -> list[int]:
@@ -150,7 +150,7 @@ class _Square:
         more = int(np.clip(_MORE_EDGE_SWEEPS / max(self.n_edges, 1), first, _MORE_SWEEPS))
         return [first, more] if more > 2 * first else [first]
 
-    def _balanced(self, start: Floats, sweeps: int) -> tuple[Floats, Floats]:
+    def balanced(self, start: Floats, sweeps: int) -> tuple[Floats, Floats]:
         """What Sinkhorn's sweeps and a last correction make of these shares."""
         _, shares, factors = _native.doubly_stochastic(
             self.indptr.astype(np.int32),
@@ -250,7 +250,7 @@ class _Square:
         return by_row, by_column
 
 
-def _upper(pieces: Pieces, square: _Square, column_logs: Floats) -> Floats:
+def _upper(pieces: Pieces, square: Square, column_logs: Floats) -> Floats:
     terms = column_logs[square.columns]
     if square.log_weights is not None:
         terms += square.log_weights
@@ -266,7 +266,8 @@ def _upper(pieces: Pieces, square: _Square, column_logs: Floats) -> Floats:
     return upper + 1e-12 * (1.0 + np.abs(upper)) * (pieces.behaviours + 4.0) + 2.0**-48 * size
 
 
-def _lower(pieces: Pieces, square: _Square, shares: Floats) -> Floats:
+def lower_of_shares(pieces: Pieces, square: Square, shares: Floats) -> Floats:
+    """Lower bound of each square block from shares that :meth:`Square.balanced` gave."""
     blocks = pieces.n_blocks
     edge_blocks = square.spread(square.row_blocks)
     proven = np.ones(blocks, dtype=bool)

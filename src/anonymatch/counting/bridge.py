@@ -1,0 +1,127 @@
+"""What two samples of weights prove about their mean: one as proposed, one as it should be.
+
+The log weight of a proposed draw is on average at most the log of the count, that of a matching
+drawn as it should be at least (Jensen, both ways): a bracket. Where the two samples overlap, their
+bridge (Bennett) is far closer than either.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import expit, logsumexp, stdtrit
+
+__all__ = ["Bracket", "Bridge", "bracket_of", "bridge_of", "hidden_variance", "t_quantile"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Where the log of the count lies, from the means of log weights, and their errors."""
+
+    low: float
+    high: float
+    low_error: float
+    high_error: float
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def widened(self, quantile: float) -> tuple[float, float]:
+        return self.low - quantile * self.low_error, self.high + quantile * self.high_error
+
+
+def bracket_of(forward: Floats, backward: Floats) -> Bracket:
+    """The bracket from log weights of draws, and of matchings of chains (chains by samples)."""
+    alive = forward[np.isfinite(forward)]
+    if len(alive) < 2:
+        return Bracket(-math.inf, float(backward.mean()), math.inf, _chain_error(backward))
+    share = len(alive) / len(forward)  # dead ends weigh nothing: the mean of the others times it
+    low_error = math.hypot(
+        float(alive.std(ddof=1)) / math.sqrt(len(alive)),
+        math.sqrt((1.0 - share) / (share * len(forward))),
+    )
+    low = math.log(share) + float(alive.mean())
+    return Bracket(low, float(backward.mean()), low_error, _chain_error(backward))
+
+
+def hidden_variance(forward: Floats, backward: Floats) -> float:
+    """How much larger the relative variance of weights is by chains than by the draws themselves.
+
+    The mean of w/Z over matchings as they should be is 1 plus that variance: chains meet the heavy
+    matchings that draws reach too rarely.
+    """
+    alive = forward[np.isfinite(forward)]
+    if len(alive) < 2:
+        return math.inf
+    log = float(logsumexp(alive)) - math.log(len(forward))
+    by_chains = float(np.exp(np.minimum(backward - log, 500.0)).mean()) - 1.0
+    by_draws = float(np.exp(2.0 * (alive - log)).sum()) / len(forward) - 1.0
+    return max(by_chains - by_draws, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """Bennett's estimate of the log of the count."""
+
+    log: float
+    error: float  # standard error
+    freedom: float  # degrees of freedom of the error
+    overlap: float  # draws, of both sides, in the region that both reach
+
+
+def bridge_of(forward: Floats, backward: Floats) -> Bridge | None:
+    """The solution Z of sum 1/(1 + Z/w) over draws = sum 1/(1 + w/Z) over chains [1]_.
+
+    Both samples must be equally large. None if they do not reach each other.
+
+    References
+    ----------
+    .. [1] Bennett. Efficient estimation of free energy differences from Monte Carlo data. 1976.
+    """
+    flat = backward.ravel()
+    alive = forward[np.isfinite(forward)]
+    if len(alive) == 0:
+        return None
+
+    def excess(log: float) -> float:
+        return float(expit(alive - log).sum() - expit(log - flat).sum())
+
+    low = min(alive.min(), flat.min()) - 50.0
+    high = max(alive.max(), flat.max()) + 50.0
+    if excess(low) <= 0.0 or excess(high) >= 0.0:
+        return None
+    log = float(brentq(excess, low, high, xtol=1e-10))
+    ahead = np.zeros(len(forward))
+    ahead[np.isfinite(forward)] = expit(alive - log)
+    behind = expit(log - backward)
+    slope = float(np.sum(ahead * (1.0 - ahead)) + np.sum(behind * (1.0 - behind)))
+    if slope <= 0.0:
+        return None
+    of_draws = float(ahead.var(ddof=1)) / len(ahead)
+    of_chains = _chain_error(behind) ** 2
+    variance = of_draws + of_chains
+    freedom = variance**2 / max(
+        of_draws**2 / (len(ahead) - 1) + of_chains**2 / (len(behind) - 1), 1e-300
+    )
+    unmet = 1.0 / len(ahead)  # one more sample may lie where no draw is
+    error = math.hypot(len(ahead) * math.sqrt(variance) / slope, unmet)
+    return Bridge(log, error, freedom, 2.0 * float(ahead.sum()))
+
+
+def _chain_error(values: Floats) -> float:
+    """Standard error of the mean of values by chain and sample: of chains, or if larger of all."""
+    chains = len(values)
+    between = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(chains)
+    return max(between, float(values.std(ddof=1)) / math.sqrt(values.size))
+
+
+def t_quantile(level: float, freedom: float) -> float:
+    """The point that Student's t exceeds in size with chance 1 - level."""
+    return float(stdtrit(max(freedom, 1.0), 0.5 + level / 2.0))

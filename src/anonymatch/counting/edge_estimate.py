@@ -1,0 +1,143 @@
+"""Chances of the edges of one block beyond exact reach, each with a standard error.
+
+Three sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are
+far cheaper; and for large blocks belief propagation, whose error the chains tell.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.block import Block
+from anonymatch.counting.estimate import Allowance, Sampling
+from anonymatch.counting.guide import Chains, TreeDraws
+from anonymatch.counting.padding import squared
+from anonymatch.effort import Effort
+
+__all__ = ["EdgeEstimate", "estimate_edges"]
+
+Floats = npt.NDArray[np.float64]
+
+_LARGE = 2000  # users from which on belief propagation is closer than samples are
+_PILOT = 64  # trees
+_PILOT_EACH = 16  # samples of a chain
+_SHARE = 0.6  # of the seconds for the last stage
+_MOST_EACH = 100_000  # samples of a chain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeEstimate:
+    """Chances of a block's edges, their standard errors, and where they come from."""
+
+    chances: Floats
+    errors: Floats
+    method: str
+
+
+def estimate_edges(
+    block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+) -> EdgeEstimate | None:
+    """Chances within the allowance, whose half-width is of a chance here; None if out of reach."""
+    square = squared(block) if allowed.seconds > 0 else None
+    if square is None:
+        return None
+    padded, _ = square
+    sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
+    if allowed.strict and sampling.chains_price(_PILOT_EACH) > allowed.seconds:
+        return None
+    if padded.n_users > _LARGE:
+        found = _with_messages(padded, *_by_chains(sampling, allowed, effort))
+    else:
+        found = _closest(sampling, allowed, effort)
+    rows = slice(0, block.n_edges)  # users that were added come last
+    chances = np.clip(found.chances[rows], 0.0, 1.0)
+    sums = np.add.reduceat(chances, block.indptr[:-1])
+    chances = chances / np.repeat(np.maximum(sums, 1e-300), np.diff(block.indptr))
+    return EdgeEstimate(chances, found.errors[rows], found.method)
+
+
+def _closest(sampling: Sampling, allowed: Allowance, effort: Effort) -> EdgeEstimate:
+    """By trees or by chains, whichever gets closer for the same seconds."""
+    if not sampling.trusted:
+        chances, errors, _ = _by_chains(sampling, allowed, effort)
+        return EdgeEstimate(chances, errors, "worm chain")
+    guide = sampling.guide
+    effort.expect(guide.tree_seconds * _PILOT)
+    chances, errors = _weighted(guide.trees(0, _PILOT, effort, marginals=True))
+    by_trees = float(np.mean(errors**2)) * _PILOT * guide.tree_seconds
+    number = _PILOT_EACH * Chains.number()
+    effort.expect(sampling.chains.sample_seconds * number)
+    _, worm_errors = _pooled(sampling.chains.counts(_PILOT_EACH, effort), _PILOT_EACH)
+    by_worms = float(np.mean(worm_errors**2)) * number * sampling.chains.sample_seconds
+    if by_worms < by_trees:
+        chances, errors, _ = _by_chains(sampling, allowed, effort)
+        return EdgeEstimate(chances, errors, "worm chain")
+    needed = _PILOT * (2.0 * float(errors.max()) / allowed.half_width) ** 2
+    draws = int(min(needed, _SHARE * allowed.seconds / guide.tree_seconds))
+    if draws > _PILOT:
+        effort.expect(guide.tree_seconds * draws)
+        chances, errors = _weighted(guide.trees(0, draws, effort, marginals=True))
+    return EdgeEstimate(chances, errors, "guided sampling")
+
+
+def _weighted(drawn: TreeDraws) -> tuple[Floats, Floats]:
+    """Means of the draws' marginals by weight, and their standard errors."""
+    weights = np.exp(drawn.log_weights - drawn.scale)
+    total, squares = float(weights.sum()), float(np.sum(weights**2))
+    chances = drawn.first / total
+    variance = drawn.second - 2.0 * chances * drawn.square + chances**2 * squares
+    variance = np.maximum(variance, 0.0) / total**2
+    return chances, np.sqrt(variance + (squares / total**2) ** 2)  # a rare edge may not show yet
+
+
+def _by_chains(
+    sampling: Sampling, allowed: Allowance, effort: Effort
+) -> tuple[Floats, Floats, float]:
+    """Shares of the chains' samples, standard errors, and the variance of p(1-p) = 1."""
+    chains, number = sampling.chains, Chains.number()
+    most = _SHARE * allowed.seconds / chains.sample_seconds
+    needed = (2.0 * 0.5 / allowed.half_width) ** 2
+    each = int(np.clip(min(most, 2.0 * needed) / number, _PILOT_EACH, _MOST_EACH))
+    effort.expect(chains.sample_seconds * each * number)
+    counts = chains.counts(each, effort)
+    chances, errors = _pooled(counts, each)
+    spread = chances * (1.0 - chances)
+    return chances, errors, float(np.sum(errors**2) / max(float(np.sum(spread)), 1e-300))
+
+
+def _pooled(counts: npt.NDArray[np.int64], each: int) -> tuple[Floats, Floats]:
+    """Shares over all chains, and errors from their differences.
+
+    Sixteen chains tell the error of one edge roughly, and of all edges together well: the variance
+    is the mean of both, and at least what independent samples have.
+    """
+    chains = len(counts)
+    number = chains * each
+    chances = counts.sum(axis=0) / number
+    own = (counts / each).var(axis=0, ddof=1) / chains
+    free = chances * (1.0 - chances) / number
+    total = float(free.sum())
+    inflation = max(1.0, float(own.sum()) / total) if total > 0 else 1.0
+    return chances, np.sqrt((np.maximum(own, free) + inflation * free) / 2 + 1.0 / number**2)
+
+
+def _with_messages(block: Block, chances: Floats, errors: Floats, variance: float) -> EdgeEstimate:
+    """Belief propagation and chains, each edge by what is known of the errors of both.
+
+    Squared differences of the two add the variance of both; what exceeds the chains'
+    own, pooled over all edges in proportion to p(1-p), is that of the messages.
+    """
+    sweeps = int(np.clip(1e9 / block.n_edges, 30, 1000))
+    messages = _native.bethe(block, sweeps=sweeps).marginals
+    spread = messages * (1.0 - messages) + 1e-12
+    excess = float(np.sum((messages - chances) ** 2 - errors**2) / np.sum(spread))
+    floor = 2.0 * variance / math.sqrt(block.n_edges)  # what the pool itself cannot tell from 0
+    own = max(excess, floor, 1e-12) * spread
+    weight = own / (own + errors**2)
+    mixed = messages + weight * (chances - messages)
+    return EdgeEstimate(mixed, np.sqrt(own * (1.0 - weight)), "belief propagation + worm chain")

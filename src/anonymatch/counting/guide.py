@@ -1,0 +1,220 @@
+"""Draws from one square block: guided by belief propagation, and along worm chains.
+
+How many are made follows from predicted seconds alone, never from a clock, and every draw is a
+function of the seed and its number: answers are the same on every machine and number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.block import Block
+from anonymatch.effort import CHUNK_SECONDS, Effort
+
+__all__ = ["Chains", "Guide", "TreeDraws", "spread_of"]
+
+Floats = npt.NDArray[np.float64]
+Matchings = npt.NDArray[np.int32]
+
+_SMALL_BLOCK = 200  # users up to which flatter messages cost little
+_FROZEN = 0.95  # a chance from which plain messages may miss what else there is
+_EDGE_SECONDS = 4e-7  # of a draw, and of what each halving of a tree adds
+_HALVING_SECONDS = 2e-7
+_LEAF_ROWS = 12.0  # down to which trees halve
+_CACHE_EDGES = 2e5  # from which on memory slows draws down
+_STEP_SECONDS = 2e-8
+_CHAINS = 16
+_STEPS = 10  # a user between two samples of a chain
+_PACING = 32  # worms by which the steps of a worm are measured
+
+
+class TreeDraws(NamedTuple):
+    """Weights of trees, and sums over W = exp(log weight - scale) with their marginals m."""
+
+    log_weights: Floats
+    scale: float
+    first: Floats  # sum of W m, one an edge; empty unless asked for
+    square: Floats  # sum of W^2 m
+    second: Floats  # sum of W^2 m^2
+
+
+class Guide:
+    """Guided draws of one square block; it travels to other processes without its messages."""
+
+    def __init__(self, block: Block, kappa: float, seed: tuple[int, ...]) -> None:
+        self.block, self.kappa, self.seed = block, kappa, seed
+
+    @classmethod
+    def of(cls, block: Block, seed: tuple[int, ...]) -> Guide:
+        """The guide whose messages suit the block: flatter ones where plain ones freeze."""
+        sweeps = int(np.clip(1e9 / block.n_edges, 30, 1000))
+        frozen = bool((_native.bethe(block, sweeps=sweeps).marginals > _FROZEN).any())
+        return cls(block, 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0, seed)
+
+    def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
+        return Guide, (self.block, self.kappa, self.seed)
+
+    @cached_property
+    def _trees(self) -> _native.Guided:
+        return _native.Guided(self.block, kappa=self.kappa, children=2)
+
+    @cached_property
+    def _paths(self) -> _native.Guided:
+        return _native.Guided(self.block, kappa=self.kappa, children=1)
+
+    @property
+    def path_seconds(self) -> float:
+        """Of a plain draw, and of following a matching."""
+        slower = 1.0 + 0.5 * max(0.0, math.log2(self.block.n_edges / _CACHE_EDGES))
+        return _EDGE_SECONDS * self.block.n_edges * slower + 1e-5
+
+    @property
+    def tree_seconds(self) -> float:
+        halvings = max(0.0, math.log2(self.block.n_users / _LEAF_ROWS))
+        return self.path_seconds * (1.0 + _HALVING_SECONDS / _EDGE_SECONDS * halvings)
+
+    def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
+        """Trees [first, last): the mean of their weights is unbiased for the count."""
+        seed = _mixed(self.seed, 1)
+        draw = partial(_tree_draws, self, seed, marginals)
+        return _joined(list(_in_chunks(draw, first, last, self.tree_seconds, effort)))
+
+    def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
+        """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
+        draw = partial(_path_draws, self, _mixed(self.seed, 2))
+        parts = list(_in_chunks(draw, first, last, self.path_seconds, effort))
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def follow(self, matchings: Matchings, effort: Effort) -> Floats:
+        """The log weights that plain draws would have had if they had chosen these matchings."""
+        draw = partial(_followed, self, matchings)
+        return np.concatenate(list(_in_chunks(draw, 0, len(matchings), self.path_seconds, effort)))
+
+
+def _tree_draws(
+    guide: Guide, seed: int, marginals: bool, first: int, last: int
+) -> _native.GuidedDraws:
+    return guide._trees.draws(seed, first, last, marginals=marginals)
+
+
+def _path_draws(guide: Guide, seed: int, first: int, last: int) -> tuple[Floats, Matchings]:
+    drawn = guide._paths.draws(seed, first, last, matchings=True)
+    return drawn.log_weights, drawn.matchings
+
+
+def _followed(guide: Guide, matchings: Matchings, first: int, last: int) -> Floats:
+    return guide._paths.log_weights_of(matchings[first:last])
+
+
+def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
+    logs = np.concatenate([part.log_weights for part in parts])
+    scale = max((p.scale for p in parts if np.isfinite(p.log_weights).any()), default=0.0)
+    sums = []
+    for name, power in (("first", 1), ("square", 2), ("second", 2)):
+        factors = [math.exp(min(0.0, power * (part.scale - scale))) for part in parts]
+        sums.append(sum(f * getattr(p, name) for f, p in zip(factors, parts, strict=True)))
+    return TreeDraws(logs, scale, *(np.asarray(total) for total in sums))
+
+
+class Chains:
+    """Worm chains of one square block from several matchings, and how far they have come."""
+
+    WARMING = 10  # samples that a chain throws away
+
+    def __init__(self, block: Block, starts: Matchings, seed: tuple[int, ...]) -> None:
+        self.block = block
+        self._seed = _mixed(seed, 3)
+        self._ends = [starts[k % len(starts)] for k in range(_CHAINS)]
+        self._runs = 0
+        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=_PACING)
+        self.worms = max(1, math.ceil(_STEPS * block.n_users * _PACING / max(pace.steps, 1)))
+
+    @cached_property
+    def _worm(self) -> _native.Worm:
+        return _native.Worm(self.block)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_worm"}
+
+    @property
+    def sample_seconds(self) -> float:
+        return self.seconds_of(self.block)
+
+    @staticmethod
+    def seconds_of(block: Block) -> float:
+        """Predicted seconds of a sample."""
+        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_users / 2e4))
+        return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
+
+    def warm(self, effort: Effort) -> None:
+        """Forget where the chains began."""
+        self._run(self.WARMING, effort, matchings=False)
+
+    def matchings(self, each: int, effort: Effort) -> Matchings:
+        """Samples of every chain: chains by samples by users."""
+        return np.stack([run.matchings for run in self._run(each, effort, matchings=True)])
+
+    def counts(self, each: int, effort: Effort) -> npt.NDArray[np.int64]:
+        """How many samples of every chain use each edge: chains by edges."""
+        runs = self._run(each, effort, matchings=False)
+        return np.stack([run.counts for run in runs]).astype(np.int64)
+
+    def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
+        calls = [
+            partial(self._stretch, k, self._runs * _CHAINS + k, each, matchings)
+            for k in range(_CHAINS)
+        ]
+        seconds = self.sample_seconds * each
+        runs = list(effort.chunks(calls, each=seconds, number=_CHAINS))
+        self._ends = [run.last for run in runs]
+        self._runs += 1
+        return runs
+
+    def _stretch(self, chain: int, index: int, samples: int, matchings: bool) -> Any:
+        return self._worm.run(
+            self._ends[chain],
+            self._seed,
+            index,
+            samples=samples,
+            worms=self.worms,
+            matchings=matchings,
+        )
+
+    @staticmethod
+    def number() -> int:
+        return _CHAINS
+
+
+def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
+    """Log of the mean weight, its relative standard error, effective sample size, skewness."""
+    top = float(log_weights.max(initial=-math.inf))
+    if top == -math.inf:
+        return -math.inf, math.inf, 0.0, 0.0
+    weights = np.exp(log_weights - top)
+    mean = float(weights.mean())
+    number = len(weights)
+    relative = weights / mean - 1.0
+    deviation = float(np.sqrt(np.sum(relative**2) / max(number - 1, 1)))
+    effective = number / (1.0 + float(np.mean(relative**2)))
+    skewness = float(np.mean(relative**3)) / deviation**3 if deviation > 0 else 0.0
+    return top + math.log(mean), deviation / math.sqrt(number), effective, skewness
+
+
+def _in_chunks(call: Any, first: int, last: int, seconds: float, effort: Effort) -> Iterator[Any]:
+    each = max(1, int(CHUNK_SECONDS / seconds))
+    borders = list(range(first, last, each))
+    calls = (partial(call, begin, min(begin + each, last)) for begin in borders)
+    return effort.chunks(calls, each=seconds * each, number=len(borders))
+
+
+def _mixed(seed: tuple[int, ...], use: int) -> int:
+    """A seed of 64 bits for one use of the caller's seed."""
+    words = np.random.SeedSequence((*seed, use)).generate_state(1, np.uint64)
+    return int(words[0])
