@@ -122,8 +122,7 @@ void Descent::drop(Index vertex) {
 template <class G>
 double Descent::message(const G& gain, const PartEdge& edge, std::size_t side) const {
     const double total = sums_[at(edge.end[1 - side])];
-    const double share = edge.to[1 - side] / total;
-    return edge.weight / total * gain(std::max(1.0 - share, least_share));
+    return gain.send(edge.weight, total, std::max(total - edge.to[1 - side], least_share * total));
 }
 
 /// Reads the messages to a vertex, and sends from it.
@@ -143,13 +142,12 @@ void Descent::update(const G& gain, Index vertex) {
     }
     sizes_[at(vertex)] = static_cast<Index>(kept - first);
     const double total = sum.total();
-    const double factor = 1.0 / total;
     sums_[at(vertex)] = known_[at(vertex)] = total;
     for (std::size_t k = first; k < kept; ++k) {
         const auto e = at(lists_[k]);
         PartEdge& edge = edges_[e];
-        const double others = std::max(sum.without(edge.to[side], e) * factor, least_share);
-        const double sent = edge.weight * factor * gain(others);
+        const double others = std::max(sum.without(edge.to[side], e), least_share * total);
+        const double sent = gain.send(edge.weight, total, others);
         const std::size_t other = at(edge.end[1 - side]);
         sums_[other] =
             std::max(sums_[other] + (sent - edge.to[1 - side]), sent * (1.0 + least_share));
