@@ -11,6 +11,7 @@ namespace {
 constexpr double least_share = 1e-9;
 
 constexpr double fold_above = 1e100;
+constexpr double finer = 5;
 
 }  // namespace
 
@@ -95,9 +96,14 @@ Index Descent::take_vertex() {
     }
 }
 
+/// By how much of it the sum at a vertex has moved since its refresh.
+double Descent::moved(std::size_t vertex) const noexcept {
+    return std::abs(sums_[vertex] - known_[vertex]) / known_[vertex];
+}
+
 void Descent::enqueue_if_moved(std::size_t vertex) {
     if (queued_[vertex] != 0) return;
-    if (std::abs(sums_[vertex] - known_[vertex]) <= options_.tolerance * known_[vertex]) return;
+    if (moved(vertex) <= options_.tolerance) return;
     queued_[vertex] = 1;
     queue_.push_back(static_cast<Index>(vertex));
 }
@@ -169,6 +175,17 @@ void Descent::refresh(const G& gain) {
     }
 }
 
+/// The neighbours of a vertex about to choose are held to a finer tolerance.
+template <class G>
+void Descent::refresh_around(const G& gain, Index vertex) {
+    const std::size_t side = vertex < n_ ? 0 : 1;
+    const std::size_t first = part_->start[at(vertex)];
+    for (std::size_t k = first; k < first + at(sizes_[at(vertex)]); ++k) {
+        const Index other = edges_[at(lists_[k])].end[1 - side];
+        if (alive(at(other)) && moved(at(other)) > options_.tolerance / finer) update(gain, other);
+    }
+}
+
 void Descent::multiply(double factor) {
     product_ *= factor;
     if (product_ > fold_above || product_ < 1.0 / fold_above) {
@@ -218,10 +235,13 @@ template <class G>
 bool Descent::descend(const G& gain, Index rows_left, Random& random,
                       std::span<const Index> followed) {
     for (Index rows = n_; rows > rows_left; --rows) {
-        Index vertex = take_vertex();
+        const Index vertex = take_vertex();
         if (degrees_[at(vertex)] == 0) return false;
         // What is forced needs no messages.
-        if (degrees_[at(vertex)] > 1) refresh(gain);
+        if (degrees_[at(vertex)] > 1) {
+            refresh(gain);
+            refresh_around(gain, vertex);
+        }
         const Index e = choose(gain, vertex, random, followed);
         chosen_.push_back(e);
         const PartEdge& edge = edges_[at(e)];

@@ -1,4 +1,4 @@
-// One irreducible part of a draw: its messages, and the descent to half of its rows.
+// One irreducible part of a draw: its messages, and the descent to a share of its rows.
 #pragma once
 
 #include <cmath>
@@ -61,6 +61,9 @@ private:
     void enqueue_if_moved(std::size_t vertex);
     template <class G>
     void refresh(const G& gain);
+    template <class G>
+    void refresh_around(const G& gain, Index vertex);
+    [[nodiscard]] double moved(std::size_t vertex) const noexcept;
     template <class G>
     void update(const G& gain, Index vertex);
     template <class G>
