@@ -16,10 +16,10 @@ constexpr double finer = 5;
 }  // namespace
 
 void make_part(const SquareBlock& block, Sweeps& state, double kappa, int sweeps, double tolerance,
-               Sweeper& sweeper, Part& part) {
+               Sweeper& sweeper, Part& part, StopFlag stop) {
     const QuickGain quick(kappa);
     state.log_scale = 0;
-    for (int k = 0; k < sweeps; ++k) {
+    for (int k = 0; k < sweeps && !stop.raised(); ++k) {
         const double residual = kappa == 1.0 ? sweeper.sweep(block, state, BetheGain{}, 0.0)
                                              : sweeper.sweep(block, state, quick, 0.0);
         if (residual < tolerance) break;
@@ -236,7 +236,7 @@ bool Descent::descend(const G& gain, Index rows_left, Random& random,
                       std::span<const Index> followed) {
     for (Index rows = n_; rows > rows_left; --rows) {
         const Index vertex = take_vertex();
-        if (degrees_[at(vertex)] == 0) return false;
+        if (degrees_[at(vertex)] == 0 || stop_.raised()) return false;
         // What is forced needs no messages.
         if (degrees_[at(vertex)] > 1) {
             refresh(gain);
@@ -254,8 +254,9 @@ bool Descent::descend(const G& gain, Index rows_left, Random& random,
 }
 
 bool Descent::run(const Part& part, const GuidedOptions& options, Index rows_left, Random& random,
-                  std::span<const Index> followed) {
+                  std::span<const Index> followed, StopFlag stop) {
     options_ = options;
+    stop_ = stop;
     start(part);
     return options.kappa == 1.0 ? descend(BetheGain{}, rows_left, random, followed)
                                 : descend(QuickGain(options.kappa), rows_left, random, followed);

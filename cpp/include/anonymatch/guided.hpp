@@ -41,10 +41,10 @@ struct GuidedWishes {
     bool matchings = false;
 };
 
-/// Draws [first, first + log_weights.size()). With W = exp(log_weight - scale) and the chance m_e of
+/// Draws [first, first + log_weights.size()). With W = exp(log_weight - scale) and m the chance of
 /// an edge given what a draw chose at random (exact in the parts that were solved exactly),
 /// sum W m / sum W estimates its posterior, and sum W^2 (m - posterior)^2 / (sum W)^2 the square of
-/// its standard error.
+/// its standard error. Sums of several calls add up once they have one scale.
 struct GuidedDraws {
     std::vector<double> log_weights;  // -infinity for a dead end
     double scale = 0;                 // the largest of them, or 0 when all are -infinity
