@@ -342,6 +342,22 @@ def frontier_sampler(
     )
 
 
+# ---- nested bounds
+
+
+Nesting = _kernels.Nesting
+NESTING_GROUP: int = _kernels.nesting_group
+NESTING_SPREAD: float = _kernels.nesting_spread
+
+
+def nesting(block: Rows, log_weights: Floats | None) -> Nesting:
+    """A nested bound on the count of a square block, and the draws that it holds."""
+    if block.n_users != block.n_behaviours:
+        raise ValueError("nested bounds take square blocks")
+    logs = np.empty(0) if log_weights is None else _floats(log_weights)
+    return Nesting(block.n_users, _ints(block.indptr), _ints(block.indices), logs)
+
+
 # ---- the reduction to blocks
 
 
