@@ -331,7 +331,6 @@ void bind_structure(nb::module_& m) {
 
 void bind_nesting(nb::module_& m) {
     m.attr("nesting_group") = am::nesting_group;
-    m.attr("nesting_spread") = am::nesting_spread;
     nb::class_<am::Nesting>(m, "Nesting")
         .def("__init__",
              [](am::Nesting* nesting, std::int32_t n, const Ints& indptr, const Ints& indices,

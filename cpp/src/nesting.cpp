@@ -1,6 +1,5 @@
 #include "anonymatch/nesting.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "nesting_draw.hpp"
@@ -66,10 +65,6 @@ double Nesting::log_bound() const noexcept {
     return plan_->heights.log_bound();
 }
 
-double Nesting::edges() const noexcept {
-    return static_cast<double>(plan_->heights.edges());
-}
-
 NestingTally Nesting::tally(std::uint64_t seed, std::uint64_t first, std::uint64_t last,
                             std::span<const double> larger, std::span<const double> smaller,
                             StopFlag stop) const {
@@ -80,13 +75,10 @@ NestingTally Nesting::tally(std::uint64_t seed, std::uint64_t first, std::uint64
     for (std::uint64_t group = first; group < last && !stop.raised(); ++group) {
         plan_->draw(plan_->table, seed, group, scratch);
         tally.draws += static_cast<double>(nesting_group);
-        for (const double drawn : scratch.draws) {
-            if (drawn == 0) continue;
-            const double draw = std::min(drawn, 1.0);
-            tally.alive += 1.0;
+        for (const double draw : scratch.draws) {
+            if (draw == 0) continue;
             tally.sum += draw;
             tally.squares += draw * draw;
-            tally.largest = std::max(tally.largest, draw);
             for (std::size_t k = 0; k < larger.size(); ++k)
                 gains[k].multiply(1.0 + larger[k] * draw);
             for (std::size_t k = 0; k < smaller.size(); ++k)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace anonymatch::nesting {
 namespace {
@@ -13,7 +12,10 @@ typedef std::uint64_t Words __attribute__((vector_size(64)));
 typedef std::int64_t Signed __attribute__((vector_size(64)));
 
 constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U;
-constexpr std::size_t steps_a_scale = 64;  // factors are at least nesting_spread^2, at most e * n
+// A factor lies within nesting_spread^3 / n and n / nesting_spread^3: one more does not leave the
+// range of doubles.
+constexpr double tiny = 1e-100;
+constexpr double huge = 1e100;
 
 /// The output function of splitmix64 (Steele, Lea, Flood 2014).
 ANONYMATCH_INLINE void mix(Words& x) {
@@ -28,6 +30,13 @@ ANONYMATCH_INLINE void uniform(const Words& generators, std::uint64_t step, Lane
     mix(words);
     words = (words >> 12) | 0x3FF0000000000000U;
     values = (Lanes)words - 1.0;
+}
+
+ANONYMATCH_INLINE void keep_in_range(double& value, int& exponent) {
+    if (value > tiny && value < huge) return;
+    int shift = 0;
+    value = std::frexp(value, &shift);
+    exponent += shift;
 }
 
 ANONYMATCH_INLINE void draw_body(const Table& table, std::uint64_t seed, std::uint64_t group,
@@ -71,24 +80,22 @@ ANONYMATCH_INLINE void draw_body(const Table& table, std::uint64_t seed, std::ui
         bool some = false;
         for (std::size_t lane = 0; lane < 8; ++lane) {
             const Choice& choice = choices[picked[lane]];
-            draw[lane] *= choice.height;
+            double value = draw[lane];
+            keep_in_range(value, exponents[lane]);
+            value *= choice.height;
+            keep_in_range(value, exponents[lane]);
+            draw[lane] = value;
             left[choice.row][lane] = 0.0;
             scratch.picks[t * 8 + lane] =
                 table.starts[t] + static_cast<std::uint32_t>(picked[lane]);
-            some |= draw[lane] != 0.0;
+            some |= value != 0.0;
         }
         if (!some) break;
-        if (t % steps_a_scale == steps_a_scale - 1)
-            for (std::size_t lane = 0; lane < 8; ++lane) {
-                int shift = 0;
-                draw[lane] = std::frexp(draw[lane], &shift);
-                exponents[lane] += shift;
-            }
     }
     Lanes coins;
     uniform(generators, table.n, coins);
     for (std::size_t lane = 0; lane < 8; ++lane) {
-        scratch.draws[lane] = std::ldexp(draw[lane], exponents[lane]);
+        scratch.draws[lane] = table.shrink * std::ldexp(draw[lane], exponents[lane]);
         scratch.coins[lane] = coins[lane];
     }
 }
@@ -111,8 +118,7 @@ __attribute__((target("avx2"))) void draw_avx2(const Table& table, std::uint64_t
 
 }  // namespace
 
-Scratch::Scratch(const Table& table)
-    : left(table.n), totals(table.choices.size() + 1), picks(table.n * 8) {
+Scratch::Scratch(const Table& table) : left(table.n), picks(table.n * 8) {
     std::size_t widest = 0;
     for (std::size_t t = 0; t < table.n; ++t)
         widest = std::max<std::size_t>(widest, table.starts[t + 1] - table.starts[t]);

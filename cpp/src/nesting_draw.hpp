@@ -29,6 +29,7 @@ struct Table {
     std::vector<std::uint32_t> starts;
     std::vector<std::uint32_t> forced;
     std::vector<Choice> choices;
+    double shrink = 1;  // takes the slack of the bound off each draw
 };
 
 /// Memory of one call.

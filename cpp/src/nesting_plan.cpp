@@ -227,19 +227,23 @@ void Heights::move(std::uint64_t moves, std::uint64_t seed, StopFlag stop) {
 
 double Heights::log_bound() const noexcept {
     double sum = log_factor_;
+    for (std::size_t i = 0; i < n_; ++i) sum += log_heights_[i] - 1.0 - std::log(scales_[i]);
+    return sum + slack();
+}
+
+/// More than all roundings of the bound and of a draw together.
+double Heights::slack() const noexcept {
     double size = std::abs(log_factor_);
-    for (std::size_t i = 0; i < n_; ++i) {
-        const double scale = 1.0 + std::log(scales_[i]);
-        sum += log_heights_[i] - scale;
-        size += std::abs(log_heights_[i]) + std::abs(scale);
-    }
+    for (std::size_t i = 0; i < n_; ++i)
+        size += std::abs(log_heights_[i]) + std::abs(std::log(scales_[i])) + 1.0;
     const auto n = static_cast<double>(n_);
-    return sum + 0x1p-50 * (n * (n + 16.0) + n * size);
+    return 0x1p-49 * n * (n + 16.0 + size);
 }
 
 Table Heights::table() const {
     Table table;
     table.n = n_;
+    table.shrink = std::exp(-slack());
     table.starts.assign(n_ + 1, 0);
     table.forced.assign(n_, 0);
     struct Placed {

@@ -23,7 +23,6 @@ public:
     void move(std::uint64_t moves, std::uint64_t seed, StopFlag stop);
 
     [[nodiscard]] double log_bound() const noexcept;
-    [[nodiscard]] std::size_t edges() const noexcept { return entries_.size(); }
     [[nodiscard]] const std::vector<std::int32_t>& order() const noexcept { return order_; }
     [[nodiscard]] Table table() const;
 
@@ -40,6 +39,7 @@ private:
     void sort_row(std::size_t i);
     [[nodiscard]] double log_height(std::size_t i) const;
     [[nodiscard]] double log_height_moved(std::size_t i, std::int32_t column, double place) const;
+    [[nodiscard]] double slack() const noexcept;
     double slopes(std::vector<double>& shares);
     void remember_heights();
     void place(std::int32_t column, std::int32_t slot);

@@ -193,8 +193,6 @@ def block_table(arg0: int, arg1: Annotated[NDArray[numpy.int32], dict(shape=(Non
 
 nesting_group: int = 8
 
-nesting_spread: float = 1e-120
-
 class Nesting:
     def __init__(self, arg0: int, arg1: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg2: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg3: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> None: ...
 

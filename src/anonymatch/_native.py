@@ -347,7 +347,6 @@ def frontier_sampler(
 
 Nesting = _kernels.Nesting
 NESTING_GROUP: int = _kernels.nesting_group
-NESTING_SPREAD: float = _kernels.nesting_spread
 
 
 def nesting(block: Rows, log_weights: Floats | None) -> Nesting:

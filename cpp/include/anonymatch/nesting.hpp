@@ -37,16 +37,17 @@
 
 namespace anonymatch {
 
+/// Least weight after scaling.
+inline constexpr double nesting_spread = 1e-60;
+
 /// Draws come in groups of so many; draw k of group g has index 8 * g + k.
 inline constexpr std::uint64_t nesting_group = 8;
 
 /// What a sequence of draws says, each divided by the bound, so that it lies in [0, 1].
 struct NestingTally {
     double draws = 0;
-    double alive = 0;  // draws above 0
     double sum = 0;
     double squares = 0;
-    double largest = 0;
     std::vector<double> gains;   // sum of log(1 + b * draw) for each bet b on "the mean is larger"
     std::vector<double> losses;  // sum of log(1 - b * draw) for each bet b on "the mean is smaller"
 };
@@ -59,7 +60,7 @@ struct NestingSamples {
 class Nesting {
 public:
     /// A square block; `log_weights` is empty (all 1) or one finite log an edge.
-    /// std::invalid_argument when weights lie further apart than nesting_spread after scaling.
+    /// std::invalid_argument when a weight is below nesting_spread after scaling.
     Nesting(const BlockView& block, std::span<const double> log_weights);
     ~Nesting();
     Nesting(Nesting&&) noexcept;
@@ -70,8 +71,6 @@ public:
     void improve(std::uint64_t moves, std::uint64_t seed, StopFlag stop = {});
 
     [[nodiscard]] double log_bound() const noexcept;
-    /// Steps of one draw: edges.
-    [[nodiscard]] double edges() const noexcept;
 
     /// Groups [first, last): every draw is a function of the plan, the seed and its index. Bets on a
     /// smaller mean lie in (0, 1), those on a larger one are positive.
@@ -89,8 +88,5 @@ private:
     class Plan;
     std::unique_ptr<Plan> plan_;
 };
-
-/// Least weight after scaling.
-inline constexpr double nesting_spread = 1e-120;
 
 }  // namespace anonymatch

@@ -32,23 +32,34 @@ Floats = npt.NDArray[np.float64]
 _SPREAD = (0.25, 0.5, 1.0, 2.0, 4.0)  # around the bet that suits the guess of mean and variance
 _SHARES = (0.1, 0.15, 0.5, 0.15, 0.1)
 _LARGEST_SMALLER = 0.99
-_LARGEST_LARGER = 4.0  # in units of 1 / mean
-_HALVINGS = 60
+_LARGEST_LARGER = 0.8  # in units of 1 / mean
+_HALVINGS = 44
 
 
 def draws_needed(mean: float, variance: float, *, epsilon: float, delta: float) -> float:
     """About how many draws narrow the interval to a factor 1 +- epsilon."""
-    smaller, larger = _suited(mean, variance, epsilon)
-    gap = epsilon * mean
-    # How fast each capital grows against means that lie epsilon away.
-    fall = smaller * gap - smaller**2 * variance / 2
-    rise = min(larger * gap - larger**2 * variance / 2, larger * gap / (1 + larger * mean))
-    return (math.log(2 / delta) - math.log(max(_SHARES))) / min(fall, rise)
+    goal = math.log(2 / delta) - math.log(max(_SHARES))
+    return goal / _growth(mean, variance, epsilon)
 
 
-def _suited(mean: float, variance: float, epsilon: float) -> tuple[float, float]:
-    best = epsilon * mean / max(variance, epsilon * mean**2 / _LARGEST_LARGER)
-    return min(_LARGEST_SMALLER, best), best
+def _growth(mean: float, variance: float, epsilon: float) -> float:
+    """Log of the factor a draw by which capitals must grow for a width of 2 epsilon.
+
+    Against a mean that lies ``gap`` away, a bet b makes the capital grow by b gap - b^2 v / 2.
+    """
+    below, above = -700.0, 700.0  # logs of the growth
+    for _ in range(_HALVINGS):
+        middle = (below + above) / 2
+        growth = math.exp(middle)
+        width = sum(growth / bet + bet * variance / 2 for bet in _suited(mean, variance, growth))
+        below, above = (middle, above) if width < 2 * epsilon * mean else (below, middle)
+    return math.exp(below)
+
+
+def _suited(mean: float, variance: float, growth: float) -> tuple[float, float]:
+    """Bets on a smaller and on a larger mean: the best, or the largest that are allowed."""
+    best = math.sqrt(2 * growth / variance) if variance > 0 else math.inf
+    return min(_LARGEST_SMALLER, best), min(_LARGEST_LARGER / mean, best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +82,8 @@ class Bets:
     """Bets on the mean, and what draws made of them."""
 
     def __init__(self, *, mean: float, variance: float, epsilon: float, delta: float) -> None:
-        smaller, larger = _suited(mean, variance, epsilon)
+        smaller, larger = _suited(mean, variance, _growth(mean, variance, epsilon))
+        larger /= 1 - larger * mean  # as 1 + b x grows less than b x
         self.smaller = np.array([min(_LARGEST_SMALLER, s * smaller) for s in _SPREAD])
         self.larger = np.array([s * larger for s in _SPREAD])
         self._goal = math.log(2 / delta)  # half of delta a side

@@ -34,15 +34,16 @@ T = TypeVar("T")
 Tally = tuple[float, float, float, Floats, Floats]
 
 # Measured seconds of one core.
-_EDGE = 0.7e-9  # a draw and edge
-_STEP = 8e-9  # a draw and user
+_EDGE = 0.5e-9  # a draw and edge
+_STEP = 4e-9  # a draw and user
 _MOVE = 50e-9  # a move of a column: so much times (edges a user) ** 2
 _PILOT_DRAWS = 512
-_PILOT_SECONDS = 1.0
+_PILOT_SECONDS = 0.5
 _PILOT_SIZE = 50.0  # effective number of draws that makes a guess fit for bets
 _SEARCH_FROM = 0.1  # predicted seconds from which a better order of columns is looked for
 _SEARCH_SHARE = 0.1  # of the predicted seconds
 _SEARCH_SECONDS = 10.0
+_HOPELESS = 20.0  # times the budget: no order of columns saves so much
 _LOOKS = 50.0  # at the interval in the predicted time
 
 
@@ -89,7 +90,7 @@ def guaranteed(
     Examples
     --------
     >>> from anonymatch.counting.reference import block_of
-    >>> ring = block_of(["1100", "0110", "0011", "1001"])
+    >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
     >>> log, how = guaranteed(
     ...     ring, epsilon=0.1, delta=0.05, seed=1, budget=Budget(), effort=Effort()
     ... )
@@ -98,18 +99,15 @@ def guaranteed(
     """
     epsilon = _open(epsilon, "epsilon")
     delta = _open(delta, "delta")
-    price = partial(draws_needed, epsilon=epsilon, delta=delta)
     sampler = _Sampler.of(block, whole(seed, "seed"))
-    guess = sampler.pilot(0)
-    draws = price(guess.mean, guess.variance)
-    if draws * sampler.each > _SEARCH_FROM:
-        sampler.improve(min(draws * sampler.each, budget.seconds))
-        guess = sampler.pilot(1)
-        draws = price(guess.mean, guess.variance)
-    seconds = draws * sampler.each
     what = f"a count within {epsilon:g} with chance {1 - delta:g}"
-    if not budget.allows(seconds, sampler.memory):
-        raise budget.refusal(what, seconds, sampler.memory)
+
+    def price(guess: _Guess) -> float:
+        return draws_needed(guess.mean, guess.variance, epsilon=epsilon, delta=delta)
+
+    guess = sampler.prepare(price, what, budget, sampler.memory)
+    draws = price(guess)
+    seconds = draws * sampler.each
     effort.expect(seconds)
     bets = Bets(mean=guess.mean, variance=guess.variance, epsilon=epsilon, delta=delta)
     spent, total = 0.0, 0.0
@@ -145,20 +143,16 @@ def exact_samples(
     Examples
     --------
     >>> from anonymatch.counting.reference import block_of
-    >>> ring = block_of(["110", "011", "101"])
+    >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
     >>> exact_samples(ring, 4, seed=1, budget=Budget(), effort=Effort()).shape
     (4, 3)
     """
     size = whole(size, "size")
     sampler = _Sampler.of(block, whole(seed, "seed"))
-    guess = sampler.pilot(0)
-    if size / guess.mean * sampler.each > _SEARCH_FROM:
-        sampler.improve(min(size / guess.mean * sampler.each, budget.seconds))
-        guess = sampler.pilot(1)
-    draws = size / guess.mean
     memory = sampler.memory + 4.0 * size * block.n_users
-    if not budget.allows(draws * sampler.each, memory):
-        raise budget.refusal("drawing matchings exactly", draws * sampler.each, memory)
+    what = "drawing matchings exactly"
+    guess = sampler.prepare(lambda guess: size / guess.mean, what, budget, memory)
+    draws = size / guess.mean
     effort.expect(draws * sampler.each)
     kept = [np.empty((0, block.n_users), dtype=np.int32)]
     found = 0
@@ -214,6 +208,20 @@ class _Sampler:
         if other.log_bound < plain.log_bound:
             return cls(block, seed, other, turned=True)
         return cls(block, seed, plain, turned=False)
+
+    def prepare(
+        self, price: Callable[[_Guess], float], what: str, budget: Budget, memory: float
+    ) -> _Guess:
+        """What the draws will be like, once the order of columns is worth the price in draws."""
+        guess = self.pilot(0)
+        seconds = price(guess) * self.each
+        if _SEARCH_FROM < seconds < _HOPELESS * budget.seconds:
+            self.improve(seconds)
+            guess = self.pilot(1)
+            seconds = price(guess) * self.each
+        if not budget.allows(seconds, memory):
+            raise budget.refusal(what, seconds, memory)
+        return guess
 
     def pilot(self, number: int) -> _Guess:
         """Mean and variance, from few draws; where they say nothing, from the proven bounds."""
