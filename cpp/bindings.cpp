@@ -15,6 +15,7 @@
 #include "anonymatch/factorise.hpp"
 #include "anonymatch/frontier.hpp"
 #include "anonymatch/guided.hpp"
+#include "anonymatch/nesting.hpp"
 #include "anonymatch/ryser.hpp"
 #include "anonymatch/scaling.hpp"
 #include "anonymatch/signs.hpp"
@@ -389,6 +390,49 @@ void bind_estimates(nb::module_& m) {
                                         owned(std::move(found.counts)),
                                         owned(std::move(found.last)), found.steps);
              });
+void bind_nesting(nb::module_& m) {
+    m.attr("nesting_group") = am::nesting_group;
+    nb::class_<am::Nesting>(m, "Nesting")
+        .def("__init__",
+             [](am::Nesting* nesting, std::int32_t n, const Ints& indptr, const Ints& indices,
+                const Reals& log_weights) {
+                 const nb::gil_scoped_release nogil;
+                 new (nesting) am::Nesting({n, n, view(indptr), view(indices)}, view(log_weights));
+             })
+        .def("improve",
+             [](am::Nesting& nesting, std::uint64_t moves, std::uint64_t seed) {
+                 const nb::gil_scoped_release nogil;
+                 nesting.improve(moves, seed);
+             })
+        .def_prop_ro("log_bound", &am::Nesting::log_bound)
+        .def("tally",
+             [](const am::Nesting& nesting, std::uint64_t seed, std::uint64_t first,
+                std::uint64_t last, const Reals& larger, const Reals& smaller) {
+                 auto tally = [&] {
+                     const nb::gil_scoped_release nogil;
+                     return nesting.tally(seed, first, last, view(larger), view(smaller));
+                 }();
+                 return std::make_tuple(tally.draws, tally.sum, tally.squares,
+                                        owned(std::move(tally.gains)),
+                                        owned(std::move(tally.losses)));
+             })
+        .def("draws",
+             [](const am::Nesting& nesting, std::uint64_t seed, std::uint64_t first,
+                std::uint64_t last) {
+                 auto drawn = [&] {
+                     const nb::gil_scoped_release nogil;
+                     return nesting.draws(seed, first, last);
+                 }();
+                 return owned(std::move(drawn));
+             })
+        .def("samples", [](const am::Nesting& nesting, std::uint64_t seed, std::uint64_t first,
+                           std::uint64_t last) {
+            auto kept = [&] {
+                const nb::gil_scoped_release nogil;
+                return nesting.samples(seed, first, last);
+            }();
+            return owned(std::move(kept.columns));
+        });
 }
 
 }  // namespace
@@ -406,4 +450,5 @@ NB_MODULE(_kernels, m) {
     bind_edges(m);
     bind_structure(m);
     bind_estimates(m);
+    bind_nesting(m);
 }

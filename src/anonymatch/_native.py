@@ -452,6 +452,19 @@ def _check_messages(block: Rows, kappa: float) -> None:
         raise ValueError(f"kappa {kappa} is not in [0, 1]")
     if block.weights is not None and len(block.weights) != len(block.indices):
         raise ValueError(f"{len(block.weights)} weights for {len(block.indices)} edges")
+# ---- nested bounds
+
+
+Nesting = _kernels.Nesting
+NESTING_GROUP: int = _kernels.nesting_group
+
+
+def nesting(block: Rows, log_weights: Floats | None) -> Nesting:
+    """A nested bound on the count of a square block, and the draws that it holds."""
+    if block.n_users != block.n_behaviours:
+        raise ValueError("nested bounds take square blocks")
+    logs = np.empty(0) if log_weights is None else _floats(log_weights)
+    return Nesting(block.n_users, _ints(block.indptr), _ints(block.indices), logs)
 
 
 # ---- the reduction to blocks
