@@ -18,7 +18,14 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bounds
-from anonymatch.counting.bridge import Bracket, Bridge, bracket_of, bridge_of, hidden_variance, t_quantile
+from anonymatch.counting.bridge import (
+    Bracket,
+    Bridge,
+    bracket_of,
+    bridge_of,
+    hidden_variance,
+    t_quantile,
+)
 from anonymatch.counting.guide import Chains, Guide, spread_of
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
