@@ -25,7 +25,7 @@ from anonymatch.graph import families
 Matrix = npt.NDArray[np.float64]
 Draws = np.random.Generator
 
-QUICK = Allowance(seconds=0.06, half_width=1e-3)
+QUICK = Allowance(seconds=0.04, half_width=1e-3)
 
 
 def dense(n: int, draws: Draws) -> Matrix:
@@ -110,9 +110,9 @@ def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
     for kind in CLASSES:
         for seed in range(20):
             draws = np.random.default_rng([seed, len(kind.__name__)])
-            block = largest_block(kind(int(draws.integers(15, 21)), draws))
+            block = largest_block(kind(int(draws.integers(15, 20)), draws))
             found = run(block, seed)
-            assert holds(Estimate(**{**_fields(found), "low": found.proven[0]}), found.log)
+            assert found.proven[0] <= truth(block) <= found.proven[1]
             held += holds(found, truth(block))
             narrow += found.high - found.low < 0.2
 
@@ -120,22 +120,18 @@ def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
     assert narrow >= 0.95 * 120
 
 
-def _fields(found: Estimate) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in Estimate.__slots__}
-
-
 @pytest.mark.parametrize("kind", TRAPS)
 def test_where_sampling_misleads_intervals_are_right_or_wide(kind: Any) -> None:
     held = 0
-    for seed in range(12):
+    for seed in range(8):
         draws = np.random.default_rng([seed, 77])
-        block = largest_block(kind(int(draws.integers(15, 21)), draws))
-        found, log = run(block, seed, Allowance(seconds=0.15, half_width=1e-3)), truth(block)
+        block = largest_block(kind(int(draws.integers(15, 20)), draws))
+        found, log = run(block, seed, Allowance(seconds=0.08, half_width=1e-3)), truth(block)
         held += holds(found, log)
         assert found.proven[0] <= log <= found.proven[1]
         assert abs(found.log - log) < 1
 
-    assert held >= 11
+    assert held >= 7
 
 
 def test_an_estimate_says_nothing_that_is_proven_wrong() -> None:
@@ -271,13 +267,13 @@ def test_an_estimate_is_told_with_what_it_rests_on() -> None:
 
 def test_answers_depend_on_the_seed_and_not_on_threads() -> None:
     with ThreadPoolExecutor(3) as several, ThreadPoolExecutor(1) as one:
-        first = am.count(HARD, budget=0.3, seed=1, executor=several)
-        second = am.count(HARD, budget=0.3, seed=1, executor=one)
-        chances = [am.posterior(HARD, budget=0.3, executor=e).chances for e in (several, one)]
+        first = am.count(HARD, budget=0.1, seed=1, executor=several)
+        second = am.count(HARD, budget=0.1, seed=1, executor=one)
+        chances = [am.posterior(HARD, budget=0.1, executor=e).chances for e in (several, one)]
         matchings = [_sample(HARD, 20, executor=e) for e in (several, one)]
 
     assert first == second
-    assert first.log != am.count(HARD, budget=0.3, seed=2).log
+    assert first.log != am.count(HARD, budget=0.1, seed=2).log
     assert np.array_equal(*chances)
     assert np.array_equal(*matchings)
 
@@ -295,7 +291,7 @@ def test_easy_blocks_stay_exact_beside_estimated_ones() -> None:
     assert found.log == pytest.approx(2 * alone.log + fact, abs=0.1)
     assert found.high - found.low == pytest.approx(2 * (alone.high - alone.low), rel=0.5)
     assert found.method == "guided sampling + subsets"
-    chances = am.posterior(am.Graph.from_edges(both + easy), budget=0.3)
+    chances = am.posterior(am.Graph.from_edges(both + easy), budget=0.1)
     assert chances.errors is not None
     assert np.all(chances.errors[-81:] == 0)
     assert np.allclose(chances.chances[-81:], 1 / 9)
@@ -324,7 +320,7 @@ def test_drawn_matchings_are_matchings_with_the_right_chances() -> None:
     shares = np.zeros_like(present, dtype=float)
     for row in drawn:
         shares[np.arange(60), row] += 1 / len(drawn)
-    estimated = am.posterior(HARD, budget=2).matrix.toarray()
+    estimated = am.posterior(HARD, budget=0.5).matrix.toarray()
 
     assert drawn.shape == (2000, 60)
     assert all(len(set(row)) == 60 for row in drawn.tolist())

@@ -38,7 +38,7 @@ CONFIDENCE = 0.95
 # Skewed weights make nominal intervals hold less often than they say; these hold 95 % measured.
 _NOMINAL = 0.97
 _PILOT = 64  # draws
-_FEWEST = 3
+_FEWEST = 4
 _CHEAP_DRAWS = 1000  # made in any case if they take no longer than this: rare weights show up late
 _CHEAP_SECONDS = 0.5
 _FEW = 30  # draws below which the logs of weights are taken for normal
