@@ -151,7 +151,7 @@ class Chains:
     @staticmethod
     def seconds_of(block: Block) -> float:
         """Predicted seconds of a sample."""
-        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_users / 2e4))
+        slower = 1.0 + 1.2 * max(0.0, math.log2(block.n_users / 2e4))
         return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
 
     def warm(self, effort: Effort) -> None:
