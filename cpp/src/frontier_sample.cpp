@@ -5,17 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "random.hpp"
+
 namespace anonymatch::frontier {
 namespace {
 
 constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U;
-
-/// The output function of splitmix64 (Steele, Lea, Flood 2014).
-std::uint64_t mixed(std::uint64_t x) noexcept {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
-}
 
 }  // namespace
 

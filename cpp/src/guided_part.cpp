@@ -11,14 +11,15 @@ namespace {
 constexpr double least_share = 1e-9;
 
 constexpr double fold_above = 1e100;
+constexpr double finer = 5;
 
 }  // namespace
 
 void make_part(const SquareBlock& block, Sweeps& state, double kappa, int sweeps, double tolerance,
-               Sweeper& sweeper, Part& part) {
+               Sweeper& sweeper, Part& part, StopFlag stop) {
     const QuickGain quick(kappa);
     state.log_scale = 0;
-    for (int k = 0; k < sweeps; ++k) {
+    for (int k = 0; k < sweeps && !stop.raised(); ++k) {
         const double residual = kappa == 1.0 ? sweeper.sweep(block, state, BetheGain{}, 0.0)
                                              : sweeper.sweep(block, state, quick, 0.0);
         if (residual < tolerance) break;
@@ -95,9 +96,14 @@ Index Descent::take_vertex() {
     }
 }
 
+/// By how much of it the sum at a vertex has moved since its refresh.
+double Descent::moved(std::size_t vertex) const noexcept {
+    return std::abs(sums_[vertex] - known_[vertex]) / known_[vertex];
+}
+
 void Descent::enqueue_if_moved(std::size_t vertex) {
     if (queued_[vertex] != 0) return;
-    if (std::abs(sums_[vertex] - known_[vertex]) <= options_.tolerance * known_[vertex]) return;
+    if (moved(vertex) <= options_.tolerance) return;
     queued_[vertex] = 1;
     queue_.push_back(static_cast<Index>(vertex));
 }
@@ -122,8 +128,7 @@ void Descent::drop(Index vertex) {
 template <class G>
 double Descent::message(const G& gain, const PartEdge& edge, std::size_t side) const {
     const double total = sums_[at(edge.end[1 - side])];
-    const double share = edge.to[1 - side] / total;
-    return edge.weight / total * gain(std::max(1.0 - share, least_share));
+    return gain.send(edge.weight, total, std::max(total - edge.to[1 - side], least_share * total));
 }
 
 /// Reads the messages to a vertex, and sends from it.
@@ -143,13 +148,12 @@ void Descent::update(const G& gain, Index vertex) {
     }
     sizes_[at(vertex)] = static_cast<Index>(kept - first);
     const double total = sum.total();
-    const double factor = 1.0 / total;
     sums_[at(vertex)] = known_[at(vertex)] = total;
     for (std::size_t k = first; k < kept; ++k) {
         const auto e = at(lists_[k]);
         PartEdge& edge = edges_[e];
-        const double others = std::max(sum.without(edge.to[side], e) * factor, least_share);
-        const double sent = edge.weight * factor * gain(others);
+        const double others = std::max(sum.without(edge.to[side], e), least_share * total);
+        const double sent = gain.send(edge.weight, total, others);
         const std::size_t other = at(edge.end[1 - side]);
         sums_[other] =
             std::max(sums_[other] + (sent - edge.to[1 - side]), sent * (1.0 + least_share));
@@ -168,6 +172,17 @@ void Descent::refresh(const G& gain) {
     if (head_ == queue_.size()) {
         queue_.clear();
         head_ = 0;
+    }
+}
+
+/// The neighbours of a vertex about to choose are held to a finer tolerance.
+template <class G>
+void Descent::refresh_around(const G& gain, Index vertex) {
+    const std::size_t side = vertex < n_ ? 0 : 1;
+    const std::size_t first = part_->start[at(vertex)];
+    for (std::size_t k = first; k < first + at(sizes_[at(vertex)]); ++k) {
+        const Index other = edges_[at(lists_[k])].end[1 - side];
+        if (alive(at(other)) && moved(at(other)) > options_.tolerance / finer) update(gain, other);
     }
 }
 
@@ -220,10 +235,13 @@ template <class G>
 bool Descent::descend(const G& gain, Index rows_left, Random& random,
                       std::span<const Index> followed) {
     for (Index rows = n_; rows > rows_left; --rows) {
-        Index vertex = take_vertex();
-        if (degrees_[at(vertex)] == 0) return false;
+        const Index vertex = take_vertex();
+        if (degrees_[at(vertex)] == 0 || stop_.raised()) return false;
         // What is forced needs no messages.
-        if (degrees_[at(vertex)] > 1) refresh(gain);
+        if (degrees_[at(vertex)] > 1) {
+            refresh(gain);
+            refresh_around(gain, vertex);
+        }
         const Index e = choose(gain, vertex, random, followed);
         chosen_.push_back(e);
         const PartEdge& edge = edges_[at(e)];
@@ -236,8 +254,9 @@ bool Descent::descend(const G& gain, Index rows_left, Random& random,
 }
 
 bool Descent::run(const Part& part, const GuidedOptions& options, Index rows_left, Random& random,
-                  std::span<const Index> followed) {
+                  std::span<const Index> followed, StopFlag stop) {
     options_ = options;
+    stop_ = stop;
     start(part);
     return options.kappa == 1.0 ? descend(BetheGain{}, rows_left, random, followed)
                                 : descend(QuickGain(options.kappa), rows_left, random, followed);

@@ -1,4 +1,4 @@
-// One irreducible part of a draw: its messages, and the descent to half of its rows.
+// One irreducible part of a draw: its messages, and the descent to a share of its rows.
 #pragma once
 
 #include <cmath>
@@ -32,18 +32,18 @@ struct Part {
     [[nodiscard]] std::size_t vertices() const noexcept { return 2 * at(n); }
 };
 
-/// Makes a part of a block whose scaled weights and complements (maybe from an earlier run) are given,
-/// by at most `sweeps` sweeps of belief propagation.
+/// Makes a part of a block whose scaled weights and complements (maybe from an earlier run) are
+/// given, by at most `sweeps` sweeps of belief propagation.
 void make_part(const SquareBlock& block, Sweeps& state, double kappa, int sweeps, double tolerance,
-               Sweeper& sweeper, Part& part);
+               Sweeper& sweeper, Part& part, StopFlag stop);
 
 /// A run down from a part until so many rows are left. Its memory is used again by the next.
 class Descent {
 public:
-    /// False in a dead end. With `followed` (the wanted column of each row, or empty) choices are
+    /// False in a dead end, or when stopped. With `followed` (the wanted column of each row, or empty) choices are
     /// those of the given matching.
     bool run(const Part& part, const GuidedOptions& options, Index rows_left, Random& random,
-             std::span<const Index> followed);
+             std::span<const Index> followed, StopFlag stop);
 
     [[nodiscard]] double log_weight() const noexcept { return log_weight_; }
     [[nodiscard]] bool alive(std::size_t vertex) const noexcept { return alive_[vertex] != 0; }
@@ -62,6 +62,9 @@ private:
     template <class G>
     void refresh(const G& gain);
     template <class G>
+    void refresh_around(const G& gain, Index vertex);
+    [[nodiscard]] double moved(std::size_t vertex) const noexcept;
+    template <class G>
     void update(const G& gain, Index vertex);
     template <class G>
     double message(const G& gain, const PartEdge& edge, std::size_t side) const;
@@ -71,6 +74,7 @@ private:
 
     const Part* part_ = nullptr;
     GuidedOptions options_;
+    StopFlag stop_;
     Index n_ = 0;
     std::vector<PartEdge> edges_;
     std::vector<Index> lists_, sizes_, degrees_;

@@ -34,13 +34,23 @@ private:
 /// The same for kappa 1.
 struct BetheGain {
     double operator()(double complement) const noexcept { return 1.0 / complement; }
+    /// weight / total * gain(rest / total).
+    [[nodiscard]] double send(double weight, double /*total*/, double rest) const noexcept {
+        return weight / rest;
+    }
 };
 
 /// The same for proposals, right to about 1e-3: any positive number would do there.
 class QuickGain {
 public:
     explicit QuickGain(double kappa) : spare_(1.0 - kappa) {}
-    double operator()(double complement) const noexcept {
+    double operator()(double complement) const noexcept { return power(complement) / complement; }
+    [[nodiscard]] double send(double weight, double total, double rest) const noexcept {
+        return weight / rest * power(rest / total);
+    }
+
+private:
+    [[nodiscard]] double power(double complement) const noexcept {
         // complement^spare = 2^(spare * log2(complement)), both by polynomials of degree three.
         const auto bits = std::bit_cast<std::uint64_t>(complement);
         const double mantissa =
@@ -48,16 +58,15 @@ public:
         const double log2 =
             static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1023) +
             ((0.16404256 * mantissa - 1.09886529) * mantissa + 3.14829793) * mantissa - 2.21347520;
-        const double power = spare_ * log2;
-        const double whole = std::floor(power);
-        const double part = power - whole;
+        const double exponent = spare_ * log2;
+        // Complements are at most one, so this rounds down (a part of one does no harm).
+        const std::int64_t whole = static_cast<std::int64_t>(exponent) - 1;
+        const double part = exponent - static_cast<double>(whole);
         const double root = 1.0 + part * (0.69583282 + part * (0.22606716 + part * 0.07810002));
-        const auto scale = std::bit_cast<double>(
-            static_cast<std::uint64_t>(static_cast<std::int64_t>(whole) + 1023) << 52);
-        return root * scale / complement;
+        const auto scale = std::bit_cast<double>(static_cast<std::uint64_t>(whole + 1023) << 52);
+        return root * scale;
     }
 
-private:
     double spare_;
 };
 

@@ -27,8 +27,7 @@ void test_complete_graph() {
     }
 }
 
-/// With kappa 0 the value of a doubly stochastic matrix is its entropy: log of n^n / n^n... here
-/// of the pattern of ones, n log n.
+/// With kappa 0 the value is the log of the capacity, n log n for the complete graph.
 void test_kappa_zero_is_the_capacity() {
     const Block block = blocks::complete(7);
     CHECK(near(bethe(block.view(), {.kappa = 0.0}).log, 7 * std::log(7.0), 1e-9));

@@ -1,11 +1,11 @@
 // A Markov chain over perfect matchings whose chances are in proportion to their weights.
 //
-// A worm unmatches a random row u, which leaves a hole at its column v. Then, until it closes: a row
-// k of column v is picked with chance proportional to its weight there; if k is u, v is u's column
-// and the worm ends; else k takes v and the hole moves to the column k had (Jerrum and Sinclair 1989
-// in the manner of Prokof'ev and Svistunov 2001). Each worm is reversible for the product of
-// weights. Samples are taken after a fixed number of worms: after a fixed number of steps they would
-// be biased towards short worms.
+// A worm unmatches a random row u, which leaves a hole at its column v. Then, until it closes: a
+// row k of column v is picked with chance proportional to its weight there; if k is u, v is u's
+// column and the worm ends; else k takes v and the hole moves to the column k had (Prokof'ev and
+// Svistunov 2001). Each worm is reversible for the product of weights: a state with hole v has the
+// weight of its edges times the sum of column v. Samples are taken after a fixed number of worms;
+// after a fixed number of steps they would be biased.
 //
 // Cost: about n steps a worm on random graphs, few on bands; 10 to 25 ns a step up to 10^4 rows.
 // 8 bytes an edge and 8 a row; 16 an edge with weights.
