@@ -18,13 +18,14 @@ from typing import cast
 
 import anonymatch as am
 from anonymatch._native import best_isa
-from benchmarks import dense, posteriors, read_csv, scale, sparse, startup
+from benchmarks import dense, estimates, posteriors, read_csv, scale, sparse, startup
 from benchmarks.report import HEADER, Line, Size, summary
 
 SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "dense": dense.lines,
     "posteriors": posteriors.lines,
     "sparse": sparse.lines,
+    "estimates": estimates.lines,
     "scale": scale.lines,
     "csv": read_csv.lines,
     "startup": startup.lines,

@@ -14,6 +14,7 @@ _TITLES = {
     "dense": "Dense counts",
     "posteriors": "Posteriors",
     "sparse": "Sparse, near-complete and split graphs",
+    "estimates": "Estimates beyond exact reach",
     "scale": "Scale: blocks, allowed and forced edges",
     "csv": "Reading CSV",
     "startup": "Start-up",

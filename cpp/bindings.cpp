@@ -390,6 +390,8 @@ void bind_estimates(nb::module_& m) {
                                         owned(std::move(found.counts)),
                                         owned(std::move(found.last)), found.steps);
              });
+}
+
 void bind_nesting(nb::module_& m) {
     m.attr("nesting_group") = am::nesting_group;
     nb::class_<am::Nesting>(m, "Nesting")

@@ -18,6 +18,7 @@ NAMES = [
     "Adaptive",
     "AddedEdge",
     "AnonymatchError",
+    "ApproximateNote",
     "Attack",
     "AttackStep",
     "BlockView",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SECTIONS = ("dense", "posteriors", "sparse", "scale", "csv", "startup")
+SECTIONS = ("dense", "posteriors", "sparse", "estimates", "scale", "csv", "startup")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -452,6 +452,8 @@ def _check_messages(block: Rows, kappa: float) -> None:
         raise ValueError(f"kappa {kappa} is not in [0, 1]")
     if block.weights is not None and len(block.weights) != len(block.indices):
         raise ValueError(f"{len(block.weights)} weights for {len(block.indices)} edges")
+
+
 # ---- nested bounds
 
 

@@ -52,7 +52,10 @@ def test_beyond_the_budget_nothing_is_started(graph: am.Graph, budget: Any) -> N
     assert no.value.seconds > 0
     assert no.value.memory > 0
     with pytest.raises(am.BudgetError, match=r"^exact posteriors would take .*; allow it with"):
+        am.posterior(graph, exact=True, budget=budget, progress=moved)
+    with pytest.raises(am.BudgetError):
         am.posterior(graph, budget=budget, progress=moved)
+    assert am.count(graph, budget=budget, progress=moved).method == "proven bounds"
 
 
 def test_a_refusal_tells_the_cost_in_words_and_how_to_allow_it() -> None:
@@ -71,7 +74,7 @@ def test_a_graph_beyond_all_methods_is_refused_at_any_budget() -> None:
     with pytest.raises(am.BudgetError, match="would take more than a million years"):
         am.count(HARD, exact=True)
     with pytest.raises(am.BudgetError):
-        am.posterior(HARD, budget=1e12)
+        am.posterior(HARD, exact=True, budget=1e12)
 
 
 def test_what_the_refusal_says_is_enough() -> None:

@@ -137,15 +137,16 @@ def note(message: object) -> None:
 
 @contextmanager
 def notes() -> Iterator[list[str]]:
-    """Collect what the package remarks about a file, and say it at the end."""
-    from anonymatch import FileNote
+    """Collect what the package remarks about a file or an answer, and say it at the end."""
+    from anonymatch import ApproximateNote, FileNote
 
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", FileNote)
+        for kind in (FileNote, ApproximateNote):
+            warnings.simplefilter("always", kind)
         yield said
     for warning in caught:
-        if issubclass(warning.category, FileNote):
+        if issubclass(warning.category, FileNote | ApproximateNote):
             said.append(str(warning.message))
             note(warning.message)
         else:

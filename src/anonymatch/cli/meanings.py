@@ -15,6 +15,11 @@ _WAYS = {
     "ryser": ("signed sums", "over sets of behaviours"),
     "signs": ("signed sums", "over all choices of signs"),
     "proven bounds": ("bounds", "proven without counting"),
+    "guided sampling": ("an estimate", "random draws guided by belief propagation"),
+    "bridge sampling": ("an estimate", "guided draws held against a Markov chain"),
+    "bracket": ("an estimate", "draws and a chain that hardly meet: between the two"),
+    "worm chain": ("an estimate", "samples of a Markov chain over matchings"),
+    "belief propagation + worm chain": ("an estimate", "messages, held against a Markov chain"),
 }
 
 _BOUNDS = {

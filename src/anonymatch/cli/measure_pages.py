@@ -47,6 +47,10 @@ def metrics_page(
 ) -> list[RenderableType]:
     """The system's figures, then the users, those with the smallest sets first."""
     lines: list[pages.Line] = list(pages.count_lines(graph, found.count)[:1])
+    if found.confidence < 1.0:
+        low, high = (words.power(end) for end in (found.count.low, found.count.high))
+        sure = f"{words.share(found.confidence)} sure; estimated with seed {found.count.seed}"
+        lines.append(("", f"{low} to {high}", sure))
     for name, shown in _TITLES.items():
         if name in found.figures:
             lines.append((shown, _figure(found, name), found.meanings[name].meaning))

@@ -138,6 +138,7 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
             ("total weight", _value(count), "of all matchings, each the product of its weights"),
             ("", "", _trust(count)),
             ("log2", f"{count.log2:.10g}", "of the total weight; it depends on the weights' unit"),
+            *_luck(count),
             way,
         ]
     lines = [("matchings", _value(count), f"ways to match users to what was seen; {_trust(count)}")]
@@ -152,7 +153,21 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
         reached = words.share(max(count.low / full, 0.0))
         meaning = f"if everybody fitted everything; {least}{reached} of it is reached"
         lines.append(("at most", words.bits(full), meaning))
-    return [*lines, way]
+    return [*lines, *_luck(count), way]
+
+
+def _luck(count: am.Count) -> list[Line]:
+    """What an estimate rests on, and what holds without it."""
+    if count.confidence == 1.0:
+        return []
+    draws = f"seed {count.seed}: the same seed gives the same answer"
+    if count.effective:
+        worth = f"{count.effective:,.0f} draws"
+        lines = [("worth", worth, f"independent draws that would tell as much; {draws}")]
+    else:
+        lines = [("worth", "little", f"draws and chain hardly meet: more --budget helps; {draws}")]
+    sure = words.bits_between(*count.proven)
+    return [*lines, ("proven", sure, "bits of it that need no luck")]
 
 
 def _value(count: am.Count) -> str:
@@ -207,6 +222,8 @@ def posterior_page(
     """The users of whom an attacker is surest."""
     graph = posterior.graph
     trust = "exact" if posterior.exact else f"errors below {posterior.error:.1g}"
+    if posterior.confidence < 1.0:
+        trust += f", {words.share(posterior.confidence)} sure"
     likely = "as likely as they weigh" if graph.weighted else "equally likely"
     rows = order(found)
     shown = rows if top == 0 else rows[:top]
@@ -215,7 +232,7 @@ def posterior_page(
         heading(f"{title}: {size(graph)}"),
         figures(
             [
-                ("chances", trust, f"all matchings {likely}; see --explain"),
+                ("chances", trust, f"all matchings {likely}; {_source(posterior)}see --explain"),
                 ("identified", words.plural(sure, "user"), "whose behaviour is certain"),
             ]
         ),
@@ -231,6 +248,10 @@ def posterior_page(
     if explain:
         page.append(bullets(f"How: {posterior.method}", str(posterior.plan).splitlines()))
     return page
+
+
+def _source(posterior: am.Posterior) -> str:
+    return "" if posterior.confidence == 1.0 else f"estimated with seed {posterior.seed}; "
 
 
 def certainty_table(
@@ -258,7 +279,7 @@ def certainty_table(
 
 
 def sample_page(
-    title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], seed: int, *, top: int
+    title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], how: str, *, top: int
 ) -> list[RenderableType]:
     """Matchings beside each other, a line a user."""
     shown = graph.n_users if top == 0 else min(top, graph.n_users)
@@ -268,7 +289,7 @@ def sample_page(
         table.add_row(*(Text(words.name(v)) for v in (user, *(behaviours[j] for j in row))))
     page = [
         heading(f"{title}: {size(graph)}"),
-        figures([("drawn", words.plural(len(drawn), "matching"), f"independently; seed {seed}")]),
+        figures([("drawn", words.plural(len(drawn), "matching"), how)]),
         Padding(table, (1, 0, 0, 2)),
     ]
     more = []

@@ -75,6 +75,8 @@ def count_record(count: am.Count) -> Record:
         "low": _finite(count.low),
         "high": _finite(count.high),
         "confidence": count.confidence,
+        "proven": [_finite(end) for end in count.proven],
+        "effective": count.effective,
         "method": count.method,
         "seed": count.seed,
         "plan": _plan(count.plan),
@@ -92,6 +94,9 @@ def posterior_record(posterior: am.Posterior, *, counts: bool) -> Record:
             graph.rows().tolist(), graph.indices.tolist(), posterior.chances.tolist(), strict=True
         )
     ]
+    if posterior.errors is not None:
+        for edge, error in zip(edges, posterior.errors.tolist(), strict=True):
+            edge["error"] = error
     if counts:
         for edge, value in zip(edges, posterior.counts.by_edge.tolist(), strict=True):
             edge["count"] = _number(value)

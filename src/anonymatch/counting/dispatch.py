@@ -16,6 +16,7 @@ from anonymatch.counting.estimate import CONFIDENCE, Estimate
 from anonymatch.counting.job import Job, Settings
 from anonymatch.counting.plan import METHODS
 from anonymatch.counting.posterior import Objects, Posterior
+from anonymatch.counting.promise import Promise
 from anonymatch.counting.reduce import places
 from anonymatch.counting.result import Count, Factor, power_product
 from anonymatch.counting.total import Total
@@ -57,8 +58,9 @@ def count(
         exact methods; what they do not reach is estimated to +-0.01 in the log, or for 30 seconds.
         More seconds make estimates closer; 0 leaves them out: only proven bounds remain.
     epsilon, delta : float, optional
-        A result within a factor 1 +- epsilon with probability 1 - delta is enough. An exact answer
-        always is; beyond the budget the call is refused.
+        Ask for a promise: within a factor 1 +- epsilon with chance 1 - delta (default 0.1 and
+        0.05 if one is given). Blocks that are quickly counted are exact; beyond the budget the
+        call is refused with the predicted cost.
     seed : int, optional
         For estimates (default 0); the same seed gives the same answer on any number of threads.
     executor : concurrent.futures.Executor, optional
@@ -95,8 +97,11 @@ def count(
             weighted=graph.weighted,
         )
     job = Job(graph, settings, edges=False)
+    promise = None if settings.exact else Promise.of(epsilon, delta)
+    if promise is not None:
+        return _combine(job, *job.keep(promise), confidence=1.0 - promise.delta)
     over = job.beyond_budget()
-    if over and (settings.exact or epsilon is not None or delta is not None):
+    if over and settings.exact:
         raise job.refusal("an exact count")
     return _combine(job, over, job.estimate(over))
 
@@ -204,7 +209,12 @@ def _settings(
     )
 
 
-def _combine(job: Job, over: frozenset[int], estimates: dict[int, Estimate]) -> Count:
+def _combine(
+    job: Job,
+    over: frozenset[int],
+    estimates: dict[int, Estimate],
+    confidence: float = CONFIDENCE,
+) -> Count:
     """The product over blocks: exact, or an interval."""
     weighted = job.graph.weighted
     logs, errors = job.small_logs()
@@ -233,7 +243,7 @@ def _combine(job: Job, over: frozenset[int], estimates: dict[int, Estimate]) -> 
         log=total.log,
         low=total.log if exact else low,
         high=total.log if exact else high,
-        confidence=CONFIDENCE if sampled else 1.0,
+        confidence=confidence if sampled else 1.0,
         proven=proven,
         effective=min((found.effective for found in sampled), default=None),
         seed=job.settings.seed if sampled else None,

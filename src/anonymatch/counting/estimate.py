@@ -18,7 +18,14 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bounds
-from anonymatch.counting.bridge import Bracket, Bridge, bracket_of, bridge_of, hidden_variance, t_quantile
+from anonymatch.counting.bridge import (
+    Bracket,
+    Bridge,
+    bracket_of,
+    bridge_of,
+    hidden_variance,
+    t_quantile,
+)
 from anonymatch.counting.guide import Chains, Guide, spread_of
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
@@ -31,7 +38,7 @@ CONFIDENCE = 0.95
 # Skewed weights make nominal intervals hold less often than they say; these hold 95 % measured.
 _NOMINAL = 0.97
 _PILOT = 64  # draws
-_FEWEST = 3
+_FEWEST = 4
 _CHEAP_DRAWS = 1000  # made in any case if they take no longer than this: rare weights show up late
 _CHEAP_SECONDS = 0.5
 _FEW = 30  # draws below which the logs of weights are taken for normal

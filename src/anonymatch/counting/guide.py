@@ -28,6 +28,7 @@ _FROZEN = 0.95  # a chance from which plain messages may miss what else there is
 _EDGE_SECONDS = 4e-7  # of a draw, and of what each halving of a tree adds
 _HALVING_SECONDS = 2e-7
 _LEAF_ROWS = 12.0  # down to which trees halve
+_LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
 _CACHE_EDGES = 2e5  # from which on memory slows draws down
 _STEP_SECONDS = 2e-8
 _CHAINS = 16
@@ -73,7 +74,7 @@ class Guide:
     def path_seconds(self) -> float:
         """Of a plain draw, and of following a matching."""
         slower = 1.0 + 0.5 * max(0.0, math.log2(self.block.n_edges / _CACHE_EDGES))
-        return _EDGE_SECONDS * self.block.n_edges * slower + 1e-5
+        return _EDGE_SECONDS * self.block.n_edges * slower + _LEAF_SECONDS
 
     @property
     def tree_seconds(self) -> float:
@@ -150,7 +151,7 @@ class Chains:
     @staticmethod
     def seconds_of(block: Block) -> float:
         """Predicted seconds of a sample."""
-        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_users / 2e4))
+        slower = 1.0 + 1.2 * max(0.0, math.log2(block.n_users / 2e4))
         return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
 
     def warm(self, effort: Effort) -> None:

@@ -15,6 +15,7 @@ from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.moduli import Words
 from anonymatch.counting.plan import Context, Option, choose
+from anonymatch.counting.promise import Promise
 from anonymatch.counting.reduce import Ints, Kind, Reduced, SmallKinds, reduce
 from anonymatch.counting.result import Factor, Plan, Step
 from anonymatch.counting.solution import Floats, Solution
@@ -24,6 +25,7 @@ from anonymatch.graph.bipartite import Graph
 
 __all__ = ["Job", "Settings"]
 
+_QUICK = 1.0  # predicted seconds of an exact count that no promise is worth
 _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
 _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
 _CLOSE_CHANCE = 0.01  # half-width of a chance
@@ -107,6 +109,32 @@ class Job:
                 effort=self.effort,
             )
         return found
+
+    def keep(self, promise: Promise) -> tuple[frozenset[int], dict[int, Estimate]]:
+        """Kinds that are not counted exactly, by place, and what is promised of each.
+
+        Exact where that is quick. Else draws, unless they are predicted to cost more.
+        """
+        slow = {k for k, option in enumerate(self.options) if option.seconds > _QUICK}
+        share = promise.shared(self.kinds[k].copies for k in slow)
+        found: dict[int, Estimate] = {}
+        for k in sorted(slow):
+            option, budget = self.options[k], self.settings.budget
+            exact = budget.allows(option.seconds, option.memory)
+            cheaper = replace(budget, seconds=min(option.seconds, budget.seconds))
+            seeds = np.random.SeedSequence((self.settings.seed, self.kinds[k].number))
+            try:
+                found[k] = share.keep(
+                    self.kinds[k].block,
+                    seed=int(seeds.generate_state(1, np.uint64)[0]),
+                    budget=cheaper if exact else budget,
+                    effort=self.effort,
+                )
+            except BudgetError:
+                if not exact:
+                    raise
+                self.effort.expect(option.seconds)
+        return frozenset(found), found
 
     def estimate_edges(self, over: frozenset[int]) -> dict[int, EdgeEstimate] | None:
         """Chances in the kinds beyond the budget, by place; None if one is out of reach."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import anonymatch as am
 from anonymatch.cli import records
 from anonymatch.cli.app import File, Out, app, load, top_option
-from anonymatch.cli.console import show, watch
+from anonymatch.cli.console import notes, show, watch
 from anonymatch.cli.options import Options, command, option, whole
 from anonymatch.cli.words import plural
 from anonymatch.errors import InputError
@@ -28,9 +28,9 @@ Size = Annotated[
 ]
 
 
-@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "digits"))
+@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed", "digits"))
 def count(*, file: File, explain: Explain = False, options: Options) -> None:
-    """How many ways can users be matched to what was seen? In bits, and exactly."""
+    """How many ways can users be matched to what was seen? In bits, exactly if possible."""
     graph = load(file, options)
     answer = watch("counting", lambda tell: am.count(graph, **options.keywords(tell)))
     if options.json:
@@ -41,7 +41,7 @@ def count(*, file: File, explain: Explain = False, options: Options) -> None:
     show(*pages.count_page(file.name, graph, answer, digits=options.digits, explain=explain))
 
 
-@command(app, acts=("json", "exact", "method", "budget", "memory", "threads"))
+@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed"))
 def posterior(
     *,
     file: File,
@@ -75,7 +75,7 @@ def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: boo
     chances = am.posterior(graph, **options.keywords(tell))
     if counts:
         if not chances.exact:
-            raise InputError("--counts: the weights make floating-point chances; add --exact")
+            raise InputError("--counts: these chances are not exact; add --exact")
         _ = chances.counts  # long work, so it belongs here and not to the printing
     return chances
 
@@ -90,6 +90,8 @@ def _edge_columns(chances: Posterior, *, counts: bool) -> dict[str, Any]:
         "behaviour": [behaviours[j] for j in graph.indices.tolist()],
         "chance": chances.chances,
     }
+    if chances.errors is not None:
+        columns["error"] = chances.errors
     if counts:
         columns["count"] = [all_digits(value) for value in chances.counts.by_edge.tolist()]
     return columns
@@ -110,7 +112,8 @@ def sample(
     saving.check_target(out)
     graph = load(file, options)
     _check_size(size, graph, options)
-    drawn = watch("drawing", lambda tell: am.sample(graph, size, **options.drawing(tell)))
+    with notes() as said:
+        drawn = watch("drawing", lambda tell: am.sample(graph, size, **options.drawing(tell)))
     if out is not None:
         saving.save(_drawn_columns(graph, drawn), out)
     if options.json:
@@ -119,7 +122,8 @@ def sample(
         record = {"users": [records.label(user) for user in graph.users], "matchings": matchings}
         records.print_json(record | {"seed": options.draw_seed} | records.graph_record(graph))
     elif out is None:
-        show(*pages.sample_page(file.name, graph, drawn, options.draw_seed, top=top))
+        how = f"{'nearly ' if said else ''}independently; seed {options.draw_seed}"
+        show(*pages.sample_page(file.name, graph, drawn, how, top=top))
     else:
         print(f"saved {plural(size, 'matching')} in {out}", file=sys.stderr)
 

@@ -27,7 +27,7 @@ def _size(text: str) -> float:
     return value
 
 
-@command(app, acts=("json", "method", "budget", "memory", "threads"))
+@command(app, acts=("json", "method", "budget", "memory", "threads", "seed"))
 def metrics(
     *,
     file: File,

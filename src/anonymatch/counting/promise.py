@@ -1,0 +1,80 @@
+"""A promise for the whole graph, kept by promises for its hard blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from anonymatch.counting.block import Block
+from anonymatch.counting.bounds import block_bounds
+from anonymatch.counting.estimate import Estimate
+from anonymatch.counting.guarantee import guaranteed
+from anonymatch.counting.padding import squared
+from anonymatch.effort import Budget, Effort
+
+__all__ = ["METHOD", "Promise"]
+
+METHOD = "guaranteed draws"
+_EPSILON, _DELTA = 0.1, 0.05  # of which only the other was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Within a factor 1 +- epsilon with chance 1 - delta."""
+
+    epsilon: float
+    delta: float
+
+    @classmethod
+    def of(cls, epsilon: float | None, delta: float | None) -> Promise | None:
+        """What was asked for; None if nothing was."""
+        if epsilon is None and delta is None:
+            return None
+        return cls(
+            _EPSILON if epsilon is None else float(epsilon),
+            _DELTA if delta is None else float(delta),
+        )
+
+    def shared(self, copies: Iterable[int]) -> Promise:
+        """What each kind of block must keep, so that the product of all copies keeps the whole.
+
+        Factors multiply, so logs are shared out evenly over all copies; chances to fail add up
+        over the kinds, for equal blocks are drawn once.
+
+        Examples
+        --------
+        >>> Promise(0.21, 0.1).shared([1, 1])
+        Promise(epsilon=0.1, delta=0.05)
+        """
+        numbers = list(copies)
+        blocks = max(sum(numbers), 1)
+        above = math.expm1(math.log1p(self.epsilon) / blocks)
+        below = -math.expm1(math.log1p(-self.epsilon) / blocks)
+        return Promise(min(above, below), self.delta / max(len(numbers), 1))
+
+    def keep(self, block: Block, *, seed: int, budget: Budget, effort: Effort) -> Estimate:
+        """The block's count, as promised.
+
+        Raises
+        ------
+        BudgetError
+            If that is predicted to cost more than the budget.
+        """
+        square = squared(block)
+        if square is None:
+            raise budget.refusal(
+                "a guaranteed count of a block with so many spare behaviours", math.inf, 0.0
+            )
+        padded, divisor = square
+        log, how = guaranteed(
+            padded, epsilon=self.epsilon, delta=self.delta, seed=seed, budget=budget, effort=effort
+        )
+        return Estimate(
+            log=log - divisor,
+            low=how.low - divisor,
+            high=how.high - divisor,
+            proven=block_bounds(block),
+            method=METHOD,
+            effective=float(how.draws),
+        )
