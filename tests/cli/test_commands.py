@@ -496,3 +496,50 @@ def test_a_refusal_names_the_cost_and_the_option(
     assert (code, out) == (2, "")
     assert "an exact answer would take about" in err
     assert "allow it with --budget" in err
+
+
+# ---- estimates
+
+
+@pytest.fixture
+def hard(tmp_path: Path) -> Path:
+    path = tmp_path / "hard.csv"
+    am.write(am.random_regular(40, 8, seed=1), path)
+    return path
+
+
+def test_an_estimate_is_told_with_its_seed_and_what_is_proven(
+    capsys: pytest.CaptureFixture[str], hard: Path
+) -> None:
+    code, out, _ = run(capsys, "count", hard, "--budget", "0.2", "--seed", "3")
+    words = " ".join(out.split())
+
+    assert code == 0
+    for part in ("95 % sure interval", "an estimate", "seed 3", "proven", "need no luck"):
+        assert part in words
+    record = answer(capsys, "count", hard, "--budget", "0.2", "--seed", "3")
+    assert record["confidence"] == 0.95
+    assert record["seed"] == 3
+    assert record["effective"] > 1
+    assert record["proven"][0] <= record["low"] <= record["log"] <= record["high"]
+
+
+def test_estimated_chances_have_errors(capsys: pytest.CaptureFixture[str], hard: Path) -> None:
+    record = answer(capsys, "posterior", hard, "--budget", "0.2")
+
+    assert record["confidence"] == 0.95
+    assert all(0 < edge["error"] <= record["error"] for edge in record["edges"])
+    code, out, _ = run(capsys, "posterior", hard, "--budget", "0.2")
+    assert code == 0
+    assert "estimated with seed 0" in " ".join(out.split())
+    code, _, err = run(capsys, "posterior", hard, "--budget", "0.2", "--counts")
+    assert code == 2
+    assert "not exact" in err
+
+
+def test_what_a_chain_has_drawn_is_said(capsys: pytest.CaptureFixture[str], hard: Path) -> None:
+    code, out, err = run(capsys, "sample", hard, "--budget", "0.2", "--size", "2")
+
+    assert code == 0
+    assert "nearly independently" in out
+    assert "note: matchings of 40 users come from a Markov chain" in err

@@ -25,11 +25,10 @@ Matchings = npt.NDArray[np.int32]
 
 _SMALL_BLOCK = 200  # users up to which flatter messages cost little
 _FROZEN = 0.95  # a chance from which plain messages may miss what else there is
-_EDGE_SECONDS = 4e-7  # of a draw, and of what each halving of a tree adds
-_HALVING_SECONDS = 2e-7
-_LEAF_ROWS = 12.0  # down to which trees halve
+_EDGE_SECONDS = 5.5e-7  # of a plain draw
+_TREE_PATHS = 1.7  # plain draws that a tree costs
 _LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
-_CACHE_EDGES = 2e5  # from which on memory slows draws down
+_CACHE_EDGES = 2e4  # from which on memory slows draws down
 _STEP_SECONDS = 2e-8
 _CHAINS = 16
 _STEPS = 10  # a user between two samples of a chain
@@ -78,8 +77,7 @@ class Guide:
 
     @property
     def tree_seconds(self) -> float:
-        halvings = max(0.0, math.log2(self.block.n_users / _LEAF_ROWS))
-        return self.path_seconds * (1.0 + _HALVING_SECONDS / _EDGE_SECONDS * halvings)
+        return _TREE_PATHS * self.path_seconds
 
     def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
         """Trees [first, last): the mean of their weights is unbiased for the count."""
@@ -151,7 +149,7 @@ class Chains:
     @staticmethod
     def seconds_of(block: Block) -> float:
         """Predicted seconds of a sample."""
-        slower = 1.0 + 1.2 * max(0.0, math.log2(block.n_users / 2e4))
+        slower = 1.0 + 2.0 * max(0.0, math.log2(block.n_users / 2e4))
         return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
 
     def warm(self, effort: Effort) -> None:
