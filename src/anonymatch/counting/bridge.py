@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from scipy.special import expit, logsumexp, stdtrit
 
 __all__ = ["Bracket", "Bridge", "bracket_of", "bridge_of", "hidden_variance", "t_quantile"]
@@ -97,6 +96,8 @@ def bridge_of(forward: Floats, backward: Floats) -> Bridge | None:
     high = max(alive.max(), flat.max()) + 50.0
     if excess(low) <= 0.0 or excess(high) >= 0.0:
         return None
+    from scipy.optimize import brentq  # slow to import, and seldom needed
+
     log = float(brentq(excess, low, high, xtol=1e-10))
     ahead = np.zeros(len(forward))
     ahead[np.isfinite(forward)] = expit(alive - log)
