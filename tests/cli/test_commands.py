@@ -543,3 +543,18 @@ def test_what_a_chain_has_drawn_is_said(capsys: pytest.CaptureFixture[str], hard
     assert code == 0
     assert "nearly independently" in out
     assert "note: matchings of 40 users come from a Markov chain" in err
+
+
+def test_a_promise_is_kept_or_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = hard_graph(tmp_path, 40)
+    record = answer(capsys, "count", path, "--epsilon", 0.2, "--delta", 0.01)
+
+    assert (record["method"], record["confidence"], record["exact"]) == (
+        "guaranteed draws",
+        0.99,
+        False,
+    )
+    assert record["high"] - record["low"] <= math.log(1.2 / 0.8) + 1e-9
+    for bad in (0, 1, 7):
+        code, _, err = run(capsys, "count", path, "--epsilon", bad)
+        assert (code, err.count("\n"), "epsilon must" in err) == (2, 1, True)

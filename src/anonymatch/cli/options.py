@@ -22,7 +22,7 @@ from anonymatch.counting.plan import METHODS
 from anonymatch.effort import Budget, Progress, usable_cores
 from anonymatch.errors import InputError
 
-__all__ = ["Options", "command", "option", "whole"]
+__all__ = ["Options", "amount", "command", "option", "whole"]
 
 T = TypeVar("T")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
@@ -49,7 +49,7 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
-def _amount(text: str) -> float:
+def amount(text: str) -> float:
     """A number from 0; "inf" is no limit."""
     try:
         value = float(text)
@@ -82,7 +82,7 @@ class Options:
             "--budget",
             "Predicted seconds of one core that may be spent (300 unless told).",
             metavar="SECONDS",
-            parser=_amount,
+            parser=amount,
         ),
     ] = None
     memory: Annotated[
@@ -91,7 +91,7 @@ class Options:
             "--memory",
             "Predicted memory that may be used (half of the machine's unless told).",
             metavar="GIB",
-            parser=_amount,
+            parser=amount,
         ),
     ] = None
     threads: Annotated[

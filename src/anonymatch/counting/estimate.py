@@ -35,7 +35,7 @@ __all__ = ["CONFIDENCE", "Allowance", "Estimate", "Sampling", "estimate"]
 Floats = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
-# Skewed weights make nominal intervals hold less often than they say; these hold 95 % measured.
+# Skewed weights make nominal intervals hold less often than they say.
 _NOMINAL = 0.97
 _PILOT = 64  # draws
 _FEWEST = 4

@@ -9,7 +9,7 @@ import anonymatch as am
 from anonymatch.cli import records
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import notes, show, watch
-from anonymatch.cli.options import Options, command, option, whole
+from anonymatch.cli.options import Options, amount, command, option, whole
 from anonymatch.cli.words import plural
 from anonymatch.errors import InputError
 
@@ -29,10 +29,34 @@ Size = Annotated[
 
 
 @command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed", "digits"))
-def count(*, file: File, explain: Explain = False, options: Options) -> None:
+def count(
+    *,
+    file: File,
+    explain: Explain = False,
+    epsilon: Annotated[
+        float | None,
+        option(
+            "--epsilon",
+            "Promise a value within a factor 1 +- E, or refuse.",
+            metavar="E",
+            parser=amount,
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        option(
+            "--delta",
+            "Chance that the promise fails (0.05 unless told).",
+            metavar="D",
+            parser=amount,
+        ),
+    ] = None,
+    options: Options,
+) -> None:
     """How many ways can users be matched to what was seen? In bits, exactly if possible."""
     graph = load(file, options)
-    answer = watch("counting", lambda tell: am.count(graph, **options.keywords(tell)))
+    promise: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    answer = watch("counting", lambda tell: am.count(graph, **promise, **options.keywords(tell)))
     if options.json:
         records.print_json(records.count_record(answer) | records.graph_record(graph))
         return
