@@ -208,3 +208,9 @@ def test_bad_questions_are_one_line() -> None:
         improve(am.Graph.from_rows(["1", "1"], n_behaviours=1))
     with pytest.raises(am.NoMatchingError, match="2 users"):
         improve(am.Graph.from_rows([[0], [0], [1]], n_behaviours=2))
+
+
+def test_nobody_to_improve() -> None:
+    found = am.improve(am.Graph.from_edges([]))
+
+    assert found.edges == ()

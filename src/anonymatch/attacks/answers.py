@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -173,7 +174,10 @@ def _answer(job: Job, kind: Kind, option: Option, *, exactly: bool) -> Answer:
 
 def _exact_price(kind: Kind, option: Option) -> tuple[float, float]:
     """Predicted seconds and bytes of exact integers for all edges, on top of their chances."""
-    words = words_for(block_bits(kind.block))
+    bits = block_bits(kind.block)
+    if not math.isfinite(bits):  # weights whose sums leave doubles
+        return math.inf, math.inf
+    words = words_for(bits)
     run = option.seconds * _EXACT * (1 + _WORD * (words - 1))
     each = _INTEGER * (1 + words / 16)
     if option.method == "frontier":

@@ -202,6 +202,8 @@ def improve(
     edges = whole(edges, "edges", least=1)
     round_ = _Round(Budget.of(budget), executor)
     start = count(graph, budget=budget, executor=executor)
+    if graph.n_users == 0:
+        return Improvement(start=start, edges=(), graph=graph)
     found: list[AddedEdge] = []
     now, notes = graph, None
     needed = missing_pairs(graph)

@@ -240,4 +240,6 @@ def _names(names: Sequence[Hashable]) -> pl.Series:
             return pl.Series(names, dtype=pl.Int64)
         except (OverflowError, TypeError):
             pass
-    return pl.Series([str(name) for name in names], dtype=pl.String)
+    # A name with half a surrogate pair is no text for polars; it is shown escaped.
+    texts = [str(name).encode(errors="backslashreplace").decode() for name in names]
+    return pl.Series(texts, dtype=pl.String)
