@@ -9,6 +9,9 @@ from anonymatch.attacks.exposure import Exposures, exposure, exposures
 from anonymatch.attacks.improve import AddedEdge, Improvement, improve
 from anonymatch.attacks.result import Attack, AttackStep, Ties
 from anonymatch.attacks.strategies import STRATEGIES
+from anonymatch.audits.auditing import audit
+from anonymatch.audits.gates import GATES, Gate, check_gates
+from anonymatch.audits.result import Audit
 from anonymatch.counting.bounds import Bounds, bounds, bregman
 from anonymatch.counting.chain_sample import ApproximateNote
 from anonymatch.counting.dispatch import count, posterior
@@ -78,6 +81,7 @@ from anonymatch.measures.summary import Metrics, metrics
 from anonymatch.sources.relays import path_counts, relay_graph, relay_weights
 
 __all__ = [
+    "GATES",
     "METHODS",
     "STRATEGIES",
     "Adaptive",
@@ -86,6 +90,7 @@ __all__ = [
     "ApproximateNote",
     "Attack",
     "AttackStep",
+    "Audit",
     "BlockView",
     "Blocks",
     "Bounds",
@@ -99,6 +104,7 @@ __all__ = [
     "Exposures",
     "Figure",
     "FileNote",
+    "Gate",
     "Graph",
     "Improvement",
     "InputError",
@@ -118,11 +124,13 @@ __all__ = [
     "allowed",
     "attack",
     "attack_component",
+    "audit",
     "aztec",
     "band",
     "blocks",
     "bounds",
     "bregman",
+    "check_gates",
     "circulant",
     "complete",
     "count",

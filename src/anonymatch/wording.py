@@ -1,8 +1,10 @@
-"""Words of messages that depend on a number."""
+"""Words of messages that depend on a number, and names that are safe to show."""
 
 from __future__ import annotations
 
-__all__ = ["several"]
+from collections.abc import Sequence
+
+__all__ = ["name", "names", "several"]
 
 
 def several(number: int, noun: str, plural: str | None = None) -> str:
@@ -14,3 +16,30 @@ def several(number: int, noun: str, plural: str | None = None) -> str:
     ('1 user', '3 users', '2 entries')
     """
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def name(value: object) -> str:
+    r"""A user's or behaviour's name on one line, safe to show on any terminal.
+
+    Examples
+    --------
+    >>> name("ann"), name("two\nlines\x1b[2J")
+    ('ann', 'two\\nlines\\x1b[2J')
+    """
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def names(values: Sequence[object], most: int = 4, *, total: int | None = None) -> str:
+    """Some names and how many more there are; ``total`` when ``values`` are only the first ones.
+
+    Examples
+    --------
+    >>> names(["ann", "bob", "cem"]), names("abcdef"), names("abcd", total=5000)
+    ('ann, bob, cem', 'a, b, c, d and 2 more', 'a, b, c, d and 4,996 more')
+    """
+    number = len(values) if total is None else total
+    shown = ", ".join(name(value) for value in values[:most])
+    return shown if number <= most else f"{shown} and {number - most:,} more"

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
+from anonymatch.audits.identified import identified
 from anonymatch.cli import meanings, pages, records, words
-from anonymatch.cli.exposed import certainty, exposed, order
+from anonymatch.cli.certainty import certainty, order
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,7 +40,7 @@ def demo_page(graph: am.Graph, options: Options, tell: Progress) -> list[Rendera
     count = am.count(graph, **keywords)
     bound = am.bounds(graph).bregman
     parts = am.blocks(graph)
-    pairs = exposed(graph)
+    pairs = identified(graph)
     found = certainty(am.posterior(graph, **keywords))
     free = [row for row in order(found).tolist() if found.candidates[row] > 1]
     lines = pages.count_lines(graph, count)[:-1]
@@ -53,7 +54,7 @@ def demo_page(graph: am.Graph, options: Options, tell: Progress) -> list[Rendera
         pages.heading(f"The example {EXAMPLE.name}: {pages.size(graph)}"),
         pages.paragraph(_STORY),
         pages.figures(lines),
-        pages.exposed_list(pairs, len(pairs)),
+        pages.identified_list(pairs, len(pairs)),
         pages.paragraph("How sure the attacker is of the others:"),
         pages.certainty_table(graph, found, [*free[:2], *free[-2:]], _MARKS),
         pages.paragraph(
@@ -75,7 +76,7 @@ def demo_record(graph: am.Graph, options: Options, tell: Progress) -> dict[str, 
         "path": str(EXAMPLE),
         "count": records.count_record(am.count(graph, **keywords)),
         "bounds": records.bounds_record(am.bounds(graph), am.witness(graph)),
-        **records.blocks_record(graph, exposed(graph)),
+        **records.blocks_record(graph, identified(graph)),
         "posterior": records.posterior_record(am.posterior(graph, **keywords), counts=False),
         **records.graph_record(graph),
     }

@@ -14,8 +14,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from anonymatch.audits.identified import Identified
 from anonymatch.cli import meanings, words
-from anonymatch.cli.exposed import Certainty, Exposed, order
+from anonymatch.cli.certainty import Certainty, order
 from anonymatch.effort import in_words
 from anonymatch.graph.structure import structure
 
@@ -34,9 +35,9 @@ __all__ = [
     "columns",
     "count_lines",
     "count_page",
-    "exposed_list",
     "figures",
     "heading",
+    "identified_list",
     "indented",
     "paragraph",
     "posterior_page",
@@ -325,7 +326,7 @@ def bounds_page(
 
 
 def blocks_page(
-    title: str, graph: am.Graph, parts: am.Blocks, pairs: Sequence[Exposed], *, top: int
+    title: str, graph: am.Graph, parts: am.Blocks, pairs: Sequence[Identified], *, top: int
 ) -> list[RenderableType]:
     """Blocks by size, who hides among whom, and who is exposed and why."""
     found = structure(graph)
@@ -352,7 +353,7 @@ def blocks_page(
     if len(hiding):
         page.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
     if pairs:
-        page.append(exposed_list(pairs, n_forced))
+        page.append(identified_list(pairs, n_forced))
     return page
 
 
@@ -380,7 +381,7 @@ def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> Re
     return bullets("Who hides among whom:", lines)
 
 
-def exposed_list(pairs: Sequence[Exposed], n_forced: int) -> RenderableType:
+def identified_list(pairs: Sequence[Identified], n_forced: int) -> RenderableType:
     """Identified users with the reason."""
     lines = [
         f"{words.name(pair.user)} did {words.name(pair.behaviour)}: {pair.reason}."

@@ -23,7 +23,7 @@ from anonymatch.graph.structure import block_table
 
 if TYPE_CHECKING:
     import anonymatch as am
-    from anonymatch.cli.exposed import Exposed
+    from anonymatch.audits.identified import Identified
 
 __all__ = [
     "blocks_record",
@@ -122,7 +122,7 @@ def bounds_record(found: am.Bounds, why: am.Witness | None) -> Record:
     }
 
 
-def blocks_record(graph: am.Graph, pairs: Iterable[Exposed]) -> Record:
+def blocks_record(graph: am.Graph, pairs: Iterable[Identified]) -> Record:
     """Blocks and exposed pairs."""
     table = block_table(graph)
     users = _members(graph.users, table.users, table.user_offsets)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import decimal
 import math
-from collections.abc import Sequence
 from fractions import Fraction
+
+from anonymatch.wording import name, names
 
 __all__ = [
     "all_digits",
@@ -23,33 +24,6 @@ _SHORT = 21  # digits that are still read as a number
 _ROUNDING = 1e-12  # of shares that are computed from logs
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 _PIECE_BITS = 4096  # below it Python's own conversion is fast, and within its limit on digits
-
-
-def name(value: object) -> str:
-    r"""A user's or behaviour's name on one line, safe to show on any terminal.
-
-    Examples
-    --------
-    >>> name("ann"), name("two\nlines\x1b[2J")
-    ('ann', 'two\\nlines\\x1b[2J')
-    """
-    text = str(value)
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
-def names(values: Sequence[object], most: int = 4, *, total: int | None = None) -> str:
-    """Some names and how many more there are; ``total`` when ``values`` are only the first ones.
-
-    Examples
-    --------
-    >>> names(["ann", "bob", "cem"]), names("abcdef"), names("abcd", total=5000)
-    ('ann, bob, cem', 'a, b, c, d and 2 more', 'a, b, c, d and 4,996 more')
-    """
-    number = len(values) if total is None else total
-    shown = ", ".join(name(value) for value in values[:most])
-    return shown if number <= most else f"{shown} and {number - most:,} more"
 
 
 def plural(amount: int, noun: str) -> str:

@@ -20,6 +20,7 @@ import gzip
 import os
 import stat
 import warnings
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ from anonymatch.graph.file_formats.source import Source
 from anonymatch.whole_file import as_path, unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     from anonymatch.graph.inputs import Parts
@@ -81,15 +82,8 @@ def read(path: str | os.PathLike[str]) -> Graph:
     """
     place = as_path(path)
     suffix, packed = _suffix(place)
-    try:
-        _check_file(place)
+    with reading(place):
         parts, notes = _reader(suffix)(Source(place, packed))
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{place}: {_reason(error)}") from None
-    except MemoryError:
-        raise InputError(f"{place}: reading it needs more memory than there is") from None
     for note in notes:
         warnings.warn(f"{place}: {note}", FileNote, stacklevel=2)
     return Graph(*parts)
@@ -127,6 +121,20 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
                 writer(graph, stream)  # type: ignore[arg-type]
         else:
             writer(graph, file)
+
+
+@contextmanager
+def reading(place: Path) -> Iterator[None]:
+    """Refuse what is no regular file; what is wrong inside becomes one line with its name."""
+    try:
+        _check_file(place)
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{place}: {_reason(error)}") from None
+    except MemoryError:
+        raise InputError(f"{place}: reading it needs more memory than there is") from None
 
 
 def _suffix(path: Path) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ from anonymatch.measures.figure import ROUNDING, Figure
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Range", "UserFigures", "user_figures"]
+__all__ = ["Range", "UserFigures", "name_column", "user_figures"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -39,13 +39,19 @@ class Range:
         """An increasing function of the figure."""
         return Range(*(function(part) for part in (self.value, self.low, self.high)))
 
+    def minus_log2(self) -> Range:
+        """-log2 of the figure, which swaps the ends; 0.0 rather than -0.0."""
+        return Range(*(0.0 - np.log2(part) for part in (self.value, self.high, self.low)))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UserFigures:
-    """Figures of all users of a graph, as arrays in the order of its users. Entropies are in bits.
+    """Figures of all users, as arrays in their order. Entropies are in bits.
 
     Attributes
     ----------
+    users, behaviours : sequence
+        Names.
     degree : array
         Behaviours that the user may have done, taken alone: the candidate set.
     allowed : array
@@ -60,7 +66,8 @@ class UserFigures:
         Index of the behaviour that is the best guess; -1 where chances are not known.
     """
 
-    graph: Graph
+    users: Sequence[Hashable]
+    behaviours: Sequence[Hashable]
     degree: Ints
     allowed: Ints
     shannon: Range
@@ -70,12 +77,17 @@ class UserFigures:
     chance: Range
     guess: Ints
 
+    @property
+    def known(self) -> bool:
+        """Whether there is a value, not only an interval, for every user."""
+        return not bool(np.isnan(self.chance.value).any())
+
     def frame(self) -> pl.DataFrame:
         """A table with a row a user; null where only the interval is known."""
         import polars as pl
 
         columns: dict[str, pl.Series] = {
-            "user": _names(self.graph.users),
+            "user": name_column(self.users),
             "degree": pl.Series(self.degree),
             "allowed": pl.Series(self.allowed),
         }
@@ -85,7 +97,7 @@ class UserFigures:
             columns[f"{name}_low"] = pl.Series(of_users.low)
             columns[f"{name}_high"] = pl.Series(of_users.high)
         places = pl.Series(self.guess)
-        columns["guess"] = _names(self.graph.behaviours).gather(places.set(places < 0, None))
+        columns["guess"] = name_column(self.behaviours).gather(places.set(places < 0, None))
         return pl.DataFrame(columns)
 
     def below(self, threshold: float) -> Figure:
@@ -145,12 +157,13 @@ def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
     shannon = edges.shannon()
     chance = edges.largest()
     return UserFigures(
-        graph=graph,
+        users=graph.users,
+        behaviours=graph.behaviours,
         degree=graph.degrees,
         allowed=edges.sizes,
         shannon=shannon,
         renyi2=edges.renyi2(),
-        min_entropy=_minus_log2(chance),
+        min_entropy=chance.minus_log2(),
         effective=shannon.map(np.exp2),
         chance=chance,
         guess=edges.guesses(),
@@ -191,7 +204,7 @@ class _Edges:
 
     def renyi2(self) -> Range:
         squares = Range(*(self.sum(part**2) for part in (self.chances, self.low, self.high)))
-        return _minus_log2(self._within(squares, 1.0 / self.sizes, 1.0))
+        return self._within(squares, 1.0 / self.sizes, 1.0).minus_log2()
 
     def largest(self) -> Range:
         if not len(self.rows):
@@ -224,12 +237,7 @@ def _surprise(chances: Floats) -> Floats:
     return result
 
 
-def _minus_log2(chances: Range) -> Range:
-    """-log2, which swaps the ends; 0.0 rather than -0.0."""
-    return Range(*(0.0 - np.log2(part) for part in (chances.value, chances.high, chances.low)))
-
-
-def _names(names: Sequence[Hashable]) -> pl.Series:
+def name_column(names: Sequence[Hashable]) -> pl.Series:
     """Names as a column: whole numbers if all are, else text."""
     import polars as pl
 

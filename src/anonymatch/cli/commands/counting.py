@@ -78,7 +78,8 @@ def posterior(
     options: Options,
 ) -> None:
     """Who is exposed? The chance that each user did each behaviour."""
-    from anonymatch.cli import exposed, pages, saving
+    from anonymatch.cli import pages, saving
+    from anonymatch.cli.certainty import certainty
 
     saving.check_target(out)
     graph = load(file, options)
@@ -89,7 +90,7 @@ def posterior(
         record = records.posterior_record(chances, counts=counts)
         records.print_json(record | records.graph_record(graph))
         return
-    found = exposed.certainty(chances)
+    found = certainty(chances)
     show(*pages.posterior_page(file.name, chances, found, top=top, explain=explain))
     if out is not None:
         print(f"saved {plural(graph.n_edges, 'chance')} in {out}", file=sys.stderr)
@@ -193,12 +194,13 @@ def blocks(
     *, file: File, top: Annotated[int, top_option("Blocks and users")] = 20, options: Options
 ) -> None:
     """Who hides among whom, who is identified, and why."""
-    from anonymatch.cli import exposed, pages
+    from anonymatch.audits.identified import identified
+    from anonymatch.cli import pages
 
     graph = load(file, options)
     parts = watch("blocks", lambda _: am.blocks(graph))
     most = None if options.json else top or None
-    pairs = watch("reasons", lambda _: exposed.exposed(graph, most))
+    pairs = watch("reasons", lambda _: identified(graph, most))
     if options.json:
         records.print_json(records.blocks_record(graph, pairs) | records.graph_record(graph))
         return

@@ -23,7 +23,7 @@ from anonymatch.graph.file_formats.source import Source, decode
 from anonymatch.wording import several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     from anonymatch.graph.bipartite import Graph
@@ -38,6 +38,20 @@ _OTHER_KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04":
 
 def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
     """The parts of a graph, and notes."""
+    frame, data = load(source, separator, tables.check_columns)
+    if frame.is_empty():
+        raise InputError("it has a header and no rows; add one row an edge")
+    try:
+        return tables.convert(frame)
+    except EdgeError as error:
+        lines = tuple(line_of_row(data, separator, row) for row in error.positions)
+        raise InputError(f"{tables.places('line', lines)}: {error}") from None
+
+
+def load(
+    source: Source, separator: str, check: Callable[[list[str]], None]
+) -> tuple[pl.DataFrame, memoryview]:
+    """The table as text, and the bytes of the file; ``check`` sees the columns beforehand."""
     if source.packed:
         content: bytes | mmap.mmap = source.content()
     else:
@@ -47,7 +61,7 @@ def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     data = memoryview(content)
     columns = _header(data, separator)
-    tables.check_columns(columns)
+    check(columns)
     _check_memory(data)
     try:
         frame = pl.read_csv(
@@ -67,13 +81,7 @@ def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
         except InputError:
             _check_quotes(bytes(data), separator)
             raise
-    if frame.is_empty():
-        raise InputError("it has a header and no rows; add one row an edge")
-    try:
-        return tables.convert(frame)
-    except EdgeError as error:
-        lines = tuple(_line(data, separator, row) for row in error.positions)
-        raise InputError(f"{tables.places('line', lines)}: {error}") from None
+    return frame, data
 
 
 def write(graph: Graph, stream: BinaryIO, separator: str) -> None:
@@ -156,7 +164,7 @@ def _refuse(line: int, fields: int, expected: int) -> None:
     )
 
 
-def _line(data: memoryview, separator: str, row: int) -> int:
+def line_of_row(data: memoryview, separator: str, row: int) -> int:
     """The line of the file where a row (0 is the first after the header) begins."""
     begin = 1
     seen = -2

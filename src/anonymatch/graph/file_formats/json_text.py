@@ -41,11 +41,7 @@ _UNFOLDS = 24  # Python's lists and numbers take about this many times the bytes
 
 def read(source: Source) -> tuple[Parts, list[str]]:
     """The parts of a graph, and notes."""
-    text = source.text()
-    if not text.strip():
-        raise InputError("it is empty")
-    limits.check_memory(_UNFOLDS * len(text), "reading it as JSON")
-    document = _parse(text, "")
+    document = load(source)
     if not isinstance(document, dict):
         raise InputError('need an object: {"edges": [[user, behaviour], ...]} or {user: [...]}')
     if "edges" in document and set(document) <= _KEYS:
@@ -53,6 +49,15 @@ def read(source: Source) -> tuple[Parts, list[str]]:
     if "users" in document and set(document) <= _KEYS:
         raise InputError('there is no "edges"; add "edges": [[user, behaviour], ...]')
     return _mapping(document)
+
+
+def load(source: Source) -> Any:
+    """The one JSON value that a file holds."""
+    text = source.text()
+    if not text.strip():
+        raise InputError("it is empty")
+    limits.check_memory(_UNFOLDS * len(text), "reading it as JSON")
+    return _parse(text, "")
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:

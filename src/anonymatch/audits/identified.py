@@ -1,4 +1,4 @@
-"""Who is exposed: pairs that are certain and why, and how sure an attacker is of each user."""
+"""Who is identified, and why: pairs that are in every perfect matching, each with its reason."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.cli.words import name, names
-from anonymatch.counting.posterior import Posterior
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import forced, structure
+from anonymatch.wording import name, names
 
-__all__ = ["Certainty", "Exposed", "certainty", "exposed", "order"]
-
-Floats = npt.NDArray[np.float64]
+__all__ = ["Identified", "identified"]
 
 _MOST_WORK = 100_000_000  # users and edges that searches for rivals may touch: a second or two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exposed:
+class Identified:
     """A user who is in the same pair in every perfect matching."""
 
     user: Hashable
@@ -29,14 +26,14 @@ class Exposed:
     reason: str
 
 
-def exposed(graph: Graph, most: int | None = None) -> list[Exposed]:
+def identified(graph: Graph, most: int | None = None) -> list[Identified]:
     """The pairs that are in every perfect matching, up to ``most``, each with its reason.
 
     Examples
     --------
-    >>> [pair.reason for pair in exposed(Graph.from_rows(["110", "110", "111"]))]
+    >>> [pair.reason for pair in identified(Graph.from_rows(["110", "110", "111"]))]
     ['nobody else fits 2']
-    >>> [pair.reason for pair in exposed(Graph.from_rows(["1100", "1100", "0110"]))]
+    >>> [pair.reason for pair in identified(Graph.from_rows(["1100", "1100", "0110"]))]
     ['what else fits is needed by 0, 1, who fit nothing else']
     """
     users = graph.users
@@ -57,7 +54,7 @@ def exposed(graph: Graph, most: int | None = None) -> list[Exposed]:
             who = names(some, total=len(others)) if some else "others"
             fit = "fits" if len(others) == 1 else "fit"
             reason = f"what else fits is needed by {who}, who {fit} nothing else"
-        found.append(Exposed(user=user, behaviour=behaviour, reason=reason))
+        found.append(Identified(user=user, behaviour=behaviour, reason=reason))
     return found
 
 
@@ -89,50 +86,3 @@ class _Rivals:
         reached = breadth_first_order(self._steps, user, return_predecessors=False)
         self._work += len(self._degrees) + int(self._degrees[reached].sum())
         return np.sort(reached[1:])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Certainty:
-    """How sure an attacker is of every user; arrays in the order of the users.
-
-    ``behaviour`` is the index of the best guess, ``chance`` its chance, and ``candidates`` how many
-    equally likely behaviours the chances are worth: 2 to the power of their entropy in bits.
-    """
-
-    behaviour: npt.NDArray[np.int64]
-    chance: Floats
-    candidates: Floats
-
-
-def certainty(posterior: Posterior) -> Certainty:
-    """Best guess, its chance, and the worth of the candidates, of every user.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> found = certainty(am.posterior(am.Graph.from_rows(["110", "110", "111"])))
-    >>> found.behaviour.tolist(), found.chance.tolist(), found.candidates.tolist()
-    ([0, 0, 2], [0.5, 0.5, 1.0], [2.0, 2.0, 1.0])
-    """
-    graph, chances = posterior.graph, posterior.chances
-    starts = graph.indptr[:-1]
-    if not len(starts):
-        return Certainty(
-            behaviour=np.zeros(0, np.int64), chance=np.zeros(0), candidates=np.zeros(0)
-        )
-    best = np.maximum.reduceat(chances, starts)  # every user has an edge: there is a matching
-    places = np.flatnonzero(chances == best[graph.rows()])
-    first = places[np.searchsorted(places, starts)]
-    surprise = np.zeros(len(chances))
-    some = chances > 0
-    surprise[some] = -chances[some] * np.log2(chances[some])
-    return Certainty(
-        behaviour=graph.indices[first].astype(np.int64),
-        chance=best,
-        candidates=np.exp2(np.maximum(np.add.reduceat(surprise, starts), 0.0)),
-    )
-
-
-def order(found: Certainty) -> npt.NDArray[np.int64]:
-    """Users by falling certainty; ties by the worth of their candidates, then as they come."""
-    return np.lexsort((found.candidates.round(9), -found.chance.round(12)))

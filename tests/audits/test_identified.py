@@ -7,14 +7,16 @@ from hypothesis import given
 from tests.strategies import Matrix, graph_of, matrices
 
 import anonymatch as am
-from anonymatch.cli import exposed, records
+from anonymatch.audits import identified as module
+from anonymatch.audits.identified import identified
+from anonymatch.cli import records
 from anonymatch.cli.words import names
 
 
 @given(matrices(users=(1, 8), spare=2, matched=True))
 def test_rivals_are_the_witness_without_the_pair(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    for pair in exposed.exposed(graph):
+    for pair in identified(graph):
         others = am.Graph.from_edges(
             [edge for edge in graph.to_edges() if edge != (pair.user, pair.behaviour)],
             users=graph.users,
@@ -30,11 +32,11 @@ def test_rivals_are_the_witness_without_the_pair(matrix: Matrix) -> None:
 
 
 def test_searches_end_when_they_have_cost_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exposed, "_MOST_WORK", 5)
+    monkeypatch.setattr(module, "_MOST_WORK", 5)
     rows = ["110000", "110000", "011000", "000110", "000110", "000011"]
     graph = am.Graph.from_rows([f"{row}0" for row in rows])  # one behaviour is spare
 
-    first, last = (pair.reason for pair in exposed.exposed(graph))
+    first, last = (pair.reason for pair in identified(graph))
 
     assert first == "what else fits is needed by 0, 1, who fit nothing else"
     assert last == "what else fits is needed by others, who fit nothing else"
@@ -43,7 +45,7 @@ def test_searches_end_when_they_have_cost_enough(monkeypatch: pytest.MonkeyPatch
 @given(matrices(users=(1, 8), spare=2, matched=True))
 def test_the_record_of_blocks_is_what_the_library_says(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    record = records.blocks_record(graph, exposed.exposed(graph))
+    record = records.blocks_record(graph, identified(graph))
 
     assert record["blocks"] == [
         {"users": [*b.users], "behaviours": [*b.behaviours], "n_edges": b.n_edges}

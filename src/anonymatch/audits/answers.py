@@ -1,0 +1,183 @@
+"""What counting says of an observation: matchings, bits, and figures of each user."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anonymatch.counting.bounds import bounds, bregman
+from anonymatch.counting.dispatch import count, posterior
+from anonymatch.counting.posterior import Posterior
+from anonymatch.counting.result import Count
+from anonymatch.effort import Budget, Progress
+from anonymatch.errors import BudgetError, NoMatchingError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.structure import structure, witness
+from anonymatch.measures import system
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.passages import passage_count, passage_figures
+from anonymatch.measures.users import UserFigures, user_figures
+from anonymatch.sources.observation import Observation, Passage
+
+__all__ = ["Answers", "Work", "answers"]
+
+_LN2 = math.log(2.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """How the work of an audit shall run."""
+
+    budget: Budget
+    seed: int
+    executor: Executor | None = None
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """What everything else in an audit is made of.
+
+    Attributes
+    ----------
+    count : Count
+        Ways to match users and behaviours, without weights; places for lost users are not told
+        apart.
+    entropy : Figure
+        Of the matching that happened, in nats; the log of the count unless there are weights.
+    bound : float
+        Natural log of the most ways that the users' numbers of candidates allow.
+    full : float
+        Natural log of the ways if nothing were known.
+    users : UserFigures
+    edges : int
+        Pairs of a user and a candidate.
+    chances : Posterior or None
+        None for a passage, and beyond the budget.
+    confidence : float
+        Chance that the intervals hold; 1.0 means proven.
+    """
+
+    count: Count
+    entropy: Figure
+    bound: float
+    full: float
+    users: UserFigures
+    edges: int
+    chances: Posterior | None
+    confidence: float
+
+
+def answers(seen: Observation, work: Work) -> Answers:
+    """Count, chances and figures, exact where the budget allows."""
+    if seen.passage is not None:
+        return _of_passage(seen.passage)
+    assert seen.graph is not None
+    return _of_graph(seen.graph, seen.lost, work)
+
+
+def _of_passage(passage: Passage) -> Answers:
+    found = passage_count(passage.arrivals, passage.departures)
+    users = passage_figures(
+        passage.arrivals,
+        passage.departures,
+        users=passage.users,
+        behaviours=passage.behaviours,
+    )
+    n_users, n_behaviours = len(passage.users), len(passage.behaviours)
+    lost = n_users - n_behaviours
+    full = system.full_log(n_behaviours, n_users)
+    # Seen from the departures: each is one of the messages that had come in by then.
+    before = np.searchsorted(np.sort(passage.arrivals), passage.departures, side="right")
+    bound = bregman(before) if lost == 0 else float(np.log(before).sum())
+    return Answers(
+        count=found,
+        entropy=Figure.rounded(found.log, found.log, found.log),
+        bound=min(bound, full),
+        full=full,
+        users=users,
+        edges=int(users.degree.sum()) - (n_users if lost else 0),
+        chances=None,
+        confidence=1.0,
+    )
+
+
+def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
+    why = witness(graph)
+    if why is not None:
+        raise NoMatchingError(why.users, why.behaviours)
+    support = system.reweighted(graph, None) if graph.weighted else graph
+    found = _count(support, work)
+    weight = _count(graph, work) if graph.weighted else found
+    chances = _chances(graph, work)
+    error = 0.0 if chances is None else chances.error
+    known = _unknown(graph) if chances is None else chances.chances
+    alike = math.lgamma(lost + 1)
+    entropy = system.matching_entropy(weight, chances, graph, found)
+    n_users, n_behaviours = graph.n_users, graph.n_behaviours
+    edges = graph.n_edges
+    if lost:
+        edges -= int(graph.behaviour_degrees[n_behaviours - lost :].sum())
+    upper = bounds(support).bregman
+    confidence = min(found.confidence, weight.confidence)
+    return Answers(
+        count=_without_places(found, alike),
+        entropy=Figure.rounded(
+            *(end - alike for end in (entropy.value, entropy.low, entropy.high))
+        ),
+        bound=max(upper - alike, 0.0),
+        full=system.full_log(n_users, n_behaviours) - alike,
+        users=user_figures(graph, known, error),
+        edges=edges,
+        chances=chances,
+        confidence=confidence if chances is None else min(confidence, chances.confidence),
+    )
+
+
+def _count(graph: Graph, work: Work) -> Count:
+    return count(
+        graph,
+        budget=replace(work.budget, seconds=work.budget.seconds / 3),
+        seed=work.seed,
+        executor=work.executor,
+        progress=work.progress,
+    )
+
+
+def _chances(graph: Graph, work: Work) -> Posterior | None:
+    try:
+        return posterior(
+            graph,
+            budget=replace(work.budget, seconds=work.budget.seconds / 2),
+            seed=work.seed,
+            executor=work.executor,
+            progress=work.progress,
+        )
+    except BudgetError:
+        return None
+
+
+def _unknown(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Chances where nothing is known but which edges are in some matching."""
+    shape = structure(graph)
+    inside = shape.block_of_user[graph.rows()] == shape.block_of_behaviour[graph.indices]
+    return np.where(inside, np.nan, 0.0)
+
+
+def _without_places(found: Count, alike: float) -> Count:
+    """Ways that differ only in which of the equal places somebody lost has are one way."""
+    if alike == 0.0:
+        return found
+    low, high = found.proven
+    return replace(
+        found,
+        exact=False,
+        log=found.log - alike,
+        low=found.low - alike,
+        high=found.high - alike,
+        proven=(low - alike, high - alike),
+        factors=(),
+    )

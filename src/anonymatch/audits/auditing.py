@@ -1,0 +1,177 @@
+"""audit(): the whole road from a log to an answer, in one readable function."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from concurrent.futures import Executor
+from typing import Any
+
+from anonymatch.arguments import real, whole
+from anonymatch.audits.answers import Answers, Work, answers
+from anonymatch.audits.campaign import campaign, one_step
+from anonymatch.audits.people import people
+from anonymatch.audits.result import Audit, Cost
+from anonymatch.audits.scoring import score
+from anonymatch.audits.verdict import caveats, verdict
+from anonymatch.audits.worst import worst
+from anonymatch.designs.design import Design, design
+from anonymatch.effort import Budget, Progress
+from anonymatch.graph.bipartite import Graph
+from anonymatch.measures.figure import Figure
+from anonymatch.sources.observation import Observation
+from anonymatch.whole_file import as_path
+
+__all__ = ["audit"]
+
+_LN2 = math.log(2.0)
+_FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+
+
+def audit(
+    source: str | os.PathLike[str] | Graph | Observation,
+    *,
+    threshold: float = 5.0,
+    top: int = 20,
+    steps: int = 10,
+    budget: Budget | float | None = None,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    **how: Any,
+) -> Audit:
+    """Is this system good enough, and for whom is it worst?
+
+    Parameters
+    ----------
+    source : path, Graph or Observation
+        A message log, a simulator's log, a table of edges, rings, relays: what
+        :func:`anonymatch.sources.open_observation` reads.
+    threshold : float
+        An effective set size; the audit says which share of users is below it.
+    top : int
+        Worst users that are named with a reason.
+    steps : int
+        Exposures of the campaign.
+    budget : float or Budget, optional
+        Predicted seconds of one core for everything. What is beyond it is estimated.
+    seed, executor, progress
+        As for :func:`anonymatch.count`.
+    **how
+        Of a file: ``law="window:1,5"``, ``out=``, ``source=``, ``unit=``, ``cover=``, ``lost=``, as
+        :func:`anonymatch.sources.open_observation` takes them.
+
+    Raises
+    ------
+    NoMatchingError
+        If no matching explains what was seen; carries Hall's witness.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.audit(am.Graph.from_rows(["110", "110", "111"]))
+    >>> found.count.value, found.identified, found.worst[0].user, found.worst[0].reason
+    (2, 1, 2, 'nobody else fits 2')
+    >>> print(found.verdict)
+    0.333 bits of doubt per user; a typical one hides among 2 behaviours; 1 of 3 (33 %) is identified.
+    """
+    began = time.perf_counter()
+    threshold = real(threshold, "threshold")
+    top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
+    seen, name = _observation(source, how)
+    work = Work(budget=Budget.of(budget), seed=seed, executor=executor, progress=progress)
+    found = answers(seen, work)
+    users = found.users
+    n_users = max(len(users.users), 1)
+    bits = found.entropy.divided(n_users * _LN2)
+    below = users.below(threshold)
+    identified = int((users.allowed == 1).sum())
+    named = worst(seen, found, top)
+    messages = seen.graph is None or seen.mean_delay is not None
+    return Audit(
+        name=name,
+        observation=seen,
+        answers=found,
+        cost=_cost(seen, found),
+        bits=bits,
+        degree=_share(found.entropy, found.full),
+        bound=found.bound / n_users / _LN2,
+        reached=_share(found.entropy, found.bound),
+        designs=_designs(seen, found),
+        front=_front(seen, found),
+        identified=identified,
+        threshold=threshold,
+        below=below,
+        worst=named,
+        one_step=one_step(found),
+        campaign=campaign(seen, found, steps, work),
+        score=score(seen, found),
+        people=people(seen, found),
+        verdict=verdict(bits, users, named, messages=messages),
+        caveats=caveats(seen, found),
+        notes=seen.notes,
+        seed=seed,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _observation(
+    source: str | os.PathLike[str] | Graph | Observation, how: dict[str, Any]
+) -> tuple[Observation, str]:
+    if isinstance(source, Observation | Graph) and how:
+        raise TypeError(f"audit() takes {next(iter(how))!r} for files only")
+    if isinstance(source, Observation):
+        return source, source.source
+    if isinstance(source, Graph):
+        return Observation(graph=source, source="a graph"), "graph"
+    from anonymatch.sources.door import open_observation
+
+    path = as_path(source)
+    return open_observation(path, **how), path.name
+
+
+def _cost(seen: Observation, found: Answers) -> Cost:
+    return Cost(
+        edges=found.edges,
+        candidates=found.edges / max(len(found.users.users), 1),
+        mean_delay=seen.mean_delay,
+        longest_delay=seen.longest_delay,
+        cover=seen.cover,
+        lost=seen.lost,
+    )
+
+
+def _share(log: Figure, most: float) -> Figure:
+    if most <= 0.0:
+        return Figure(0.0, 0.0, 0.0)
+    return log.divided(most).clipped(0.0, 1.0)
+
+
+def _square(seen: Observation, found: Answers) -> bool:
+    n_users = len(found.users.users)
+    return seen.lost == 0 and n_users == len(found.users.behaviours) and n_users > 0
+
+
+def _designs(seen: Observation, found: Answers) -> tuple[Design, ...]:
+    """The best for the same users and edges, by both objectives."""
+    if not _square(seen, found):
+        return ()
+    users = len(found.users.users)
+    return tuple(
+        design(users=users, edges=found.edges, objective=objective)
+        for objective in ("matchings", "after_attack")
+    )
+
+
+def _front(seen: Observation, found: Answers) -> tuple[tuple[float, float], ...]:
+    """What the best designs give for fewer and for more candidates a user."""
+    if not _square(seen, found):
+        return ()
+    users = len(found.users.users)
+    own = found.edges / users
+    sizes = sorted({size for size in (*_FRONT, own) if size <= min(users, 4 * own)})
+    return tuple(
+        (edges / users, design(users=users, edges=edges).log2 / users)
+        for edges in (round(size * users) for size in sizes)
+    )

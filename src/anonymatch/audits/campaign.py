@@ -1,0 +1,223 @@
+"""Exposures one after another: what is left of the whole system at each step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.attacks.campaign import attack
+from anonymatch.attacks.result import Attack
+from anonymatch.audits.answers import Answers, Work
+from anonymatch.audits.result import Campaign, CampaignStep, OneStep
+from anonymatch.errors import BudgetError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.structure import structure
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.mixes import exponential_mix_inside
+from anonymatch.measures.passages import stay_of
+from anonymatch.sources.observation import Observation, Passage
+
+__all__ = ["campaign", "one_step"]
+
+_LN2 = math.log(2.0)
+_SHARE = 0.1  # of the budget
+
+Ints = npt.NDArray[np.int64]
+
+
+def one_step(found: Answers) -> OneStep | None:
+    """The best single target: the user with the largest Rényi-2 entropy; None for nobody.
+
+    If x is exposed, exp(-H2) of the matchings are left on average.
+    """
+    figures = found.users.renyi2
+    if not len(figures.high):
+        return None
+    known = figures.value if found.users.known else figures.high
+    i = int(np.argmax(known))
+    value, low, high = (float(part[i]) for part in (known, figures.low, figures.high))
+    return OneStep(target=found.users.users[i], lost_bits=Figure(value, low, high))
+
+
+def campaign(seen: Observation, found: Answers, steps: int, work: Work) -> Campaign:
+    """Up to ``steps`` exposures along the log's truth, or along one drawn from the chances."""
+    if steps == 0:
+        return Campaign(reason="no steps were asked for")
+    if seen.passage is not None:
+        return _through_passage(seen.passage, seen.truth, steps, work)
+    assert seen.graph is not None
+    if not found.users.known or found.confidence < 1.0:
+        return Campaign(reason="chances are not known exactly")
+    return _through_graph(seen.graph, seen.truth, found, steps, work)
+
+
+# ---- a graph
+
+
+def _through_graph(
+    graph: Graph, truth: Ints | None, found: Answers, steps: int, work: Work
+) -> Campaign:
+    """Only blocks that the attacker may turn to are looked at: those with the best targets."""
+    part, users, behaviours = _best_blocks(graph, found, steps)
+    given = None if truth is None else _local_truth(truth[users], behaviours, part)
+    try:
+        done = attack(
+            part,
+            steps=min(steps, part.n_users),
+            truth="sampled" if given is None else given,
+            exact=False,
+            seed=work.seed,
+            budget=replace(work.budget, seconds=_SHARE * work.budget.seconds),
+            executor=work.executor,
+        )
+    except BudgetError as error:
+        return Campaign(reason=str(error))
+    outside = int((found.users.allowed > 1).sum()) - int((found.users.allowed[users] > 1).sum())
+    return Campaign(
+        steps=tuple(
+            CampaignStep(
+                number=step.number,
+                target=step.target,
+                bits_left=max(left, 0.0) / _LN2,
+                in_doubt=None if step.in_doubt is None else outside + int(step.in_doubt),
+            )
+            for step, left in zip(done.steps, _entropies(done, found, graph.weighted), strict=True)
+        ),
+        truth="sampled" if given is None else "given",
+        seed=work.seed if given is None else None,
+        reason="" if done.steps else "everybody is identified already",
+    )
+
+
+def _entropies(done: Attack, found: Answers, weighted: bool) -> Iterator[float]:
+    """Nats left in the whole graph after each step.
+
+    Without weights, the log of what is left along the truth. With weights a log of weights is no
+    entropy; but each step lowers the entropy by the target's own, on average.
+    """
+    left = found.entropy.value
+    for step, before in zip(done.steps, done.logs, strict=False):
+        after = step.log if not weighted and step.log is not None else step.expected_log
+        left -= before - after
+        yield left
+
+
+def _best_blocks(graph: Graph, found: Answers, steps: int) -> tuple[Graph, Ints, Ints]:
+    """The blocks of the ``steps`` best first targets in different blocks.
+
+    An exposure changes its own block only. So whom a greedy attacker turns to next is in a block
+    already touched, or is the best of another one, of which no more than ``steps`` are needed.
+    """
+    shape = structure(graph)
+    best = np.zeros(shape.n_blocks)
+    np.maximum.at(best, shape.block_of_user, found.users.renyi2.value)
+    chosen = np.zeros(shape.n_blocks, dtype=bool)
+    chosen[np.argsort(-best, kind="stable")[:steps]] = True
+    users = np.flatnonzero(chosen[shape.block_of_user]).astype(np.int64)
+    inside = shape.block_of_behaviour >= 0
+    inside[inside] = chosen[shape.block_of_behaviour[inside]]
+    behaviours = np.flatnonzero(inside).astype(np.int64)
+    return graph.take(users, behaviours), users, behaviours
+
+
+def _local_truth(truth: Ints, behaviours: Ints, part: Graph) -> Ints | None:
+    """The truth in numbers of the part; None if it is not a perfect matching of it."""
+    if (truth < 0).any() or len(np.unique(truth)) < len(truth):
+        return None
+    places = np.searchsorted(behaviours, truth)
+    places = np.minimum(places, max(len(behaviours) - 1, 0))
+    if (behaviours[places] != truth).any():
+        return None
+    edges = part.rows() * np.int64(part.n_behaviours) + part.indices
+    wanted = np.arange(part.n_users, dtype=np.int64) * part.n_behaviours + places
+    return places if np.isin(wanted, edges).all() else None
+
+
+# ---- a passage
+
+
+def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Work) -> Campaign:
+    order = np.argsort(passage.departures, kind="stable")
+    left = passage.departures[order]
+    inside = exponential_mix_inside(passage.arrivals, left)
+    first = np.searchsorted(left, passage.arrivals, side="left")
+    lost = len(first) > len(left)
+    where = None if truth is None else _given(truth, order, first)
+    if where is None:
+        where = _drawn(first, len(left), np.random.default_rng([work.seed, 77]))
+    hidden = np.ones(len(first), dtype=bool)
+    open_departures = np.ones(len(left), dtype=bool)
+    found: list[CampaignStep] = []
+    for number in range(1, steps + 1):
+        stay = stay_of(inside[open_departures].tolist())
+        # Places among the departures that are still open.
+        place = np.concatenate(([0], np.cumsum(open_departures)))[first]
+        doubt = np.where(hidden, 1.0 - stay.collision[place], -1.0)
+        doubt[stay.allowed[place] == 1] = -1.0
+        target = int(np.argmax(doubt))
+        if doubt[target] <= 0.0:
+            break
+        hidden[target] = False
+        out = int(where[target])
+        inside[first[target] : out] -= 1  # for later departures it was gone already
+        if out < len(left):
+            open_departures[out] = False
+        bits = float(np.log2(inside[open_departures]).sum())
+        found.append(
+            CampaignStep(
+                number=number,
+                target=passage.users[target],
+                bits_left=bits,
+                in_doubt=_in_doubt(inside, open_departures, first, hidden, lost),
+            )
+        )
+    return Campaign(
+        steps=tuple(found),
+        truth="sampled" if truth is None else "given",
+        seed=work.seed if truth is None else None,
+        reason="" if found else "everybody is identified already",
+    )
+
+
+def _in_doubt(
+    inside: Ints,
+    open_departures: npt.NDArray[np.bool_],
+    first: Ints,
+    hidden: npt.NDArray[np.bool_],
+    lost: bool,
+) -> int:
+    """Messages that may still be several departures: all but those that find nobody inside."""
+    place = np.concatenate(([0], np.cumsum(open_departures)))[first]
+    alone = np.concatenate((inside[open_departures] == 1, [not lost]))
+    return int((hidden & ~alone[place]).sum())
+
+
+def _given(truth: Ints, order: Ints, first: Ints) -> Ints | None:
+    """Departure of each message in order of time; None where the truth does not say it all."""
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    where = np.where(truth >= 0, rank[np.maximum(truth, 0)] if len(rank) else 0, len(rank))
+    known = np.sort(where[where < len(rank)])
+    complete = len(known) == len(rank) and (known == np.arange(len(rank))).all()
+    return where if complete and (where >= first).all() else None
+
+
+def _drawn(first: Ints, number: int, draws: np.random.Generator) -> Ints:
+    """One truth: each departure is any of those inside."""
+    where = np.full(len(first), number, dtype=np.int64)
+    coming = np.argsort(first, kind="stable").tolist()
+    firsts, picks = first[coming].tolist(), draws.random(number).tolist()
+    waiting: list[int] = []
+    arrived = 0
+    for k, pick in enumerate(picks):
+        while arrived < len(coming) and firsts[arrived] <= k:
+            waiting.append(coming[arrived])
+            arrived += 1
+        i = int(pick * len(waiting))
+        waiting[i], waiting[-1] = waiting[-1], waiting[i]
+        where[waiting.pop()] = k
+    return where

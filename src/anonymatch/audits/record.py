@@ -1,0 +1,98 @@
+"""An audit as plain values: numbers, texts, lists, ready for JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonymatch.measures.figure import Figure
+
+if TYPE_CHECKING:
+    from anonymatch.audits.result import Audit
+
+__all__ = ["plain", "record"]
+
+_DIGITS = 2000.0  # natural log of a count up to which its digits are written
+
+
+def record(audit: Audit) -> dict[str, Any]:
+    """Every figure of an audit with its interval, the users' table apart."""
+    count = audit.count
+    short = count.exact and count.log < _DIGITS
+    return {
+        "name": audit.name,
+        "source": audit.observation.source,
+        "verdict": audit.verdict,
+        "n_users": audit.n_users,
+        "n_behaviours": audit.n_behaviours,
+        "cost": plain(audit.cost),
+        "count": {
+            "exact": count.exact,
+            "value": str(count.value) if short else None,
+            "log": plain(count.log),
+            "log2": plain(count.log2),
+            "low": plain(count.low),
+            "high": plain(count.high),
+            "confidence": count.confidence,
+            "method": count.method,
+            "seed": count.seed,
+        },
+        "bits": plain(audit.bits),
+        "degree": plain(audit.degree),
+        "bound": plain(audit.bound),
+        "reached": plain(audit.reached),
+        "designs": [
+            {
+                "objective": design.objective,
+                "bits": plain(design.log2 / design.users),
+                "bits_after_attack": plain(design.attack_log / math.log(2.0) / design.users),
+                "parts": str(design),
+            }
+            for design in audit.designs
+        ],
+        "front": plain(audit.front),
+        "identified": audit.identified,
+        "threshold": audit.threshold,
+        "below": plain(audit.below),
+        "worst": plain(audit.worst),
+        "one_step": plain(audit.one_step),
+        "campaign": plain(audit.campaign),
+        "score": plain(audit.score),
+        "people": None if audit.people is None else plain(audit.people.to_dicts()),
+        "caveats": list(audit.caveats),
+        "notes": list(audit.notes),
+        "exact": audit.exact,
+        "confidence": audit.confidence,
+        "seed": audit.seed,
+        "seconds": audit.seconds,
+    }
+
+
+def plain(value: Any) -> Any:
+    """Values that JSON has; what is infinite or unknown is None, and other names are text.
+
+    Examples
+    --------
+    >>> plain((Figure(0.5, -math.inf, 1.0), {"a": np.int64(3)}))
+    [{'value': 0.5, 'low': None, 'high': 1.0}, {'a': 3}]
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if dataclasses.is_dataclass(value):
+        names = (each.name for each in dataclasses.fields(value))
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return str(value)

@@ -1,0 +1,301 @@
+"""Audit: everything about one system in one frozen answer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from anonymatch.audits.answers import Answers
+from anonymatch.counting.result import Count
+from anonymatch.measures.figure import Figure
+from anonymatch.sources.observation import Observation
+from anonymatch.whole_file import as_path, unfinished
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from anonymatch.designs.design import Design
+
+__all__ = [
+    "Audit",
+    "Bin",
+    "Campaign",
+    "CampaignStep",
+    "Cost",
+    "OneStep",
+    "Score",
+    "Worst",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What the anonymity is paid with; None where the log does not say.
+
+    Attributes
+    ----------
+    edges : int
+        Pairs of a user and a behaviour that fit each other.
+    candidates : float
+        Behaviours that fit a user, on average.
+    mean_delay, longest_delay : float or None
+        Seconds.
+    cover : float or None
+        Share of the messages out that are nobody's.
+    lost : int
+        Messages that never came out.
+    """
+
+    edges: int
+    candidates: float
+    mean_delay: float | None
+    longest_delay: float | None
+    cover: float | None
+    lost: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """A user who is badly off, and why.
+
+    Attributes
+    ----------
+    user, guess : name
+        Who, and the attacker's best guess (None: not known, or that the message was lost).
+    chance : float or None
+        That the guess is right.
+    effective : float
+        As many equally likely behaviours as the user hides among; the low end if not known.
+    candidates, allowed : int
+        Behaviours that fit, and those of them that fit together with everybody else's.
+    reason : str
+    """
+
+    user: Hashable
+    guess: Hashable | None
+    chance: float | None
+    effective: float
+    candidates: int
+    allowed: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneStep:
+    """The attacker's best single exposure.
+
+    Attributes
+    ----------
+    target : name
+        Whose exposure leaves the fewest matchings on average.
+    lost_bits : Figure
+        Bits that the system loses by it: log2 of the matchings before over the expected ones left.
+    """
+
+    target: Hashable
+    lost_bits: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignStep:
+    """One exposure of several: who, and what is left of the whole system.
+
+    ``in_doubt`` are users of the whole system who are not identified.
+    """
+
+    number: int
+    target: Hashable
+    bits_left: float
+    in_doubt: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """Exposures one after another along one truth, each the attacker's best at that moment.
+
+    Attributes
+    ----------
+    steps : tuple of CampaignStep
+    truth : {"given", "sampled"}
+        The log's own, or one drawn from the chances.
+    seed : int or None
+    reason : str
+        Why there are no steps, if there are none.
+    """
+
+    steps: tuple[CampaignStep, ...] = ()
+    truth: str = "sampled"
+    seed: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Guesses that were promised about the same chance: how many, the mean promise, and how it was.
+
+    ``right`` is the share that was right.
+    """
+
+    low: float
+    high: float
+    guesses: int
+    promised: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The attacker's best guesses against the truth in the log.
+
+    Attributes
+    ----------
+    guesses : int
+        Users whose truth is known.
+    right : float
+        Share of them whose best guess is right.
+    promised : float
+        Share that the posteriors promise.
+    error : float
+        Standard error of the difference, if promises are kept.
+    calibrated : bool
+        Whether the difference is within three of them.
+    impossible : int
+        Users whose true behaviour does not fit the law: the law is wrong for them.
+    bins : tuple of Bin
+        By the promised chance.
+    """
+
+    guesses: int
+    right: float
+    promised: float
+    error: float
+    calibrated: bool
+    impossible: int
+    bins: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Audit:
+    """Is this system good enough, and for whom is it worst?
+
+    Attributes
+    ----------
+    name : str
+        Of the file, or "graph".
+    observation : Observation
+    n_users, n_behaviours : int
+        Messages in and out, unless the source knows no messages.
+    cost : Cost
+    count : Count
+        Ways to match users to behaviours.
+    bits : Figure
+        Bits per message: entropy of the matching that happened, through the users; without weights
+        log2 of the count through the users.
+    degree : Figure
+        The same as a share of what it is if nothing is known.
+    bound, reached : float, Figure
+        Bits per message that the numbers of candidates allow, and the share of it reached.
+    designs : tuple of Design
+        The best ones for as many users and edges: most matchings, most left after an attack. Empty
+        if users and behaviours differ in number.
+    front : tuple of (float, float)
+        Candidates a user, and bits per message of the best design for them.
+    identified : int
+        Users with one behaviour in all matchings.
+    threshold, below : float, Figure
+        An effective set size, and the share of users below it.
+    worst : tuple of Worst
+    one_step : OneStep or None
+    campaign : Campaign
+    score : Score or None
+    people : polars.DataFrame or None
+        A row a sender, if somebody sent several messages.
+    verdict : str
+        One line in words.
+    caveats, notes : tuple of str
+        What the figures do not say; what there is to know about the log.
+    exact : bool
+        Whether every figure is exact (or in doubles with a proven error).
+    confidence : float
+        Chance that the intervals hold; 1.0 means proven.
+    seed : int
+    seconds : float
+        Wall time that it took.
+    """
+
+    name: str
+    observation: Observation
+    answers: Answers = field(repr=False)
+    cost: Cost
+    bits: Figure
+    degree: Figure
+    bound: float
+    reached: Figure
+    designs: tuple[Design, ...] = field(repr=False)
+    front: tuple[tuple[float, float], ...] = field(repr=False)
+    identified: int
+    threshold: float
+    below: Figure
+    worst: tuple[Worst, ...] = field(repr=False)
+    one_step: OneStep | None
+    campaign: Campaign = field(repr=False)
+    score: Score | None
+    people: pl.DataFrame | None = field(repr=False)
+    verdict: str
+    caveats: tuple[str, ...] = field(repr=False)
+    notes: tuple[str, ...]
+    seed: int
+    seconds: float
+
+    @property
+    def n_users(self) -> int:
+        return len(self.answers.users.users)
+
+    @property
+    def n_behaviours(self) -> int:
+        return len(self.answers.users.behaviours) - self.observation.lost
+
+    @property
+    def count(self) -> Count:
+        return self.answers.count
+
+    @property
+    def confidence(self) -> float:
+        return self.answers.confidence
+
+    @property
+    def exact(self) -> bool:
+        return self.confidence == 1.0 and self.answers.users.known
+
+    @property
+    def users(self) -> pl.DataFrame:
+        """A row a user: candidates, allowed, entropies, effective set, best guess, its chance."""
+        return self.answers.users.frame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; the table of users apart (`users`)."""
+        from anonymatch.audits.record import record
+
+        return record(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same as text; also written to ``path`` if given."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        if path is not None:
+            with unfinished(as_path(path)) as beside:
+                beside.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+        return text
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write it as one HTML page that needs nothing else."""
+        # The only step up in the layers: a reader looks for the report on the audit.
+        from anonymatch.report.audit import audit_page
+        from anonymatch.report.page import write_page
+
+        write_page(audit_page(self), path)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.verdict}"

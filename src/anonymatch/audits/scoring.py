@@ -1,0 +1,70 @@
+"""The attacker's guesses against the truth: are the promised chances kept?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from anonymatch.audits.answers import Answers
+from anonymatch.audits.result import Bin, Score
+from anonymatch.sources.observation import Observation
+
+__all__ = ["score"]
+
+_BINS = 10
+
+
+def score(seen: Observation, found: Answers) -> Score | None:
+    """How often best guesses are right, and how often they should be; None without a truth."""
+    if seen.truth is None or not found.users.known:
+        return None
+    users = found.users
+    judged = (seen.truth >= 0) & (users.guess >= 0)
+    if not judged.any():
+        return None
+    promised = users.chance.value[judged]
+    right = seen.truth[judged] == users.guess[judged]
+    # Guesses of one system hang together, mostly against each other: the error is a safe one.
+    error = math.sqrt(float((promised * (1.0 - promised)).sum())) / len(promised)
+    difference = float(right.mean() - promised.mean())
+    return Score(
+        guesses=int(judged.sum()),
+        right=float(right.mean()),
+        promised=float(promised.mean()),
+        error=error,
+        calibrated=abs(difference) <= 3.0 * error + 1e-9,
+        impossible=_impossible(seen),
+        bins=_bins(promised, right),
+    )
+
+
+def _bins(promised: np.ndarray, right: np.ndarray) -> tuple[Bin, ...]:
+    places = np.minimum((promised * _BINS).astype(int), _BINS - 1)
+    return tuple(
+        Bin(
+            low=k / _BINS,
+            high=(k + 1) / _BINS,
+            guesses=int(inside.sum()),
+            promised=float(promised[inside].mean()),
+            right=float(right[inside].mean()),
+        )
+        for k in range(_BINS)
+        if (inside := places == k).any()
+    )
+
+
+def _impossible(seen: Observation) -> int:
+    """Users whose true behaviour is none of their candidates."""
+    truth = seen.truth
+    assert truth is not None
+    known = np.flatnonzero(truth >= 0)
+    if seen.passage is not None:
+        came, left = seen.passage.arrivals[known], seen.passage.departures[truth[known]]
+        return int((left < came).sum())
+    graph = seen.graph
+    assert graph is not None
+    edges = graph.rows().astype(np.int64) * graph.n_behaviours + graph.indices
+    pairs = known * graph.n_behaviours + truth[known]
+    places = np.minimum(np.searchsorted(edges, pairs), len(edges) - 1)
+    return int((edges[places] != pairs).sum())

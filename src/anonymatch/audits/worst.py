@@ -1,0 +1,60 @@
+"""The users who are worst off, and the reason for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymatch.audits.answers import Answers
+from anonymatch.audits.identified import identified
+from anonymatch.audits.result import Worst
+from anonymatch.sources.observation import Observation
+from anonymatch.wording import name, several
+
+__all__ = ["worst"]
+
+
+def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
+    """Up to ``most`` users: the largest chance to be guessed first, then the smallest set."""
+    users = found.users
+    chance = np.where(np.isnan(users.chance.value), users.chance.high, users.chance.value)
+    order = np.lexsort((users.effective.low.round(9), -chance.round(12)))[:most]
+    reasons = _reasons(seen, len(order))
+    return tuple(_one(int(i), found, reasons) for i in order)
+
+
+def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
+    users = found.users
+    known = not np.isnan(users.chance.value[i])
+    guess = int(users.guess[i])
+    user = users.users[i]
+    guessed = users.behaviours[guess] if known and guess >= 0 else None
+    candidates, allowed = int(users.degree[i]), int(users.allowed[i])
+    return Worst(
+        user=user,
+        guess=guessed,
+        chance=float(users.chance.value[i]) if known else None,
+        effective=float(users.effective.value[i] if known else users.effective.low[i]),
+        candidates=candidates,
+        allowed=allowed,
+        reason=reasons.get(user) or _open(candidates, allowed, guessed),
+    )
+
+
+def _reasons(seen: Observation, most: int) -> dict[object, str]:
+    """Why users are identified, by user."""
+    if seen.graph is None:
+        return {}
+    # Identified users come first in the order of the graph; those beyond ``most`` are not shown.
+    return {one.user: one.reason for one in identified(seen.graph, most)}
+
+
+def _open(candidates: int, allowed: int, guess: object) -> str:
+    """Why somebody who is not forced in a graph stands out."""
+    if allowed == 1 and candidates > 1:
+        return "nobody else was inside" if guess is not None else "the others are needed elsewhere"
+    if allowed < candidates:
+        rest = several(candidates - allowed, "candidate")
+        return f"{rest} of {candidates} can only be somebody else's; {allowed} are left"
+    if allowed == 1:
+        return "nothing else fits" if guess is None else f"nothing but {name(guess)} fits"
+    return f"only {several(allowed, 'candidate')}" if allowed <= 5 else "uneven chances"

@@ -1,0 +1,398 @@
+"""Laws: how long a mix holds messages back.
+
+=====================  ===========================================================================
+``window:1,5``         a delay from 1 to 5 seconds
+``exponential:2``      one mix with delays without memory, 2 seconds on average
+``erlang:3,0.5``       3 such mixes in a row, half a second on average in each
+``threshold:10``       a mix that waits for 10 messages and sends them on together
+``timed:60``           a mix that sends on every 60 seconds what it has (``timed:60,5``: from 5 on)
+``pool:100,10``        a mix that waits for 110 messages, sends on 100 of them, and keeps 10
+=====================  ===========================================================================
+
+Any other law is a function of the delay, in Python: :class:`Free`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.arguments import real, whole
+from anonymatch.errors import InputError
+
+__all__ = [
+    "Erlang",
+    "Exponential",
+    "Free",
+    "Law",
+    "Pool",
+    "Threshold",
+    "Timed",
+    "Window",
+    "check_law",
+    "parse_law",
+]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Every message leaves between ``low`` and ``high`` seconds after it came in.
+
+    If delays are uniform between the two and messages come in at random, all matchings within the
+    window are equally likely.
+
+    Examples
+    --------
+    >>> print(Window(1, 5))
+    window law, 1 to 5 s
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        _set(self, low=_finite(self.low, "window: low"), high=_finite(self.high, "window: high"))
+        if self.low > self.high:
+            raise InputError(f"window: low is {self.low:g}, above high, {self.high:g}; swap them")
+
+    @property
+    def mean_delay(self) -> float:
+        """Seconds on average, if all delays of the window are equally likely."""
+        return (self.low + self.high) / 2
+
+    @property
+    def longest_delay(self) -> float:
+        return self.high
+
+    def __str__(self) -> str:
+        return f"window law, {self.low:g} to {self.high:g} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """One mix that holds every message for an exponential time, ``mean`` seconds on average.
+
+    Such delays have no memory: whoever is inside may be the one that leaves, all equally likely.
+
+    References
+    ----------
+    .. [1] Kesdogan, Egner, Büschkes. Stop-and-go-mixes providing probabilistic anonymity in an
+       open system. Information Hiding 1998.
+
+    Examples
+    --------
+    >>> print(Exponential(2))
+    exponential law, 2 s on average
+    """
+
+    mean: float
+
+    def __post_init__(self) -> None:
+        _set(self, mean=_positive(self.mean, "exponential: mean"))
+
+    @property
+    def mean_delay(self) -> float:
+        return self.mean
+
+    @property
+    def longest_delay(self) -> float:
+        return math.inf
+
+    def __str__(self) -> str:
+        return f"exponential law, {self.mean:g} s on average"
+
+
+@dataclass(frozen=True, slots=True)
+class Erlang:
+    """So many exponential mixes in a row, ``mean`` seconds on average in each.
+
+    References
+    ----------
+    .. [1] Piotrowska, Hayes, Elahi, Meiser, Danezis. The Loopix anonymity system. USENIX Security
+       2017.
+
+    Examples
+    --------
+    >>> print(Erlang(3, 0.5))
+    Erlang law, 3 hops of 0.5 s on average
+    """
+
+    hops: int
+    mean: float
+
+    def __post_init__(self) -> None:
+        hops = whole(self.hops, "erlang: hops", least=1, most=10_000)
+        _set(self, hops=hops, mean=_positive(self.mean, "erlang: mean"))
+
+    @property
+    def mean_delay(self) -> float:
+        return self.hops * self.mean
+
+    @property
+    def longest_delay(self) -> float:
+        return math.inf
+
+    def __str__(self) -> str:
+        hops = "1 hop" if self.hops == 1 else f"{self.hops} hops"
+        return f"Erlang law, {hops} of {self.mean:g} s on average"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A mix that waits for ``batch`` messages and sends them on together.
+
+    How long a message waits depends on the others: the law alone knows no delay.
+
+    References
+    ----------
+    .. [1] Chaum. Untraceable electronic mail, return addresses, and digital pseudonyms. Comm. ACM
+       24(2), 1981.
+
+    Examples
+    --------
+    >>> print(Threshold(10))
+    threshold law, batches of 10
+    """
+
+    batch: int
+
+    def __post_init__(self) -> None:
+        _set(self, batch=whole(self.batch, "threshold: batch", least=1))
+
+    @property
+    def mean_delay(self) -> None:
+        return None
+
+    @property
+    def longest_delay(self) -> None:
+        return None
+
+    def __str__(self) -> str:
+        return f"threshold law, batches of {self.batch}"
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A mix that sends on all it has every ``interval`` seconds: at ``origin``, and so on.
+
+    Examples
+    --------
+    >>> print(Timed(60, 5))
+    timed law, every 60 s from 5 s on
+    """
+
+    interval: float
+    origin: float = 0.0
+
+    def __post_init__(self) -> None:
+        origin = real(self.origin, "timed: origin", low=-1e300, high=1e300)
+        _set(self, interval=_positive(self.interval, "timed: interval"), origin=origin)
+
+    @property
+    def mean_delay(self) -> float:
+        """Seconds on average, if messages come in at any time alike."""
+        return self.interval / 2
+
+    @property
+    def longest_delay(self) -> float:
+        return self.interval
+
+    def __str__(self) -> str:
+        start = f" from {self.origin:g} s on" if self.origin else ""
+        return f"timed law, every {self.interval:g} s{start}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A mix that waits for ``batch + kept`` messages, sends on ``batch`` and keeps the others.
+
+    Those that are kept are drawn from all inside. So whoever is inside at a flush may be among
+    those that leave, all equally likely, as in an exponential mix.
+
+    References
+    ----------
+    .. [1] Serjantov, Dingledine, Syverson. From a trickle to a flood: active attacks on several mix
+       types. Information Hiding 2002.
+
+    Examples
+    --------
+    >>> print(Pool(100, 10))
+    pool law, batches of 100 and 10 kept
+    """
+
+    batch: int
+    kept: int
+
+    def __post_init__(self) -> None:
+        batch = whole(self.batch, "pool: batch", least=1)
+        _set(self, batch=batch, kept=whole(self.kept, "pool: kept"))
+
+    @property
+    def mean_delay(self) -> None:
+        return None
+
+    @property
+    def longest_delay(self) -> None:
+        return None
+
+    def __str__(self) -> str:
+        return f"pool law, batches of {self.batch} and {self.kept} kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Any law: a function from delays to weights, 0 where a delay is impossible.
+
+    Parameters
+    ----------
+    function : callable
+        From an array of delays in seconds, none negative, to an array of weights of the same
+        length. Only their ratios matter.
+    longest : float
+        No delay is longer. Without it every later departure must be looked at.
+    mean : float, optional
+        Seconds on average, if known.
+    name : str
+        For people.
+
+    Examples
+    --------
+    >>> print(Free(lambda delays: 1 / (1 + delays), longest=60, name="heavy tail"))
+    heavy tail, up to 60 s
+    """
+
+    function: Callable[[Floats], npt.ArrayLike]
+    longest: float = math.inf
+    mean: float | None = None
+    name: str = field(default="free law", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(
+                f"free law: function must take an array of delays, not {self.function!r}"
+            )
+        _set(self, longest=real(self.longest, "free law: longest"))
+        if self.mean is not None:
+            _set(self, mean=_finite(self.mean, "free law: mean"))
+
+    @property
+    def mean_delay(self) -> float | None:
+        return self.mean
+
+    @property
+    def longest_delay(self) -> float:
+        return self.longest
+
+    def weights(self, delays: Floats) -> Floats:
+        """The function's weights of these delays, checked."""
+        try:
+            found = np.asarray(self.function(delays), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{self.name}: the function fails on an array of delays ({error})"
+            ) from None
+        if found.shape != delays.shape:
+            raise InputError(
+                f"{self.name}: the function must give one weight a delay, {len(delays)} of them; "
+                f"it gives the shape {found.shape}"
+            )
+        wrong = np.flatnonzero(~(found >= 0) | np.isinf(found))
+        if len(wrong):
+            at = int(wrong[0])
+            raise InputError(
+                f"{self.name}: the weight of a delay of {delays[at]:g} s is {found[at]:g}; weights "
+                "must be finite and not negative"
+            )
+        return found
+
+    def __str__(self) -> str:
+        end = "" if self.longest == math.inf else f", up to {self.longest:g} s"
+        return f"{self.name}{end}"
+
+
+Law: TypeAlias = Window | Exponential | Erlang | Threshold | Timed | Pool | Free
+
+_FORMS: dict[str, tuple[type[Any], tuple[str, ...], int]] = {
+    "window": (Window, ("low", "high"), 2),
+    "exponential": (Exponential, ("mean",), 1),
+    "erlang": (Erlang, ("hops", "mean"), 2),
+    "threshold": (Threshold, ("batch",), 1),
+    "timed": (Timed, ("interval", "origin"), 1),
+    "pool": (Pool, ("batch", "kept"), 2),
+}
+_WHOLE = {"hops", "batch", "kept"}
+_EXAMPLES = "window:1,5 exponential:2 erlang:3,0.5 threshold:10 timed:60 pool:100,10"
+
+
+def parse_law(text: str) -> Law:
+    """The law that a text such as ``window:1,5`` names; times are in seconds.
+
+    Examples
+    --------
+    >>> parse_law("erlang:3,0.5")
+    Erlang(hops=3, mean=0.5)
+    >>> parse_law("window:5")
+    Traceback (most recent call last):
+    anonymatch.errors.InputError: law 'window:5': window needs 2 numbers, low,high
+    """
+    if not isinstance(text, str):
+        raise InputError(f"a law must be text such as window:1,5, not {text!r}")
+    name, _, rest = text.strip().partition(":")
+    name = name.strip().lower()
+    if name not in _FORMS:
+        raise InputError(f"no law {text!r}; known are {_EXAMPLES}")
+    make, wanted, least = _FORMS[name]
+    given = [part.strip() for part in rest.split(",")] if rest.strip() else []
+    if not least <= len(given) <= len(wanted):
+        number = f"{least} number{'s' if least > 1 else ''}"
+        more = f" or {len(wanted)}" if least < len(wanted) else ""
+        raise InputError(f"law {text!r}: {name} needs {number}{more}, {','.join(wanted)}")
+    values = [_number(part, what, text) for part, what in zip(given, wanted, strict=False)]
+    try:
+        law: Law = make(*values)
+    except InputError as error:
+        raise InputError(f"law {text!r}: {str(error).removeprefix(f'{name}: ')}") from None
+    return law
+
+
+def check_law(law: object) -> Law:
+    """The argument, if it is a law, or text that names one."""
+    if isinstance(law, str):
+        return parse_law(law)
+    if not isinstance(law, Law):
+        raise InputError(f"law must be a law such as Window(1, 5) or window:1,5, not {law!r}")
+    return law
+
+
+def _number(part: str, what: str, text: str) -> int | float:
+    try:
+        return int(part) if what in _WHOLE else float(part)
+    except ValueError:
+        kind = "whole number" if what in _WHOLE else "number"
+        raise InputError(f"law {text!r}: {what} is {part!r}; give a {kind}") from None
+
+
+def _finite(value: object, what: str) -> float:
+    number = real(value, what)
+    if number == math.inf:
+        raise InputError(f"{what} must be finite")
+    return number
+
+
+def _positive(value: object, what: str) -> float:
+    number = _finite(value, what)
+    if number == 0:
+        raise InputError(f"{what} must be above 0")
+    return number
+
+
+def _set(law: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(law, name, value)

@@ -1,0 +1,236 @@
+"""Messages: what was seen to enter and to leave, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.arguments import wholes
+from anonymatch.errors import InputError
+from anonymatch.wording import several
+
+__all__ = ["Messages"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_Array = TypeVar("_Array", bound=npt.NDArray[Any])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Messages:
+    """A message log: times in seconds and who was seen, on both sides, each in order of time.
+
+    :meth:`in_order` makes one from times in any order. Arrays are checked, and become read-only.
+
+    Attributes
+    ----------
+    arrivals, departures : array of float
+        Seconds, each sorted.
+    senders, receivers : tuple
+        Who was seen to send each message in, and to receive each message out. A name may come
+        several times.
+    truth : array of int, optional
+        The departure of each arrival by index; -1 for one that never came out, or is not known.
+    cover : array of bool, optional
+        Which departures are known to be nobody's: cover traffic that the network made.
+    lost : array of bool, optional
+        Which arrivals are known never to come out: dummies, and messages that were lost.
+    notes : tuple of str
+        What a reader must know about the log; each a sentence.
+
+    Examples
+    --------
+    >>> Messages(arrivals=[0, 1], departures=[2, 3], senders=("ann", "bob"), receivers=("x", "y"))
+    Messages(2 in, 2 out, 0 to 3 s)
+    """
+
+    arrivals: Floats
+    departures: Floats
+    senders: tuple[Hashable, ...] = field(repr=False)
+    receivers: tuple[Hashable, ...] = field(repr=False)
+    truth: Integers | None = field(default=None, repr=False)
+    cover: Bools | None = field(default=None, repr=False)
+    lost: Bools | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for times, names in (("arrivals", "senders"), ("departures", "receivers")):
+            checked = _times(getattr(self, times), times)
+            object.__setattr__(self, times, checked)
+            object.__setattr__(self, names, _names(getattr(self, names), names, len(checked)))
+        object.__setattr__(self, "cover", _flags(self.cover, "cover", len(self.departures)))
+        object.__setattr__(self, "lost", _flags(self.lost, "lost", len(self.arrivals)))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        if self.truth is not None:
+            object.__setattr__(self, "truth", self._truth(self.truth))
+
+    @classmethod
+    def in_order(
+        cls,
+        *,
+        arrivals: npt.ArrayLike,
+        departures: npt.ArrayLike,
+        senders: Sequence[Hashable],
+        receivers: Sequence[Hashable],
+        truth: npt.ArrayLike | None = None,
+        cover: npt.ArrayLike | None = None,
+        lost: npt.ArrayLike | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Messages:
+        """Messages from both sides in any order; ``truth`` counts departures as they are given.
+
+        Messages of the same time stay in the order given.
+
+        Examples
+        --------
+        >>> log = Messages.in_order(
+        ...     arrivals=[1, 0], departures=[3, 2], senders="ab", receivers="xy", truth=[0, 1]
+        ... )
+        >>> log.senders, log.receivers, log.truth.tolist()
+        (('b', 'a'), ('y', 'x'), [0, 1])
+        """
+        came, left = _numbers(arrivals, "arrivals"), _numbers(departures, "departures")
+        senders = _names(senders, "senders", len(came))
+        receivers = _names(receivers, "receivers", len(left))
+        first, then = (np.argsort(times, kind="stable") for times in (came, left))
+        if truth is not None:
+            given = wholes(truth, "truth", least=-1)
+            _check_length(given, "truth", len(came))
+            _check_indices(given, len(left))
+            rank = np.empty(len(left) + 1, dtype=np.int64)
+            rank[then], rank[-1] = np.arange(len(left)), -1
+            truth = rank[given[first]]
+        hidden, gone = _flags(cover, "cover", len(left)), _flags(lost, "lost", len(came))
+        return cls(
+            arrivals=came[first],
+            departures=left[then],
+            senders=_reordered(senders, first),
+            receivers=_reordered(receivers, then),
+            truth=truth,
+            cover=None if hidden is None else hidden[then],
+            lost=None if gone is None else gone[first],
+            notes=notes,
+        )
+
+    @property
+    def n_in(self) -> int:
+        """Messages that came in."""
+        return len(self.arrivals)
+
+    @property
+    def n_out(self) -> int:
+        """Messages that left."""
+        return len(self.departures)
+
+    def true_delays(self) -> Floats:
+        """Seconds between arrival and departure of each message whose departure is known."""
+        if self.truth is None:
+            return np.empty(0)
+        known = self.truth >= 0
+        delays: Floats = self.departures[self.truth[known]] - self.arrivals[known]
+        return delays
+
+    def __repr__(self) -> str:
+        ends = [
+            times[at] for times in (self.arrivals, self.departures) if len(times) for at in (0, -1)
+        ]
+        span = f", {min(ends):g} to {max(ends):g} s" if ends else ""
+        return f"Messages({self.n_in} in, {self.n_out} out{span})"
+
+    def _truth(self, given: object) -> Integers:
+        truth = wholes(given, "truth", least=-1)
+        _check_length(truth, "truth", self.n_in)
+        _check_indices(truth, self.n_out)
+        known = np.flatnonzero(truth >= 0)
+        ends = truth[known]
+        if len(np.unique(ends)) < len(ends):
+            twice = int(np.flatnonzero(np.bincount(ends) > 1)[0])
+            raise InputError(f"truth: departure {twice} belongs to two arrivals; give each to one")
+        early = known[self.departures[ends] < self.arrivals[known]]
+        if len(early):
+            at = int(early[0])
+            raise InputError(
+                f"truth: the message of {self.senders[at]!r} that came in at "
+                f"{self.arrivals[at]:g} s left before, at {self.departures[truth[at]]:g} s; "
+                "check the clocks"
+            )
+        if self.cover is not None and self.cover[ends].any():
+            at = int(ends[self.cover[ends]][0])
+            raise InputError(f"truth: departure {at} is cover traffic and somebody's; choose one")
+        if self.lost is not None and self.lost[known].any():
+            at = int(known[self.lost[known]][0])
+            raise InputError(f"truth: arrival {at} is lost and has a departure; choose one")
+        return _fixed(truth)
+
+
+def _times(given: object, what: str) -> Floats:
+    times = _numbers(given, what)
+    back = np.flatnonzero(np.diff(times) < 0)
+    if len(back):
+        raise InputError(
+            f"{what}: times go back after {times[back[0]]:g} s; sort them, or use Messages.in_order"
+        )
+    return _fixed(times)
+
+
+def _numbers(given: Any, what: str) -> Floats:
+    try:
+        times = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be a list of times in seconds") from None
+    if times.ndim != 1:
+        raise InputError(f"{what} must be a list of times in seconds, one a message")
+    wrong = np.flatnonzero(~np.isfinite(times))
+    if len(wrong):
+        raise InputError(f"{what}: time {int(wrong[0])} is {times[wrong[0]]}; give finite seconds")
+    return times
+
+
+def _names(given: Any, what: str, size: int) -> tuple[Hashable, ...]:
+    try:
+        names = tuple(given)
+    except TypeError:
+        raise InputError(f"{what} must be a list of names, one a message") from None
+    _check_length(names, what, size)
+    return names
+
+
+def _flags(given: object, what: str, size: int) -> Bools | None:
+    if given is None:
+        return None
+    flags = np.array(given)
+    if flags.ndim != 1 or (flags.dtype != np.bool_ and len(flags)):
+        raise InputError(f"{what} must be a list of bools, one a message")
+    _check_length(flags, what, size)
+    return _fixed(flags.astype(np.bool_))
+
+
+def _check_indices(truth: Integers, size: int) -> None:
+    if len(truth) and int(truth.max()) >= size:
+        raise InputError(
+            f"truth names departure {int(truth.max())}, but there "
+            f"{'is' if size == 1 else 'are'} {several(size, 'departure')}, counted from 0"
+        )
+
+
+def _check_length(values: Any, what: str, size: int) -> None:
+    if len(values) != size:
+        raise InputError(
+            f"{what} has {several(len(values), 'entry', 'entries')} for "
+            f"{several(size, 'message')}; give one a message"
+        )
+
+
+def _reordered(names: tuple[Hashable, ...], order: npt.NDArray[np.intp]) -> tuple[Hashable, ...]:
+    return tuple(map(names.__getitem__, order.tolist()))
+
+
+def _fixed(array: _Array) -> _Array:
+    array.setflags(write=False)
+    return array
