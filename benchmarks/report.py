@@ -98,7 +98,8 @@ def under(what: str, ours: float, limit: float | None, note: str = "") -> Line:
 
 def plain(what: str, ours: float, *, goal: str, passed: bool | None, note: str = "") -> Line:
     """A goal that is not about seconds, told in the note."""
-    return Line(what=what, ours=ours, goal=goal, passed=passed, note=note)
+    judged = None if passed is None else bool(passed)  # numpy's own are no JSON
+    return Line(what=what, ours=ours, goal=goal, passed=judged, note=note)
 
 
 def seconds(value: float) -> str:

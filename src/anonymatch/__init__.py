@@ -1,6 +1,6 @@
 """Measure and design anonymity by counting the ways users can be matched to what was seen."""
 
-from anonymatch import paper
+from anonymatch import paper, sources
 from anonymatch._native import version as __version__
 from anonymatch.attacks.best_play import Adaptive, adaptive, reveals_needed
 from anonymatch.attacks.campaign import attack
@@ -10,8 +10,9 @@ from anonymatch.attacks.improve import AddedEdge, Improvement, improve
 from anonymatch.attacks.result import Attack, AttackStep, Ties
 from anonymatch.attacks.strategies import STRATEGIES
 from anonymatch.audits.auditing import audit
+from anonymatch.audits.compare import Comparison, compare
 from anonymatch.audits.gates import GATES, Gate, check_gates
-from anonymatch.audits.result import Audit
+from anonymatch.audits.result import Audit, Score
 from anonymatch.counting.bounds import Bounds, bounds, bregman
 from anonymatch.counting.chain_sample import ApproximateNote
 from anonymatch.counting.dispatch import count, posterior
@@ -96,6 +97,7 @@ __all__ = [
     "Bounds",
     "Budget",
     "BudgetError",
+    "Comparison",
     "Count",
     "Design",
     "EdgeCounts",
@@ -116,6 +118,7 @@ __all__ = [
     "Posterior",
     "RandomDistribution",
     "Rival",
+    "Score",
     "Step",
     "Ties",
     "Witness",
@@ -132,6 +135,7 @@ __all__ = [
     "bregman",
     "check_gates",
     "circulant",
+    "compare",
     "complete",
     "count",
     "crown",
@@ -175,6 +179,7 @@ __all__ = [
     "ring",
     "rivals",
     "sample",
+    "sources",
     "steps_to_full_deanonymisation",
     "stirling_comparison",
     "threshold_mix_bits",

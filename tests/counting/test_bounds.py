@@ -236,3 +236,8 @@ def test_bounds_of_a_large_sparse_graph_stay_close() -> None:
     assert gaps[1] == pytest.approx(gaps[0], rel=0.05)
     truth_each_user = np.log((1 + 5**0.5) / 2)
     assert large.lower / 100_000 <= truth_each_user <= large.upper / 100_000
+
+
+def test_nobody_has_one_matching() -> None:
+    found = am.bounds(am.Graph.from_edges([]))
+    assert found.lower <= 0.0 <= found.upper

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymatch.counting.bounds import bounds, bregman
+from anonymatch.counting.bounds import bregman
 from anonymatch.counting.dispatch import count, posterior
 from anonymatch.counting.posterior import Posterior
 from anonymatch.counting.result import Count
@@ -92,7 +92,9 @@ def _of_passage(passage: Passage) -> Answers:
     full = system.full_log(n_behaviours, n_users)
     # Seen from the departures: each is one of the messages that had come in by then.
     before = np.searchsorted(np.sort(passage.arrivals), passage.departures, side="right")
-    bound = bregman(before) if lost == 0 else float(np.log(before).sum())
+    bound = float(np.log(before).sum())
+    if lost == 0:
+        bound = min(bregman(before), bregman(users.degree))
     return Answers(
         count=found,
         entropy=Figure.rounded(found.log, found.log, found.log),
@@ -121,14 +123,13 @@ def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
     edges = graph.n_edges
     if lost:
         edges -= int(graph.behaviour_degrees[n_behaviours - lost :].sum())
-    upper = bounds(support).bregman
     confidence = min(found.confidence, weight.confidence)
     return Answers(
         count=_without_places(found, alike),
         entropy=Figure.rounded(
             *(end - alike for end in (entropy.value, entropy.low, entropy.high))
         ),
-        bound=max(upper - alike, 0.0),
+        bound=max(_bound(graph) - alike, 0.0),
         full=system.full_log(n_users, n_behaviours) - alike,
         users=user_figures(graph, known, error),
         edges=edges,
@@ -158,6 +159,18 @@ def _chances(graph: Graph, work: Work) -> Posterior | None:
         )
     except BudgetError:
         return None
+
+
+def _bound(graph: Graph) -> float:
+    """Brègman's bound by users and by behaviours, the better of the two, as a natural log.
+
+    Spare behaviours are taken by as many more users who fit everything and are not told apart.
+    """
+    spare = graph.n_behaviours - graph.n_users
+    more = np.full(spare, graph.n_behaviours)
+    by_users = bregman(np.concatenate((graph.degrees, more)))
+    by_behaviours = bregman(graph.behaviour_degrees + spare)
+    return min(by_users, by_behaviours) - math.lgamma(spare + 1)
 
 
 def _unknown(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

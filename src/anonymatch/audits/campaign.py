@@ -47,6 +47,8 @@ def campaign(seen: Observation, found: Answers, steps: int, work: Work) -> Campa
     """Up to ``steps`` exposures along the log's truth, or along one drawn from the chances."""
     if steps == 0:
         return Campaign(reason="no steps were asked for")
+    if not len(found.users.users):
+        return Campaign(reason="there are no users")
     if seen.passage is not None:
         return _through_passage(seen.passage, seen.truth, steps, work)
     assert seen.graph is not None

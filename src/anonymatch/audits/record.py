@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.measures.figure import Figure
-
 if TYPE_CHECKING:
     from anonymatch.audits.result import Audit
 
@@ -77,6 +75,7 @@ def plain(value: Any) -> Any:
 
     Examples
     --------
+    >>> from anonymatch.measures.figure import Figure
     >>> plain((Figure(0.5, -math.inf, 1.0), {"a": np.int64(3)}))
     [{'value': 0.5, 'low': None, 'high': 1.0}, {'a': 3}]
     """

@@ -200,7 +200,7 @@ class Audit:
         Bits per message that the numbers of candidates allow, and the share of it reached.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
-        if users and behaviours differ in number.
+        if users and behaviours differ in number, and for a passage.
     front : tuple of (float, float)
         Candidates a user, and bits per message of the best design for them.
     identified : int

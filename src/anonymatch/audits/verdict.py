@@ -16,6 +16,16 @@ from anonymatch.wording import name
 __all__ = ["caveats", "verdict"]
 
 
+_EVEN = (
+    "All matchings are taken as equally likely: an attacker who knows more, from habits or other "
+    "logs, does better."
+)
+_WEIGHTED = (
+    "Matchings are taken to be as likely as their weights say: an attacker who knows more does "
+    "better."
+)
+
+
 def verdict(bits: Figure, figures: UserFigures, worst: Iterable[Worst], *, messages: bool) -> str:
     """One sentence: how much doubt there is, how a typical user hides, and who does not.
 
@@ -58,13 +68,11 @@ def caveats(seen: Observation, found: Answers) -> tuple[str, ...]:
     """What every reader must know about such figures."""
     weighted = seen.graph is not None and seen.graph.weighted
     said = [
-        "Matchings are taken as likely as their weights say; an attacker who knows more does "
-        "better."
-        if weighted
-        else "All matchings are taken as equally likely: an attacker who knows more, from habits "
-        "or other logs, does better.",
-        "Count and bits are figures of the whole system: a good average can hide a user who is "
-        "badly off, so look at the worst users too.",
+        _WEIGHTED if weighted else _EVEN,
+        (
+            "Count and bits are figures of the whole system: a good average can hide a user who is "
+            "badly off, so look at the worst users too."
+        ),
         "Nothing is said about intersections over several rounds, or of several logs.",
     ]
     if found.confidence < 1.0:

@@ -45,7 +45,7 @@ def top_option(what: str) -> Any:
     return option("--top", text, metavar="N", parser=whole(0))
 
 
-def parse(arguments: list[str]) -> Callable[[], None] | None:
+def parse(arguments: list[str]) -> Callable[[], int | None] | None:
     """The work that the arguments ask for; None if the answer was given (help, version)."""
     from anonymatch.cli import commands  # noqa: F401  (each registers itself with the program)
 

@@ -31,6 +31,7 @@ __all__ = [
     "BAD_INPUT",
     "DONE",
     "INTERRUPTED",
+    "MISSED",
     "as_text",
     "finish",
     "note",
@@ -41,7 +42,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+DONE, MISSED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
 _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
 
@@ -56,10 +57,9 @@ def finish(arguments: list[str]) -> int:
         from anonymatch.cli.app import parse
 
         work = parse(arguments)
-        if work is not None:
-            work()
+        code = None if work is None else work()
         sys.stdout.flush()
-        return DONE
+        return DONE if code is None else code
     except BudgetError as error:
         return _refuse(_over_budget(error))
     except AnonymatchError as error:

@@ -22,7 +22,7 @@ from anonymatch.counting.plan import METHODS
 from anonymatch.effort import Budget, Progress, usable_cores
 from anonymatch.errors import InputError
 
-__all__ = ["Options", "amount", "command", "option", "whole"]
+__all__ = ["Options", "amount", "command", "option", "size", "whole"]
 
 T = TypeVar("T")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
@@ -57,6 +57,17 @@ def amount(text: str) -> float:
         raise typer.BadParameter(f"{text!r} is not a number") from None
     if not value >= 0:  # also refuses NaN
         raise typer.BadParameter(f"{text} is out of range; give 0 or more")
+    return value
+
+
+def size(text: str) -> float:
+    """A set size of users."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number") from None
+    if not 0 < value < float("inf"):
+        raise typer.BadParameter(f"{text} is out of range; give a set size above 0")
     return value
 
 
@@ -176,7 +187,9 @@ class Here(Executor):
         return future
 
 
-def command(app: typer.Typer, *, acts: tuple[str, ...]) -> Callable[[Callable[..., None]], None]:
+def command(
+    app: typer.Typer, *, acts: tuple[str, ...]
+) -> Callable[[Callable[..., int | None]], None]:
     """Register ``function(..., options)`` as a command that also takes every field of Options.
 
     A parameter of its own goes before a field of the same name. ``acts`` names the options that act
@@ -184,7 +197,7 @@ def command(app: typer.Typer, *, acts: tuple[str, ...]) -> Callable[[Callable[..
     typer would turn Ctrl-C and broken pipes into messages of its own.
     """
 
-    def register(function: Callable[..., None]) -> None:
+    def register(function: Callable[..., int | None]) -> None:
         hints = get_type_hints(function, include_extras=True)
         own = [
             p.replace(annotation=hints[p.name], kind=inspect.Parameter.KEYWORD_ONLY)
@@ -194,7 +207,7 @@ def command(app: typer.Typer, *, acts: tuple[str, ...]) -> Callable[[Callable[..
         shared = [p for p in _parameters(acts) if p.name not in {other.name for other in own}]
 
         @wraps(function)
-        def parsed(**values: Any) -> Callable[[], None]:
+        def parsed(**values: Any) -> Callable[[], int | None]:
             options = Options(**{p.name: values.pop(p.name) for p in shared})
             if options.method != "auto" and "method" not in acts:
                 name = function.__name__

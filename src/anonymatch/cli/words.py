@@ -26,15 +26,15 @@ _LN2, _LN10 = math.log(2.0), math.log(10.0)
 _PIECE_BITS = 4096  # below it Python's own conversion is fast, and within its limit on digits
 
 
-def plural(amount: int, noun: str) -> str:
+def plural(amount: int, noun: str, several: str | None = None) -> str:
     """An amount with its noun.
 
     Examples
     --------
-    >>> plural(1, "user"), plural(12000, "user")
-    ('1 user', '12,000 users')
+    >>> plural(1, "user"), plural(12000, "user"), plural(2, "guess", "guesses")
+    ('1 user', '12,000 users', '2 guesses')
     """
-    return f"{amount:,} {noun}{'' if amount == 1 else 's'}"
+    return f"{amount:,} {noun if amount == 1 else several or noun + 's'}"
 
 
 def number(value: int | Fraction | float, log: float) -> str:

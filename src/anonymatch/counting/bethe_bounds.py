@@ -39,7 +39,7 @@ class BetheBounds:
 
 
 def bethe_bounds(pieces: Pieces) -> BetheBounds | None:
-    """Bounds of each block, or None if spare behaviours would need too many edges.
+    """Bounds of each block, or None for nobody, or if spare behaviours would need too many edges.
 
     Lower: as :func:`scaled_bounds`, for Bethe's chances. Upper, with
     F(P) = sum P ln(w/P) + k sum (1-P) ln(1-P) over doubly stochastic P on the edges [1]_:
@@ -54,7 +54,7 @@ def bethe_bounds(pieces: Pieces) -> BetheBounds | None:
     """
     square = Square.of(pieces)
     spare = pieces.spare
-    if len(pieces.rows) + float(spare @ pieces.behaviours) > _PADDED_EDGES:
+    if not 0 < len(pieces.rows) + float(spare @ pieces.behaviours) <= _PADDED_EDGES:
         return None
     even, _ = square.balanced(np.ones(square.n_edges), 300)
     lower = np.full(pieces.n_blocks, -math.inf)

@@ -5,26 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 import anonymatch as am
 from anonymatch.cli import records
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import show, watch
-from anonymatch.cli.options import Options, command, option
+from anonymatch.cli.options import Options, command, option, size
 from anonymatch.cli.words import plural
 
 __all__: list[str] = []
-
-
-def _size(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number") from None
-    if not 0 < value < float("inf"):
-        raise typer.BadParameter(f"{text} is out of range; give a set size above 0")
-    return value
 
 
 @command(app, acts=("json", "method", "budget", "memory", "threads", "seed"))
@@ -37,7 +25,7 @@ def metrics(
             "--threshold",
             "Effective set size: also the share of users below it.",
             metavar="SIZE",
-            parser=_size,
+            parser=size,
         ),
     ] = None,
     top: Annotated[int, top_option("Users")] = 20,

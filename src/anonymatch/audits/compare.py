@@ -1,0 +1,291 @@
+"""compare(): several audits side by side, and which differences are real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anonymatch.audits.record import plain
+from anonymatch.audits.result import Audit
+from anonymatch.errors import InputError
+from anonymatch.measures.figure import Figure
+
+__all__ = ["Comparison", "Row", "compare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure of all audits.
+
+    Attributes
+    ----------
+    name, title, meaning : str
+    better : {"higher", "lower", ""}
+    figures : tuple of Figure or None
+        One an audit; None where it is not known.
+    said : str
+        Which is best, and whether that is sure.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    better: str
+    figures: tuple[Figure | None, ...]
+    said: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """Several systems side by side.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each audit is called here, all different.
+    audits : tuple of Audit
+    rows : tuple of Row
+    verdict : str
+    """
+
+    names: tuple[str, ...]
+    audits: tuple[Audit, ...]
+    rows: tuple[Row, ...]
+    verdict: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "names": list(self.names),
+            "verdict": self.verdict,
+            "rows": plain(self.rows),
+            "audits": [audit.to_dict() for audit in self.audits],
+        }
+
+
+_Figure = Callable[[Audit], Figure | None]
+
+
+def _sure(value: float | None) -> Figure | None:
+    return None if value is None else Figure(value, value, value)
+
+
+def _median(audit: Audit) -> Figure | None:
+    users = audit.answers.users
+    if not len(users.allowed):
+        return None
+    low, high = (float(np.median(end)) for end in (users.effective.low, users.effective.high))
+    middle = float(np.median(users.effective.value)) if users.known else (low + high) / 2
+    return Figure(middle, low, high)
+
+
+def _surest(audit: Audit) -> Figure | None:
+    chance = audit.answers.users.chance
+    if not len(chance.high):
+        return None
+    low, high = float(chance.low.max()), float(chance.high.max())
+    known = audit.answers.users.known
+    return Figure(float(chance.value.max()) if known else (low + high) / 2, low, high)
+
+
+_ROWS: tuple[tuple[str, str, str, str, _Figure], ...] = (
+    (
+        "bits",
+        "bits per message",
+        "doubt about the whole matching, shared out over the messages",
+        "higher",
+        lambda audit: audit.bits,
+    ),
+    (
+        "typical",
+        "typical set size",
+        "as many equally likely behaviours as half of the users hide among, or fewer",
+        "higher",
+        _median,
+    ),
+    (
+        "identified",
+        "identified users",
+        "share of users for whom one behaviour is left",
+        "lower",
+        lambda audit: _sure(audit.identified / max(audit.n_users, 1)),
+    ),
+    (
+        "below",
+        "below the threshold",
+        "share of users who hide among fewer than the threshold",
+        "lower",
+        lambda audit: audit.below,
+    ),
+    (
+        "surest",
+        "surest guess",
+        "chance that the attacker's guess about the worst user is right",
+        "lower",
+        _surest,
+    ),
+    (
+        "degree",
+        "degree of anonymity",
+        "bits as a share of those if nothing were known",
+        "higher",
+        lambda audit: audit.degree,
+    ),
+    (
+        "reached",
+        "share of the bound",
+        "bits as a share of the most that so many candidates allow",
+        "higher",
+        lambda audit: audit.reached,
+    ),
+    (
+        "attack",
+        "bits lost to one exposure",
+        "what the attacker's best single exposure takes from the whole system",
+        "lower",
+        lambda audit: None if audit.one_step is None else audit.one_step.lost_bits,
+    ),
+    (
+        "candidates",
+        "candidates a user",
+        "cost: behaviours that fit a user, on average",
+        "",
+        lambda audit: _sure(audit.cost.candidates),
+    ),
+    (
+        "mean_delay",
+        "mean delay, seconds",
+        "cost: how long a message is held back",
+        "lower",
+        lambda audit: _sure(audit.cost.mean_delay),
+    ),
+    (
+        "cover",
+        "cover traffic",
+        "cost: share of the messages out that are nobody's",
+        "lower",
+        lambda audit: _sure(audit.cost.cover),
+    ),
+)
+
+
+def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comparison:
+    """Figures of several audits side by side; no difference is claimed where intervals overlap.
+
+    Parameters
+    ----------
+    audits : sequence of Audit
+        Two or more.
+    names : sequence of str, optional
+        What to call them; the names of the audits unless told.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> pair = am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))
+    >>> found = am.compare(pair, ["2+2", "ring"])
+    >>> found.rows[0].said
+    '2+2 is best: 0.5 against 0.25'
+    >>> print(found.verdict)
+    2+2 has more bits per message: 0.5 against 0.25.
+    """
+    given = tuple(audits)
+    if len(given) < 2:
+        raise InputError("to compare takes two audits or more")
+    called = _distinct([audit.name for audit in given] if names is None else list(names))
+    if len(called) != len(given):
+        raise InputError(f"there are {len(given)} audits, but {len(called)} names")
+    rows = tuple(
+        _row(name, title, meaning, better, [figure(audit) for audit in given], called)
+        for name, title, meaning, better, figure in _ROWS
+    )
+    return Comparison(
+        names=called,
+        audits=given,
+        rows=tuple(row for row in rows if any(row.figures)),
+        verdict=_verdict(rows[0], called),
+    )
+
+
+def _distinct(names: list[str]) -> tuple[str, ...]:
+    """Equal names get numbers."""
+    several = {name for name in names if names.count(name) > 1}
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(f"{name} ({seen[name]})" if name in several else name)
+    return tuple(result)
+
+
+def _row(
+    name: str,
+    title: str,
+    meaning: str,
+    better: str,
+    figures: list[Figure | None],
+    called: tuple[str, ...],
+) -> Row:
+    return Row(
+        name=name,
+        title=title,
+        meaning=meaning,
+        better=better,
+        figures=tuple(figures),
+        said=_said(better, figures, called),
+    )
+
+
+def _said(better: str, figures: list[Figure | None], called: tuple[str, ...]) -> str:
+    if not better:
+        return ""
+    if any(figure is None for figure in figures):
+        return "not known for all"
+    known = [figure for figure in figures if figure is not None]
+    first = _best(better, known)
+    others = [k for k in range(len(known)) if k != first]
+    if _same(known):
+        return "no difference"
+    if all(_beats(better, known[first], known[k]) for k in others):
+        against = ", ".join(_shown(known[k]) for k in others)
+        return f"{called[first]} is best: {_shown(known[first])} against {against}"
+    close = [called[k] for k in others if not _beats(better, known[first], known[k])]
+    return f"no sure difference between {called[first]} and {', '.join(close)}"
+
+
+def _best(better: str, figures: list[Figure]) -> int:
+    values = [figure.value if better == "higher" else -figure.value for figure in figures]
+    return values.index(max(values))
+
+
+def _beats(better: str, one: Figure, other: Figure) -> bool:
+    return one.low > other.high if better == "higher" else one.high < other.low
+
+
+def _same(figures: list[Figure]) -> bool:
+    """Whether all are known exactly and agree, but for rounding."""
+    first = figures[0].value
+    close = 1e-9 * max(abs(first), 1e-9)
+    return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
+
+
+def _shown(figure: Figure) -> str:
+    narrow = figure.high - figure.low <= 1e-3 * max(abs(figure.value), 1e-9)
+    return f"{figure.value:.4g}" if narrow else f"{figure.low:.4g} to {figure.high:.4g}"
+
+
+def _verdict(bits: Row, called: tuple[str, ...]) -> str:
+    known = [figure for figure in bits.figures if figure is not None]
+    first = _best("higher", known)
+    others = [k for k in range(len(known)) if k != first]
+    if _same(known):
+        return "All have the same bits per message."
+    if all(_beats("higher", known[first], known[k]) for k in others):
+        against = ", ".join(_shown(known[k]) for k in others)
+        more = "more" if len(known) == 2 else "the most"
+        best = _shown(known[first])
+        return f"{called[first]} has {more} bits per message: {best} against {against}."
+    return "Intervals overlap: no difference in bits per message can be claimed."

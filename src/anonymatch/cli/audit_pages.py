@@ -1,0 +1,198 @@
+"""Audits on one screen: a verdict in words, then figures with a line of meaning each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from anonymatch.cli import pages, words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    import anonymatch as am
+
+__all__ = ["audit_page", "comparison_page"]
+
+_SHOWN_STEPS = 5
+
+
+def audit_page(found: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
+    """The verdict, the system, the cost, the worst users, the attack, and what to keep in mind."""
+    page: list[RenderableType] = [
+        pages.heading(f"{found.name}: {_size(found)}, {found.observation.source}"),
+        pages.paragraph(found.verdict),
+    ]
+    if gates:
+        page.append(pages.bullets("Thresholds:", [gate.text for gate in gates]))
+    page.append(pages.figures([*_system(found), *_cost(found)]))
+    page += _worst(found)
+    page += _attack(found)
+    if found.score is not None:
+        page.append(pages.paragraph(_score(found.score)))
+    for note in found.notes:
+        page.append(pages.paragraph(f"Note: {note}"))
+    page.append(pages.paragraph(" ".join(found.caveats)))
+    page.append(pages.paragraph(_method(found)))
+    return page
+
+
+def comparison_page(found: am.Comparison) -> list[RenderableType]:
+    """A line a figure, a column a system."""
+    table = pages.columns("figure", "", right=found.names)
+    for row in found.rows:
+        cells = ("–" if figure is None else figure_text(figure) for figure in row.figures)
+        table.add_row(row.title, row.said, *cells)
+    meanings = [f"{row.title}: {row.meaning}" for row in found.rows]
+    return [
+        pages.heading(" against ".join(words.name(name) for name in found.names)),
+        pages.paragraph(found.verdict),
+        pages.indented(table),
+        pages.bullets("What they mean:", meanings),
+    ]
+
+
+def figure_text(figure: am.Figure) -> str:
+    """One number where the ends agree, else both.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> figure_text(am.Figure(0.5, 0.5, 0.5)), figure_text(am.Figure(0.5, 0.4, 0.6))
+    ('0.5', '0.4 to 0.6')
+    """
+    if figure.high - figure.low <= 1e-4 * max(abs(figure.value), 1e-3):
+        return f"{figure.value:.4g}"
+    return f"{figure.low:.4g} to {figure.high:.4g}"
+
+
+def _size(found: am.Audit) -> str:
+    return (
+        f"{words.plural(found.n_users, 'user')}, {words.plural(found.n_behaviours, 'behaviour')}"
+        if found.cost.mean_delay is None
+        else f"{found.n_users:,} messages in, {found.n_behaviours:,} out"
+    )
+
+
+def _trust(found: am.Audit) -> str:
+    if found.confidence == 1.0:
+        return "exact" if found.count.exact else "proven"
+    return f"estimated, {words.share(found.confidence)} sure"
+
+
+def _system(found: am.Audit) -> list[pages.Line]:
+    users = found.answers.users
+    lines: list[pages.Line] = [
+        ("bits per message", figure_text(found.bits), f"doubt that is left ({_trust(found)})"),
+        (
+            "ways to match",
+            words.number(found.count.value, found.count.log)
+            if found.count.exact and found.count.log < 40
+            else words.power(found.count.log),
+            "messages in to messages out"
+            if found.cost.mean_delay is not None
+            else "users to behaviours",
+        ),
+        (
+            "degree of anonymity",
+            figure_text(found.degree),
+            "doubt as a share of that if nothing were known",
+        ),
+        (
+            "at most",
+            f"{found.bound:.4g} bits",
+            (
+                "per message for so many candidates; "
+                f"{words.share(found.reached.value)} of it is reached"
+            ),
+        ),
+    ]
+    for design in found.designs[:1]:
+        bits = design.log2 / max(design.users, 1)
+        lines.append(
+            ("best design", f"{bits:.4g} bits", "per message, for as many users and candidates")
+        )
+    lines.append(
+        (
+            "identified",
+            words.plural(found.identified, "user"),
+            "only one behaviour is left for them",
+        )
+    )
+    lines.append(
+        (
+            f"below {found.threshold:g}",
+            words.share(found.below.value),
+            "of the users hide among fewer equally likely behaviours"
+            + ("" if users.known else f" (at least {words.share(found.below.low)})"),
+        )
+    )
+    return lines
+
+
+def _cost(found: am.Audit) -> list[pages.Line]:
+    cost = found.cost
+    lines = [
+        ("candidates", f"{cost.candidates:.4g}", "cost: behaviours that fit a user, on average")
+    ]
+    if cost.mean_delay is not None:
+        longest = "" if cost.longest_delay is None else f"; {cost.longest_delay:.4g} at most"
+        lines.append(("mean delay", f"{cost.mean_delay:.4g} s", f"cost{longest}"))
+    if cost.cover is not None:
+        lines.append(("cover", words.share(cost.cover), "cost: messages out that are nobody's"))
+    if cost.lost:
+        lines.append(("lost", f"{cost.lost:,}", "messages in that never came out"))
+    return lines
+
+
+def _worst(found: am.Audit) -> list[RenderableType]:
+    if not found.worst:
+        return []
+    table = pages.columns("user", "best guess", "why", right=("chance", "set size"))
+    for one in found.worst:
+        table.add_row(
+            words.name(one.user),
+            "?" if one.guess is None else words.name(one.guess),
+            one.reason,
+            "?" if one.chance is None else words.share(one.chance),
+            f"{one.effective:.3g}",
+        )
+    return [pages.paragraph("Worst off:"), pages.indented(table)]
+
+
+def _attack(found: am.Audit) -> list[RenderableType]:
+    if found.one_step is None:
+        return []
+    step = found.one_step
+    said = (
+        f"Attack: exposing {words.name(step.target)} costs {figure_text(step.lost_bits)} bits of "
+        f"{found.count.log2:.5g}."
+    )
+    steps = found.campaign.steps
+    if steps:
+        last = steps[-1]
+        doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} users still in doubt"
+        said += (
+            f" After {words.plural(len(steps), 'exposure')} {last.bits_left:.5g} bits are left"
+            f"{doubt}."
+        )
+    elif found.campaign.reason:
+        said += f" No campaign: {found.campaign.reason}."
+    return [pages.paragraph(said)]
+
+
+def _score(score: am.Score) -> str:
+    said = (
+        f"Against the truth in the log: {words.share(score.right)} of "
+        f"{words.plural(score.guesses, 'guess', 'guesses')} are right, "
+        f"{words.share(score.promised)} were promised"
+    )
+    said += "; promises are kept." if score.calibrated else "; promises are NOT kept: see the law."
+    if score.impossible:
+        said += f" {words.plural(score.impossible, 'true pair')} do not fit the law at all."
+    return said
+
+
+def _method(found: am.Audit) -> str:
+    seed = "" if found.confidence == 1.0 else f", seed {found.seed}"
+    return f"By {found.count.method}{seed}, in {found.seconds:.2g} s."

@@ -1,0 +1,209 @@
+"""The main job: is this system good enough, and for whom is it worst? One system or several."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import anonymatch as am
+from anonymatch.audits.gates import parse_gates
+from anonymatch.cli import records, saving
+from anonymatch.cli.app import app, top_option
+from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.observing import (
+    Cover,
+    Departures,
+    From,
+    Law,
+    Lost,
+    Original,
+    Unit,
+    Way,
+    observe,
+)
+from anonymatch.cli.options import Options, command, option, size, whole
+from anonymatch.whole_file import check_place
+
+__all__: list[str] = []
+
+_ACTS = ("json", "budget", "memory", "threads", "seed")
+
+Log = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A message log, a simulator's log, or a table.")
+]
+Threshold = Annotated[
+    float,
+    option(
+        "--threshold",
+        "Effective set size: the share of users below it is told (5 unless told).",
+        metavar="SIZE",
+        parser=size,
+    ),
+]
+Steps = Annotated[
+    int,
+    option("--steps", "Exposures of the campaign (10 unless told).", metavar="T", parser=whole(0)),
+]
+Html = Annotated[Path | None, option("--html", "Also write a page with pictures.", metavar="FILE")]
+
+
+@command(app, acts=_ACTS)
+def audit(
+    *,
+    file: Log,
+    law: Law = None,
+    html: Html = None,
+    csv: Annotated[
+        Path | None,
+        option(
+            "--csv",
+            "Also save the table of users (.csv, .tsv, .parquet, .json, .jsonl).",
+            metavar="FILE",
+        ),
+    ] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        option(
+            "--fail-under",
+            "End with code 1 unless reached: bits=3 (per message), k=5 (open to every user), "
+            "worst=2 (set of the worst user).",
+            metavar="NAME=N",
+        ),
+    ] = None,
+    threshold: Threshold = 5.0,
+    steps: Steps = 10,
+    top: Annotated[int, top_option("Worst users")] = 20,
+    departures: Departures = None,
+    source: From = None,
+    unit: Unit = None,
+    cover: Cover = None,
+    lost: Lost = None,
+    original: Original = None,
+    options: Options,
+) -> int | None:
+    """Is this system good enough, and for whom is it worst? Everything in one answer."""
+    thresholds = parse_gates(fail_under or [])
+    _check_places(html)
+    saving.check_target(csv)
+    way = Way(
+        law=law,
+        source=source,
+        departures=departures,
+        unit=unit,
+        cover=cover,
+        lost=lost,
+        original=original,
+    )
+    way.check(1)
+    seen = observe(file, options, way)
+    found = _audit(file.name, seen, options, threshold=threshold, steps=steps, top=top)
+    gates = am.check_gates(found, thresholds)
+    if csv is not None:
+        saving.save(found.users.to_dict(as_series=True), csv)
+    if html is not None:
+        from anonymatch.report.audit import audit_page
+        from anonymatch.report.page import write_page
+
+        write_page(audit_page(found, command=_command(), gates=gates), html)
+    if options.json:
+        told = [
+            {"name": gate.name, "threshold": gate.threshold, "reached": gate.reached}
+            for gate in gates
+        ]
+        records.print_json(records.plain(found.to_dict()) | {"gates": told})
+    else:
+        from anonymatch.cli import audit_pages
+
+        show(*audit_pages.audit_page(found, gates))
+    for place in (csv, html):
+        if place is not None:
+            note(f"wrote {place}")
+    return None if all(gate.reached for gate in gates) else MISSED
+
+
+@command(app, acts=_ACTS)
+def compare(
+    *,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Two logs or tables, or more.")
+    ],
+    law: Law = None,
+    html: Html = None,
+    threshold: Threshold = 5.0,
+    steps: Steps = 10,
+    source: From = None,
+    unit: Unit = None,
+    cover: Cover = None,
+    lost: Lost = None,
+    options: Options,
+) -> None:
+    """Which setting is better? Audits side by side; --law once for all, or once for each."""
+    _check_places(html)
+    files = list(files)
+    way = Way(law=law, source=source, unit=unit, cover=cover, lost=lost)
+    if len(files) == 1 and law is not None and len(law) > 1:
+        files *= len(law)  # one log under several laws
+    if len(files) < 2:
+        raise am.InputError("to compare takes two files, or one file and several --law")
+    way.check(len(files))
+    audits, names = [], []
+    for k, path in enumerate(files):
+        seen = observe(path, options, way, k)
+        audits.append(_audit(path.name, seen, options, threshold=threshold, steps=steps, top=20))
+        same = files.count(path) > 1
+        names.append(f"{path.name}, {(law or [''])[k]}" if same else path.name)
+    found = am.compare(audits, names)
+    if html is not None:
+        from anonymatch.report.comparison import comparison_page
+        from anonymatch.report.page import write_page
+
+        write_page(comparison_page(found, command=_command()), html)
+    if options.json:
+        records.print_json(records.plain(found.to_dict()))
+    else:
+        from anonymatch.cli import audit_pages
+
+        show(*audit_pages.comparison_page(found))
+    if html is not None:
+        note(f"wrote {html}")
+
+
+def _audit(
+    name: str,
+    seen: am.sources.Observation,
+    options: Options,
+    *,
+    threshold: float,
+    steps: int,
+    top: int,
+) -> am.Audit:
+    return watch(
+        f"auditing {name}",
+        lambda tell: am.audit(
+            seen,
+            name=name,
+            threshold=threshold,
+            steps=steps,
+            top=top,
+            budget=options.effort(),
+            seed=options.draw_seed,
+            executor=options.executor(),
+            progress=tell,
+        ),
+    )
+
+
+def _check_places(*places: Path | None) -> None:
+    for place in places:
+        if place is not None:
+            check_place(place)
+
+
+def _command(arguments: Sequence[str] | None = None) -> str:
+    """What was typed, for the report."""
+    return shlex.join(["anonymatch", *(sys.argv[1:] if arguments is None else arguments)])

@@ -1,0 +1,91 @@
+"""Options that say what a file is: a message log with its law, a simulator's log, a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from anonymatch.cli.console import notes, watch
+from anonymatch.cli.options import Options, option, whole
+from anonymatch.sources.door import SOURCES, open_observation
+from anonymatch.sources.observation import Observation
+
+__all__ = ["Cover", "Departures", "From", "Law", "Lost", "Original", "Unit", "Way", "observe"]
+
+Law = Annotated[
+    list[str] | None,
+    option(
+        "--law",
+        "How messages are delayed: window:MIN,MAX exponential:MEAN erlang:HOPS,MEAN "
+        "threshold:N timed:SECONDS pool:N,KEPT.",
+        metavar="LAW",
+    ),
+]
+From = Annotated[
+    str | None,
+    option("--source", f"What FILE is, if it does not show: {', '.join(SOURCES)}.", metavar="KIND"),
+]
+Departures = Annotated[
+    Path | None,
+    option("--departures", "Messages out, if FILE has only those in.", metavar="FILE"),
+]
+Unit = Annotated[
+    str | None, option("--unit", "Of times: s, ms, us or ns (s unless told).", metavar="UNIT")
+]
+Cover = Annotated[
+    int | None,
+    option(
+        "--cover",
+        "Messages out that are nobody's, beside marked ones.",
+        metavar="N",
+        parser=whole(0),
+    ),
+]
+Lost = Annotated[
+    int | None,
+    option("--lost", "Messages in that never come out.", metavar="N", parser=whole(0)),
+]
+Original = Annotated[
+    Path | None,
+    option("--original", "The table before release; FILE is the released one.", metavar="FILE"),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """How files are to be understood."""
+
+    law: list[str] | None = None
+    source: str | None = None
+    departures: Path | None = None
+    unit: str | None = None
+    cover: int | None = None
+    lost: int | None = None
+    original: Path | None = None
+
+    def keywords(self, k: int = 0) -> dict[str, Any]:
+        """For the k-th file: one law for all of them, or one for each."""
+        laws = self.law or [None]
+        return {
+            "law": laws[min(k, len(laws) - 1)],
+            "source": self.source,
+            "out": self.departures,
+            "unit": self.unit,
+            "cover": self.cover,
+            "lost": self.lost,
+            "original": self.original,
+        }
+
+    def check(self, files: int) -> None:
+        if self.law is not None and len(self.law) not in (1, files):
+            raise typer.BadParameter(f"--law is given {len(self.law)} times for {files} files")
+
+
+def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
+    """Read FILE, with its notes on standard error."""
+    options.limit_readers()
+    with notes():
+        return watch(f"reading {path.name}", lambda _: open_observation(path, **way.keywords(k)))

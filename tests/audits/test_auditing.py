@@ -1,0 +1,220 @@
+"""The audit: every figure against the library's own answers, and what it says in words."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
+
+import anonymatch as am
+from anonymatch.audits.gates import parse_gates
+from anonymatch.sources.observation import Observation, Passage
+
+
+def passage(arrivals: list[float], departures: list[float], **more: object) -> Observation:
+    return Observation(
+        passage=Passage(
+            users=tuple(f"in {k}" for k in range(len(arrivals))),
+            behaviours=tuple(f"out {k}" for k in range(len(departures))),
+            arrivals=np.array(arrivals, dtype=float),
+            departures=np.array(departures, dtype=float),
+        ),
+        source="exponential law",
+        mean_delay=1.0,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@given(matrices(users=(1, 7), spare=2, matched=True))
+def test_figures_are_those_of_count_and_metrics(matrix: Matrix) -> None:
+    graph = graph_of(matrix)
+    found = am.audit(graph, threshold=2, steps=0)
+    measured = am.metrics(graph, threshold=2)
+
+    assert found.count.value == am.count(graph).value
+    assert found.bits.low <= am.count(graph).log2 / graph.n_users <= found.bits.high
+    assert found.degree.value == pytest.approx(measured.degree, abs=1e-12)
+    assert found.below.value == measured.below
+    assert found.identified == len(am.forced(graph))
+    assert found.users.equals(measured.users)
+    assert found.exact
+    assert found.bits.high <= found.bound + 1e-9
+
+
+@given(weighted_matrices(users=(1, 5), spare=1, matched=True))
+def test_bits_of_weights_are_the_entropy_of_the_matching(matrix: Matrix) -> None:
+    graph = graph_of(matrix)
+    found = am.audit(graph, steps=0)
+    full = math.log(math.perm(graph.n_behaviours, graph.n_users)) or 1.0
+
+    entropy = am.metrics(graph).matching_entropy * full / math.log(2)
+    assert found.bits.value * graph.n_users == pytest.approx(entropy, abs=1e-9)
+
+
+@given(matrices(users=(2, 6), spare=0, matched=True), st.integers(1, 4))
+def test_the_campaign_is_that_of_attack(matrix: Matrix, steps: int) -> None:
+    graph = graph_of(matrix)
+    matching = am.sample(graph, 1, seed=3)[0].astype(np.int64)
+    seen = Observation(graph=graph, source="test", truth=matching)
+    found = am.audit(seen, steps=steps)
+    done = am.attack(graph, steps=min(steps, graph.n_users), truth=matching, exact=False)
+
+    assert [step.target for step in found.campaign.steps] == done.targets
+    assert [step.bits_left for step in found.campaign.steps] == pytest.approx(
+        [log / math.log(2) for log in done.logs[1:]], abs=1e-9
+    )
+    doubt = [step.in_doubt for step in found.campaign.steps]
+    assert doubt == [step.in_doubt for step in done.steps]
+
+
+def test_the_campaign_through_a_mix_is_that_of_its_graph() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        number = int(rng.integers(2, 8))
+        came = rng.uniform(0, 6, number)
+        left = came + rng.exponential(2, number)
+        truth = np.arange(number)
+        closed = am.audit(passage(came.tolist(), left.tolist(), truth=truth), steps=5)
+        graph = am.Graph.from_biadjacency(np.less_equal.outer(came, left).astype(int))
+        open_ = am.audit(Observation(graph=graph, source="", truth=truth), steps=5)
+
+        assert closed.bits.value == pytest.approx(open_.bits.value, abs=1e-12)
+        assert closed.bound == pytest.approx(open_.bound, abs=1e-12)
+        assert closed.degree.value == pytest.approx(open_.degree.value, abs=1e-12)
+        assert closed.identified == open_.identified
+        assert closed.cost.edges == open_.cost.edges
+        # Ties may go to another user, so only the curve is held against the graph's.
+        logs = [step.bits_left for step in closed.campaign.steps]
+        first = [step.bits_left for step in open_.campaign.steps]
+        assert logs[:1] == pytest.approx(first[:1], abs=1e-9) or len(logs) == len(first) == 0
+        assert all(before > after for before, after in pairwise(logs))
+
+
+def test_lost_messages_do_not_multiply_the_ways() -> None:
+    # Three came in, one left: it is any of the two that had come by then.
+    rows = [[1, 1, 1], [1, 1, 1], [0, 1, 1]]
+    seen = Observation(graph=am.Graph.from_biadjacency(rows), source="test", lost=2)
+    found = am.audit(seen)
+
+    assert found.count.log == pytest.approx(math.log(2))
+    assert found.n_behaviours == 1
+    assert found.cost.lost == 2
+    assert found.cost.edges == 2
+    assert found.designs == ()
+
+
+def test_truth_is_scored_against_what_was_promised() -> None:
+    graph = am.Graph.from_rows(["1100", "1100", "0010", "0001"])
+    wrong = am.audit(Observation(graph=graph, source="", truth=np.array([1, 0, 2, 3])))
+    assert wrong.score is not None
+    # Both are guessed to have done behaviour 0, which is right for one of them.
+    assert (wrong.score.right, wrong.score.promised, wrong.score.guesses) == (0.75, 0.75, 4)
+    assert [one.guesses for one in wrong.score.bins] == [2, 2]
+
+    outside = am.audit(Observation(graph=graph, source="", truth=np.array([2, 0, 1, -1])))
+    assert outside.score is not None
+    assert outside.score.impossible == 2
+    assert outside.score.guesses == 3
+
+
+def test_worst_users_come_first_with_a_reason() -> None:
+    found = am.audit(
+        am.Graph.from_edges(
+            [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
+        )
+    )
+    assert found.worst[0].user == "cem"
+    assert found.worst[0].chance == 1.0
+    assert found.worst[0].reason == "nobody else fits z"
+    assert "1 of 3 (33 %) is identified" in found.verdict
+
+
+def test_senders_with_several_messages_have_figures_of_their_own() -> None:
+    # Whatever message of ann's is whose, both went to xia.
+    graph = am.complete(2)
+    seen = Observation(graph=graph, source="", senders=("ann", "ann"), receivers=("xia", "xia"))
+    table = am.audit(seen).people
+    assert table is not None
+    assert table.select("sender", "messages", "chance", "receiver", "receiver_chance").rows() == [
+        ("ann", 2, 0.5, "xia", 1.0)
+    ]
+
+
+def test_beyond_the_budget_only_intervals_remain() -> None:
+    found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
+    assert not found.exact
+    assert found.bits.low < found.bits.high
+    assert found.score is None
+    assert found.campaign.steps == ()
+    assert found.campaign.reason
+
+
+def test_no_matching_says_who() -> None:
+    with pytest.raises(am.NoMatchingError):
+        am.audit(am.Graph.from_rows(["10", "10"]))
+
+
+def test_nobody_is_an_answer_too() -> None:
+    found = am.audit(am.Graph.from_edges([]))
+    assert found.verdict == "There are no users."
+    assert json.loads(found.to_json())["n_users"] == 0
+
+
+def test_json_holds_every_figure(tmp_path: Path) -> None:
+    found = am.audit(am.ring(6, 3))
+    text = found.to_json(tmp_path / "audit.json")
+    record = json.loads(text)
+
+    assert record == json.loads((tmp_path / "audit.json").read_text())
+    assert record["count"]["value"] == "20"
+    assert record["bits"]["low"] <= math.log2(20) / 6 <= record["bits"]["high"]
+    assert {design["objective"] for design in record["designs"]} == {"matchings", "after_attack"}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "reached"),
+    [
+        ({"bits": 0.4}, True),
+        ({"bits": 0.6}, False),
+        ({"k": 2}, True),
+        ({"k": 3}, False),
+        ({"worst": 2}, True),
+        ({"worst": 2.1}, False),
+    ],
+)
+def test_gates(threshold: dict[str, float], reached: bool) -> None:
+    [gate] = am.check_gates(am.audit(am.partition([2, 2])), threshold)
+    assert gate.reached is reached
+
+
+def test_a_gate_that_the_interval_leaves_open_is_not_reached() -> None:
+    found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
+    [gate] = am.check_gates(found, {"bits": (found.bits.low + found.bits.high) / 2})
+    assert not gate.reached
+    assert "not sure" in gate.text
+
+
+@pytest.mark.parametrize("text", ["bits", "bits=", "bits=x", "mood=3", "k=-1", "k=nan", ""])
+def test_bad_gates_are_refused(text: str) -> None:
+    with pytest.raises(am.InputError, match="known are bits=NUMBER"):
+        parse_gates([text])
+
+
+def test_compare_claims_no_difference_where_intervals_overlap() -> None:
+    graph = am.random_density(40, 0.5, seed=1)
+    vague = am.audit(graph, budget=0)
+    found = am.compare([vague, am.audit(am.random_density(40, 0.5, seed=2), budget=0)])
+    assert found.verdict.startswith("Intervals overlap")
+    assert found.rows[0].said.startswith("no sure difference")
+    same = am.compare([am.audit(am.complete(3)), am.audit(am.complete(3))])
+    assert same.rows[0].said == "no difference"
+    assert same.names == ("graph (1)", "graph (2)")
+    with pytest.raises(am.InputError, match="two audits"):
+        am.compare([vague])
