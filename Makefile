@@ -7,7 +7,8 @@ CXX_TESTS := build/cxx-tests
 .PHONY: demo test install lint types imports tests-python tests-cxx bench clean
 
 demo: .venv/.installed
-	@$(BIN)/anonymatch demo
+	@mkdir -p build
+	@$(BIN)/anonymatch demo --html build/demo.html
 	@echo
 	@echo "  The program is $(BIN)/anonymatch; '. $(BIN)/activate' puts it on the path."
 

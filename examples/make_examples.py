@@ -40,6 +40,9 @@ def tables() -> dict[Path, list[tuple[object, ...]]]:
         for left in LEFT
         if SHORTEST <= left - sent <= LONGEST
     ]
+    log = [(f"09:00:{sent:02}", "in", user, "") for user, sent in SENT.items()]
+    log += [(f"09:00:{left:02}", "out", "", f"09:00:{left:02}") for left in LEFT]
+    log = [(f"2026-11-02T{time}", *rest) for time, *rest in sorted(log)]
     release = [
         (person, f"row {row} ({low} to {high})")
         for person, age in AGES.items()
@@ -50,6 +53,7 @@ def tables() -> dict[Path, list[tuple[object, ...]]]:
     lost = [(user, message) for user, messages in LOST.items() for message in messages]
     return {
         PACKAGE / "mix.csv": [("user", "behaviour"), *mix],
+        PACKAGE / "mix_log.csv": [("time", "direction", "user", "behaviour"), *log],
         HERE / "release.csv": [("user", "behaviour"), *release],
         HERE / "relays.csv": [("user", "behaviour", "weight"), *relays],
         HERE / "lost.csv": [("user", "behaviour"), *lost],
@@ -60,4 +64,4 @@ if __name__ == "__main__":
     for path, rows in tables().items():
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
-        print(f"{path}: {len(rows) - 1} edges")
+        print(f"{path}: {len(rows) - 1} rows")

@@ -140,7 +140,9 @@ def test_senders_with_several_messages_have_figures_of_their_own() -> None:
     # Whatever message of ann's is whose, both went to xia.
     graph = am.complete(2)
     seen = Observation(graph=graph, source="", senders=("ann", "ann"), receivers=("xia", "xia"))
-    table = am.audit(seen).people
+    found = am.audit(seen)
+    assert (found.bits.value, found.people_bits) == (0.5, am.Figure(0.0, 0.0, 0.0))
+    table = found.people
     assert table is not None
     assert table.select("sender", "messages", "chance", "receiver", "receiver_chance").rows() == [
         ("ann", 2, 0.5, "xia", 1.0)

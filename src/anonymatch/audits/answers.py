@@ -22,7 +22,7 @@ from anonymatch.measures.passages import passage_count, passage_figures
 from anonymatch.measures.users import UserFigures, user_figures
 from anonymatch.sources.observation import Observation, Passage
 
-__all__ = ["Answers", "Work", "answers"]
+__all__ = ["Answers", "Work", "answers", "entropy_of"]
 
 _LN2 = math.log(2.0)
 
@@ -136,6 +136,15 @@ def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
         chances=chances,
         confidence=confidence if chances is None else min(confidence, chances.confidence),
     )
+
+
+def entropy_of(graph: Graph, work: Work) -> Figure:
+    """Entropy, in nats, of the matching that happened in a graph."""
+    support = system.reweighted(graph, None) if graph.weighted else graph
+    found = _count(support, work)
+    if not graph.weighted:
+        return Figure(found.log, found.low, found.high)
+    return system.matching_entropy(_count(graph, work), _chances(graph, work), graph, found)
 
 
 def _count(graph: Graph, work: Work) -> Count:

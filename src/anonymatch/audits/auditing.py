@@ -11,7 +11,7 @@ from typing import Any
 from anonymatch.arguments import real, whole
 from anonymatch.audits.answers import Answers, Work, answers
 from anonymatch.audits.campaign import campaign, one_step
-from anonymatch.audits.people import people
+from anonymatch.audits.people import people, people_bits
 from anonymatch.audits.result import Audit, Cost
 from anonymatch.audits.scoring import score
 from anonymatch.audits.verdict import caveats, verdict
@@ -111,6 +111,7 @@ def audit(
         campaign=campaign(seen, found, steps, work),
         score=score(seen, found),
         people=people(seen, found),
+        people_bits=people_bits(seen, work),
         verdict=verdict(bits, users, named, messages=messages),
         caveats=caveats(seen, found),
         notes=seen.notes,
@@ -174,13 +175,16 @@ def _designs(seen: Observation, found: Answers) -> tuple[Design, ...]:
 
 
 def _front(seen: Observation, found: Answers) -> tuple[tuple[float, float], ...]:
-    """What the best designs give for fewer and for more candidates a user."""
+    """What partition graphs give for fewer and for more candidates a user.
+
+    They are made in closed form and nearly reach the bound, so that a curve of them costs nothing.
+    """
     if not _designed(seen, found):
         return ()
     users = len(found.users.users)
     own = found.edges / users
     sizes = sorted({size for size in (*_FRONT, own) if size <= min(users, 4 * own)})
     return tuple(
-        (edges / users, design(users=users, edges=edges).log2 / users)
+        (edges / users, design(users=users, edges=edges, method="paper").log2 / users)
         for edges in (round(size * users) for size in sizes)
     )

@@ -26,8 +26,10 @@ class Row:
     better : {"higher", "lower", ""}
     figures : tuple of Figure or None
         One an audit; None where it is not known.
+    best : int or None
+        The best of them by number, if that is sure.
     said : str
-        Which is best, and whether that is sure.
+        The same in words.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Row:
     meaning: str
     better: str
     figures: tuple[Figure | None, ...]
+    best: int | None
     said: str
 
 
@@ -229,31 +232,34 @@ def _row(
     figures: list[Figure | None],
     called: tuple[str, ...],
 ) -> Row:
+    best, said = _judged(better, figures, called) if better else (None, "")
     return Row(
         name=name,
         title=title,
         meaning=meaning,
         better=better,
         figures=tuple(figures),
-        said=_said(better, figures, called),
+        best=best,
+        said=said,
     )
 
 
-def _said(better: str, figures: list[Figure | None], called: tuple[str, ...]) -> str:
-    if not better:
-        return ""
-    if any(figure is None for figure in figures):
-        return "not known for all"
+def _judged(
+    better: str, figures: list[Figure | None], called: tuple[str, ...]
+) -> tuple[int | None, str]:
+    """The best one if it is sure, and that in words."""
     known = [figure for figure in figures if figure is not None]
+    if len(known) < len(figures):
+        return None, "not known for all"
+    if _same(known):
+        return None, "no difference"
     first = _best(better, known)
     others = [k for k in range(len(known)) if k != first]
-    if _same(known):
-        return "no difference"
-    if all(_beats(better, known[first], known[k]) for k in others):
-        against = ", ".join(_shown(known[k]) for k in others)
-        return f"{called[first]} is best: {_shown(known[first])} against {against}"
     close = [called[k] for k in others if not _beats(better, known[first], known[k])]
-    return f"no sure difference between {called[first]} and {', '.join(close)}"
+    if close:
+        return None, f"no sure difference between {called[first]} and {', '.join(close)}"
+    against = ", ".join(_shown(known[k]) for k in others)
+    return first, f"{called[first]} is best: {_shown(known[first])} against {against}"
 
 
 def _best(better: str, figures: list[Figure]) -> int:
@@ -278,14 +284,10 @@ def _shown(figure: Figure) -> str:
 
 
 def _verdict(bits: Row, called: tuple[str, ...]) -> str:
-    known = [figure for figure in bits.figures if figure is not None]
-    first = _best("higher", known)
-    others = [k for k in range(len(known)) if k != first]
-    if _same(known):
+    if bits.best is not None:
+        more = "more" if len(called) == 2 else "the most"
+        said = bits.said.replace("is best", f"has {more} bits per message", 1)
+        return f"{said}."
+    if bits.said == "no difference":
         return "All have the same bits per message."
-    if all(_beats("higher", known[first], known[k]) for k in others):
-        against = ", ".join(_shown(known[k]) for k in others)
-        more = "more" if len(known) == 2 else "the most"
-        best = _shown(known[first])
-        return f"{called[first]} has {more} bits per message: {best} against {against}."
     return "Intervals overlap: no difference in bits per message can be claimed."

@@ -6,18 +6,52 @@ chances of messages out are added up over their receiver before anything is said
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers
+from anonymatch.audits.answers import Answers, Work, entropy_of
+from anonymatch.effort import Effort
+from anonymatch.errors import BudgetError
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.messages import message_classes
 from anonymatch.measures.users import name_column
 from anonymatch.sources.observation import Observation
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["people"]
+__all__ = ["people", "people_bits"]
+
+_LN2 = math.log(2.0)
+_SHARE = 0.1  # of the budget
+
+
+def people_bits(seen: Observation, work: Work) -> Figure | None:
+    """Bits per message about who wrote to whom, and how often: doubt about people.
+
+    Two messages between the same two people may change places without hiding anything, so that
+    this is never more than the bits about messages. None if nobody has several messages, for a
+    passage, and beyond the budget.
+    """
+    graph = seen.graph
+    if graph is None or (seen.senders is None and seen.receivers is None):
+        return None
+    budget = replace(work.budget, seconds=_SHARE * work.budget.seconds)
+    try:
+        classes = message_classes(
+            graph,
+            graph.users if seen.senders is None else seen.senders,
+            graph.behaviours if seen.receivers is None else seen.receivers,
+            entropy_of=lambda part: entropy_of(part, replace(work, budget=budget)),
+            budget=budget,
+            effort=Effort(executor=work.executor),
+        )
+    except BudgetError:
+        return None
+    return classes.entropy.divided(max(graph.n_users, 1) * _LN2)
 
 
 def people(seen: Observation, found: Answers) -> pl.DataFrame | None:

@@ -61,6 +61,7 @@ def record(audit: Audit) -> dict[str, Any]:
         "campaign": plain(audit.campaign),
         "score": plain(audit.score),
         "people": None if audit.people is None else plain(audit.people.to_dicts()),
+        "people_bits": plain(audit.people_bits),
         "caveats": list(audit.caveats),
         "notes": list(audit.notes),
         "exact": audit.exact,

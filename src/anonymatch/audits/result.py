@@ -202,7 +202,7 @@ class Audit:
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
         if users and behaviours differ in number, and for a passage.
     front : tuple of (float, float)
-        Candidates a user, and bits per message of the best design for them.
+        Candidates a user, and bits per message of the paper's partition graph of them.
     identified : int
         Users with one behaviour in all matchings.
     threshold, below : float, Figure
@@ -212,7 +212,10 @@ class Audit:
     campaign : Campaign
     score : Score or None
     people : polars.DataFrame or None
-        A row a sender, if somebody sent several messages.
+        A row a sender, if somebody sent or received several messages.
+    people_bits : Figure or None
+        Bits per message about who wrote to whom: `bits` is about messages. None if nobody has
+        several messages, and where it would cost too much.
     verdict : str
         One line in words.
     caveats, notes : tuple of str
@@ -244,6 +247,7 @@ class Audit:
     campaign: Campaign = field(repr=False)
     score: Score | None
     people: pl.DataFrame | None = field(repr=False)
+    people_bits: Figure | None
     verdict: str
     caveats: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
+    from anonymatch.audits.compare import Row
 
 __all__ = ["audit_page", "comparison_page"]
 
@@ -39,17 +40,30 @@ def audit_page(found: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Renderabl
 
 def comparison_page(found: am.Comparison) -> list[RenderableType]:
     """A line a figure, a column a system."""
-    table = pages.columns("figure", "", right=found.names)
+    letters = [chr(ord("A") + k) for k in range(len(found.names))]
+    table = pages.columns("figure", right=(*letters, "best"))
     for row in found.rows:
         cells = ("–" if figure is None else figure_text(figure) for figure in row.figures)
-        table.add_row(row.title, row.said, *cells)
-    meanings = [f"{row.title}: {row.meaning}" for row in found.rows]
+        table.add_row(row.title, *cells, _best(row, letters))
+    systems = zip(letters, found.names, found.audits, strict=True)
     return [
-        pages.heading(" against ".join(words.name(name) for name in found.names)),
+        pages.bullets(
+            "Compared:",
+            [f"{letter}: {words.name(name)}: {_size(audit)}" for letter, name, audit in systems],
+        ),
         pages.paragraph(found.verdict),
         pages.indented(table),
-        pages.bullets("What they mean:", meanings),
+        pages.bullets("What they mean:", [f"{row.title}: {row.meaning}" for row in found.rows]),
+        pages.paragraph(
+            "best: only where intervals do not overlap; =: no difference; ?: no sure one."
+        ),
     ]
+
+
+def _best(row: Row, letters: Sequence[str]) -> str:
+    if row.best is not None:
+        return letters[row.best]
+    return {"no difference": "=", "": ""}.get(row.said, "?")
 
 
 def figure_text(figure: am.Figure) -> str:
@@ -102,11 +116,20 @@ def _system(found: am.Audit) -> list[pages.Line]:
             "at most",
             f"{found.bound:.4g} bits",
             (
-                "per message for so many candidates; "
+                "per message if everybody keeps as many candidates; "
                 f"{words.share(found.reached.value)} of it is reached"
             ),
         ),
     ]
+    if found.people_bits is not None:
+        lines.insert(
+            1,
+            (
+                "bits about people",
+                figure_text(found.people_bits),
+                "per message: who wrote to whom; several messages of one pair hide less",
+            ),
+        )
     for design in found.designs[:1]:
         bits = design.log2 / max(design.users, 1)
         lines.append(

@@ -10,10 +10,23 @@ import typer
 
 from anonymatch.cli.console import notes, watch
 from anonymatch.cli.options import Options, option, whole
+from anonymatch.graph.bipartite import Graph
 from anonymatch.sources.door import SOURCES, open_observation
 from anonymatch.sources.observation import Observation
+from anonymatch.sources.timing import passage_graph
 
-__all__ = ["Cover", "Departures", "From", "Law", "Lost", "Original", "Unit", "Way", "observe"]
+__all__ = [
+    "Cover",
+    "Departures",
+    "From",
+    "Law",
+    "Lost",
+    "Original",
+    "Unit",
+    "Way",
+    "graph_of",
+    "observe",
+]
 
 Law = Annotated[
     list[str] | None,
@@ -68,7 +81,7 @@ class Way:
 
     def keywords(self, k: int = 0) -> dict[str, Any]:
         """For the k-th file: one law for all of them, or one for each."""
-        laws = self.law or [None]
+        laws: list[str | None] = list(self.law or [None])
         return {
             "law": laws[min(k, len(laws) - 1)],
             "source": self.source,
@@ -89,3 +102,11 @@ def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
     options.limit_readers()
     with notes():
         return watch(f"reading {path.name}", lambda _: open_observation(path, **way.keywords(k)))
+
+
+def graph_of(seen: Observation) -> Graph:
+    """The graph of an observation; that of one exponential mix is made now, if small."""
+    if seen.graph is not None:
+        return seen.graph
+    assert seen.passage is not None
+    return passage_graph(seen.passage)

@@ -328,7 +328,7 @@ _FORMS: dict[str, tuple[type[Any], tuple[str, ...], int]] = {
     "pool": (Pool, ("batch", "kept"), 2),
 }
 _WHOLE = {"hops", "batch", "kept"}
-_EXAMPLES = "window:1,5 exponential:2 erlang:3,0.5 threshold:10 timed:60 pool:100,10"
+EXAMPLES = "window:1,5 exponential:2 erlang:3,0.5 threshold:10 timed:60 pool:100,10"
 
 
 def parse_law(text: str) -> Law:
@@ -347,7 +347,7 @@ def parse_law(text: str) -> Law:
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
     if name not in _FORMS:
-        raise InputError(f"no law {text!r}; known are {_EXAMPLES}")
+        raise InputError(f"no law {text!r}; known are {EXAMPLES}")
     make, wanted, least = _FORMS[name]
     given = [part.strip() for part in rest.split(",")] if rest.strip() else []
     if not least <= len(given) <= len(wanted):

@@ -13,7 +13,7 @@ from anonymatch.arguments import wholes
 from anonymatch.errors import InputError
 from anonymatch.wording import several
 
-__all__ = ["Messages"]
+__all__ = ["Messages", "check_messages"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -167,6 +167,13 @@ class Messages:
             at = int(known[self.lost[known]][0])
             raise InputError(f"truth: arrival {at} is lost and has a departure; choose one")
         return _fixed(truth)
+
+
+def check_messages(messages: object) -> None:
+    """Refuse what is no Messages where they are wanted."""
+    if not isinstance(messages, Messages):
+        kind = type(messages).__name__
+        raise InputError(f"need Messages, not {kind}; read a log with read_messages")
 
 
 def _times(given: object, what: str) -> Floats:

@@ -4,27 +4,35 @@ A user enters at one relay and every path of the wanted length from there to an 
 likely; a behaviour seen at an exit then weighs as many paths as lead there. These weights are
 what is known before the behaviours are matched to users; :func:`anonymatch.posterior` of
 :func:`relay_graph` is what is known after.
+
+A path passes no relay twice, unless ``repeat`` allows it: then walks are counted. In layers, and
+wherever links never lead back, both are the same. With bandwidths a path is as likely as the
+product of the bandwidths of its relays; the entry is given, and so its own does not matter.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch._native import LARGEST
+from anonymatch.arguments import whole
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
+from anonymatch.graph import limits
 from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.edges import SMALLEST, Edges, settle
+from anonymatch.graph.names import Names
+from anonymatch.sources.paths import Links, all_ways, onward_links, paths_from
 
-__all__ = ["path_counts", "relay_graph", "relay_weights"]
+__all__ = ["EXACT_EDGES", "path_counts", "path_graph", "relay_graph", "relay_weights"]
 
-Links = Mapping[Hashable, Sequence[Hashable]]
-"""From each relay to those that it sends to, each once."""
-
-_STEP_SECONDS = 1e-6  # one more relay on one set of relays passed
-_STATE_BYTES = 400.0
+EXACT_EDGES = 2_000_000
+"""Above, weights are rounded to float64."""
 
 
 def path_counts(
@@ -53,8 +61,8 @@ def path_counts(
     >>> path_counts([("a", "b"), ("b", "a"), ("a", "c"), ("b", "c")], entry="a", relays=3)
     {'c': 1}
     """
-    onward = _onward(links)
-    return _paths(onward, _known(entry, onward, "entry"), _length(relays), Budget.of(budget))
+    onward = onward_links(links)
+    return paths_from(onward, _known(entry, onward, "entry"), _length(relays), Budget.of(budget))
 
 
 def relay_weights(
@@ -93,7 +101,7 @@ def relay_weights(
     >>> print(*relay_weights(links, entry="t", exits={"x1": 2, "x2": 2}))
     1/3 1/3 1/6 1/6
     """
-    onward = _onward(links)
+    onward = onward_links(links)
     _check_exits(exits, onward)
     start = _known(entry, onward, "entry")
     return _weights(onward, start, exits, _length(relays), Budget.of(budget))
@@ -105,6 +113,8 @@ def relay_graph(
     users: Mapping[Any, Hashable],
     exits: Mapping[Any, int],
     relays: int = 3,
+    repeat: bool = False,
+    bandwidth: Mapping[Any, Any] | None = None,
     budget: Budget | float | None = None,
 ) -> Graph:
     """The weighted graph of several users, each with the relay where that user entered.
@@ -115,6 +125,8 @@ def relay_graph(
     ----------
     users : mapping
         From user to entry relay.
+    repeat, bandwidth
+        As for :func:`path_graph`.
     links, exits, relays, budget
         As for :func:`relay_weights`.
 
@@ -130,104 +142,147 @@ def relay_graph(
     >>> print(total, *(value / total for value in through.values()))
     11/108 4/11 4/11 3/22 3/22
     """
-    onward = _onward(links)
-    _check_exits(exits, onward)
+    links = list(links)
+    _check_exits(exits, onward_links(links))
+    behaviours = {(place, number): place for place, seen in exits.items() for number in range(seen)}
+    return path_graph(
+        links,
+        users=users,
+        behaviours=behaviours,
+        relays=relays,
+        repeat=repeat,
+        bandwidth=bandwidth,
+        budget=budget,
+    )
+
+
+def path_graph(
+    links: Iterable[tuple[Hashable, Hashable]],
+    *,
+    users: Mapping[Any, Hashable],
+    behaviours: Mapping[Any, Hashable],
+    relays: int = 3,
+    repeat: bool = False,
+    bandwidth: Mapping[Any, Any] | None = None,
+    budget: Budget | float | None = None,
+) -> Graph:
+    """The weighted graph of users with their entries and behaviours with their exits.
+
+    The weights of each user sum to 1. They are exact up to two million edges and rounded to
+    float64 above.
+
+    Parameters
+    ----------
+    links : iterable of pairs
+        A relay and one that it sends to.
+    users, behaviours : mapping
+        From user to entry relay, from behaviour to exit relay.
+    relays : int
+        How many relays are on a path, entry and exit included.
+    repeat : bool
+        Whether a path may pass a relay again.
+    bandwidth : mapping, optional
+        From every relay to a number of 0 or more; default: all alike.
+    budget : float or Budget, optional
+        As for :func:`path_counts`.
+
+    Examples
+    --------
+    >>> links = [("a", "c"), ("b", "c"), ("a", "d"), ("b", "d")]
+    >>> print(*path_graph(
+    ...     links, users={"ann": "a", "bob": "b"}, behaviours={"x": "c", "y": "d"}, relays=2,
+    ...     bandwidth={"a": 1, "b": 1, "c": 3, "d": 1},
+    ... ).exact_weights)
+    3/4 1/4 3/4 1/4
+    """
+    onward = onward_links(links, bandwidth)
     length, allowance = _length(relays), Budget.of(budget)
-    entries = {
-        entry: _weights(onward, _known(entry, onward, "entry"), exits, length, allowance)
-        for entry in dict.fromkeys(users.values())
-    }
-    behaviours = [(place, number) for place, seen in exits.items() for number in range(seen)]
-    edges = [
-        (user, behaviour, weight)
-        for user, entry in users.items()
-        for behaviour, weight in zip(behaviours, entries[entry], strict=True)
+    for side, what in ((users, "entry"), (behaviours, "exit")):
+        for relay in dict.fromkeys(side.values()):
+            _known(relay, onward, what)
+    entries, exits = (list(dict.fromkeys(side.values())) for side in (users, behaviours))
+    ways = all_ways(onward, entries, exits, length, repeat=repeat, budget=allowance)
+    for entry, row in zip(entries, ways, strict=True):
+        if not row.any():
+            raise _no_path(length, entry)
+    return _weighted(users, behaviours, entries, exits, ways)
+
+
+def _weighted(
+    users: Mapping[Any, Hashable],
+    behaviours: Mapping[Any, Hashable],
+    entries: list[Hashable],
+    exits: list[Hashable],
+    ways: npt.NDArray[Any],
+) -> Graph:
+    """The graph from the ways between entries and exits; users of one entry share their row."""
+    start, end = ({relay: at for at, relay in enumerate(side)} for side in (entries, exits))
+    entry_of = np.array([start[relay] for relay in users.values()], dtype=np.int64)
+    exit_of = np.array([end[relay] for relay in behaviours.values()], dtype=np.int64)
+    seen = np.bincount(exit_of, minlength=len(exits))
+    degrees = ((ways != 0) @ seen)[entry_of] if len(exits) else np.zeros(len(entry_of), np.int64)
+    edges = int(degrees.sum())
+    if edges > LARGEST:
+        raise InputError(f"{edges} edges; a graph holds at most {LARGEST}")
+    limits.check_memory(28 * edges, f"a graph of {edges} edges", "take fewer users")
+    exact = edges <= EXACT_EDGES
+    rows = [_shares(row, seen, exact=exact) for row in ways]
+    columns = [np.flatnonzero(row[exit_of]).astype(np.int32) for row in ways]
+    indices = _joined([columns[at] for at in entry_of], np.int32)
+    values = [row[exit_of[there]] for row, there in zip(rows, columns, strict=True)]
+    weights = _joined([values[at] for at in entry_of], np.object_ if exact else np.float64)
+    floats = weights.astype(np.float64)
+    if len(floats) and floats.min() < SMALLEST:
+        raise InputError("an exit is reached too seldom for a weight in float64; leave it out")
+    settled, rounded = settle(floats, weights if exact else None)
+    indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int32)
+    return Graph(
+        Names.given(users, None, "user"),
+        Names.given(behaviours, None, "behaviour"),
+        Edges(indptr=indptr, indices=indices, weights=settled, exact=rounded),
+    )
+
+
+def _joined(parts: list[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype=kind), *parts])
+
+
+def _shares(
+    ways: npt.NDArray[Any], seen: npt.NDArray[np.int64], *, exact: bool
+) -> npt.NDArray[Any]:
+    """The chance of one behaviour at each exit."""
+    if not exact:
+        floats = ways.astype(np.float64)
+        quotients: npt.NDArray[Any] = floats / floats.sum() / seen
+        return quotients
+    total = sum(ways.tolist())
+    shares = np.empty(len(ways), dtype=object)
+    shares[:] = [
+        Fraction(number, total * times)
+        for number, times in zip(ways.tolist(), seen.tolist(), strict=True)
     ]
-    return Graph.from_edges(edges, users=list(users), behaviours=behaviours)
+    return shares
+
+
+def _no_path(relays: int, entry: Hashable) -> InputError:
+    return InputError(
+        f"no path of {relays} relays leads from {entry!r} to an exit with a behaviour; check "
+        "links and exits, or allow another number of relays"
+    )
 
 
 def _weights(
     onward: Links, entry: Hashable, exits: Mapping[Any, int], relays: int, budget: Budget
 ) -> list[Fraction]:
-    paths = _paths(onward, entry, relays, budget)
+    paths = paths_from(onward, entry, relays, budget)
     total = sum(paths.get(place, 0) for place, seen in exits.items() if seen)
     if total == 0:
-        raise InputError(
-            f"no path of {relays} relays leads from {entry!r} to an exit with a behaviour; check "
-            "links and exits, or allow another number of relays"
-        )
+        raise _no_path(relays, entry)
     return [
         Fraction(paths.get(place, 0), total * seen)
         for place, seen in exits.items()
         for _ in range(seen)
     ]
-
-
-def _paths(onward: Links, entry: Hashable, relays: int, budget: Budget) -> dict[Hashable, int]:
-    """Paths that never return to the entry are walks without it, as long as none can repeat."""
-    rest = {
-        relay: [following for following in after if following != entry]
-        for relay, after in onward.items()
-    }
-    if relays > 3 and _cyclic({relay: after for relay, after in rest.items() if relay != entry}):
-        return _by_sets(rest, entry, relays, budget)
-    return _walks(rest, entry, relays)
-
-
-def _walks(onward: Links, entry: Hashable, relays: int) -> dict[Hashable, int]:
-    ways: dict[Hashable, int] = {entry: 1}
-    for _ in range(relays - 1):
-        following: dict[Hashable, int] = {}
-        for relay, number in ways.items():
-            for after in onward[relay]:
-                following[after] = following.get(after, 0) + number
-        ways = following
-    return ways
-
-
-def _by_sets(onward: Links, entry: Hashable, relays: int, budget: Budget) -> dict[Hashable, int]:
-    """Paths with the same last relay and the same set of relays passed are followed together."""
-    bound = float(sum(_walks(onward, entry, relays).values()))
-    bound = min(bound, len(onward) * math.comb(len(onward), relays))
-    seconds, memory = relays * bound * _STEP_SECONDS, bound * _STATE_BYTES
-    if not budget.allows(seconds, memory):
-        raise budget.refusal(f"paths of {relays} different relays", seconds, memory)
-    ways: dict[tuple[Hashable, frozenset[Hashable]], int] = {(entry, frozenset([entry])): 1}
-    for _ in range(relays - 1):
-        following: dict[tuple[Hashable, frozenset[Hashable]], int] = {}
-        for (relay, passed), number in ways.items():
-            for after in onward[relay]:
-                if after not in passed:
-                    now = after, passed | {after}
-                    following[now] = following.get(now, 0) + number
-        ways = following
-    paths: dict[Hashable, int] = {}
-    for (relay, _), number in ways.items():
-        paths[relay] = paths.get(relay, 0) + number
-    return paths
-
-
-def _cyclic(onward: Links) -> bool:
-    try:
-        TopologicalSorter(onward).prepare()
-    except CycleError:
-        return True
-    return False
-
-
-def _onward(links: Iterable[tuple[Hashable, Hashable]]) -> Links:
-    """Links by relay; one that is given twice counts once, one to the same relay never."""
-    onward: dict[Hashable, dict[Hashable, None]] = {}
-    for number, link in enumerate(links):
-        try:
-            sender, receiver = link
-            onward.setdefault(sender, {})
-            onward.setdefault(receiver, {})
-        except (TypeError, ValueError):
-            raise InputError(f"link {number} is {link!r}; give pairs of relays") from None
-        if sender != receiver:
-            onward[sender][receiver] = None
-    return {relay: list(after) for relay, after in onward.items()}
 
 
 def _known(relay: Hashable, onward: Links, what: str) -> Hashable:
@@ -237,9 +292,7 @@ def _known(relay: Hashable, onward: Links, what: str) -> Hashable:
 
 
 def _length(relays: int) -> int:
-    if isinstance(relays, bool) or not isinstance(relays, int) or relays < 1:
-        raise InputError(f"relays must be a whole number from 1, not {relays!r}")
-    return relays
+    return whole(relays, "relays", least=1, most=10_000)
 
 
 def _check_exits(exits: Mapping[Any, int], onward: Links) -> None:

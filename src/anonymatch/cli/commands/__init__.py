@@ -9,6 +9,16 @@ from anonymatch.cli.commands import (
     designing,
     checking,
     files,
+    studio,
 )
 
-__all__ = ["attacking", "auditing", "checking", "counting", "designing", "files", "measuring"]
+__all__ = [
+    "attacking",
+    "auditing",
+    "checking",
+    "counting",
+    "designing",
+    "files",
+    "measuring",
+    "studio",
+]

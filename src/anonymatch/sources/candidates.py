@@ -1,0 +1,286 @@
+"""Candidates: which messages out each message in may be, under a law.
+
+Messages are in order of time on both sides, so that the candidates of one message are a run of
+consecutive departures, and both ends of the run only move forward from message to message.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaincc, gammainccinv, gammaln
+
+from anonymatch._native import LARGEST
+from anonymatch.effort import Budget
+from anonymatch.errors import InputError
+from anonymatch.graph.edges import Edges, settle
+from anonymatch.sources.laws import Erlang, Exponential, Free, Law, Pool, Threshold, Timed, Window
+
+__all__ = ["CUT", "Candidates", "Rounds", "candidates", "edges_of", "rounds_of"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+CUT = 1e-9
+"""The chance, a message, of all the delays that are left out because they are too long."""
+
+_NEGLIGIBLE = -700.0  # natural log below which a weight is not a normal float64
+# Seconds and bytes an edge, at their peak; then with weights.
+_PLAIN, _WEIGHTED = (4e-8, 16.0), (1.5e-7, 40.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidates:
+    """Departures ``first[i]`` to ``end[i] - 1`` are those that message ``i`` may be.
+
+    Attributes
+    ----------
+    late : array of bool
+        Which messages may leave after the last departure of the log.
+    weigh : callable or None
+        From users and departures, edge by edge, to natural logs of weights; None if all weigh 1.
+    staying : array or None
+        Natural log of the weight of not leaving before the log ends, comparable with the weights.
+    note : str
+        What was left out, a sentence; empty if nothing.
+    """
+
+    first: Integers
+    end: Integers
+    late: Bools
+    weigh: Callable[[npt.NDArray[Any], npt.NDArray[Any]], Floats] | None = None
+    staying: Floats | None = None
+    note: str = ""
+
+    def orphans(self, n_out: int) -> Integers:
+        """Departures that nobody can have sent."""
+        some = self.end > self.first
+        begins, ends = (
+            np.bincount(at[some], minlength=n_out + 1)[:n_out] for at in (self.first, self.end)
+        )
+        return np.flatnonzero(np.cumsum(begins - ends) == 0)
+
+
+class Rounds(NamedTuple):
+    """The flush of each arrival, its first chance to leave, and the flush of each departure.
+
+    Flushes are numbered from 0 in order of time (for a timed mix, from its origin). An arrival
+    after the last flush has a number above those of all departures; a departure before the first
+    flush has -1.
+    """
+
+    arrivals: Floats
+    departures: Floats
+
+
+def rounds_of(law: Threshold | Timed | Pool, arrivals: Floats, departures: Floats) -> Rounds:
+    """Flushes by the law: full batches in order of arrival, or the clock.
+
+    A departure belongs to the last flush before it, however long it then took; flushes at the same
+    time are one.
+
+    Examples
+    --------
+    >>> rounds_of(Threshold(2), np.array([0.0, 1, 2]), np.array([0.5, 1, 1.1]))
+    Rounds(arrivals=array([0., 0., 1.]), departures=array([-1.,  0.,  0.]))
+    """
+    if isinstance(law, Timed):
+        largest = max((float(np.abs(t).max()) for t in (arrivals, departures) if len(t)), default=0)
+        # A flush at 3 * 0.1 s is written as 0.3, which is not the same float64.
+        slack = max(1e-9, _rounding(largest + abs(law.origin)) / law.interval)
+        came = np.ceil((arrivals - law.origin) / law.interval - slack)
+        left = np.floor((departures - law.origin) / law.interval + slack)
+        return Rounds(came, left)
+    kept = law.kept if isinstance(law, Pool) else 0
+    flushes = arrivals[law.batch + kept - 1 :: law.batch]
+    number = np.maximum(0, (np.arange(len(arrivals)) - kept) // law.batch)
+    done = number < len(flushes)
+    number[done] = np.searchsorted(flushes, flushes[number[done]], side="right") - 1
+    left = np.searchsorted(flushes, departures, side="right") - 1
+    return Rounds(number.astype(np.float64), left.astype(np.float64))
+
+
+def candidates(
+    law: Law,
+    arrivals: Floats,
+    departures: Floats,
+    *,
+    users: Integers,
+    behaviours: Integers,
+) -> Candidates:
+    """Candidates of the chosen messages, given all that came and left, each in order of time.
+
+    ``users`` and ``behaviours`` are the indices of those that are to be matched; the others fill
+    batches, and show how long the log is.
+    """
+    if isinstance(law, Threshold | Timed | Pool):
+        rounds = rounds_of(law, arrivals, departures)
+        last = float(rounds.departures[-1]) if len(departures) else -math.inf
+        came, left = rounds.arrivals[users], rounds.departures[behaviours]
+        return _pool(law, came, left, last) if isinstance(law, Pool) else _same(came, left, last)
+    last = float(departures[-1]) if len(departures) else -math.inf
+    came, left = arrivals[users], departures[behaviours]
+    if isinstance(law, Window):
+        return _between(came, left, law.low, law.high, last)
+    if isinstance(law, Free):
+        return _free(law, came, left, last)
+    return _erlang(Erlang(1, law.mean) if isinstance(law, Exponential) else law, came, left, last)
+
+
+def _between(came: Floats, left: Floats, low: float, high: float, last: float) -> Candidates:
+    ends = [abs(float(times[at])) for times in (came, left) if len(times) for at in (0, -1)]
+    slack = _rounding(max(ends, default=0.0))
+    return Candidates(
+        first=np.searchsorted(left, came + (low - slack), side="left"),
+        end=np.searchsorted(left, came + (high + slack), side="right"),
+        late=came + (high - slack) > last,
+    )
+
+
+def _same(came: Floats, left: Floats, last: float) -> Candidates:
+    return Candidates(
+        first=np.searchsorted(left, came, side="left"),
+        end=np.searchsorted(left, came, side="right"),
+        late=came > last,
+    )
+
+
+def _pool(law: Pool, came: Floats, left: Floats, last: float) -> Candidates:
+    """A message stays with the same chance at each flush: weights fall by it every time."""
+    if not law.kept:
+        return _same(came, left, last)
+    fall = math.log(law.kept / (law.batch + law.kept))
+    longest = math.ceil(math.log(CUT) / fall)
+    flushes = np.maximum(0.0, last - came + 1)
+    return Candidates(
+        first=np.searchsorted(left, came, side="left"),
+        end=np.searchsorted(left, came + longest, side="right"),
+        late=came + longest > last,
+        weigh=lambda users, behaviours: (left[behaviours] - came[users]) * fall,
+        staying=flushes * fall - math.log(-math.expm1(fall)),
+        note=f"stays of more than {longest} flushes, of chance {CUT:g} a message, are left out",
+    )
+
+
+def _erlang(law: Erlang, came: Floats, left: Floats, last: float) -> Candidates:
+    longest = law.mean * float(gammainccinv(law.hops, CUT))
+    more = law.hops - 1
+
+    def weigh(users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> Floats:
+        delays: Floats = left[behaviours]
+        delays -= came[users]
+        delays /= law.mean
+        if not more:
+            return -delays
+        logs: Floats = np.log(delays)
+        logs *= more
+        logs -= delays
+        return logs
+
+    stays = gammaincc(law.hops, np.maximum(0.0, last - came) / law.mean)
+    logs = np.log(np.maximum(stays, 1e-300)) + float(gammaln(law.hops)) - math.log(law.hops)
+    return Candidates(
+        # Several hops take some time; one may take none that the clock can show.
+        first=np.searchsorted(left, came, side="right" if more else "left"),
+        end=np.searchsorted(left, came + longest, side="right"),
+        late=came + longest > last,
+        weigh=weigh,
+        staying=logs,
+        note=f"delays above {longest:.4g} s, of chance {CUT:g} a message, are left out",
+    )
+
+
+def _free(law: Free, came: Floats, left: Floats, last: float) -> Candidates:
+    runs = _between(came, left, 0.0, law.longest, last)
+
+    def weigh(users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> Floats:
+        delays = np.maximum(0.0, left[behaviours] - came[users])
+        with np.errstate(divide="ignore"):
+            return np.log(law.weights(delays))
+
+    return Candidates(first=runs.first, end=runs.end, late=runs.late, weigh=weigh)
+
+
+def edges_of(
+    runs: Candidates,
+    n_out: int,
+    *,
+    budget: Budget,
+    places: int = 0,
+    linked: Bools | None = None,
+) -> Edges:
+    """Rows of edges, each with its run; then ``places`` more columns for the ``linked`` users.
+
+    Each row is divided by its largest weight, which changes no chance.
+    """
+    lengths = np.maximum(runs.end - runs.first, 0)
+    added = np.zeros(len(lengths), dtype=np.int64)
+    if linked is not None:
+        added[linked] = places
+    total = int(lengths.sum()) + int(added.sum())
+    _check_size(total, runs.weigh is not None, budget)
+    indptr = np.concatenate(([0], np.cumsum(lengths + added))).astype(np.int32)
+    starts = indptr[:-1]
+    indices = np.arange(total, dtype=np.int32)
+    indices += np.repeat((runs.first - starts).astype(np.int32), lengths + added)
+    beyond: npt.NDArray[np.intp] = np.empty(0, dtype=np.intp)
+    if places and added.any():
+        ends = runs.first + lengths
+        over = indices - np.repeat(ends.astype(np.int32), lengths + added)
+        beyond = np.flatnonzero(over >= 0)
+        indices[beyond] = n_out + over[beyond]
+    if runs.weigh is None:
+        return Edges(indptr=indptr, indices=indices, weights=None, exact=None)
+    rows = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths + added)
+    if not len(beyond):
+        return _weighted(indptr, indices, rows, runs.weigh(rows, indices))
+    logs = np.zeros(total)
+    among = indices < n_out
+    logs[among] = runs.weigh(rows[among], indices[among])
+    if runs.staying is not None:
+        logs[beyond] = runs.staying[rows[beyond]]
+    return _weighted(indptr, indices, rows, logs)
+
+
+def _weighted(
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    rows: npt.NDArray[np.int32],
+    logs: Floats,
+) -> Edges:
+    size = len(indptr) - 1
+    some = np.flatnonzero(np.diff(indptr))
+    largest = np.zeros(size)
+    if len(some):
+        largest[some] = np.maximum.reduceat(logs, indptr[some])
+    largest[np.isneginf(largest)] = 0.0
+    logs -= largest[rows]
+    keep = logs > _NEGLIGIBLE
+    if not keep.all():
+        indices, logs = indices[keep], logs[keep]
+        counts = np.bincount(rows[keep], minlength=size)
+        indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    weights, _ = settle(np.exp(logs, out=logs), None)
+    return Edges(indptr=indptr, indices=indices, weights=weights, exact=None)
+
+
+def _check_size(total: int, weighted: bool, budget: Budget) -> None:
+    if total > LARGEST:
+        raise InputError(
+            f"the law leaves {total} candidates in all, and a graph holds at most {LARGEST} edges; "
+            "cut the log into shorter ones, or take a narrower law"
+        )
+    seconds, memory = (total * each for each in (_WEIGHTED if weighted else _PLAIN))
+    if not budget.allows(seconds, memory):
+        raise budget.refusal(f"a graph of {total} edges", seconds, memory)
+
+
+def _rounding(largest: float) -> float:
+    """How far the difference of two times may be off because they are float64."""
+    return 4 * float(np.spacing(largest))

@@ -1,0 +1,302 @@
+"""The one door: whatever a file or a folder holds, as an observation.
+
+Files are known by what they contain, not by their names alone; ``source=`` decides where that is
+not enough. Plain JSON ``{name: [names]}`` is taken as edges, which for rings are the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from anonymatch.effort import Budget
+from anonymatch.errors import InputError
+from anonymatch.graph.file_formats.source import Source
+from anonymatch.graph.files import read, reading
+from anonymatch.sources.json_files import load_json
+from anonymatch.sources.laws import EXAMPLES, Law, Window, check_law
+from anonymatch.sources.messages import Messages
+from anonymatch.sources.mixmatch import FLOW_PAIR, flow_pair_files, read_flow_pairs
+from anonymatch.sources.observation import Observation
+from anonymatch.sources.relay_files import is_relays, read_relays
+from anonymatch.sources.rings import is_rings, read_rings
+from anonymatch.sources.simulators import NYM_COLUMNS, RECEIVED, SENT, read_mixim, read_nym
+from anonymatch.sources.timing import observe
+from anonymatch.whole_file import as_path
+
+__all__ = ["SOURCES", "open_observation"]
+
+SOURCES = {
+    "edges": "who may have done what: .csv .tsv .parquet .mtx .npz .json .jsonl",
+    "messages": "a message log: times, directions and names; needs a law",
+    "mixim": f"a folder of the MiXiM simulator, with {SENT} and {RECEIVED}; needs a law",
+    "nym": "packet_log.csv of the Nym team's simulator; needs a law",
+    "mixmatch": f"a folder of flow pairs, each a folder with {FLOW_PAIR}",
+    "rings": "ring signatures: .json, {input: [candidate outputs]}",
+    "relays": ".json with links between relays, entries of users and exits of behaviours",
+    "released": "a released table beside the original one",
+}
+"""Kinds of files and folders, each in one line."""
+
+_NYM_LOG = "packet_log.csv"
+_WITH_LAW = {"messages", "mixim", "nym"}
+_HEAD = 1 << 16
+_TIMES = {"time", "timestamp"}
+_DIRECTIONS = {"direction", "dir"}
+_USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
+_JSON_MARKS = (b'"links"', b'"relays"', b'"members"')
+
+
+def open_observation(
+    path: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    law: Law | str | None = None,
+    source: str | None = None,
+    unit: str | None = None,
+    cover: int | None = None,
+    lost: int | None = None,
+    original: str | os.PathLike[str] | None = None,
+    identifiers: Sequence[str] | None = None,
+    name: str | None = None,
+    longest_delay: float | None = None,
+    strays: int | None = None,
+    budget: Budget | float | None = None,
+) -> Observation:
+    r"""Read what an attacker saw: edges, messages, a simulator's log, rings, relays, a table.
+
+    Parameters
+    ----------
+    path : path
+        A file, or the folder of a simulator.
+    out : path, optional
+        The messages out, if ``path`` has only those in.
+    law : Law or str, optional
+        How messages are delayed, such as ``"window:1,5"``. Message logs need it; of flow pairs a
+        window says the longest delay; nothing else uses it.
+    source : str, optional
+        What ``path`` is, one of :data:`SOURCES`; default: as it shows.
+    unit : {"s", "ms", "us", "ns"}, optional
+        Of the times in a message log.
+    cover, lost : int, optional
+        Of message logs, as for :func:`~anonymatch.sources.timing.observe`.
+    original : path, optional
+        The table before release; ``path`` is the released one.
+    identifiers, name
+        As for :func:`~anonymatch.sources.released.read_released`.
+    longest_delay, strays
+        As for :func:`~anonymatch.sources.mixmatch.read_flow_pairs`.
+    budget : float or Budget, optional
+        What making the graph may take.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder, "log.csv")
+    ...     _ = place.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n4,out,y\n")
+    ...     seen = open_observation(place, law="window:1,3")
+    >>> seen.source, seen.graph
+    ('window law, 1 to 3 s', Graph(2 users, 2 behaviours, 3 edges))
+    """
+    place = as_path(path)
+    kind = _checked(source) or _kind(place, out=out is not None, original=original is not None)
+    _check_used(
+        kind,
+        place,
+        {
+            "out": (out, {"messages"}),
+            "unit": (unit, {"messages"}),
+            "cover": (cover, _WITH_LAW),
+            "lost": (lost, _WITH_LAW),
+            "original": (original, {"released"}),
+            "identifiers": (identifiers, {"released"}),
+            "name": (name, {"released"}),
+            "longest_delay": (longest_delay, {"mixmatch"}),
+            "strays": (strays, {"mixmatch"}),
+        },
+    )
+    rule = None if law is None else check_law(law)
+    if kind in _WITH_LAW:
+        if rule is None:
+            raise InputError(
+                f"{place}: a message log needs a law that says how messages are delayed; give one "
+                f"of {EXAMPLES}"
+            )
+        messages = _messages(kind, place, out, unit)
+        return observe(messages, rule, cover=cover, lost=lost, budget=budget)
+    if kind == "mixmatch":
+        if rule is not None:
+            longest_delay = _longest(rule, longest_delay)
+        folder = place.parent if place.name == FLOW_PAIR else place
+        return read_flow_pairs(folder, longest_delay=longest_delay, strays=strays or 0)
+    if kind == "released":
+        from anonymatch.sources.released import read_released  # imports polars
+
+        if original is None:
+            raise InputError(f"{place}: a released table needs the original one; give original=")
+        found = read_released(original, place, identifiers=identifiers, name=name)
+    else:
+        found = _graph_source(kind, place, budget)
+    if rule is None:
+        return found
+    unused = "The law was not used: it is for message logs."
+    return dataclasses.replace(found, notes=(*found.notes, unused))
+
+
+def _graph_source(kind: str, place: Path, budget: Budget | float | None) -> Observation:
+    if kind == "rings":
+        return read_rings(place)
+    if kind == "relays":
+        return read_relays(place, budget=budget)
+    return Observation(graph=read(place), source=f"edges of {place.name}")
+
+
+def _messages(
+    kind: str, place: Path, out: str | os.PathLike[str] | None, unit: str | None
+) -> Messages:
+    if kind == "mixim":
+        return read_mixim(place.parent if place.name in (SENT, RECEIVED) else place)
+    if kind == "nym":
+        return read_nym(place / _NYM_LOG if os.path.isdir(place) else place)
+    from anonymatch.sources.message_files import read_messages  # imports polars
+
+    return read_messages(place, out, unit=unit)
+
+
+def _longest(rule: Law, given: float | None) -> float:
+    if given is not None or not isinstance(rule, Window) or rule.low > 0:
+        raise InputError(
+            "flow pairs have one longest delay: give law window:0,SECONDS, or longest_delay="
+        )
+    return rule.high
+
+
+def _checked(source: str | None) -> str | None:
+    if source is not None and source not in SOURCES:
+        raise InputError(f"no source {source!r}; known are {', '.join(SOURCES)}")
+    return source
+
+
+def _check_used(kind: str, place: Path, given: dict[str, tuple[object, set[str]]]) -> None:
+    """Refuse what would be ignored."""
+    for name, (value, kinds) in given.items():
+        if value is not None and kind not in kinds:
+            raise InputError(
+                f"{place}: {name} is for {' and '.join(sorted(kinds))}, and this is {kind}; leave "
+                "it out, or tell source"
+            )
+
+
+# ---- what a file is
+
+
+def _kind(place: Path, *, out: bool, original: bool) -> str:
+    if out and original:
+        raise InputError("out is for message logs and original for released tables; give one")
+    if os.path.isdir(place):
+        return _folder_kind(place)
+    with reading(place):
+        if out:
+            return "messages"
+        if original:
+            return "released"
+        if place.name in (SENT, RECEIVED):
+            return "mixim"
+        if place.name == FLOW_PAIR:
+            return "mixmatch"
+        suffixes = [suffix.lower() for suffix in place.suffixes[-2:]]
+        suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else place.suffix
+        look = _LOOKS.get(suffix.lower())
+        return "edges" if look is None else look(place)
+
+
+def _folder_kind(place: Path) -> str:
+    marks = {"mixim": SENT, "nym": _NYM_LOG}
+    kinds = [kind for kind, mark in marks.items() if os.path.isfile(place / mark)]
+    if next(flow_pair_files(place), None) is not None:
+        kinds.append("mixmatch")
+    if not kinds:
+        raise InputError(
+            f"{place}: this folder has neither {SENT} nor {_NYM_LOG} nor folders with a "
+            f"{FLOW_PAIR}; give a file, or the folder of a simulator"
+        )
+    if len(kinds) > 1:
+        raise InputError(f"{place}: this folder may be {' or '.join(kinds)}; tell source")
+    return kinds[0]
+
+
+def _json_kind(place: Path) -> str:
+    """Relays or rings by their keys; JSON without any of these is not parsed here."""
+    content = Source(place, packed=place.suffix.lower() == ".gz").content()
+    if not any(mark in content for mark in _JSON_MARKS):
+        return "edges"
+    document = load_json(place)
+    if is_relays(document):
+        return "relays"
+    return "rings" if is_rings(document) else "edges"
+
+
+def _text_kind(place: Path) -> str:
+    header = _head(place).decode("utf-8", errors="replace")
+    if set(NYM_COLUMNS) <= set(_columns(header, ";")):
+        return "nym"
+    separator = "\t" if ".tsv" in place.name.lower() else ","
+    return _table_kind(place, _columns(header, separator))
+
+
+def _lines_kind(place: Path) -> str:
+    try:
+        record = json.loads(_head(place))
+    except (ValueError, RecursionError):
+        return "edges"
+    return _table_kind(place, list(record)) if isinstance(record, dict) else "edges"
+
+
+def _parquet_kind(place: Path) -> str:
+    import polars as pl
+
+    try:
+        return _table_kind(place, list(pl.read_parquet_schema(place)))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        return "edges"  # its reader says what is wrong
+
+
+_LOOKS: dict[str, Callable[[Path], str]] = {
+    ".json": _json_kind,
+    ".csv": _text_kind,
+    ".tsv": _text_kind,
+    ".jsonl": _lines_kind,
+    ".parquet": _parquet_kind,
+}
+
+
+def _table_kind(place: Path, columns: list[str]) -> str:
+    there = {str(column).strip().lower() for column in columns}
+    if not there & _TIMES:
+        return "edges"
+    if there & _USERS and there & _BEHAVIOURS and not there & _DIRECTIONS:
+        raise InputError(
+            "it may be edges with a column of times, or a message log without directions; tell "
+            "source"
+        )
+    return "messages"
+
+
+def _columns(header: str, separator: str) -> list[str]:
+    return [column.strip().strip('"') for column in header.rstrip("\r").split(separator)]
+
+
+def _head(place: Path) -> bytes:
+    """The first line of a file, unpacked; nothing where it cannot be unpacked."""
+    packed = place.suffix.lower() == ".gz"
+    try:
+        with gzip.open(place) if packed else place.open("rb") as file:
+            return file.read(_HEAD).lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0]
+    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile):
+        return b""

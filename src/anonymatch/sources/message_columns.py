@@ -1,0 +1,205 @@
+"""Columns of message logs: times, directions and flags, checked without a Python loop over rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from anonymatch.errors import InputError
+from anonymatch.sources.message_tables import Table
+
+__all__ = ["UNITS", "Clock", "clock", "directions", "flags", "mixed_units", "names", "seconds"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+"""How many of each make a second."""
+
+_IN = ("in", "enter", "entered", "send", "sent")
+_OUT = ("out", "leave", "left", "receive", "received")
+_TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no", "")
+
+_DATE = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
+_ZONE = r"(?:[zZ]|[+-]\d{2}:?\d{2})$"
+_FORMAT = "%Y-%m-%dT%H:%M:%S%.f"
+
+# Times in milliseconds among times in seconds: a gap of about 1000 between neighbours in size, with
+# at least this share of the rows on either side.
+_GAP, _SHARE = 500.0, 0.01
+
+
+class Clock(NamedTuple):
+    """Seconds of each row, and how the file writes times."""
+
+    times: Floats
+    kind: str
+
+
+def clock(table: Table, unit: str | None) -> Clock:
+    """The column ``time`` in seconds: numbers, or date-times as seconds since 1970."""
+    given = table.frame.get_column("time")
+    if given.null_count():
+        table.refuse(int(given.is_null().arg_true()[0]), "there is no time; give every row one")
+    if given.dtype == pl.String:
+        found = _from_text(table, given.str.strip_chars(), unit)
+    elif given.dtype.is_numeric():
+        found = Clock(given.cast(pl.Float64).to_numpy() / UNITS[unit or "s"], "numbers")
+    elif given.dtype.is_temporal() and given.dtype != pl.Time:
+        found = _from_dates(table, given, unit)
+    else:
+        raise InputError(f"{table.path}: column 'time' holds {given.dtype}; give {_WANTED}")
+    wrong = np.flatnonzero(~np.isfinite(found.times))
+    if len(wrong):
+        _refuse(table, given, int(wrong[0]))
+    return found
+
+
+_WANTED = "seconds or ISO 8601 date-times"
+
+
+def _refuse(table: Table, given: pl.Series, row: int) -> None:
+    table.refuse(row, f"the time is {str(given[row])!r}; give {_WANTED}")
+
+
+def _from_text(table: Table, given: pl.Series, unit: str | None) -> Clock:
+    numbers = given.cast(pl.Float64, strict=False)
+    others = numbers.is_null().arg_true()
+    if not len(others):
+        return Clock(numbers.to_numpy() / UNITS[unit or "s"], "numbers")
+    dated = given.str.contains(_DATE)
+    odd = (numbers.is_null() & ~dated).arg_true()
+    if len(odd):
+        _refuse(table, given, int(odd[0]))
+    if len(others) < len(given):
+        first = int(dated[0])  # the kind that comes second is the odd one
+        row = int((dated != bool(first)).arg_true()[0])
+        kinds = ("numbers", "date-times")
+        table.refuse(
+            row,
+            f"the time is {given[row]!r}, but the rows before have {kinds[first]}; write all "
+            "times alike",
+        )
+    return _from_iso(table, given, unit)
+
+
+def _from_iso(table: Table, given: pl.Series, unit: str | None) -> Clock:
+    _check_no_unit(table, unit)
+    zoned = given.str.contains(_ZONE)
+    if zoned.any() and not zoned.all():
+        row = int((zoned != zoned[0]).arg_true()[0])
+        table.refuse(
+            row,
+            f"the time {given[row]!r} has {'no ' * bool(zoned[0])}time zone, unlike "
+            "the rows before; write all times alike",
+        )
+    text = given.str.replace(" ", "T", literal=True)
+    text = text.str.replace(r"(T\d{2}:\d{2})((?:[zZ]|[+-]\d{2}:?\d{2})?)$", "${1}:00${2}")
+    kind = _FORMAT + ("%#z" if zoned.any() else "")
+    text = text.str.replace(r"[zZ]$", "+00:00")
+    moments = text.str.to_datetime(kind, time_unit="ns", strict=False)
+    wrong = moments.is_null().arg_true()
+    if len(wrong):
+        _refuse(table, given, int(wrong[0]))
+    return Clock(_epoch(moments), "date-times with a time zone" if zoned.any() else "date-times")
+
+
+def _from_dates(table: Table, given: pl.Series, unit: str | None) -> Clock:
+    _check_no_unit(table, unit)
+    if given.dtype == pl.Duration:
+        return Clock(given.dt.total_nanoseconds().to_numpy() / 1e9, "durations")
+    zone = getattr(given.dtype, "time_zone", None)
+    kind = "date-times with a time zone" if zone else "date-times"
+    return Clock(_epoch(given.cast(pl.Datetime("ns", zone))), kind)
+
+
+def _epoch(moments: pl.Series) -> Floats:
+    return moments.dt.epoch("ns").to_numpy() / 1e9
+
+
+def _check_no_unit(table: Table, unit: str | None) -> None:
+    if unit is not None:
+        raise InputError(f"{table.path}: its times are date-times; leave unit={unit!r} out")
+
+
+def mixed_units(tables: list[tuple[Table, Floats]]) -> list[str]:
+    """A note if some numbers look like milliseconds and others like seconds."""
+    times = np.concatenate([np.abs(times) for _, times in tables])
+    sizes = np.sort(times[times > 0])
+    if len(sizes) < 4:
+        return []
+    jumps = sizes[1:] / sizes[:-1]
+    at = int(np.argmax(jumps))
+    below, above = at + 1, len(sizes) - at - 1
+    if jumps[at] < _GAP or min(below, above) < max(2, _SHARE * len(sizes)):
+        return []
+    for table, of_table in tables:
+        large = np.abs(of_table) >= sizes[at + 1]
+        odd = np.flatnonzero(large if above <= below else ~large)
+        if len(odd):
+            place, low, high = table.place(int(odd[0])), sizes[at], sizes[at + 1]
+            return [f"{place}: no time is between {low:g} and {high:g} s; check the unit of all"]
+    return []
+
+
+def directions(table: Table) -> Bools:
+    """Which rows are messages in."""
+    given = table.frame.get_column("direction").cast(pl.String)
+    text = given.str.strip_chars().str.to_lowercase().fill_null("")
+    inward = text.is_in(_IN)
+    wrong = (~(inward | text.is_in(_OUT))).arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        what = "there is no direction" if not text[row] else f"the direction is {given[row]!r}"
+        table.refuse(row, f"{what}; write in or out")
+    return inward.to_numpy()
+
+
+def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) -> pl.Series:
+    """Who is seen in these rows, by the first of the columns that is there."""
+    column = next(found for name in columns if (found := table.column(name)) is not None)
+    kind = column.dtype
+    if kind in (pl.Categorical, pl.Enum):
+        column, kind = column.cast(pl.String), pl.String()
+    if not (kind in (pl.String, pl.Null) or kind.is_integer()):
+        raise InputError(
+            f"{table.path}: column {column.name!r} holds {kind}; give text or whole numbers"
+        )
+    chosen = column.gather(rows)
+    if chosen.null_count():
+        row = int(rows[int(chosen.is_null().arg_true()[0])])
+        table.refuse(row, f"there is no {column.name}; say who is seen with every message")
+    return chosen
+
+
+def flags(table: Table, rows: npt.NDArray[np.intp]) -> Bools | None:
+    """Which of these rows are cover or dummy; None if no row says anything."""
+    found = None
+    for name in ("cover", "dummy"):
+        column = table.column(name)
+        if column is None:
+            continue
+        given = column.gather(rows)
+        if given.null_count() == len(given):
+            continue
+        if given.dtype == pl.Boolean:
+            true = given.fill_null(value=False)
+        else:
+            text = given.cast(pl.String).str.strip_chars().str.to_lowercase().fill_null("")
+            true = text.is_in(_TRUE)
+            wrong = (~(true | text.is_in(_FALSE))).arg_true()
+            if len(wrong):
+                at = int(wrong[0])
+                table.refuse(int(rows[at]), f"{name} is {given[at]!r}; write true or false")
+        found = true.to_numpy() if found is None else found | true.to_numpy()
+    return found
+
+
+def seconds(unit: object) -> str | None:
+    """The unit that a caller named, checked."""
+    if unit is None or (isinstance(unit, str) and unit in UNITS):
+        return unit
+    raise InputError(f"unit must be one of {', '.join(UNITS)}, not {unit!r}")

@@ -1,0 +1,316 @@
+"""Read message logs from files and write them, by suffix.
+
+A log is one table with a row a message seen, .csv, .tsv, .parquet or .jsonl; text may end in .gz.
+
+=================  ===============================================================================
+``time``           seconds (``unit`` says if not), or ISO 8601 date-times
+``direction``      in (also enter, sent) or out (also leave, received)
+``user``           who sent it, on rows of messages in
+``behaviour``      what was seen, or who received it, on rows of messages out
+``name``           (or ``id``, ``who``) either of them, in one column instead of two
+``message``        optional: the same on the row in and the row out of one message, if known
+``cover``          optional: true on rows out that are nobody's, and on rows in that never come out
+                   (also ``dummy``)
+=================  ===============================================================================
+
+Two files instead of one, messages in and messages out, need no directions. Headers may be in
+capitals.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.errors import InputError
+from anonymatch.sources.messages import Messages, check_messages
+from anonymatch.whole_file import as_path, unfinished
+from anonymatch.wording import several
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from anonymatch.sources.message_tables import Table
+
+__all__ = ["read_messages", "write_messages"]
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+_IN, _OUT = ("user", "name"), ("behaviour", "name")
+
+
+class _Side(NamedTuple):
+    """Messages in, or messages out, in order of time."""
+
+    table: Table
+    rows: Rows  # of the table
+    times: Floats
+    names: pl.Series
+    flags: npt.NDArray[np.bool_] | None
+
+
+def read_messages(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    unit: str | None = None,
+) -> Messages:
+    r"""Read a message log from one file, or from one of messages in and one of messages out.
+
+    Rows may be in any order. What is noteworthy (rows that go back in time, repeated rows, times
+    that look like different units) is in the ``notes`` of the log.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet or .jsonl file, described above; text may end in .gz.
+    out : path, optional
+        The messages out; ``path`` then has the messages in.
+    unit : {"s", "ms", "us", "ns"}, optional
+        What times in numbers are in; seconds unless told.
+
+    Returns
+    -------
+    Messages
+        Times in seconds; those of date-times since 1970, to a quarter of a microsecond.
+
+    Raises
+    ------
+    InputError
+        The log is not usable; one line says what is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "log.csv")
+    >>> _ = path.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n3,out,y\n")
+    >>> log = read_messages(path)
+    >>> log, log.senders
+    (Messages(2 in, 2 out, 0 to 3 s), ('ann', 'bob'))
+    >>> folder.cleanup()
+    """
+    from anonymatch.sources import message_columns  # imports polars
+
+    tables = _tables(path, out)
+    unit = message_columns.seconds(unit)
+    clocks = [message_columns.clock(table, unit) for table in tables]
+    if clocks[0].kind != clocks[-1].kind:
+        raise InputError(
+            f"{tables[1].path}: its times are {clocks[1].kind}, but those of {tables[0].path} are "
+            f"{clocks[0].kind}; write all alike"
+        )
+    times = [found.times for found in clocks]
+    if out is None:
+        inward = message_columns.directions(tables[0])
+        rows = np.flatnonzero(inward), np.flatnonzero(~inward)
+    else:
+        rows = np.arange(len(times[0])), np.arange(len(times[1]))
+    came, told = _side(tables[0], rows[0], times[0], _IN, "in")
+    left, more = _side(tables[-1], rows[1], times[-1], _OUT, "out")
+    notes = [*(note for table in tables for note in table.notes), *told, *more]
+    if clocks[0].kind == "numbers":
+        notes += message_columns.mixed_units(list(zip(tables, times, strict=True)))
+    return Messages(
+        arrivals=came.times,
+        departures=left.times,
+        senders=tuple(came.names.to_list()),
+        receivers=tuple(left.names.to_list()),
+        truth=_truth(came, left),
+        cover=left.flags,
+        lost=came.flags,
+        notes=tuple(notes),
+    )
+
+
+def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
+    """Write a message log to one file, in order of time; its suffix tells the format.
+
+    What :func:`read_messages` reads back is the same, but for notes, and for names that are whole
+    numbers, which .csv and .tsv turn into text.
+
+    Parameters
+    ----------
+    messages : Messages
+    path : path
+        As for :func:`read_messages`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> log = Messages(arrivals=[0], departures=[1], senders=("ann",), receivers=("x",), truth=[0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "log.csv")
+    ...     write_messages(log, path)
+    ...     print(path.read_text())
+    time,direction,user,behaviour,message
+    0.0,in,ann,,1
+    1.0,out,,x,1
+    """
+    from anonymatch.sources.message_tables import suffix_of
+
+    check_messages(messages)
+    place = as_path(path)
+    suffix, packed = suffix_of(place)
+    with unfinished(place) as beside, beside.open("xb") as file:
+        frame = _frame(messages, text=suffix in (".csv", ".tsv"))
+        if packed:
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+                _put(frame, suffix, stream)  # type: ignore[arg-type]
+        else:
+            _put(frame, suffix, file)
+
+
+def _tables(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> list[Table]:
+    """The table of both directions, or of messages in and of messages out."""
+    from anonymatch.sources import message_tables
+
+    first = as_path(path)
+    if out is None:
+        return [message_tables.load(first, (("time",), ("direction",), _IN, _OUT))]
+    wanted = (first, _IN), (as_path(out), _OUT)
+    return [message_tables.load(place, (("time",), names)) for place, names in wanted]
+
+
+def _side(
+    table: Table, rows: Rows, clock: Floats, columns: tuple[str, ...], noun: str
+) -> tuple[_Side, list[str]]:
+    """The messages in these rows, and notes."""
+    from anonymatch.sources import message_columns
+
+    if not len(rows):
+        raise InputError(f"{table.path}: no row has the direction {noun}; add the messages {noun}")
+    notes, times = [], clock[rows]
+    back = np.flatnonzero(np.diff(times) < 0)
+    if len(back):
+        place = table.place(int(rows[back[0] + 1]))
+        notes.append(
+            f"{place}: the time goes back, from {times[back[0]]:g} to {times[back[0] + 1]:g} s; "
+            f"messages {noun} were sorted by time"
+        )
+        order = np.argsort(times, kind="stable")
+        rows, times = rows[order], times[order]
+    names = message_columns.names(table, columns, rows)
+    side = _Side(table, rows, times, names, message_columns.flags(table, rows))
+    return side, notes + _repeats(side, noun)
+
+
+def _repeats(side: _Side, noun: str) -> list[str]:
+    """A note on messages of one time and one name."""
+    import polars as pl
+
+    seen = pl.DataFrame([pl.Series("time", side.times), side.names.alias("name")])
+    message = side.table.column("message")
+    if message is not None:
+        seen = seen.with_columns(message.gather(side.rows).alias("message"))
+    again = (~seen.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
+    if not len(again):
+        return []
+    place = side.table.place(int(side.rows[int(again[0])]))
+    repeats = "repeats" if len(again) == 1 else "repeat"
+    who = several(len(again), "message")
+    return [f"{place}: {who} {noun} {repeats} the time and name of another; all are kept"]
+
+
+def _truth(came: _Side, left: _Side) -> npt.NDArray[np.int64] | None:
+    """The message out of each message in, by the column ``message`` of both."""
+    import polars as pl
+
+    ids = []
+    for side in (came, left):
+        column = side.table.column("message")
+        if column is None:
+            return None
+        given = column.gather(side.rows).cast(pl.String)
+        known = given.is_not_null().arg_true()
+        some = given.gather(known)
+        again = (~some.is_first_distinct()).arg_true()
+        if len(again):
+            at = int(again[0])
+            first = int((some == some[at]).arg_true()[0])
+            rows = side.rows[known.to_numpy()[[first, at]]].tolist()
+            side.table.refuse(
+                max(rows),
+                f"message {some[at]!r} is there twice on one side, first in "
+                f"{side.table.where(int(side.table.row_of[min(rows)]))}; keep one",
+            )
+        ids.append(pl.DataFrame([some.alias("id"), known.alias("at")]))
+    pairs = ids[0].join(ids[1], on="id", how="inner", suffix="_out")
+    truth = np.full(len(came.rows), -1, dtype=np.int64)
+    truth[pairs.get_column("at").to_numpy()] = pairs.get_column("at_out").to_numpy()
+    _check_order(came, left, truth)
+    return truth
+
+
+def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None:
+    known = np.flatnonzero(truth >= 0)
+    early = known[left.times[truth[known]] < came.times[known]]
+    if len(early):
+        at = int(early[0])
+        end = int(truth[at])
+        left.table.refuse(
+            int(left.rows[end]),
+            f"the message of {came.names[at]!r} leaves at {left.times[end]:g} s, before it comes "
+            f"in at {came.times[at]:g} s; check the clocks",
+        )
+    for side, flagged, word in (
+        (came, known, "never comes out"),
+        (left, truth[known], "is nobody's"),
+    ):
+        if side.flags is not None and side.flags[flagged].any():
+            at = int(flagged[side.flags[flagged]][0])
+            side.table.refuse(
+                int(side.rows[at]),
+                f"the message {word} by its flag, but its number is on the other side too; "
+                "choose one",
+            )
+
+
+def _frame(messages: Messages, *, text: bool) -> pl.DataFrame:
+    """One row a message seen, in order of time, messages in first where times agree."""
+    import polars as pl
+
+    from anonymatch.graph.file_formats.rows import names_of
+
+    came, left = messages.n_in, messages.n_out
+    columns: dict[str, Any] = {
+        "time": np.concatenate((messages.arrivals, messages.departures)),
+        "direction": pl.concat(
+            [pl.repeat("in", came, eager=True), pl.repeat("out", left, eager=True)]
+        ),
+    }
+    for noun, names, before, after in (
+        ("user", messages.senders, 0, left),
+        ("behaviour", messages.receivers, came, 0),
+    ):
+        named = names_of(names, noun, text=text)
+        gaps = (pl.Series(noun, [None] * gap, dtype=named.dtype) for gap in (before, after))
+        columns[noun] = pl.concat([next(gaps), named, next(gaps)])
+    if messages.truth is not None:
+        known = np.flatnonzero(messages.truth >= 0)
+        numbers = np.zeros(came + left, dtype=np.int64)
+        numbers[known] = numbers[came + messages.truth[known]] = known + 1
+        columns["message"] = pl.Series(numbers).replace(0, None)
+    for name, flags, begin in (("cover", messages.cover, came), ("dummy", messages.lost, 0)):
+        if flags is not None:
+            whole = np.zeros(came + left, dtype=np.bool_)
+            whole[begin : begin + len(flags)] = flags
+            said = np.zeros(came + left, dtype=np.bool_)
+            said[begin : begin + len(flags)] = True
+            columns[name] = pl.select(pl.when(pl.Series(said)).then(pl.Series(whole))).to_series()
+    order = np.argsort(columns["time"], kind="stable")
+    return pl.DataFrame(columns)[order]
+
+
+def _put(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
+    if suffix == ".parquet":
+        frame.write_parquet(stream)
+    elif suffix == ".jsonl":
+        frame.write_ndjson(stream)
+    else:
+        frame.write_csv(stream, separator="," if suffix == ".csv" else "\t")

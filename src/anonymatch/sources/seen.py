@@ -1,0 +1,183 @@
+"""Seen: a log that is to be matched under a law, and what its numbers allow."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.errors import InputError
+from anonymatch.sources.candidates import Candidates, candidates, rounds_of
+from anonymatch.sources.labels import labels
+from anonymatch.sources.laws import Law, Pool
+from anonymatch.sources.messages import Messages
+from anonymatch.sources.observation import Passage
+from anonymatch.wording import several
+
+__all__ = ["Seen"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Seen:
+    """A log without what it flags, under names that are all different.
+
+    Attributes
+    ----------
+    ins, outs : array of int
+        Indices of the arrivals and departures that are to be matched.
+    senders, receivers : tuple
+        Who they are of.
+    users, behaviours : tuple
+        Their names; the same tuples if nobody has several messages.
+    """
+
+    log: Messages
+    law: Law
+    ins: Integers
+    outs: Integers
+    senders: tuple[Hashable, ...]
+    receivers: tuple[Hashable, ...]
+    users: tuple[Hashable, ...]
+    behaviours: tuple[Hashable, ...]
+
+    @classmethod
+    def of(cls, log: Messages, law: Law) -> Seen:
+        ins, outs = _unflagged(log.lost, log.n_in), _unflagged(log.cover, log.n_out)
+        senders, receivers = _chosen(log.senders, ins), _chosen(log.receivers, outs)
+        return cls(
+            log=log,
+            law=law,
+            ins=ins,
+            outs=outs,
+            senders=senders,
+            receivers=receivers,
+            users=labels(senders, "sender"),
+            behaviours=labels(receivers, "receiver"),
+        )
+
+    @property
+    def n_in(self) -> int:
+        return len(self.ins)
+
+    @property
+    def n_out(self) -> int:
+        return len(self.outs)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether somebody has several messages."""
+        return self.users is not self.senders or self.behaviours is not self.receivers
+
+    def truth(self) -> Integers | None:
+        """The behaviour of each user by index, -1 where it is not known."""
+        if self.log.truth is None:
+            return None
+        place = np.full(self.log.n_out + 1, -1, dtype=np.int64)
+        place[self.outs] = np.arange(self.n_out)
+        truth: Integers = place[self.log.truth[self.ins]]
+        return truth
+
+    def delays(self) -> tuple[float | None, float | None]:
+        """Mean and longest delay as the truth shows them, else as the law says."""
+        delays = self.log.true_delays()
+        if len(delays):
+            return float(delays.mean()), float(delays.max())
+        longest = self.law.longest_delay
+        return self.law.mean_delay, None if longest == inf else longest
+
+    def candidates(self) -> Candidates:
+        log = self.log
+        return candidates(
+            self.law, log.arrivals, log.departures, users=self.ins, behaviours=self.outs
+        )
+
+    def passage(self, lost: int | None) -> Passage | None:
+        """The passage through an exponential or a pool mix; None if some out may be nobody's."""
+        self.check_lost(lost)
+        if self.n_out > self.n_in or (lost is not None and lost > self.n_in - self.n_out):
+            return None
+        arrivals, departures = self._moments()
+        inside = np.searchsorted(arrivals, departures, side="right") - np.arange(self.n_out)
+        empty = np.flatnonzero(inside < 1)
+        if len(empty):
+            raise self.no_sender(int(empty[0]))
+        return Passage(
+            users=self.users, behaviours=self.behaviours, arrivals=arrivals, departures=departures
+        )
+
+    def _moments(self) -> tuple[Floats, Floats]:
+        """When each message in may leave first, and when each message out was let go."""
+        log, law = self.log, self.law
+        if not isinstance(law, Pool):
+            return log.arrivals[self.ins], log.departures[self.outs]
+        flushes = log.arrivals[law.batch + law.kept - 1 :: law.batch]
+        if not len(flushes):
+            return log.arrivals[self.ins], np.full(self.n_out, -inf)
+        rounds = rounds_of(law, log.arrivals, log.departures)
+        came = rounds.arrivals[self.ins].astype(np.int64)
+        left = rounds.departures[self.outs].astype(np.int64)
+        # Who waits for a flush that is still to come was in no flush before, even at its moment.
+        waiting = np.maximum(log.arrivals[self.ins], np.nextafter(flushes[-1], inf))
+        within = came < len(flushes)
+        return (
+            np.where(within, flushes[np.where(within, came, 0)], waiting),
+            np.where(left >= 0, flushes[np.maximum(left, 0)], -inf),
+        )
+
+    def check_lost(self, lost: int | None) -> None:
+        least = self.n_in - self.n_out
+        if lost is not None and lost < least:
+            raise InputError(
+                f"lost is {lost}, but {several(self.n_in, 'message')} came in and {self.n_out} "
+                f"left; give {least} or more"
+            )
+
+    def numbers(self, cover: int | None, lost: int | None) -> int | None:
+        """How many messages are lost, if ``cover`` or ``lost`` say so; None if neither does."""
+        self.check_lost(lost)
+        if cover is None:
+            return lost
+        least = max(0, self.n_out - self.n_in)
+        if not least <= cover <= self.n_out:
+            raise InputError(
+                f"cover is {cover}, but {several(self.n_in, 'message')} came in and {self.n_out} "
+                f"left; give a number from {least} to {self.n_out}"
+            )
+        needed = self.n_in - (self.n_out - cover)
+        if lost is not None and lost != needed:
+            raise InputError(
+                f"with {several(self.n_in, 'message')} in, {self.n_out} out and {cover} of them "
+                f"nobody's, {needed} are lost, not {lost}; leave lost or cover out"
+            )
+        return needed
+
+    def no_sender(self, out: int) -> InputError:
+        time = self.log.departures[self.outs[out]]
+        return InputError(
+            f"message out {self.behaviours[out]!r} at {time:g} s: nobody can have sent it under "
+            f"the {self.law}; check times and law, or allow for cover traffic (cover=1)"
+        )
+
+    def no_receiver(self, user: int) -> InputError:
+        time = self.log.arrivals[self.ins[user]]
+        return InputError(
+            f"message in {self.users[user]!r} at {time:g} s: no message out fits it under the "
+            f"{self.law}; check times and law, or allow for losses (lost=1)"
+        )
+
+
+def _unflagged(flags: Bools | None, size: int) -> Integers:
+    return np.arange(size) if flags is None else np.flatnonzero(~flags)
+
+
+def _chosen(names: tuple[Hashable, ...], indices: Integers) -> tuple[Hashable, ...]:
+    if len(indices) == len(names):
+        return names
+    return tuple(map(names.__getitem__, indices.tolist()))

@@ -1,0 +1,99 @@
+"""Tables from strangers as text: CSV, TSV and Parquet, and their columns by name."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.errors import InputError
+from anonymatch.graph.file_formats.source import Source
+from anonymatch.graph.files import reading
+from anonymatch.whole_file import as_path
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["find_column", "numbers", "read_text_table"]
+
+_SUFFIXES = {".csv": ",", ".tsv": "\t"}
+
+
+def read_text_table(path: str | os.PathLike[str], *, separator: str | None = None) -> pl.DataFrame:
+    """A table whose columns are all text; an empty field is null.
+
+    Parameters
+    ----------
+    path : path
+        A .csv or .tsv file, maybe with .gz after it, or a .parquet file.
+    separator : str, optional
+        Between fields of a text file; default by suffix.
+    """
+    place = as_path(path)
+    packed = place.suffix.lower() == ".gz"
+    suffix = (place.suffixes[-2] if packed and len(place.suffixes) > 1 else place.suffix).lower()
+    with reading(place):
+        if suffix == ".parquet":
+            frame = _parquet(Source(place, packed=False))
+        elif separator is None and suffix not in _SUFFIXES:
+            raise InputError("its suffix tells no table; known are .csv .tsv .parquet")
+        else:
+            from anonymatch.graph.file_formats import delimited  # imports polars
+
+            source = Source(place, packed)
+            frame, _ = delimited.load(source, separator or _SUFFIXES[suffix], _check_columns)
+        if frame.is_empty():
+            raise InputError("it has columns and no rows")
+    return frame
+
+
+def find_column(frame: pl.DataFrame, *names: str) -> str:
+    """The first of these columns that the table has, whatever the case of its letters."""
+    there = {name.strip().lower(): name for name in reversed(frame.columns)}
+    for name in names:
+        if name.lower() in there:
+            return there[name.lower()]
+    found = ", ".join(map(repr, frame.columns[:8])) + (", ..." if frame.width > 8 else "")
+    raise InputError(f"there is no column {names[0]!r}; the columns are {found}")
+
+
+def numbers(column: pl.Series) -> npt.NDArray[np.float64]:
+    """A column of text as finite numbers; an InputError names the first row that is none."""
+    import polars as pl
+
+    found = column.str.strip_chars().cast(pl.Float64, strict=False)
+    wrong = found.is_null() | ~found.is_finite().fill_null(value=False)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise InputError(
+            f"row {row + 1}: {column.name} is {_shown(column[row])}; give a finite number"
+        )
+    return found.to_numpy().astype(np.float64)
+
+
+def _parquet(source: Source) -> pl.DataFrame:
+    import polars as pl
+
+    from anonymatch.graph.file_formats import parquet
+
+    def wanted(schema: dict[str, pl.DataType]) -> list[str]:
+        for name, kind in schema.items():
+            if kind.is_nested() or kind in (pl.Binary, pl.Object):
+                raise InputError(f"column {name!r} holds {kind}; give text, numbers or dates")
+        return list(schema)
+
+    return parquet.load(source, wanted).with_columns(pl.all().cast(pl.String))
+
+
+def _check_columns(columns: list[str]) -> None:
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise InputError(f"line 1: column {twice!r} is there twice; keep one")
+
+
+def _shown(value: str | None) -> str:
+    if value is None:
+        return "empty"
+    return repr(value if len(value) <= 40 else value[:37] + "...")
