@@ -20,12 +20,14 @@ from anonymatch.designs.design import Design, design
 from anonymatch.effort import Budget, Progress
 from anonymatch.graph.bipartite import Graph
 from anonymatch.measures.figure import Figure
+from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
 from anonymatch.sources.observation import Observation
 from anonymatch.whole_file import as_path
 
 __all__ = ["audit"]
 
 _LN2 = math.log(2.0)
+_MOST_INSIDE = 1e6  # messages on average, for which closed forms are worth their time
 _FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
@@ -102,6 +104,7 @@ def audit(
         bound=found.bound / n_users / _LN2,
         reached=_share(found.entropy, found.bound),
         designs=_designs(seen, found),
+        same_delay=_same_delay(seen),
         front=_front(seen, found),
         identified=identified,
         threshold=threshold,
@@ -171,6 +174,24 @@ def _designs(seen: Observation, found: Answers) -> tuple[Design, ...]:
     return tuple(
         design(users=users, edges=found.edges, objective=objective)
         for objective in ("matchings", "after_attack")
+    )
+
+
+def _same_delay(seen: Observation) -> tuple[tuple[str, float], ...]:
+    """What other mixes give that cost as much delay, for messages that come in at random.
+
+    With so many messages inside on average, an exponential mix holds each as long; and batches of
+    k hold them (k - 1)/2 arrivals.
+    """
+    if seen.mean_delay is None or seen.rate is None or seen.mean_delay <= 0:
+        return ()
+    inside = seen.rate * seen.mean_delay
+    if not inside < _MOST_INSIDE:
+        return ()
+    batch = max(round(2 * inside + 1), 1)
+    return (
+        ("one exponential mix", exponential_bits_per_message(inside)),
+        (f"batches of {batch:,}", batch_bits_per_message(batch)),
     )
 
 

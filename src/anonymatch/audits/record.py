@@ -52,6 +52,7 @@ def record(audit: Audit) -> dict[str, Any]:
             }
             for design in audit.designs
         ],
+        "same_delay": plain(audit.same_delay),
         "front": plain(audit.front),
         "identified": audit.identified,
         "threshold": audit.threshold,

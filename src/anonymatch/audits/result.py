@@ -201,6 +201,8 @@ class Audit:
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
         if users and behaviours differ in number, and for a passage.
+    same_delay : tuple of (str, float)
+        Mixes that hold messages back as long on average, and their bits per message.
     front : tuple of (float, float)
         Candidates a user, and bits per message of the paper's partition graph of them.
     identified : int
@@ -238,6 +240,7 @@ class Audit:
     bound: float
     reached: Figure
     designs: tuple[Design, ...] = field(repr=False)
+    same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     front: tuple[tuple[float, float], ...] = field(repr=False)
     identified: int
     threshold: float
@@ -260,7 +263,8 @@ class Audit:
 
     @property
     def n_behaviours(self) -> int:
-        return len(self.answers.users.behaviours) - self.observation.lost
+        places = 0 if self.observation.graph is None else self.observation.lost
+        return len(self.answers.users.behaviours) - places
 
     @property
     def count(self) -> Count:

@@ -112,15 +112,9 @@ def _system(found: am.Audit) -> list[pages.Line]:
             figure_text(found.degree),
             "doubt as a share of that if nothing were known",
         ),
-        (
-            "at most",
-            f"{found.bound:.4g} bits",
-            (
-                "per message if everybody keeps as many candidates; "
-                f"{words.share(found.reached.value)} of it is reached"
-            ),
-        ),
     ]
+    if found.observation.passage is None:
+        lines.append(_bound(found))
     if found.people_bits is not None:
         lines.insert(
             1,
@@ -135,6 +129,8 @@ def _system(found: am.Audit) -> list[pages.Line]:
         lines.append(
             ("best design", f"{bits:.4g} bits", "per message, for as many users and candidates")
         )
+    for title, bits in found.same_delay:
+        lines.append((title, f"{bits:.4g} bits", "per message, for as much delay on average"))
     lines.append(
         (
             "identified",
@@ -153,11 +149,18 @@ def _system(found: am.Audit) -> list[pages.Line]:
     return lines
 
 
+def _bound(found: am.Audit) -> pages.Line:
+    reached = words.share(found.reached.value)
+    meaning = f"per message if everybody keeps as many candidates; {reached} of it is reached"
+    return "at most", f"{found.bound:.4g} bits", meaning
+
+
 def _cost(found: am.Audit) -> list[pages.Line]:
     cost = found.cost
-    lines = [
-        ("candidates", f"{cost.candidates:.4g}", "cost: behaviours that fit a user, on average")
-    ]
+    lines = []
+    if found.observation.passage is None:  # there, everybody who came before is one
+        meaning = "cost: behaviours that fit a user, on average"
+        lines.append(("candidates", f"{cost.candidates:.4g}", meaning))
     if cost.mean_delay is not None:
         longest = "" if cost.longest_delay is None else f"; {cost.longest_delay:.4g} at most"
         lines.append(("mean delay", f"{cost.mean_delay:.4g} s", f"cost{longest}"))

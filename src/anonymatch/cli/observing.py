@@ -81,7 +81,7 @@ class Way:
 
     def keywords(self, k: int = 0) -> dict[str, Any]:
         """For the k-th file: one law for all of them, or one for each."""
-        laws: list[str | None] = list(self.law or [None])
+        laws: list[str | None] = [*self.law] if self.law else [None]
         return {
             "law": laws[min(k, len(laws) - 1)],
             "source": self.source,

@@ -326,8 +326,8 @@ def _mean_delay(initiators: Sequence[_Flow], responders: Sequence[_Flow]) -> flo
 def _notes(left_out: int, ruled_out: int, pairs: int) -> tuple[str, ...]:
     notes = []
     if left_out:
-        word = several(left_out, "flow pair")
-        notes.append(f"{word} with a side without data packets left out.")
+        pairs_out = several(left_out, "flow pair")
+        notes.append(f"Left out: {pairs_out} with a side without data packets.")
     if ruled_out:
         notes.append(
             f"{ruled_out} of {pairs} true pairs are ruled out: allow a longer delay, or strays if "

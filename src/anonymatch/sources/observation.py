@@ -59,6 +59,8 @@ class Observation:
         The behaviour of each user as it really was, by index; -1 where it is not known.
     mean_delay, longest_delay : float, optional
         Seconds that messages are held back: as the truth shows it, else as the law says.
+    rate : float, optional
+        Messages in a second.
     cover : float, optional
         Share of the messages out that are nobody's.
     lost : int
@@ -75,6 +77,7 @@ class Observation:
     truth: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     mean_delay: float | None = None
     longest_delay: float | None = None
+    rate: float | None = None
     cover: float | None = None
     lost: int = 0
     notes: tuple[str, ...] = ()

@@ -321,9 +321,12 @@ def _notes(graph: Graph, chosen: list[str], lost: int) -> tuple[str, ...]:
     notes = [f"People and rows are compared by {', '.join(chosen)}."]
     alone = int(np.count_nonzero(graph.degrees == lost))
     if alone:
-        notes.append(f"{several(alone, 'person', 'people')} fit no row.")
+        notes.append(f"{several(alone, 'person', 'people')} {_verb(alone)} no row.")
     orphans = int(np.count_nonzero(graph.behaviour_degrees == 0))
     if orphans:
-        verb = "fits" if orphans == 1 else "fit"
-        notes.append(f"{several(orphans, 'row')} {verb} nobody.")
+        notes.append(f"{several(orphans, 'row')} {_verb(orphans)} nobody.")
     return tuple(notes)
+
+
+def _verb(number: int) -> str:
+    return "fits" if number == 1 else "fit"

@@ -56,7 +56,7 @@ def read_rings(path: str | os.PathLike[str]) -> Observation:
             behaviours=list(outputs),
         )
     repeats = sum(len(members) - len(set(members)) for members in rings.values())
-    note = f"{several(repeats, 'member')} came twice in one ring and count once."
+    note = f"{several(repeats, 'member')} came twice in one ring; once is enough."
     return Observation(
         graph=graph,
         source=f"{several(len(rings), 'ring signature')} over {several(len(outputs), 'output')}",

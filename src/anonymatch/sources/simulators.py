@@ -97,8 +97,8 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
     unknown = int(real_out.sum()) - int(real_out[truth[truth >= 0]].sum())
     if unknown:
         notes.append(
-            f"{several(unknown, 'message')} came out that nobody sent within the log; "
-            "they count as cover."
+            f"{several(unknown, 'message')} came out that nobody sent within the log, "
+            "counted as cover."
         )
     return _messages(
         (arrivals, departures),

@@ -264,6 +264,8 @@ def _observation(
     nobodys = seen.log.n_out - seen.n_out + spare
     nowhere = () if graph is None else (None,) * lost
     mean, longest = seen.delays()
+    arrivals = seen.log.arrivals
+    lasted = float(arrivals[-1] - arrivals[0]) if len(arrivals) > 1 else 0.0
     return Observation(
         graph=graph,
         passage=passage,
@@ -273,6 +275,7 @@ def _observation(
         truth=seen.truth(),
         mean_delay=mean,
         longest_delay=longest,
+        rate=(len(arrivals) - 1) / lasted if lasted > 0 else None,
         cover=nobodys / seen.log.n_out if seen.log.n_out else None,
         lost=lost,
         notes=(*seen.log.notes, *_flag_notes(seen), *notes),
