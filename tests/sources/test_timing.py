@@ -308,7 +308,7 @@ def test_surplus_of_messages_out_is_nobodys() -> None:
 
 def test_cover_says_that_messages_out_are_nobodys() -> None:
     log = log_of([5, 6, 9], [1, 7, 8])
-    with pytest.raises(InputError, match=r"'b0' at 1 s: nobody can have sent it.*cover=1"):
+    with pytest.raises(InputError, match=r"'b0' at 1 s: nobody can have sent it.*cover: 1"):
         observe(log, "window:1,3")
     seen = observe(log, "window:1,3", cover=1)
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from anonymatch.cli.console import notes, watch
 from anonymatch.cli.options import Options, option, whole
+from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.sources.door import SOURCES, open_observation
 from anonymatch.sources.observation import Observation
@@ -79,11 +78,14 @@ class Way:
     lost: int | None = None
     original: Path | None = None
 
+    def law_of(self, k: int) -> str | None:
+        """The law of the k-th file: one for all of them, or one for each."""
+        return self.law[min(k, len(self.law) - 1)] if self.law else None
+
     def keywords(self, k: int = 0) -> dict[str, Any]:
-        """For the k-th file: one law for all of them, or one for each."""
-        laws: list[str | None] = [*self.law] if self.law else [None]
+        """For the k-th file."""
         return {
-            "law": laws[min(k, len(laws) - 1)],
+            "law": self.law_of(k),
             "source": self.source,
             "out": self.departures,
             "unit": self.unit,
@@ -94,7 +96,7 @@ class Way:
 
     def check(self, files: int) -> None:
         if self.law is not None and len(self.law) not in (1, files):
-            raise typer.BadParameter(f"--law is given {len(self.law)} times for {files} files")
+            raise InputError(f"--law is given {len(self.law)} times for {files} files")
 
 
 def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:

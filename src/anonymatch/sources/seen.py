@@ -162,14 +162,14 @@ class Seen:
         time = self.log.departures[self.outs[out]]
         return InputError(
             f"message out {self.behaviours[out]!r} at {time:g} s: nobody can have sent it under "
-            f"the {self.law}; check times and law, or allow for cover traffic (cover=1)"
+            f"the {self.law}; check times and law, or allow for cover traffic (cover: 1)"
         )
 
     def no_receiver(self, user: int) -> InputError:
         time = self.log.arrivals[self.ins[user]]
         return InputError(
             f"message in {self.users[user]!r} at {time:g} s: no message out fits it under the "
-            f"{self.law}; check times and law, or allow for losses (lost=1)"
+            f"{self.law}; check times and law, or allow for losses (lost: 1)"
         )
 
 

@@ -194,7 +194,7 @@ def _matched(seen: Seen, cover: int | None, lost: int | None, budget: Budget) ->
         raise InputError(
             f"only {seen.n_in - missing} of {several(seen.n_out, 'message')} out can be somebody's "
             f"at once under the {seen.law}; check times and law, or allow for cover traffic "
-            f"(cover={seen.n_out - seen.n_in + missing})"
+            f"(cover: {seen.n_out - seen.n_in + missing})"
         )
     notes = [runs.note] if runs.note else []
     if places:
@@ -248,7 +248,7 @@ def _too_few(seen: Seen, runs: Candidates, graph: Graph, missing: int) -> InputE
     return InputError(
         f"{several(len(found), 'message')} in ({some}) fit only "
         f"{several(len(found) - 1, 'message')} out under the {seen.law}; check times and law, or "
-        f"allow for losses (lost={missing})"
+        f"allow for losses (lost: {missing})"
     )
 
 

@@ -155,8 +155,8 @@ def compare(
     for k, path in enumerate(files):
         seen = observe(path, options, way, k)
         audits.append(_audit(path.name, seen, options, threshold=threshold, steps=steps, top=20))
-        same = files.count(path) > 1
-        names.append(f"{path.name}, {(law or [''])[k]}" if same else path.name)
+        several_laws = files.count(path) > 1 and way.law is not None and len(way.law) > 1
+        names.append(f"{path.name}, {way.law_of(k)}" if several_laws else path.name)
     found = am.compare(audits, names)
     if html is not None:
         from anonymatch.report.comparison import comparison_page

@@ -1,0 +1,151 @@
+"""The main job from the shell: audit, compare, convert and synthesize."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import anonymatch as am
+from anonymatch.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    code, out, _ = run(capsys, *arguments, "--json")
+    assert code == 0
+    record = json.loads(out)
+    assert isinstance(record, dict)
+    return record
+
+
+@pytest.fixture
+def log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    path = tmp_path / "log.csv"
+    assert run(capsys, "synthesize", "window:1,5", path, "--messages", 60)[0] == 0
+    return path
+
+
+def test_audit_answers_on_one_screen(capsys: pytest.CaptureFixture[str], log: Path) -> None:
+    code, out, _ = run(capsys, "audit", log, "--law", "window:1,5", "--top", 3)
+
+    assert code == 0
+    for part in ("bits of doubt per message", "identified", "Worst off", "Against the truth"):
+        assert part in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_audit_as_json_is_the_library_s(capsys: pytest.CaptureFixture[str], log: Path) -> None:
+    record = answer(capsys, "audit", log, "--law", "window:1,5")
+    found = am.audit(log, law="window:1,5").to_dict()
+
+    for name in ("count", "bits", "identified", "worst", "campaign", "score", "one_step"):
+        assert record[name] == found[name]
+    assert record["gates"] == []
+
+
+def test_audit_saves_page_and_table(
+    capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
+) -> None:
+    page, table = tmp_path / "audit.html", tmp_path / "users.csv"
+    code, _, err = run(capsys, "audit", log, "--law", "window:1,5", "--html", page, "--csv", table)
+
+    assert code == 0
+    assert f"wrote {page}" in err
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert pl.read_csv(table).height == 60
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "said"),
+    [("bits=0.1", 0, "is reached"), ("bits=9", 1, "is missed"), ("k=1,worst=1", 0, "is reached")],
+)
+def test_thresholds_decide_the_exit_code(
+    capsys: pytest.CaptureFixture[str], log: Path, gate: str, code: int, said: str
+) -> None:
+    found, out, _ = run(capsys, "audit", log, "--law", "window:1,5", "--fail-under", gate)
+
+    assert found == code
+    assert said in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ((), "needs a law"),
+        (("--law", "widow:1,5"), "widow"),
+        (("--law", "window:1,5", "--fail-under", "bats=3"), "bats=3"),
+        (("--law", "window:1,5", "--html", "/nowhere/a.html"), "/nowhere"),
+        (("--law", "window:1,5", "--csv", "a.docx"), "suffix"),
+        (("--law", "window:1,5", "--source", "pigeons"), "pigeons"),
+        (("--law", "window:3,5"), "nobody can have sent it"),
+    ],
+)
+def test_what_cannot_be_audited_gets_one_line(
+    capsys: pytest.CaptureFixture[str], log: Path, arguments: tuple[str, ...], part: str
+) -> None:
+    code, out, err = run(capsys, "audit", log, *arguments)
+
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert part in err
+
+
+def test_tables_of_edges_need_no_law(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "seen.csv"
+    path.write_text("user,behaviour\nann,x\nann,y\nbob,x\nbob,y\n")
+
+    assert answer(capsys, "audit", path)["count"]["value"] == "2"
+
+
+def test_compare_one_log_under_two_laws(capsys: pytest.CaptureFixture[str], log: Path) -> None:
+    code, out, _ = run(capsys, "compare", log, "--law", "window:1,5", "--law", "window:0,9")
+
+    assert code == 0
+    assert "log.csv, window:0,9 has more bits per message" in out
+    record = answer(capsys, "compare", log, log, "--law", "window:1,5")
+    assert record["verdict"] == "All have the same bits per message."
+    assert len(record["audits"]) == 2
+
+
+def test_compare_needs_two(capsys: pytest.CaptureFixture[str], log: Path) -> None:
+    assert run(capsys, "compare", log, "--law", "window:1,5")[0] == 2
+    code, _, err = run(
+        capsys, "compare", log, log, log, "--law", "window:1,5", "--law", "window:0,9"
+    )
+    assert code == 2
+    assert "2 times for 3 files" in err
+
+
+def test_logs_become_edge_lists(
+    capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
+) -> None:
+    edges = tmp_path / "edges.csv"
+    code, _, _ = run(capsys, "convert", log, edges, "--law", "window:1,5")
+    found = am.audit(log, law="window:1,5", steps=0)
+
+    assert code == 0
+    assert am.count(am.read(edges)).value == found.count.value
+    code, _, _ = run(capsys, "convert", log, edges, "--law", "exponential:3")
+    found = am.audit(log, law="exponential:3", steps=0)
+    assert code == 0
+    assert am.count(am.read(edges)).value == found.count.value
+
+
+def test_synthetic_logs_are_the_same_every_time(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    first, second, other = (tmp_path / f"{name}.csv" for name in "abc")
+    for path, seed in ((first, 1), (second, 1), (other, 2)):
+        run(capsys, "synthesize", "pool:5,2", path, "--messages", 40, "--seed", seed)
+
+    assert first.read_bytes() == second.read_bytes()
+    assert first.read_bytes() != other.read_bytes()
