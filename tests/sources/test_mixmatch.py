@@ -127,7 +127,7 @@ def test_a_pair_without_data_is_left_out(tmp_path: Path) -> None:
 
     assert seen.graph is not None
     assert seen.graph.n_users == 1
-    assert seen.notes == ("1 flow pair with a side without data packets left out.",)
+    assert seen.notes == ("Left out: 1 flow pair with a side without data packets.",)
 
 
 def test_identities_that_come_twice_get_a_number(tmp_path: Path) -> None:

@@ -69,8 +69,8 @@ def test_numbers_and_text_name_the_same_relay(tmp_path: Path) -> None:
 
 
 def test_walks_may_pass_a_relay_again(tmp_path: Path) -> None:
-    document = {"links": ["ab", "ba", "bc"], "entries": {"u": "a"}, "exits": {"v": "a", "w": "c"}}
-    document["links"] = [list(link) for link in document["links"]]
+    links = [list(link) for link in ("ab", "ba", "bc")]
+    document = {"links": links, "entries": {"u": "a"}, "exits": {"v": "a", "w": "c"}}
     walks = read_relays(save(tmp_path, document | {"repeat": True})).graph
     paths = read_relays(save(tmp_path, document)).graph
 

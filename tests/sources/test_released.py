@@ -113,7 +113,7 @@ def test_names_and_columns_are_chosen_by_what_both_tables_have(tmp_path: Path) -
     age = read_released(known, given_, identifiers=["age"], name="id").graph
 
     assert both is not None
-    assert both.to_edges() == []
+    assert both.to_edges() == [("ann", "row 2")]
     assert age is not None
     assert age.to_edges() == [("7", "row 1"), ("7", "row 2"), ("8", "row 2")]
 
@@ -165,7 +165,7 @@ def test_notes_tell_who_fits_nothing(tmp_path: Path) -> None:
     given_ = save(tmp_path, "g.csv", {"age": ["1", "3", "4"]})
 
     assert read_released(known, given_).notes[1:] == (
-        "1 person fit no row.",
+        "1 person fits no row.",
         "2 rows fit nobody.",
     )
 

@@ -55,7 +55,7 @@ def test_the_truth_is_kept_by_index(tmp_path: Path) -> None:
     assert seen.graph.behaviours == ("7", "8", "9")
     assert seen.truth is not None
     assert seen.truth.tolist() == [1, -1, -1]
-    assert seen.notes == ("1 member came twice in one ring and count once.",)
+    assert seen.notes == ("1 member came twice in one ring; once is enough.",)
 
 
 @pytest.mark.parametrize(

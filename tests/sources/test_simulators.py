@@ -85,7 +85,7 @@ def test_a_message_from_before_the_log_is_cover(tmp_path: Path) -> None:
     assert messages.cover is not None
     assert messages.cover.tolist() == [True, False]
     assert messages.notes == (
-        "1 message came out that nobody sent within the log; they count as cover.",
+        "1 message came out that nobody sent within the log, counted as cover.",
     )
 
 
