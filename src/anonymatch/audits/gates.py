@@ -76,7 +76,14 @@ def parse_gates(texts: list[str]) -> dict[str, float]:
 
 
 def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ...]:
-    """Each threshold held against the low end of its figure."""
+    """Each threshold held against the low end of its figure.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> [gate.reached for gate in check_gates(am.audit(am.complete(4)), {"k": 4, "bits": 2})]
+    [True, False]
+    """
     unknown = [name for name in thresholds if name not in GATES]
     if unknown:
         raise InputError(f"there is no threshold {unknown[0]!r}; known are {', '.join(GATES)}")

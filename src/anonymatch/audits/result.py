@@ -166,6 +166,14 @@ class Score:
         Users whose true behaviour does not fit the law: the law is wrong for them.
     bins : tuple of Bin
         By the promised chance.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = am.sources.synthesize("window:1,5", messages=100, seed=1)
+    >>> score = am.audit(am.sources.observe(log, "window:1,5")).score
+    >>> score.guesses, score.impossible, abs(score.right - score.promised) < 3 * score.error
+    (100, 0, True)
     """
 
     guesses: int
@@ -229,6 +237,16 @@ class Audit:
     seed : int
     seconds : float
         Wall time that it took.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
+    >>> found = am.audit(am.Graph.from_edges(pairs))
+    >>> found.count.value, found.identified, found.worst[0].reason
+    (2, 1, 'nobody else fits z')
+    >>> found.one_step.target, round(found.one_step.lost_bits.value, 6)
+    ('ann', 1.0)
     """
 
     name: str
