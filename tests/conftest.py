@@ -1,10 +1,16 @@
-"""Hypothesis profiles, by the environment variable ANONYMATCH_EXAMPLES: fast, ci or night."""
+"""Hypothesis profiles, by the environment variable ANONYMATCH_EXAMPLES: fast, ci or night.
+
+And the fixtures that all tests share.
+"""
 
 from __future__ import annotations
 
 import os
 
 from hypothesis import HealthCheck, settings
+from tests.browser import browser
+
+__all__ = ["browser"]
 
 # Everything but night draws the same examples on every run, so that a failure is the change's own.
 for profile, examples in (("fast", 25), ("ci", 200), ("night", 2000)):

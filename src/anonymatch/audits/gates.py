@@ -45,6 +45,8 @@ class Gate:
         state = "is reached" if self.reached else "is missed"
         if open_still:
             state = "is not sure to be reached"
+        if math.isinf(figure.low):
+            return f"{self.name}={self.threshold:g} {state}: there is nobody"
         between = (
             f"{figure.value:.4g}"
             if figure.high - figure.low <= 1e-6 * max(1.0, abs(figure.value))

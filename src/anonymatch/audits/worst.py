@@ -12,6 +12,8 @@ from anonymatch.wording import name, several
 
 __all__ = ["worst"]
 
+_FEW = 5  # candidates that are worth saying
+
 
 def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
     """Up to ``most`` users: the largest chance to be guessed first, then the smallest set."""
@@ -36,7 +38,7 @@ def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
         effective=float(users.effective.value[i] if known else users.effective.low[i]),
         candidates=candidates,
         allowed=allowed,
-        reason=reasons.get(user) or _open(candidates, allowed, guessed),
+        reason=reasons.get(user) or _open(candidates, allowed, guessed, known),
     )
 
 
@@ -48,7 +50,7 @@ def _reasons(seen: Observation, most: int) -> dict[object, str]:
     return {one.user: one.reason for one in identified(seen.graph, most)}
 
 
-def _open(candidates: int, allowed: int, guess: object) -> str:
+def _open(candidates: int, allowed: int, guess: object, known: bool) -> str:
     """Why somebody who is not forced in a graph stands out."""
     if allowed == 1 and candidates > 1:
         return "nobody else was inside" if guess is not None else "the others are needed elsewhere"
@@ -57,4 +59,6 @@ def _open(candidates: int, allowed: int, guess: object) -> str:
         return f"{rest} of {candidates} can only be somebody else's; {allowed} are left"
     if allowed == 1:
         return "nothing else fits" if guess is None else f"nothing but {name(guess)} fits"
-    return f"only {several(allowed, 'candidate')}" if allowed <= 5 else "uneven chances"
+    if allowed <= _FEW:
+        return f"only {several(allowed, 'candidate')}"
+    return "uneven chances" if known else "chances are not known"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.errors import InputError
+from anonymatch.report.axes import axes, ground
 from anonymatch.report.colours import GROUPS, group_class
 from anonymatch.report.scales import Scale, finite, scale
 from anonymatch.report.svg import Element, Picture, element, group, text
@@ -98,7 +99,7 @@ def line_chart(
     left = max(text_width(down.written(tick), 11) for tick in [*down.ticks(), down.high]) + 18
     along = scale((x for x, _ in known), left, _WIDTH - right, log=log_x, whole=whole)
     drawn = [
-        *_axes(along, down, x_label, y_label),
+        *axes(along, down, x_label, y_label),
         *legend,
         *(_line(number, name, points, along, down) for number, (name, points) in enumerate(lines)),
         *(_end_labels(names, [points for _, points in lines], along, down) if direct else []),
@@ -170,7 +171,7 @@ def strip_chart(
     every = [value for _, known in spread for value in known]
     along = scale(every, left, _WIDTH - 24, log=log_x)
     bottom = 12.0 + 46 * len(spread)
-    drawn = _ground(along, 8.0, bottom, x_label)
+    drawn = ground(along, 8.0, bottom, x_label)
     sentences = []
     for number, (name, known) in enumerate(spread):
         y = 34.0 + 46 * number
@@ -255,36 +256,9 @@ def _end_labels(
         ceiling = heights[i + 1] - 15 if i + 1 < len(heights) else heights[i] - over
         heights[i] = min(heights[i], ceiling)
     return [
-        group(text(x + 10, y + 4.5, names[number], "own bold"), class_=group_class(number))
+        group(text(x + 10, y + 4.5, names[number], "own bold halo"), class_=group_class(number))
         for y, (_, number, x) in zip(heights, ends, strict=True)
     ]
-
-
-def _axes(along: Scale, down: Scale, x_label: str, y_label: str) -> list[Element]:
-    drawn = [
-        part
-        for tick in down.ticks()
-        for y in [down.at(tick)]
-        for part in (
-            element("line", x1=along.begin, y1=y, x2=along.end, y2=y, class_="frame"),
-            text(along.begin - 8, y + 4, down.written(tick), "end small soft"),
-        )
-    ]
-    if y_label:
-        drawn.append(text(4, down.end - 12, y_label, "small soft"))
-    return drawn + _ground(along, down.begin, down.begin, x_label)
-
-
-def _ground(along: Scale, top: float, bottom: float, x_label: str) -> list[Element]:
-    drawn = [element("line", x1=along.begin, y1=bottom, x2=along.end, y2=bottom, class_="axis")]
-    for tick in along.ticks():
-        x = along.at(tick)
-        drawn.append(element("line", x1=x, y1=top, x2=x, y2=bottom + 4, class_="frame"))
-        drawn.append(text(x, bottom + 18, along.written(tick), "middle small soft"))
-    if x_label:
-        middle = (along.begin + along.end) / 2
-        drawn.append(text(middle, bottom + 37, x_label, "middle small soft"))
-    return drawn
 
 
 def _strip(known: list[float], along: Scale, y: float, shade: str) -> Element:

@@ -74,6 +74,9 @@ _RULES = """
 .picture .bar{fill:var(--c,var(--c0))}
 .picture .span{fill:var(--c,var(--c0));fill-opacity:.28}
 .picture .on{fill:var(--paper)}
+.picture .tiny{font-size:10px}
+.picture .shade{fill:none;stroke:var(--c,var(--c0));stroke-width:1}
+.picture .whisker{fill:none;stroke:var(--ink);stroke-width:1.6}
 """
 
 

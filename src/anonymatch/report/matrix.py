@@ -14,7 +14,7 @@ from anonymatch.graph.structure import block_table, structure
 from anonymatch.report.svg import Element, Picture, element, group, text
 from anonymatch.report.text import label, plural, shown, text_width
 
-__all__ = ["LARGEST", "heat", "matrix", "permutations"]
+__all__ = ["LARGEST", "heat", "matrix", "permutations", "shares_in_cells"]
 
 LARGEST = 40  # users or behaviours that still get a row or a column each
 
@@ -111,7 +111,7 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
     rows, columns, note = _order(graph)
     tall = min(_TILES, max(graph.n_users, 1))
     wide = min(_TILES, max(graph.n_behaviours, 1))
-    shares = _shares(graph, rows, columns, (tall, wide))
+    shares = shares_in_cells(graph, (tall, wide), rows[graph.rows()], columns[graph.indices])
     drawn: list[Element] = []
     fullest = float(shares.max(initial=0.0)) or 1.0
     shades = np.ceil(shares / fullest * _SHADES).astype(int)
@@ -299,22 +299,30 @@ def _sentence(sizes: npt.NDArray[np.integer]) -> str:
     return f"{' and '.join(parts)} {verb} along the diagonal."
 
 
-def _shares(
+def shares_in_cells(
     graph: Graph,
-    rows: npt.NDArray[np.int64],
-    columns: npt.NDArray[np.int64],
-    tiles: tuple[int, int],
+    cells: tuple[int, int],
+    rows: npt.NDArray[np.integer],
+    columns: npt.NDArray[np.integer],
 ) -> npt.NDArray[np.float64]:
-    """The share of pairs that are edges in each cell of the summed-up picture."""
-    tall, wide = tiles
+    """The share of pairs that are edges in each cell of a summed-up picture.
+
+    ``rows`` and ``columns`` are the places of each edge's ends, in the order of the picture.
+
+    Examples
+    --------
+    >>> graph = Graph.from_rows(["1100", "1100", "0010", "0001"])
+    >>> shares_in_cells(graph, (2, 2), graph.rows(), graph.indices).tolist()
+    [[1.0, 0.0], [0.0, 0.5]]
+    """
+    tall, wide = cells
     if not graph.n_users or not graph.n_behaviours:
-        return np.zeros(tiles)
+        return np.zeros(cells)
     row_of = np.arange(graph.n_users) * tall // graph.n_users
     column_of = np.arange(graph.n_behaviours) * wide // graph.n_behaviours
-    place = row_of[rows][graph.rows()] * wide + column_of[columns][graph.indices]
-    edges = np.bincount(place, minlength=tall * wide).reshape(tiles)
+    edges = np.bincount(row_of[rows] * wide + column_of[columns], minlength=tall * wide)
     pairs = np.outer(np.bincount(row_of), np.bincount(column_of))
-    shares: npt.NDArray[np.float64] = edges / pairs
+    shares: npt.NDArray[np.float64] = edges.reshape(cells) / pairs
     return shares
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from anonymatch._native import version
+from anonymatch.errors import InputError
 from anonymatch.report.colours import STYLE
 from anonymatch.report.text import plain
 from anonymatch.whole_file import as_path, unfinished
@@ -38,18 +41,22 @@ def render(template: str, **values: object) -> Markup:
 
     Examples
     --------
-    >>> values = {"lead": "", "sections": (), "version": "0", "style": ""}
-    >>> print(render("page.html", title="<b>", **values).splitlines()[7])
+    >>> values = dict.fromkeys(["lead", "version", "style", "script", "allowed"], "")
+    >>> print(render("page.html", title="<b>", sections=(), **values).splitlines()[7])
     <title>&lt;b&gt;</title>
     """
     return Markup(_environment().get_template(template).render(**values))
 
 
-def page(title: str, *, lead: str = "", sections: tuple[Section, ...] = ()) -> str:
+def page(
+    title: str, *, lead: str = "", sections: tuple[Section, ...] = (), script: str = ""
+) -> str:
     """A whole page with a table of contents.
 
-    It loads nothing and runs nothing, follows the reader's choice of light or dark, and prints in
-    light. The same values give the same bytes.
+    It loads nothing and runs nothing but ``script``, follows the reader's choice of light or dark,
+    and prints in light. The same values give the same bytes. A script must do without ``<`` and
+    ``&``, so that the page is well-formed XML too; whatever else should get into the page as a
+    script, browsers refuse to run.
 
     Examples
     --------
@@ -57,10 +64,14 @@ def page(title: str, *, lead: str = "", sections: tuple[Section, ...] = ()) -> s
     >>> "<h1>A &amp; B</h1>" in text, '<a href="#one">First</a>' in text
     (True, True)
     """
+    if set(script) & set("<&"):
+        raise InputError("a script of a page must do without < and &")
     return render(
         "page.html",
         title=title,
         lead=lead,
+        script=Markup(script),
+        allowed=_allowed(script),
         sections=sections,
         version=version,
         style=Markup("\n".join([STYLE, *(section.style for section in sections if section.style)])),
@@ -80,6 +91,14 @@ def write_page(text: str, path: str | os.PathLike[str]) -> None:
     """
     with unfinished(as_path(path)) as beside:
         beside.write_bytes(text.encode())
+
+
+def _allowed(script: str) -> Markup:
+    """The policy for scripts: this one by its digest, or none."""
+    if not script:
+        return Markup("")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Markup(f"; script-src 'sha256-{digest}'")
 
 
 @cache

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from markupsafe import Markup
+
 from anonymatch.counting.dispatch import count
 from anonymatch.errors import AnonymatchError, InputError
 from anonymatch.graph.bipartite import Graph
@@ -24,7 +26,7 @@ from anonymatch.report.tables import Table, table
 from anonymatch.report.text import plural, shown
 from anonymatch.report.verdicts import Verdict, verdict
 
-__all__ = ["ClaimLike", "EvidenceLike", "paper_page"]
+__all__ = ["ClaimLike", "EvidenceLike", "claim_card", "paper_page"]
 
 _FIGURE = re.compile(
     r"\bFig(?:ures?|s)?\.?[\s_-]*(\d+(?:\s*(?:,|and|&|to|–)\s*\d+)*)", re.IGNORECASE
@@ -158,6 +160,19 @@ def paper_page(checks: Iterable[ClaimLike]) -> str:
         "condition, and what fails, with the graph that shows it.",
         sections=tuple(sections),
     )
+
+
+def claim_card(claim: ClaimLike) -> Markup:
+    """One claim as the page has it, with every figure of the paper that it is about.
+
+    Examples
+    --------
+    >>> from anonymatch.paper.checking import check
+    >>> "Figure 7: A graph and its matrix" in claim_card(check("figure-7")["figure-7"])
+    True
+    """
+    (figures,) = _figures_of([claim])
+    return render("paper_claims.html", claims=[_card(claim, figures)], tally=())
 
 
 def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:

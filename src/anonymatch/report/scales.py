@@ -10,7 +10,7 @@ from typing import Any
 from anonymatch.errors import InputError
 from anonymatch.report.text import superscript
 
-__all__ = ["Scale", "finite", "scale"]
+__all__ = ["Scale", "finite", "round_step", "scale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Scale:
             return [self.low]
         if self.log:
             return self._powers(wanted)
-        step = _round_step((self.high - self.low) / (wanted - 1), self.whole)
+        step = round_step((self.high - self.low) / (wanted - 1), self.whole)
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [round(step * number, 12) + 0.0 for number in range(first, last + 1)]
@@ -125,8 +125,14 @@ def finite(values: Sequence[Any], what: str) -> list[float | None]:
     return found
 
 
-def _round_step(least: float, whole: bool) -> float:
-    """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below; maybe a whole number."""
+def round_step(least: float, whole: bool = False) -> float:
+    """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below; maybe a whole number.
+
+    Examples
+    --------
+    >>> round_step(0.3), round_step(0.3, whole=True), round_step(11)
+    (0.5, 1.0, 20.0)
+    """
     power = 10.0 ** math.floor(math.log10(least))
     steps = [power * step for step in (1, 2, 2.5, 5, 10) if power * step >= least * (1 - 1e-9)]
     return next((step for step in steps if not whole or step.is_integer()), 1.0)

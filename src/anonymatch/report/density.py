@@ -1,0 +1,93 @@
+"""A graph of any size as shades: how many of the pairs in each part of it are edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.graph.bipartite import Graph, check_graph
+from anonymatch.report.matrix import shares_in_cells
+from anonymatch.report.svg import Element, Picture, element, group, text
+from anonymatch.report.text import shown
+
+__all__ = ["density"]
+
+_SIDE = 480.0
+_CELLS = (200, 100, 50)  # along a side, the finest first
+_STRETCHES = 12_000  # of equal cells in a row; a picture with more is too large a file
+_SHADES = 8
+
+Ints = npt.NDArray[np.int64]
+
+
+def density(
+    graph: Graph, *, title: str, names: tuple[str, str] = ("users", "behaviours")
+) -> Picture:
+    """Users in rows and behaviours in columns as they were given: the darker, the more edges.
+
+    There are up to 200 by 200 cells; fewer where neighbours differ so much that the picture would
+    be large. The darkest cell is the fullest, however sparse the graph.
+
+    Examples
+    --------
+    >>> from anonymatch.graph.families import ring
+    >>> density(ring(1000, 10), title="Ring").words
+    '1,000 users in rows and 1,000 behaviours in columns, both in the order given, summed up in 200
+    by 200 cells: 1 % of all pairs are edges, 100 % in the darkest cell.'
+    """
+    check_graph(graph)
+    shades, fullest = _finest(graph)
+    tall, wide = shades.shape
+    longest = max(tall, wide, 1)
+    cell = _SIDE / longest
+    width, height = cell * wide, cell * tall
+    pairs = graph.n_users * graph.n_behaviours
+    share = graph.n_edges / pairs if pairs else 0.0
+    users = f"{shown(graph.n_users)} {names[0]}"
+    behaviours = f"{shown(graph.n_behaviours)} {names[1]}"
+    words = (
+        f"{users} in rows and {behaviours} in columns, both in the order given, summed up in "
+        f"{tall} by {wide} cells: {100 * share:.3g} % of all pairs are edges, "
+        f"{100 * fullest:.3g} % in the darkest cell."
+    )
+    across = text(24, 14, f"{behaviours} →", "small soft")
+    down = element(
+        "text",
+        f"{users} ↓",
+        transform="translate(6 24) rotate(90)",
+        class_="small soft",
+    )
+    frame = element("rect", x=24, y=20, width=width, height=height, class_="axis")
+    inside = element(
+        "g",
+        *(path for shade in range(1, _SHADES + 1) for path in _path(shades == shade, shade)),
+        class_="g0",
+        transform=f"translate(24 20) scale({cell:.6g})",
+    )
+    return Picture(width + 36, height + 30, title, words, (across, down, group(inside), frame))
+
+
+def _finest(graph: Graph) -> tuple[Ints, float]:
+    """The shade of each cell, 0 where there is no edge, and the share in the fullest."""
+    for most in _CELLS:
+        cells = min(most, max(graph.n_users, 1)), min(most, max(graph.n_behaviours, 1))
+        shares = shares_in_cells(graph, cells, graph.rows(), graph.indices)
+        fullest = float(shares.max(initial=0.0))
+        shades = np.ceil(shares / (fullest or 1.0) * _SHADES).astype(np.int64)
+        if int(np.count_nonzero(np.diff(shades, axis=1))) <= _STRETCHES:
+            break
+    return shades, fullest
+
+
+def _path(inside: npt.NDArray[np.bool_], shade: int) -> list[Element]:
+    """All cells of one shade as one path: a line a stretch, one cell thick."""
+    edge = np.diff(np.pad(inside, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    rows, begins = np.nonzero(edge == 1)
+    ends = np.nonzero(edge == -1)[1]
+    if not len(rows):
+        return []
+    lines = "".join(
+        f"M{begin} {row}.5h{end - begin}"
+        for row, begin, end in zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True)
+    )
+    return [element("path", d=lines, class_="shade", stroke_opacity=round(shade / _SHADES, 2))]
