@@ -30,6 +30,8 @@ class Row:
         The best of them by number, if that is sure.
     said : str
         The same in words.
+    share : bool
+        Whether figures are shares, which people read in percent.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Row:
     figures: tuple[Figure | None, ...]
     best: int | None
     said: str
+    share: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,6 +78,9 @@ class Comparison:
             "audits": [audit.to_dict() for audit in self.audits],
         }
 
+
+_SHARES = frozenset({"identified", "below", "surest", "degree", "reached", "cover"})
+"""Rows that people read in percent."""
 
 _Figure = Callable[[Audit], Figure | None]
 
@@ -155,7 +161,7 @@ _ROWS: tuple[tuple[str, str, str, str, _Figure], ...] = (
         "attack",
         "bits lost to one exposure",
         "what the attacker's best single exposure takes from the whole system",
-        "lower",
+        "",
         lambda audit: None if audit.one_step is None else audit.one_step.lost_bits,
     ),
     (
@@ -239,7 +245,7 @@ def _row(
     figures: list[Figure | None],
     called: tuple[str, ...],
 ) -> Row:
-    best, said = _judged(better, figures, called) if better else (None, "")
+    best, said = _judged(name, better, figures, called) if better else (None, "")
     return Row(
         name=name,
         title=title,
@@ -248,11 +254,12 @@ def _row(
         figures=tuple(figures),
         best=best,
         said=said,
+        share=name in _SHARES,
     )
 
 
 def _judged(
-    better: str, figures: list[Figure | None], called: tuple[str, ...]
+    name: str, better: str, figures: list[Figure | None], called: tuple[str, ...]
 ) -> tuple[int | None, str]:
     """The best one if it is sure, and that in words."""
     known = [figure for figure in figures if figure is not None]
@@ -265,8 +272,9 @@ def _judged(
     close = [called[k] for k in others if not _beats(better, known[first], known[k])]
     if close:
         return None, f"no sure difference between {called[first]} and {', '.join(close)}"
-    against = ", ".join(_shown(known[k]) for k in others)
-    return first, f"{called[first]} is best: {_shown(known[first])} against {against}"
+    shown = [_shown(figure, share=name in _SHARES) for figure in known]
+    against = ", ".join(shown[k] for k in others)
+    return first, f"{called[first]} is best: {shown[first]} against {against}"
 
 
 def _best(better: str, figures: list[Figure]) -> int:
@@ -285,9 +293,11 @@ def _same(figures: list[Figure]) -> bool:
     return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
 
 
-def _shown(figure: Figure) -> str:
-    narrow = figure.high - figure.low <= 1e-3 * max(abs(figure.value), 1e-9)
-    return f"{figure.value:.4g}" if narrow else f"{figure.low:.4g} to {figure.high:.4g}"
+def _shown(figure: Figure, *, share: bool) -> str:
+    times, unit = (100.0, " %") if share else (1.0, "")
+    if figure.high - figure.low <= 1e-3 * max(abs(figure.value), 1e-9):
+        return f"{times * figure.value:.4g}{unit}"
+    return f"{times * figure.low:.4g} to {times * figure.high:.4g}{unit}"
 
 
 def _verdict(bits: Row, called: tuple[str, ...]) -> str:

@@ -43,7 +43,7 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
     letters = [chr(ord("A") + k) for k in range(len(found.names))]
     table = pages.columns("figure", right=(*letters, "best"))
     for row in found.rows:
-        cells = ("–" if figure is None else figure_text(figure) for figure in row.figures)
+        cells = ("–" if figure is None else _cell(figure, row.share) for figure in row.figures)
         table.add_row(row.title, *cells, _best(row, letters))
     systems = zip(letters, found.names, found.audits, strict=True)
     return [
@@ -58,6 +58,12 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
             "best: only where intervals do not overlap; =: no difference; ?: no sure one."
         ),
     ]
+
+
+def _cell(figure: am.Figure, share: bool) -> str:
+    if share and figure.high - figure.low <= 1e-4:
+        return words.share(figure.value)
+    return figure_text(figure)
 
 
 def _best(row: Row, letters: Sequence[str]) -> str:

@@ -156,7 +156,7 @@ def compare(
         seen = observe(path, options, way, k)
         audits.append(_audit(path.name, seen, options, threshold=threshold, steps=steps, top=20))
         several_laws = files.count(path) > 1 and way.law is not None and len(way.law) > 1
-        names.append(f"{path.name}, {way.law_of(k)}" if several_laws else path.name)
+        names.append(str(way.law_of(k)) if several_laws else path.name)
     found = am.compare(audits, names)
     if html is not None:
         from anonymatch.report.comparison import comparison_page
