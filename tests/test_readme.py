@@ -30,7 +30,10 @@ def blocks(page: Path, *languages: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=str)
-def test_python_runs_as_written(page: Path) -> None:
+def test_python_runs_as_written(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text = "\n".join(blocks(page, "python"))
     test = doctest.DocTestParser().get_doctest(text, {}, str(page), str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
