@@ -169,7 +169,7 @@ def test_without_seconds_only_what_is_proven_is_said() -> None:
 
 def test_trees_are_unbiased_and_followed_matchings_have_their_weight() -> None:
     block = largest_block(dense(15, np.random.default_rng(5)))
-    guide = Guide.of(block, (3,))
+    guide = Guide.of(block, (3,), Effort())
     logs, matchings = guide.paths(0, 300, Effort())
     alive = np.isfinite(logs)
 
@@ -202,10 +202,10 @@ def test_dead_ends_and_samples_far_apart_are_noticed() -> None:
 def test_chains_forget_where_they_began() -> None:
     block = largest_block(regular(16, np.random.default_rng(4)))
     chances = am.posterior(graph_of(block)).chances
-    start = Guide.of(block, (1,)).paths(0, 1, Effort())[1]
+    start = Guide.of(block, (1,), Effort()).paths(0, 1, Effort())[1]
     chains = Chains(block, start, (1,))
     chains.warm(Effort())
-    shares = chains.counts(500, Effort()).sum(axis=0) / (500 * Chains.number())
+    shares = chains.counts(500, Effort()).sum(axis=0) / (500 * chains.number)
 
     assert np.abs(shares - chances).max() < 5 * math.sqrt(0.25 / 8000)
 

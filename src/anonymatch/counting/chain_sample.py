@@ -34,12 +34,13 @@ def chain_sample(
     if square is None:
         return None
     sampling = Sampling(square[0], seed=seed, allowed=allowed, effort=effort)
-    each = math.ceil(size / Chains.number())
+    number = Chains.number_of(square[0])
+    each = math.ceil(size / number)
     seconds = sampling.chains_price(each)
     if seconds > allowed.seconds:
         return None
     effort.expect(seconds)
     drawn = sampling.chains.matchings(each, effort)
-    order = np.random.default_rng([*seed, 7]).permutation(each * Chains.number())[:size]
+    order = np.random.default_rng([*seed, 7]).permutation(each * number)[:size]
     matchings: Matchings = drawn.reshape(len(drawn) * each, -1)[order, : block.n_users]
     return matchings

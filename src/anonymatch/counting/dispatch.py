@@ -160,7 +160,7 @@ def posterior(
             chances[edges], errors[edges] = estimates[k].chances, estimates[k].errors
             error = max(error, 2.0 * float(estimates[k].errors.max()))
         else:
-            chances[edges], of_error = job.solutions[k].posteriors
+            chances[edges], of_error = job.solution(k).posteriors
             error = max(error, of_error)
     chances.setflags(write=False)
     errors.setflags(write=False)
@@ -228,7 +228,7 @@ def _combine(
         if k in over:
             total.add_estimate(estimates[k], shift, kind.copies)
             continue
-        solution = job.options[k].solve()
+        solution = job.solution(k)
         middle, error = solution.log_and_error
         if math.isfinite(error):
             total.add_interval(middle, (middle - error, middle + error), shift, kind.copies)

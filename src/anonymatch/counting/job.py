@@ -11,6 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from anonymatch import _native
+from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.moduli import Words
@@ -64,6 +65,7 @@ class Job:
         self.options: list[Option] = [
             choose(kind.block, context, settings.method) for kind in self.kinds
         ]
+        self._solved: dict[int, Solution] = {}
         steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
         steps += _small_steps(self.small, users[small], n_edges[small])
         self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
@@ -98,15 +100,24 @@ class Job:
         return Allowance(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
 
     def estimate(self, over: frozenset[int]) -> dict[int, Estimate]:
-        """Estimates of the kinds beyond the budget, by place."""
+        """Estimates of the kinds beyond the budget, by place.
+
+        What is exact and what is proven come first: from then on there is an answer to end with.
+        """
+        for k in range(len(self.kinds)):
+            if over and k not in over:
+                _ = self.solution(k).log_and_error
+        proven = {k: block_bounds(self.kinds[k].block) for k in sorted(over)}
+        self.effort.stop.useful = bool(over)
         found = {}
-        for k in sorted(over):
+        for k, bounds in proven.items():
             kind = self.kinds[k]
             found[k] = estimate(
                 kind.block,
                 seed=(self.settings.seed, kind.number),
                 allowed=self._allowed(kind, len(over)),
                 effort=self.effort,
+                proven=bounds,
             )
         return found
 
@@ -155,9 +166,14 @@ class Job:
     def refusal(self, what: str) -> BudgetError:
         return self.settings.budget.refusal(what, self.plan.seconds, self.plan.memory)
 
-    @cached_property
+    def solution(self, k: int) -> Solution:
+        if k not in self._solved:
+            self._solved[k] = self.options[k].solve()
+        return self._solved[k]
+
+    @property
     def solutions(self) -> list[Solution]:
-        return [option.solve() for option in self.options]
+        return [self.solution(k) for k in range(len(self.kinds))]
 
     def log_scale(self, kind: Kind) -> float:
         """Natural log of what the block's count is to be multiplied with."""
