@@ -19,7 +19,7 @@ from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.guide import Chains, Guide
 from anonymatch.counting.padding import squared
 from anonymatch.counting.reduce import reduce
-from anonymatch.effort import Effort
+from anonymatch.effort import Effort, Stop
 from anonymatch.graph import families
 
 Matrix = npt.NDArray[Any]
@@ -266,12 +266,35 @@ def test_an_estimate_is_told_with_what_it_rests_on() -> None:
         assert words in str(found)
 
 
+LOG100 = 138.1  # of random_regular(100, 10, seed=1), by an estimate of 20 seconds: +- 0.004
+
+
+@pytest.mark.parametrize("chunks", [1, 70, 100])
+def test_a_count_that_shall_end_ends_with_what_it_has(chunks: int) -> None:
+    """The wish comes with the bounds alone, in the check, or among the trees."""
+    stop, seen = Stop(), []
+
+    def tell(done: float, _: float) -> None:
+        seen.append(done)
+        if len(seen) >= chunks:
+            stop.ask()
+
+    with stop.listening():
+        found = am.count(am.random_regular(100, 10, seed=1), progress=tell)
+
+    assert stop.useful
+    assert len(seen) <= chunks
+    assert found.proven[0] <= found.low <= found.log <= found.high <= found.proven[1]
+    assert found.method == "proven bounds" if chunks == 1 else found.confidence == 0.95
+    assert found.low - 0.1 < LOG100 < found.high + 0.1
+
+
 def test_answers_depend_on_the_seed_and_not_on_threads() -> None:
     with ThreadPoolExecutor(3) as several, ThreadPoolExecutor(1) as one:
         first = am.count(HARD, budget=0.1, seed=1, executor=several)
         second = am.count(HARD, budget=0.1, seed=1, executor=one)
         chances = [am.posterior(HARD, budget=0.1, executor=e).chances for e in (several, one)]
-        matchings = [_sample(HARD, 20, executor=e) for e in (several, one)]
+        matchings = [_sample(HARD, 20, budget=0.1, executor=e) for e in (several, one)]
 
     assert first == second
     assert first.log != am.count(HARD, budget=0.1, seed=2).log

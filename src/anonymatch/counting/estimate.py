@@ -42,6 +42,7 @@ _FEWEST = 4
 _CHEAP_DRAWS = 1000  # made in any case if they take no longer than this: rare weights show up late
 _CHEAP_SECONDS = 0.5
 _FEW = 30  # draws below which the logs of weights are taken for normal
+_MANY = 50_000  # users from which on logs of weights are sums of so many parts that they are normal
 _CHECKS = 160  # draws, and samples of chains, that are held against each other
 _CHEAP_CHECKS = 1600  # the same if they take no longer than draws that are made in any case
 _FEWEST_CHECKS = 16
@@ -234,6 +235,8 @@ class Sampling:
             return False
         if self._hidden > _HIDDEN:
             return False
+        if self.block.n_users > _MANY and len(self._pilot) < _FEW:
+            return bool(np.isfinite(self._pilot).all())
         _, _, effective, _ = spread_of(self._pilot)
         return effective >= min(_BELIEVED, 0.3 * len(self._pilot))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +27,8 @@ from anonymatch.errors import BudgetError
 from anonymatch.graph.bipartite import Graph
 
 __all__ = ["Job", "Settings"]
+
+T = TypeVar("T")
 
 _QUICK = 1.0  # predicted seconds of an exact count that no promise is worth
 _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
@@ -126,26 +130,41 @@ class Job:
 
         Exact where that is quick. Else draws, unless they are predicted to cost more.
         """
-        slow = {k for k, option in enumerate(self.options) if option.seconds > _QUICK}
+        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
         share = promise.shared(self.kinds[k].copies for k in slow)
         found: dict[int, Estimate] = {}
-        for k in sorted(slow):
-            option, budget = self.options[k], self.settings.budget
-            exact = budget.allows(option.seconds, option.memory)
-            cheaper = replace(budget, seconds=min(option.seconds, budget.seconds))
-            seeds = np.random.SeedSequence((self.settings.seed, self.kinds[k].number))
-            try:
-                found[k] = share.keep(
-                    self.kinds[k].block,
-                    seed=int(seeds.generate_state(1, np.uint64)[0]),
-                    budget=cheaper if exact else budget,
-                    effort=self.effort,
-                )
-            except BudgetError:
-                if not exact:
-                    raise
-                self.effort.expect(option.seconds)
+        for k in slow:
+            found |= self._kept(k, share.keep)
         return frozenset(found), found
+
+    def _kept(self, k: int, keep: Callable[..., T]) -> dict[int, T]:
+        """What keeps the promise for one kind; nothing if an exact method is cheaper."""
+        option, budget = self.options[k], self.settings.budget
+        exact = budget.allows(option.seconds, option.memory)
+        cheaper = replace(budget, seconds=min(option.seconds, budget.seconds))
+        seeds = np.random.SeedSequence((self.settings.seed, self.kinds[k].number))
+        try:
+            kept = keep(
+                self.kinds[k].block,
+                seed=int(seeds.generate_state(1, np.uint64)[0]),
+                budget=cheaper if exact else budget,
+                effort=self.effort,
+            )
+        except BudgetError:
+            if not exact:
+                raise
+            self.effort.expect(option.seconds)
+            return {}
+        return {k: kept}
+
+    def keep_edges(self, promise: Promise) -> dict[int, EdgeEstimate]:
+        """Chances of the kinds that are not solved exactly, by place, as promised."""
+        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
+        share = replace(promise, delta=promise.delta / max(len(slow), 1))
+        found: dict[int, EdgeEstimate] = {}
+        for k in slow:
+            found |= self._kept(k, share.keep_edges)
+        return found
 
     def estimate_edges(self, over: frozenset[int]) -> dict[int, EdgeEstimate] | None:
         """Chances in the kinds beyond the budget, by place; None if one is out of reach."""
