@@ -160,7 +160,7 @@ def posterior(
     if estimates is None:
         raise job.refusal("exact posteriors")
     chances, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
-    error = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
+    error = rounding = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
     _put_small(job, chances, job.small_minors()[1])
     for k, kind in enumerate(job.kinds):
         edges = job.reduced.edges_of(kind.number)
@@ -170,7 +170,7 @@ def posterior(
             error = max(error, likely if promise is None else promise.epsilon)
         else:
             chances[edges], of_error = job.solution(k).posteriors
-            error = max(error, of_error)
+            error, rounding = max(error, of_error), max(rounding, of_error)
     chances.setflags(write=False)
     errors.setflags(write=False)
     exactly = not estimates and (not graph.weighted or settings.exact)
@@ -180,6 +180,7 @@ def posterior(
         exact=exactly,
         error=error,
         errors=errors if estimates else None,
+        rounding=rounding,
         confidence=1.0 if not estimates else 1.0 - promise.delta if promise else CONFIDENCE,
         seed=settings.seed if estimates else None,
         method=_methods(job, {k: one.method for k, one in estimates.items()}),

@@ -112,4 +112,6 @@ class Promise:
             cells = users * block.n_behaviours + drawn[first : first + _AT_ONCE]
             counts += np.bincount(np.searchsorted(places, cells.ravel()), minlength=block.n_edges)
         chances = counts / size
-        return EdgeEstimate(chances, np.sqrt(chances * (1.0 - chances) / size), SAMPLES)
+        # A rare edge may not have shown yet: it is not certain for that.
+        errors = np.sqrt((chances * (1.0 - chances) + 1.0 / size) / size)
+        return EdgeEstimate(chances, errors, SAMPLES)

@@ -106,7 +106,7 @@ class UserFigures:
         return Figure(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
 
 
-def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
+def user_figures(graph: Graph, chances: Floats, error: float | Floats) -> UserFigures:
     """Figures of all users from the chances of all edges.
 
     Parameters
@@ -115,8 +115,8 @@ def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
         With a perfect matching.
     chances : array
         One an edge, in the graph's order; NaN for all edges of a user if they are not known.
-    error : float
-        Bound on the error of each.
+    error : float or array
+        Bound on the error of each: one for all, or one an edge.
 
     References
     ----------
@@ -139,7 +139,7 @@ def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
         rows[possible].astype(np.int64),
         graph.indices[possible].astype(np.int64),
         chances[possible],
-        error,
+        np.broadcast_to(error, chances.shape)[possible],
         graph.n_users,
     )
     shannon = edges.shannon()
@@ -161,7 +161,7 @@ class _Edges:
     """Allowed edges of users who all have one, in order of the users, with chances."""
 
     def __init__(
-        self, rows: Ints, columns: Ints, chances: Floats, error: float, n_users: int
+        self, rows: Ints, columns: Ints, chances: Floats, error: Floats, n_users: int
     ) -> None:
         self.rows, self.columns = rows, columns
         self.sizes: Ints = np.bincount(rows, minlength=n_users).astype(np.int64)
