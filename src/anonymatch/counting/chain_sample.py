@@ -27,8 +27,8 @@ def chain_sample(
 ) -> Matchings | None:
     """``size`` matchings, or None if so many are out of reach.
 
-    Chains begin at independent guided draws, go 100 steps a user unseen, and then 10 steps a user
-    from one sample to the next.
+    Chains begin at independent guided draws, go 100 steps a user unseen (50 in giant blocks), and
+    then 10 steps a user from one sample to the next.
     """
     square = squared(block)
     if square is None:

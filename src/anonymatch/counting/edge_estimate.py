@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 _LARGE = 2000  # users from which on belief propagation is closer than samples are
 _PILOT = 64  # trees
 _PILOT_EACH = 16  # samples of a chain
+_FEWEST_EACH = 8
 _SHARE = 0.6  # of the seconds for the last stage
 _MOST_EACH = 100_000  # samples of a chain
 
@@ -47,7 +48,7 @@ def estimate_edges(
         return None
     padded, _ = square
     sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
-    if allowed.strict and sampling.chains_price(_PILOT_EACH) > allowed.seconds:
+    if allowed.strict and sampling.chains_price(_FEWEST_EACH) > allowed.seconds:
         return None
     if padded.n_users > _LARGE:
         by_chains = _by_chains(sampling, allowed, effort)
@@ -103,7 +104,7 @@ def _by_chains(
     number = chains.number
     most = _SHARE * allowed.seconds / chains.sample_seconds
     needed = (2.0 * 0.5 / allowed.half_width) ** 2
-    each = int(np.clip(min(most, 2.0 * needed) / number, _PILOT_EACH, _MOST_EACH))
+    each = int(np.clip(min(most, 2.0 * needed) / number, _FEWEST_EACH, _MOST_EACH))
     effort.expect(chains.sample_seconds * each * number)
     return _pooled(chains.counts(each, effort), each)
 

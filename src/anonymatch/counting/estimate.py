@@ -201,7 +201,7 @@ class Sampling:
         if len(starts) == 0:
             starts = _any_matching(self.block)
         chains = Chains(self.block, starts, self._seed, self._effort.stop)
-        self._expect(chains.sample_seconds * Chains.WARMING * self._number)
+        self._expect(chains.sample_seconds * Chains.warming_of(self.block) * self._number)
         chains.warm(self._effort)
         return chains
 
@@ -243,7 +243,7 @@ class Sampling:
     def chains_price(self, each: int) -> float:
         """Predicted seconds of so many samples of every chain, with all that goes before."""
         block = self.block
-        samples = (each + Chains.WARMING) * self._number
+        samples = (each + Chains.warming_of(block)) * self._number
         return samples * Chains.seconds_of(block) + 2.0 * self.guide.path_seconds
 
     # ---- trees

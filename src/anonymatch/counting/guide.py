@@ -32,10 +32,13 @@ _CACHE_EDGES = 2e4  # from which on memory slows draws down
 _SWEEP_SECONDS = 1e-9  # of belief propagation, an edge, at least
 _STEP_SECONDS = 2e-8
 _CHAINS = 16
-_GIANT_CHAINS = 4  # of blocks so large that all edges together tell what a few chains differ by
-_GIANT = 200_000  # users
+_WARMING = 10  # samples
+_GIANT = 200_000  # users of a block whose edges together tell what a few chains differ by
+_GIANT_CHAINS = 4
+_GIANT_WARMING = 5
 _STEPS = 10  # a user between two samples of a chain
 _PACING = 32  # worms by which the steps of a worm are measured
+_GIANT_PACING = 4
 
 
 def messages(block: Block, effort: Effort) -> Floats:
@@ -148,8 +151,6 @@ def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
 class Chains:
     """Worm chains of one square block from several matchings, and how far they have come."""
 
-    WARMING = 10  # samples that a chain throws away
-
     def __init__(
         self, block: Block, starts: Matchings, seed: tuple[int, ...], stop: Stop | None = None
     ) -> None:
@@ -159,8 +160,9 @@ class Chains:
         self._stop = None if stop is None else stop.byte
         self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
-        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=_PACING)
-        self.worms = max(1, math.ceil(_STEPS * block.n_users * _PACING / max(pace.steps, 1)))
+        paced = _PACING if block.n_users <= _GIANT else _GIANT_PACING
+        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=paced, stop=self._stop)
+        self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
 
     @cached_property
     def _worm(self) -> _native.Worm:
@@ -181,7 +183,7 @@ class Chains:
 
     def warm(self, effort: Effort) -> None:
         """Forget where the chains began."""
-        self._run(self.WARMING, effort, matchings=False)
+        self._run(self.warming_of(self.block), effort, matchings=False)
 
     def matchings(self, each: int, effort: Effort) -> Matchings:
         """Samples of every chain: chains by samples by users."""
@@ -216,6 +218,11 @@ class Chains:
     @staticmethod
     def number_of(block: Block) -> int:
         return _CHAINS if block.n_users <= _GIANT else _GIANT_CHAINS
+
+    @staticmethod
+    def warming_of(block: Block) -> int:
+        """Samples that a chain throws away."""
+        return _WARMING if block.n_users <= _GIANT else _GIANT_WARMING
 
 
 def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
