@@ -19,7 +19,7 @@ from anonymatch.effort import Effort
 from benchmarks.report import Line, Size, plain
 from benchmarks.timing import HERE, fresh
 
-__all__ = ["lines"]
+__all__ = ["CLASSES", "lines"]
 
 Draws = np.random.Generator
 Matrix = npt.NDArray[Any]
@@ -128,7 +128,7 @@ def _support(n: int, draws: Draws) -> Matrix:
     return (draws.random((n, n)) < 3 / n) | _eye(n) | _next(n)
 
 
-_CLASSES: dict[str, Callable[[int, Draws], Matrix]] = {
+CLASSES: dict[str, Callable[[int, Draws], Matrix]] = {
     "dense": _dense,
     "sparse": _sparse,
     "regular": _regular,
@@ -144,7 +144,7 @@ _CLASSES: dict[str, Callable[[int, Draws], Matrix]] = {
 def _coverage(sizes: _Sizes) -> Iterator[Line]:
     held_of_all = 0
     seconds_of_all = 0.0
-    for number, (name, kind) in enumerate(_CLASSES.items()):
+    for number, (name, kind) in enumerate(CLASSES.items()):
         held, widths, scores, spent = 0, [], [], 0.0
         for seed in range(sizes.runs):
             draws = np.random.default_rng([seed, number])
@@ -169,7 +169,7 @@ def _coverage(sizes: _Sizes) -> Iterator[Line]:
             note=f"{held} hold the truth; half-width of the log {np.median(widths):.2g} (median); "
             f"{np.mean(np.abs(np.concatenate(scores)) < 2):.1%} of chances within 2 errors",
         )
-    runs = sizes.runs * len(_CLASSES)
+    runs = sizes.runs * len(CLASSES)
     yield plain(
         f"intervals that hold the truth, of {runs}",
         seconds_of_all / runs,
