@@ -35,6 +35,7 @@ using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ints = Array<std::int32_t>;
 using Words = Array<std::uint64_t>;
 using Reals = Array<double>;
+using Bytes = Array<std::uint8_t>;
 
 template <class T>
 std::span<const T> view(const Array<T>& array) {
@@ -332,16 +333,23 @@ void bind_structure(nb::module_& m) {
     });
 }
 
+/// The caller's stop byte; without one nothing stops.
+am::StopFlag stop_flag(const Bytes& stop) {
+    return stop.size() == 0 ? am::StopFlag() : am::StopFlag(stop.data());
+}
+
 void bind_estimates(nb::module_& m) {
     const auto block = [](const Ints& indptr, const Ints& indices, const Reals& weights) {
         return am::SquareBlock{static_cast<std::int32_t>(indptr.size()) - 1, view(indptr),
                                view(indices), view(weights)};
     };
     m.def("bethe", [block](const Ints& indptr, const Ints& indices, const Reals& weights,
-                           double kappa, double tolerance, int sweeps, double damping) {
+                           double kappa, double tolerance, int sweeps, double damping,
+                           const Bytes& stop) {
         auto found = [&] {
             const nb::gil_scoped_release nogil;
-            return am::bethe(block(indptr, indices, weights), {kappa, tolerance, sweeps, damping});
+            return am::bethe(block(indptr, indices, weights), {kappa, tolerance, sweeps, damping},
+                             stop_flag(stop));
         }();
         return std::make_tuple(found.log, owned(std::move(found.marginals)), found.residual,
                                found.sweeps);
@@ -349,30 +357,32 @@ void bind_estimates(nb::module_& m) {
     nb::class_<am::Guided>(m, "Guided")
         .def("__init__",
              [block](am::Guided* job, const Ints& indptr, const Ints& indices, const Reals& weights,
-                     double kappa, int children, double tolerance, int refreshes) {
+                     double kappa, int children, double tolerance, int refreshes,
+                     const Bytes& stop) {
                  const nb::gil_scoped_release nogil;
                  new (job) am::Guided(block(indptr, indices, weights),
-                                      {kappa, children, tolerance, refreshes});
+                                      {kappa, children, tolerance, refreshes}, stop_flag(stop));
              })
         .def("draws",
              [](const am::Guided& job, std::uint64_t seed, std::uint64_t first, std::uint64_t last,
-                bool marginals, bool matchings) {
+                bool marginals, bool matchings, const Bytes& stop) {
                  auto drawn = [&] {
                      const nb::gil_scoped_release nogil;
-                     return job.draws(seed, first, last, {marginals, matchings});
+                     return job.draws(seed, first, last, {marginals, matchings}, stop_flag(stop));
                  }();
                  return std::make_tuple(
                      owned(std::move(drawn.log_weights)), drawn.scale,
                      owned(std::move(drawn.first)), owned(std::move(drawn.square)),
                      owned(std::move(drawn.second)), owned(std::move(drawn.matchings)));
              })
-        .def("log_weights_of", [](const am::Guided& job, const Ints& matchings) {
-            auto logs = [&] {
-                const nb::gil_scoped_release nogil;
-                return job.log_weights_of(view(matchings));
-            }();
-            return owned(std::move(logs));
-        });
+        .def("log_weights_of",
+             [](const am::Guided& job, const Ints& matchings, const Bytes& stop) {
+                 auto logs = [&] {
+                     const nb::gil_scoped_release nogil;
+                     return job.log_weights_of(view(matchings), stop_flag(stop));
+                 }();
+                 return owned(std::move(logs));
+             });
     nb::class_<am::Worm>(m, "Worm")
         .def("__init__",
              [block](am::Worm* job, const Ints& indptr, const Ints& indices, const Reals& weights) {
@@ -381,10 +391,11 @@ void bind_estimates(nb::module_& m) {
              })
         .def("run",
              [](const am::Worm& job, const Ints& matching, std::uint64_t seed, std::uint64_t index,
-                std::uint64_t samples, std::uint64_t worms, bool matchings) {
+                std::uint64_t samples, std::uint64_t worms, bool matchings, const Bytes& stop) {
                  auto found = [&] {
                      const nb::gil_scoped_release nogil;
-                     return job.run(view(matching), seed, index, samples, worms, matchings);
+                     return job.run(view(matching), seed, index, samples, worms, matchings,
+                                    stop_flag(stop));
                  }();
                  return std::make_tuple(owned(std::move(found.matchings)),
                                         owned(std::move(found.counts)),

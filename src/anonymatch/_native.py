@@ -381,12 +381,13 @@ def bethe(
     tolerance: float = 1e-9,
     sweeps: int = 1000,
     damping: float = 0.0,
+    stop: bytearray | None = None,
 ) -> Bethe:
-    """Belief propagation on an irreducible square block."""
+    """Belief propagation on an irreducible square block; fewer sweeps once it shall stop."""
     _check_messages(block, kappa)
     if not 0 <= damping < 1:
         raise ValueError(f"damping {damping} is not in [0, 1)")
-    return Bethe(*_kernels.bethe(*_square(block), kappa, tolerance, sweeps, damping))
+    return Bethe(*_kernels.bethe(*_square(block), kappa, tolerance, sweeps, damping, _stop(stop)))
 
 
 class Guided:
@@ -400,23 +401,35 @@ class Guided:
         children: int = 2,
         tolerance: float = 0.05,
         refreshes: int = 1000,
+        stop: bytearray | None = None,
     ) -> None:
         _check_messages(block, kappa)
         if children < 1 or not tolerance >= 0:
             raise ValueError(f"{children} children or tolerance {tolerance} out of bounds")
         self._users = block.n_users
-        self._job = _kernels.Guided(*_square(block), kappa, children, tolerance, refreshes)
+        self._job = _kernels.Guided(
+            *_square(block), kappa, children, tolerance, refreshes, _stop(stop)
+        )
 
     def draws(
-        self, seed: int, first: int, last: int, *, marginals: bool = False, matchings: bool = False
+        self,
+        seed: int,
+        first: int,
+        last: int,
+        *,
+        marginals: bool = False,
+        matchings: bool = False,
+        stop: bytearray | None = None,
     ) -> GuidedDraws:
-        """The draws [first, last), in any order and on any thread."""
-        drawn = GuidedDraws(*self._job.draws(seed, first, last, marginals, matchings))
+        """The draws [first, last), in any order and on any thread; the first of them if stopped."""
+        drawn = GuidedDraws(*self._job.draws(seed, first, last, marginals, matchings, _stop(stop)))
         return drawn._replace(matchings=drawn.matchings.reshape(-1, self._users))
 
-    def log_weights_of(self, matchings: npt.NDArray[Any]) -> Floats:
+    def log_weights_of(
+        self, matchings: npt.NDArray[Any], *, stop: bytearray | None = None
+    ) -> Floats:
         """The log weight of the plain draw (one child) that chooses each matching."""
-        return self._job.log_weights_of(_ints(matchings).reshape(-1))
+        return self._job.log_weights_of(_ints(matchings).reshape(-1), _stop(stop))
 
 
 class Worm:
@@ -435,10 +448,17 @@ class Worm:
         samples: int,
         worms: int,
         matchings: bool = False,
+        stop: bytearray | None = None,
     ) -> WormSamples:
-        """Samples ``worms`` apart from a perfect matching; a function of its arguments."""
-        found = WormSamples(*self._job.run(_ints(matching), seed, index, samples, worms, matchings))
+        """Samples ``worms`` apart from a perfect matching; the first of them if stopped."""
+        arguments = seed, index, samples, worms, matchings, _stop(stop)
+        found = WormSamples(*self._job.run(_ints(matching), *arguments))
         return found._replace(matchings=found.matchings.reshape(-1, self._users))
+
+
+def _stop(byte: bytearray | None) -> npt.NDArray[np.uint8]:
+    """A view of the caller's byte, which may change at any time; without one, nothing stops."""
+    return np.frombuffer(bytearray() if byte is None else byte, dtype=np.uint8)
 
 
 def _square(block: Rows) -> tuple[Ints, Ints, Floats]:

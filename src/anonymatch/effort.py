@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -23,6 +24,8 @@ __all__ = [
     "Budget",
     "Effort",
     "Progress",
+    "Stop",
+    "Stopped",
     "check_place",
     "in_words",
     "usable_cores",
@@ -145,8 +148,41 @@ def check_place(executor: object, progress: object) -> None:
         raise InputError(f"progress must be a function of two numbers, not {progress!r}")
 
 
+class Stopped(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
+    """Work ended because that was asked for, without a result of its own."""
+
+
+class Stop:
+    """A wish that long work end soon with what it has, and whether it has anything to end with.
+
+    Efforts that are made within :meth:`listening` look at it, and hand its byte to kernels.
+    """
+
+    def __init__(self) -> None:
+        self.byte = bytearray(1)
+        self.useful = False  # set by work that would have an answer now
+
+    def ask(self) -> None:
+        self.byte[0] = 1
+
+    @property
+    def asked(self) -> bool:
+        return self.byte[0] != 0
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        token = _heard.set(self)
+        try:
+            yield
+        finally:
+            _heard.reset(token)
+
+
+_heard: ContextVar[Stop | None] = ContextVar("stop", default=None)
+
+
 class Effort:
-    """Long work under way: where its chunks run, and how far it is."""
+    """Long work under way: where its chunks run, how far it is, and whether it shall end."""
 
     def __init__(
         self, *, executor: Executor | None = None, progress: Progress | None = None
@@ -156,6 +192,7 @@ class Effort:
         self._progress = progress
         self._total = 0.0
         self._done = 0.0
+        self.stop = _heard.get() or Stop()
 
     def expect(self, seconds: float) -> None:
         """More work lies ahead, in predicted seconds."""
@@ -168,25 +205,44 @@ class Effort:
             self._progress(min(self._done, self._total), self._total)
 
     def chunks(self, calls: Iterable[Callable[[], T]], *, each: float, number: int) -> Iterator[T]:
-        """Results of the calls, in their order; ``each`` is the predicted seconds of one call."""
+        """Results of the calls, in their order; ``each`` is the predicted seconds of one call.
+
+        Raises
+        ------
+        Stopped
+            When the work shall end: what a call under way would give is not to be used.
+        """
         with self._place(each * number, number) as executor:
             if executor is None:
                 for call in calls:
-                    result = call()
-                    self.advance(each)
-                    yield result
+                    yield self._unless_stopped(call(), each)
                 return
             pending: deque[Future[T]] = deque()
             try:
                 for call in calls:
                     pending.append(executor.submit(call))
                     if len(pending) > 4 * usable_cores():
-                        yield self._next(pending, each)
+                        yield self._unless_stopped(pending.popleft().result(), each)
                 while pending:
-                    yield self._next(pending, each)
+                    yield self._unless_stopped(pending.popleft().result(), each)
+            except KeyboardInterrupt:
+                self.stop.ask()  # threads in the middle of a kernel need not finish it
+                raise
             finally:
                 for future in pending:
                     future.cancel()
+
+    def apart(self, call: Callable[[], T], *, seconds: float) -> T:
+        """The result of one call, on a thread of its own if it is long, so that Ctrl-C is heard."""
+        if seconds < _THREADS_PAY_FROM:
+            return call()
+        with ThreadPoolExecutor(1) as executor:
+            future = executor.submit(call)
+            try:
+                return self._unless_stopped(future.result(), 0.0)
+            except KeyboardInterrupt:
+                self.stop.ask()
+                raise
 
     @contextmanager
     def _place(self, seconds: float, number: int) -> Iterator[Executor | None]:
@@ -198,7 +254,8 @@ class Effort:
             with ThreadPoolExecutor(usable_cores()) as executor:
                 yield executor
 
-    def _next(self, pending: deque[Future[T]], each: float) -> T:
-        result = pending.popleft().result()
-        self.advance(each)
+    def _unless_stopped(self, result: T, seconds: float) -> T:
+        if self.stop.asked:
+            raise Stopped
+        self.advance(seconds)
         return result

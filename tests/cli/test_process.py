@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from json import loads
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,35 @@ def test_ctrl_c_ends_a_long_count_at_once(tmp_path: Path, threads: tuple[str, ..
 
     assert (running.returncode, out, err) == (130, b"", b"interrupted\n")
     assert time.monotonic() - start < 5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system has no /proc")
+@pytest.mark.parametrize("json", [True, False])
+def test_ctrl_c_during_an_estimate_tells_what_is_known(tmp_path: Path, *, json: bool) -> None:
+    path = tmp_path / "hard.npz"
+    am.write(am.random_regular(1000, 10, seed=1), path)
+    command = [*PROGRAM, "count", str(path), *(["--json"] if json else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        try:
+            wait_for_work(running)
+            start = time.monotonic()
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=60)
+        finally:
+            running.kill()
+
+    assert time.monotonic() - start < 5
+    assert (running.returncode, err) == (130, b"interrupted\n")
+    if json:
+        record = loads(out)
+        assert record["interrupted"] is True
+        assert not record["exact"]
+        assert record["proven"][0] <= record["low"] <= record["high"] <= record["proven"][1]
+        assert record["low"] - 0.2 < 1358.15 < record["high"] + 0.2  # of 200 seconds: +- 0.013
+    else:
+        assert out.startswith(b"Interrupted: ")
+        assert b"1,000 users" in out
 
 
 def wait_for_work(running: subprocess.Popen[bytes]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from benchmarks.estimates import CLASSES
 
 import anonymatch as am
 from anonymatch.counting.block import Block
@@ -19,54 +20,13 @@ from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.guide import Chains, Guide
 from anonymatch.counting.padding import squared
 from anonymatch.counting.reduce import reduce
-from anonymatch.effort import Effort
+from anonymatch.effort import Effort, Stop
 from anonymatch.graph import families
 
 Matrix = npt.NDArray[Any]
 Draws = np.random.Generator
 
 QUICK = Allowance(seconds=0.04, half_width=1e-3)
-
-
-def dense(n: int, draws: Draws) -> Matrix:
-    return (draws.random((n, n)) < 0.5) | np.eye(n, dtype=bool)
-
-
-def sparse(n: int, draws: Draws) -> Matrix:
-    eye = np.eye(n, dtype=bool)
-    return (draws.random((n, n)) < 4 / n) | eye | np.roll(eye, 1, axis=1)
-
-
-def regular(n: int, draws: Draws) -> Matrix:
-    graph = families.random_regular(n, int(draws.integers(3, 7)), seed=int(draws.integers(2**31)))
-    return graph.to_scipy().toarray()
-
-
-def banded(n: int, draws: Draws) -> Matrix:
-    return np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 3
-
-
-def blocky(n: int, draws: Draws) -> Matrix:
-    """Two dense parts joined by a thin bridge."""
-    half = n // 2
-    matrix = np.eye(n, dtype=bool)
-    for part in (slice(0, half), slice(half, n)):
-        matrix[part, part] |= draws.random(matrix[part, part].shape) < 0.8
-    matrix[0, n - 1] = matrix[n - 1, 0] = True
-    return matrix
-
-
-def weighted(n: int, draws: Draws) -> Matrix:
-    return draws.random((n, n))
-
-
-def heavy_tailed(n: int, draws: Draws) -> Matrix:
-    return np.exp(draws.normal(0, 3, (n, n)))
-
-
-def near_permutation(n: int, draws: Draws) -> Matrix:
-    matrix: Matrix = np.eye(n) * 10.0 ** draws.uniform(1, 3) + draws.random((n, n))
-    return matrix
 
 
 def wide(n: int, draws: Draws) -> Matrix:
@@ -76,8 +36,14 @@ def wide(n: int, draws: Draws) -> Matrix:
     return matrix
 
 
-CLASSES = [dense, sparse, regular, banded, blocky, weighted]
-TRAPS = [blocky, heavy_tailed, near_permutation]
+dense, sparse, regular = (CLASSES[name] for name in ("dense", "sparse", "regular"))
+weighted, heavy_tailed = (CLASSES[name] for name in ("weighted", "heavy-tailed weights"))
+TRAPS = [
+    "blocks with a thin bridge",
+    "heavy-tailed weights",
+    "near a permutation",
+    "dominated by rare matchings",
+]
 
 
 def largest_block(matrix: Any) -> Block:
@@ -106,33 +72,45 @@ def holds(found: Estimate, log: float) -> bool:
 
 
 def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
-    """20 graphs of each of six classes, with one interval each."""
+    """8 graphs of each of nine classes, of 15 to 40 users, with one interval each."""
     held = narrow = 0
-    for kind in CLASSES:
-        for seed in range(20):
-            draws = np.random.default_rng([seed, len(kind.__name__)])
-            block = largest_block(kind(int(draws.integers(15, 20)), draws))
-            found = run(block, seed)
-            assert found.proven[0] <= truth(block) <= found.proven[1]
-            held += holds(found, truth(block))
-            narrow += found.high - found.low < 0.2
+    for number, kind in enumerate(CLASSES.values()):
+        for seed in range(8):
+            draws = np.random.default_rng([seed, number, 1])
+            block = largest_block(kind(int(draws.integers(15, 41)), draws))
+            found, log = run(block, seed), truth(block)
+            assert found.proven[0] - 1e-9 <= log <= found.proven[1] + 1e-9
+            held += holds(found, log)
+            narrow += found.high - found.low < 0.5
 
-    assert held >= 0.93 * 120
-    assert narrow >= 0.95 * 120
+    assert held >= 0.93 * 72
+    assert narrow >= 0.9 * 72
 
 
-@pytest.mark.parametrize("kind", TRAPS)
-def test_where_sampling_misleads_intervals_are_right_or_wide(kind: Any) -> None:
+@pytest.mark.parametrize("name", TRAPS)
+def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
     held = 0
     for seed in range(8):
         draws = np.random.default_rng([seed, 77])
-        block = largest_block(kind(int(draws.integers(15, 20)), draws))
+        block = largest_block(CLASSES[name](int(draws.integers(15, 31)), draws))
         found, log = run(block, seed, Allowance(seconds=0.08, half_width=1e-3)), truth(block)
         held += holds(found, log)
-        assert found.proven[0] <= log <= found.proven[1]
-        assert abs(found.log - log) < 1
+        assert found.proven[0] - 1e-9 <= log <= found.proven[1] + 1e-9
+        assert abs(found.log - log) < max(1.0, found.high - found.low)
 
     assert held >= 7
+
+
+def test_two_matchings_without_a_way_between_are_both_found() -> None:
+    """A cycle with weights 1, and tiny ones elsewhere: a guide that froze would see half of it."""
+    n = 40
+    for tiny in (1e-3, 1e-6, 1e-9):
+        matrix = np.where(np.eye(n) + np.roll(np.eye(n), 1, axis=1) > 0, 1.0, 0.0)
+        for k in range(0, n, 3):
+            matrix[k, (k + 7) % n] = tiny
+        found = run(largest_block(matrix), 1)
+
+        assert holds(found, truth(largest_block(matrix)))
 
 
 def test_an_estimate_says_nothing_that_is_proven_wrong() -> None:
@@ -169,7 +147,7 @@ def test_without_seconds_only_what_is_proven_is_said() -> None:
 
 def test_trees_are_unbiased_and_followed_matchings_have_their_weight() -> None:
     block = largest_block(dense(15, np.random.default_rng(5)))
-    guide = Guide.of(block, (3,))
+    guide = Guide.of(block, (3,), Effort())
     logs, matchings = guide.paths(0, 300, Effort())
     alive = np.isfinite(logs)
 
@@ -202,10 +180,10 @@ def test_dead_ends_and_samples_far_apart_are_noticed() -> None:
 def test_chains_forget_where_they_began() -> None:
     block = largest_block(regular(16, np.random.default_rng(4)))
     chances = am.posterior(graph_of(block)).chances
-    start = Guide.of(block, (1,)).paths(0, 1, Effort())[1]
+    start = Guide.of(block, (1,), Effort()).paths(0, 1, Effort())[1]
     chains = Chains(block, start, (1,))
     chains.warm(Effort())
-    shares = chains.counts(500, Effort()).sum(axis=0) / (500 * Chains.number())
+    shares = chains.counts(500, Effort()).sum(axis=0) / (500 * chains.number)
 
     assert np.abs(shares - chances).max() < 5 * math.sqrt(0.25 / 8000)
 
@@ -266,12 +244,35 @@ def test_an_estimate_is_told_with_what_it_rests_on() -> None:
         assert words in str(found)
 
 
+LOG100 = 138.1  # of random_regular(100, 10, seed=1), by an estimate of 20 seconds: +- 0.004
+
+
+@pytest.mark.parametrize("chunks", [1, 70, 100])
+def test_a_count_that_shall_end_ends_with_what_it_has(chunks: int) -> None:
+    """The wish comes with the bounds alone, in the check, or among the trees."""
+    stop, seen = Stop(), []
+
+    def tell(done: float, _: float) -> None:
+        seen.append(done)
+        if len(seen) >= chunks:
+            stop.ask()
+
+    with stop.listening():
+        found = am.count(am.random_regular(100, 10, seed=1), progress=tell)
+
+    assert stop.useful
+    assert len(seen) <= chunks
+    assert found.proven[0] <= found.low <= found.log <= found.high <= found.proven[1]
+    assert found.method == "proven bounds" if chunks == 1 else found.confidence == 0.95
+    assert found.low - 0.1 < LOG100 < found.high + 0.1
+
+
 def test_answers_depend_on_the_seed_and_not_on_threads() -> None:
     with ThreadPoolExecutor(3) as several, ThreadPoolExecutor(1) as one:
         first = am.count(HARD, budget=0.1, seed=1, executor=several)
         second = am.count(HARD, budget=0.1, seed=1, executor=one)
         chances = [am.posterior(HARD, budget=0.1, executor=e).chances for e in (several, one)]
-        matchings = [_sample(HARD, 20, executor=e) for e in (several, one)]
+        matchings = [_sample(HARD, 20, budget=0.1, executor=e) for e in (several, one)]
 
     assert first == second
     assert first.log != am.count(HARD, budget=0.1, seed=2).log

@@ -9,7 +9,8 @@ import pytest
 
 import anonymatch as am
 from anonymatch.counting import job
-from anonymatch.counting.promise import METHOD, Promise
+from anonymatch.counting.promise import METHOD, SAMPLES, Promise
+from anonymatch.graph import families
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,41 @@ def test_within_epsilon(seed: int) -> None:
     assert found.low <= truth <= found.high
     assert math.log(0.8) <= found.log - truth <= math.log(1.2)
     assert found.proven[0] <= truth <= found.proven[1]
+
+
+def test_values_lie_in_their_intervals() -> None:
+    """Also when draws are few, and where proven bounds are closer than the promise."""
+    for seed in range(10):
+        for graph in (dense(15, seed), families.band(14, 2, 2)):
+            found = am.count(graph, epsilon=0.5, delta=0.2, seed=seed)
+            assert found.method == METHOD
+            assert found.proven[0] <= found.low <= found.log <= found.high <= found.proven[1]
+            assert found.low - math.log(0.5) >= found.high - math.log(1.5) - 1e-9
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        dense(22, 1),
+        am.Graph.from_biadjacency(np.random.default_rng(5).random((12, 14))),
+    ],
+    ids=["dense", "weights and spare behaviours"],
+)
+def test_all_chances_are_within_epsilon(graph: am.Graph) -> None:
+    truth = am.posterior(graph).chances
+    for seed in range(5):
+        found = am.posterior(graph, epsilon=0.05, delta=0.01, seed=seed)
+        assert (found.exact, found.method, found.confidence) == (False, SAMPLES, 0.99)
+        assert found.error == 0.05
+        assert found.errors is not None
+        assert np.abs(found.chances - truth).max() <= 0.05
+        scores = (found.chances - truth) / np.maximum(found.errors, 1e-4)
+        assert np.mean(np.abs(scores) < 2) > 0.9
+
+
+def test_chances_beyond_the_budget_are_refused() -> None:
+    with pytest.raises(am.BudgetError, match="drawing matchings exactly would take"):
+        am.posterior(am.random_regular(150, 6, seed=1), epsilon=0.01, budget=1.0)
 
 
 def test_blocks_share_a_promise() -> None:

@@ -6,10 +6,12 @@ with a chance of 1e-6, once and for all: seeds do not change.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from math import prod
+from math import inf, prod
+from types import SimpleNamespace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,7 @@ from scipy.special import chdtrc
 from tests.strategies import Matrix, dense, graph_of, weighted_matrices
 
 import anonymatch as am
+from anonymatch.counting import frontier, sampling
 from anonymatch.counting.reference import matchings
 from anonymatch.graph import families
 
@@ -169,3 +172,32 @@ def test_what_cannot_be_drawn() -> None:
     for seed in (-1, True, 1.5, "lucky"):
         with pytest.raises(am.InputError, match="seed must be a whole number"):
             am.sample(families.complete(3), 1, seed=seed)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def by_nested_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every way to draw that comes before is closed."""
+    for name in ("complete", "nested", "_by_rejection"):
+        monkeypatch.setattr(sampling, name, lambda *_: None)
+    closed = SimpleNamespace(
+        feasible=False, seconds=lambda *_, **__: inf, memory=lambda *_, **__: inf
+    )
+    monkeypatch.setattr(frontier, "find_way", lambda _: closed)
+
+
+@pytest.mark.usefixtures("by_nested_bounds")
+@pytest.mark.parametrize("name", ["dense", "ring", "rectangular", "equal rings", "integers"])
+def test_draws_by_nested_bounds_are_exact(name: str) -> None:
+    graph = GRAPHS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no note: these are exact
+        drawn = am.sample(graph, SIZE, seed=4)
+
+    assert likely(drawn, chances(graph))
+
+
+@pytest.mark.usefixtures("by_nested_bounds")
+def test_draws_that_nested_bounds_reject_too_often_come_from_chains() -> None:
+    with pytest.warns(am.ApproximateNote, match="Markov chain"):
+        drawn = am.sample(am.random_regular(120, 4, seed=1), 3)
+    assert drawn.shape == (3, 120)

@@ -54,6 +54,20 @@ def test_beyond_the_budget_every_figure_is_an_interval(weighted: bool) -> None:
         )
 
 
+def test_every_user_has_an_interval_of_his_own() -> None:
+    """Estimated chances of some say nothing against what is known of others."""
+    graph = joined(am.random_regular(60, 6, seed=1), am.ring(5, 3))
+    table = metrics(graph, budget=0.3).users
+    widths = (table["shannon_high"] - table["shannon_low"]).to_list()
+    edges = graph.n_edges - am.ring(5, 3).n_edges
+    margins = am.posterior(graph, budget=0.3).margins
+
+    assert min(widths[:60]) > 1e-3
+    assert max(widths[60:]) < 1e-9
+    assert len(set(widths[:60])) > 50
+    assert max(margins[edges:]) < 1e-9 < min(margins[:edges])
+
+
 def test_bounds_of_a_weighted_graph_hold_its_matching_entropy() -> None:
     rng = np.random.default_rng(2)
     graph = am.Graph.from_biadjacency(rng.uniform(0.1, 5.0, (22, 22)))

@@ -20,7 +20,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from anonymatch.cli import words
-from anonymatch.effort import Progress, in_words
+from anonymatch.effort import Progress, Stop, in_words
 from anonymatch.errors import AnonymatchError, BudgetError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ T = TypeVar("T")
 DONE, MISSED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
 _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
+_GRACE = 0.9  # seconds that work which is asked to end may take to say what it has
 
 
 # ---- how a command ends
@@ -181,8 +182,11 @@ def _console(*, stderr: bool) -> Console:
 # ---- long work
 
 
-def watch(what: str, work: Callable[[Progress], T]) -> T:
-    """The result of ``work``, with a bar on a terminal, while Ctrl-C stays alive."""
+def watch(what: str, work: Callable[[Progress], T], *, stop: Stop | None = None) -> T:
+    """The result of ``work``, with a bar on a terminal, while Ctrl-C stays alive.
+
+    With a ``stop``, Ctrl-C asks work that has something to show for what it has.
+    """
     result: Future[T] = Future()
     bar = _bar() if sys.stderr.isatty() else None
     task = None if bar is None else bar.add_task(what, total=None)
@@ -193,17 +197,25 @@ def watch(what: str, work: Callable[[Progress], T]) -> T:
 
     def go() -> None:
         try:
-            result.set_result(work(tell))
+            with nullcontext() if stop is None else stop.listening():
+                result.set_result(work(tell))
         except BaseException as error:
             result.set_exception(error)
 
     Thread(target=go, daemon=True).start()
-    if wait([result], timeout=_PATIENCE).not_done:
-        with bar or nullcontext():
-            # Look up now and then: once polars has read a file, its signal handler lets a wait
-            # without a limit sleep through Ctrl-C.
-            while wait([result], timeout=_GLANCE).not_done:
-                pass
+    try:
+        if wait([result], timeout=_PATIENCE).not_done:
+            with bar or nullcontext():
+                # Look up now and then: once polars has read a file, its signal handler lets a wait
+                # without a limit sleep through Ctrl-C.
+                while wait([result], timeout=_GLANCE).not_done:
+                    pass
+    except KeyboardInterrupt:
+        if stop is None or not stop.useful:
+            raise
+        stop.ask()
+        if wait([result], timeout=_GRACE).not_done:
+            raise
     return result.result()
 
 

@@ -24,6 +24,8 @@ _LN2 = math.log(2.0)
 _PADDED_EDGES = 20_000_000  # edges up to which spare behaviours get users of their own
 _EDGE_SWEEPS = 1e9  # work of belief propagation: edges times sweeps
 _EDGE_PASSES = 2e8  # work of the search for prices: edges times passes
+_MANY_EDGES = 100_000  # from which on the first shares that prove something are enough
+_SETTLED = 1e-9  # change of prices, relative to the slopes, that further passes are not worth
 # How much of an even matrix is mixed in, so that no share drowns in the rounding of the sums.
 _EVEN_PARTS = (0.0, 1e-9, 1e-6, 1e-3)
 _ROUNDING = 2.0**-50  # of a sum of shares, a vertex
@@ -65,6 +67,8 @@ def bethe_bounds(pieces: Pieces) -> BetheBounds | None:
             if kappa == 1.0:
                 lower = np.maximum(lower, lower_of_shares(pieces, square, shares))
             upper = np.minimum(upper, _tangent(pieces, square, shares, kappa))
+            if square.n_edges > _MANY_EDGES and np.isfinite(upper).all():
+                break
         tops.append(upper)
     padding = gammaln(spare + 1.0)
     alone = pieces.behaviours == 1  # one user with one behaviour: nothing is open
@@ -149,10 +153,13 @@ def _prices(square: Square, slopes: Floats, shares: Floats) -> tuple[Floats, Flo
     weights = np.maximum(shares, 1e-12)
     row_sums = np.add.reduceat(weights, begins)
     column_sums = sums(columns, weights, square.n_columns)
+    settled = _SETTLED * float(np.abs(slopes).max(initial=0.0))
     for _ in range(int(np.clip(_EDGE_PASSES / max(square.n_edges, 1), 5, 200))):
         by_row = np.add.reduceat(weights * (slopes - by_column[columns]), begins) / row_sums
         left = weights * (slopes - square.spread(by_row))
-        by_column = sums(columns, left, square.n_columns) / column_sums
+        before, by_column = by_column, sums(columns, left, square.n_columns) / column_sums
+        if np.abs(by_column - before).max(initial=0.0) <= settled:
+            break
     by_row = np.maximum.reduceat(slopes - by_column[columns], begins)
     by_column = np.full(square.n_columns, -math.inf)
     np.maximum.at(by_column, columns, slopes - square.spread(by_row))

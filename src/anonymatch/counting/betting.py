@@ -74,8 +74,16 @@ class Interval:
         return self.high * (1 - epsilon) <= self.low * (1 + epsilon)
 
     def value(self, guess: float, epsilon: float) -> float:
-        """The value nearest to the guess that is within a factor 1 +- epsilon of all of it."""
-        return min(max(guess, self.high * (1 - epsilon)), self.low * (1 + epsilon))
+        """The value in it nearest to the guess that is within a factor 1 +- epsilon of all of it.
+
+        Examples
+        --------
+        >>> Interval(1.0, 1.1).value(1.05, 0.1), Interval(1.0, 1.1).value(2.0, 0.05)
+        (1.05, 1.05)
+        """
+        low = max(self.low, self.high * (1 - epsilon))
+        high = min(self.high, self.low * (1 + epsilon))
+        return min(max(guess, low), high)
 
 
 class Bets:

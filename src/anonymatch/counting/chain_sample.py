@@ -27,19 +27,20 @@ def chain_sample(
 ) -> Matchings | None:
     """``size`` matchings, or None if so many are out of reach.
 
-    Chains begin at independent guided draws, go 100 steps a user unseen, and then 10 steps a user
-    from one sample to the next.
+    Chains begin at independent guided draws, go 100 steps a user unseen (50 in giant blocks), and
+    then 10 steps a user from one sample to the next.
     """
     square = squared(block)
     if square is None:
         return None
     sampling = Sampling(square[0], seed=seed, allowed=allowed, effort=effort)
-    each = math.ceil(size / Chains.number())
+    number = Chains.number_of(square[0])
+    each = math.ceil(size / number)
     seconds = sampling.chains_price(each)
     if seconds > allowed.seconds:
         return None
     effort.expect(seconds)
     drawn = sampling.chains.matchings(each, effort)
-    order = np.random.default_rng([*seed, 7]).permutation(each * Chains.number())[:size]
+    order = np.random.default_rng([*seed, 7]).permutation(each * number)[:size]
     matchings: Matchings = drawn.reshape(len(drawn) * each, -1)[order, : block.n_users]
     return matchings

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from anonymatch.arguments import real, whole
 from anonymatch.counting.bounds import block_bounds
+from anonymatch.counting.edge_estimate import EdgeEstimate
 from anonymatch.counting.estimate import CONFIDENCE, Estimate
 from anonymatch.counting.job import Job, Settings
 from anonymatch.counting.plan import METHODS
@@ -121,14 +122,17 @@ def posterior(
     """The chance of every edge: that this user did this behaviour, all matchings equally likely.
 
     Weighted graphs: matchings in proportion to the product of their weights. Keywords as for
-    :func:`count`; beyond the budget chances are estimated, each with a standard error.
+    :func:`count`; beyond the budget chances are estimated, each with a standard error. With
+    `epsilon` or `delta` all chances together are within +-epsilon with chance 1 - delta, from
+    matchings that are drawn exactly.
 
     Raises
     ------
     NoMatchingError
         If the graph has no perfect matching; carries Hall's witness.
     BudgetError
-        If the predicted cost exceeds the budget, and `exact` is True or the budget 0.
+        If the predicted cost exceeds the budget, and `exact` is True, a promise is asked for or
+        the budget is 0.
 
     Examples
     --------
@@ -146,22 +150,27 @@ def posterior(
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
     job = Job(graph, settings, edges=True)
-    over = job.beyond_budget()
-    strict = settings.exact or epsilon is not None or delta is not None
-    estimates = None if over and strict else job.estimate_edges(over)
+    promise = None if settings.exact else Promise.of(epsilon, delta)
+    estimates: dict[int, EdgeEstimate] | None
+    if promise is None:
+        over = job.beyond_budget()
+        estimates = None if over and settings.exact else job.estimate_edges(over)
+    else:
+        estimates = job.keep_edges(promise)
     if estimates is None:
         raise job.refusal("exact posteriors")
     chances, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
-    error = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
+    error = rounding = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
     _put_small(job, chances, job.small_minors()[1])
     for k, kind in enumerate(job.kinds):
         edges = job.reduced.edges_of(kind.number)
         if k in estimates:
             chances[edges], errors[edges] = estimates[k].chances, estimates[k].errors
-            error = max(error, 2.0 * float(estimates[k].errors.max()))
+            likely = 2.0 * float(estimates[k].errors.max())
+            error = max(error, likely if promise is None else promise.epsilon)
         else:
-            chances[edges], of_error = job.solutions[k].posteriors
-            error = max(error, of_error)
+            chances[edges], of_error = job.solution(k).posteriors
+            error, rounding = max(error, of_error), max(rounding, of_error)
     chances.setflags(write=False)
     errors.setflags(write=False)
     exactly = not estimates and (not graph.weighted or settings.exact)
@@ -171,7 +180,8 @@ def posterior(
         exact=exactly,
         error=error,
         errors=errors if estimates else None,
-        confidence=CONFIDENCE if estimates else 1.0,
+        rounding=rounding,
+        confidence=1.0 if not estimates else 1.0 - promise.delta if promise else CONFIDENCE,
         seed=settings.seed if estimates else None,
         method=_methods(job, {k: one.method for k, one in estimates.items()}),
         plan=job.plan,
@@ -228,7 +238,7 @@ def _combine(
         if k in over:
             total.add_estimate(estimates[k], shift, kind.copies)
             continue
-        solution = job.options[k].solve()
+        solution = job.solution(k)
         middle, error = solution.log_and_error
         if math.isfinite(error):
             total.add_interval(middle, (middle - error, middle + error), shift, kind.copies)

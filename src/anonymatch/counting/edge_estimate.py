@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.estimate import Allowance, Sampling
-from anonymatch.counting.guide import Chains, TreeDraws
+from anonymatch.counting.guide import TreeDraws, messages
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
 
@@ -26,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 _LARGE = 2000  # users from which on belief propagation is closer than samples are
 _PILOT = 64  # trees
 _PILOT_EACH = 16  # samples of a chain
+_FEWEST_EACH = 8
 _SHARE = 0.6  # of the seconds for the last stage
 _MOST_EACH = 100_000  # samples of a chain
 
@@ -48,10 +48,11 @@ def estimate_edges(
         return None
     padded, _ = square
     sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
-    if allowed.strict and sampling.chains_price(_PILOT_EACH) > allowed.seconds:
+    if allowed.strict and sampling.chains_price(_FEWEST_EACH) > allowed.seconds:
         return None
     if padded.n_users > _LARGE:
-        found = _with_messages(padded, *_by_chains(sampling, allowed, effort))
+        by_chains = _by_chains(sampling, allowed, effort)
+        found = _with_messages(padded, messages(padded, effort), *by_chains)
     else:
         found = _closest(sampling, allowed, effort)
     rows = slice(0, block.n_edges)  # users that were added come last
@@ -70,9 +71,9 @@ def _closest(sampling: Sampling, allowed: Allowance, effort: Effort) -> EdgeEsti
     effort.expect(guide.tree_seconds * _PILOT)
     chances, errors = _weighted(guide.trees(0, _PILOT, effort, marginals=True))
     by_trees = float(np.mean(errors**2)) * _PILOT * guide.tree_seconds
-    number = _PILOT_EACH * Chains.number()
+    number = _PILOT_EACH * sampling.chains.number
     effort.expect(sampling.chains.sample_seconds * number)
-    _, worm_errors = _pooled(sampling.chains.counts(_PILOT_EACH, effort), _PILOT_EACH)
+    _, worm_errors, _ = _pooled(sampling.chains.counts(_PILOT_EACH, effort), _PILOT_EACH)
     by_worms = float(np.mean(worm_errors**2)) * number * sampling.chains.sample_seconds
     if by_worms < by_trees:
         chances, errors, _ = _by_chains(sampling, allowed, effort)
@@ -98,20 +99,18 @@ def _weighted(drawn: TreeDraws) -> tuple[Floats, Floats]:
 def _by_chains(
     sampling: Sampling, allowed: Allowance, effort: Effort
 ) -> tuple[Floats, Floats, float]:
-    """Shares of the chains' samples, standard errors, and the variance of p(1-p) = 1."""
-    chains, number = sampling.chains, Chains.number()
+    """Shares of the chains' samples, standard errors, and the variance where p(1-p) = 1."""
+    chains = sampling.chains
+    number = chains.number
     most = _SHARE * allowed.seconds / chains.sample_seconds
     needed = (2.0 * 0.5 / allowed.half_width) ** 2
-    each = int(np.clip(min(most, 2.0 * needed) / number, _PILOT_EACH, _MOST_EACH))
+    each = int(np.clip(min(most, 2.0 * needed) / number, _FEWEST_EACH, _MOST_EACH))
     effort.expect(chains.sample_seconds * each * number)
-    counts = chains.counts(each, effort)
-    chances, errors = _pooled(counts, each)
-    spread = chances * (1.0 - chances)
-    return chances, errors, float(np.sum(errors**2) / max(float(np.sum(spread)), 1e-300))
+    return _pooled(chains.counts(each, effort), each)
 
 
-def _pooled(counts: npt.NDArray[np.int64], each: int) -> tuple[Floats, Floats]:
-    """Shares over all chains, and errors from their differences.
+def _pooled(counts: npt.NDArray[np.uint32], each: int) -> tuple[Floats, Floats, float]:
+    """Shares over all chains, errors from their differences, and the variance of p(1-p) = 1.
 
     Sixteen chains tell the error of one edge roughly, and of all edges together well: the variance
     is the mean of both, and at least what independent samples have.
@@ -119,25 +118,35 @@ def _pooled(counts: npt.NDArray[np.int64], each: int) -> tuple[Floats, Floats]:
     chains = len(counts)
     number = chains * each
     chances = counts.sum(axis=0) / number
-    own = (counts / each).var(axis=0, ddof=1) / chains
+    own = _variances(counts) / (chains * each**2)
     free = chances * (1.0 - chances) / number
     total = float(free.sum())
-    inflation = max(1.0, float(own.sum()) / total) if total > 0 else 1.0
-    return chances, np.sqrt((np.maximum(own, free) + inflation * free) / 2 + 1.0 / number**2)
+    inflation = float(own.sum()) / total if total > 0 else 1.0
+    variances = (np.maximum(own, free) + max(1.0, inflation) * free) / 2 + 1.0 / number**2
+    return chances, np.sqrt(variances), inflation / number
 
 
-def _with_messages(block: Block, chances: Floats, errors: Floats, variance: float) -> EdgeEstimate:
+def _variances(counts: npt.NDArray[np.uint32]) -> Floats:
+    """Of each column; row by row, for there may be many columns."""
+    mean = counts.mean(axis=0)
+    squares = np.zeros(counts.shape[1])
+    for row in counts:
+        squares += (row - mean) ** 2
+    return squares / (len(counts) - 1)
+
+
+def _with_messages(
+    block: Block, believed: Floats, chances: Floats, errors: Floats, variance: float
+) -> EdgeEstimate:
     """Belief propagation and chains, each edge by what is known of the errors of both.
 
     Squared differences of the two add the variance of both; what exceeds the chains'
     own, pooled over all edges in proportion to p(1-p), is that of the messages.
     """
-    sweeps = int(np.clip(1e9 / block.n_edges, 30, 1000))
-    messages = _native.bethe(block, sweeps=sweeps).marginals
-    spread = messages * (1.0 - messages) + 1e-12
-    excess = float(np.sum((messages - chances) ** 2 - errors**2) / np.sum(spread))
+    spread = believed * (1.0 - believed) + 1e-12
+    excess = float(np.sum((believed - chances) ** 2) / np.sum(spread)) - variance
     floor = 2.0 * variance / math.sqrt(block.n_edges)  # what the pool itself cannot tell from 0
     own = max(excess, floor, 1e-12) * spread
     weight = own / (own + errors**2)
-    mixed = messages + weight * (chances - messages)
+    mixed = believed + weight * (chances - believed)
     return EdgeEstimate(mixed, np.sqrt(own * (1.0 - weight)), "belief propagation + worm chain")

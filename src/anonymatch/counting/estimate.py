@@ -28,7 +28,7 @@ from anonymatch.counting.bridge import (
 )
 from anonymatch.counting.guide import Chains, Guide, spread_of
 from anonymatch.counting.padding import squared
-from anonymatch.effort import Effort
+from anonymatch.effort import Effort, Stopped
 
 __all__ = ["CONFIDENCE", "Allowance", "Estimate", "Sampling", "estimate"]
 
@@ -42,6 +42,7 @@ _FEWEST = 4
 _CHEAP_DRAWS = 1000  # made in any case if they take no longer than this: rare weights show up late
 _CHEAP_SECONDS = 0.5
 _FEW = 30  # draws below which the logs of weights are taken for normal
+_MANY = 50_000  # users from which on logs of weights are sums of so many parts that they are normal
 _CHECKS = 160  # draws, and samples of chains, that are held against each other
 _CHEAP_CHECKS = 1600  # the same if they take no longer than draws that are made in any case
 _FEWEST_CHECKS = 16
@@ -91,16 +92,23 @@ class Estimate:
 
 
 def estimate(
-    block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+    block: Block,
+    *,
+    seed: tuple[int, ...],
+    allowed: Allowance,
+    effort: Effort,
+    proven: tuple[float, float] | None = None,
 ) -> Estimate:
-    """The best interval for ``block`` that the allowance buys."""
-    proven = block_bounds(block)
-    square = squared(block) if allowed.seconds > 0 else None
+    """The best interval for ``block`` that the allowance buys, or until the effort shall end.
+
+    ``proven`` are its bounds, if they are known.
+    """
+    proven = block_bounds(block) if proven is None else proven
+    square = squared(block) if allowed.seconds > 0 and not effort.stop.asked else None
     if square is None:
         return _proven_only(proven)
     padded, divisor = square
-    sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
-    found = sampling.estimate()
+    found = _sampled_block(padded, seed=seed, allowed=allowed, effort=effort)
     if found is None:
         return _proven_only(proven)
     return _within(
@@ -112,6 +120,17 @@ def estimate(
         ),
         proven,
     )
+
+
+def _sampled_block(
+    block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+) -> Estimate | None:
+    sampling = None
+    try:
+        sampling = Sampling(block, seed=seed, allowed=allowed, effort=effort)
+        return sampling.estimate()
+    except Stopped:
+        return None if sampling is None else sampling.so_far()
 
 
 def _proven_only(proven: tuple[float, float]) -> Estimate:
@@ -134,7 +153,9 @@ class Sampling:
         self, block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
     ) -> None:
         self.block, self._seed, self._allowed, self._effort = block, seed, allowed, effort
-        self.guide = Guide.of(block, seed)
+        self.guide = Guide.of(block, seed, effort)
+        self._number = Chains.number_of(block)
+        self._drawn = np.empty(0)  # log weights of the trees so far
 
     def estimate(self) -> Estimate | None:
         """An interval from trees, from the bridge, or from the bracket; None if none is sound."""
@@ -144,6 +165,17 @@ class Sampling:
             return self._by_trees()
         return self._by_bridge() or self._by_bracket()
 
+    def so_far(self) -> Estimate | None:
+        """What there is when the work shall end; None if too little."""
+        if self._checks and "_backward" not in self.__dict__:
+            return None
+        self.__dict__.setdefault("_pilot", self._drawn)
+        if len(self._drawn) >= _FEWEST and self.trusted:
+            return self._of_trees(self._drawn)
+        if not self._checks:
+            return None
+        return self._of_bridge(self._forward[0], self._backward) or self._by_bracket()
+
     # ---- the check
 
     @cached_property
@@ -152,7 +184,7 @@ class Sampling:
         seconds = 2.0 * self.guide.path_seconds + 2e-7 * self.block.n_users
         most = np.clip(_CHEAP_SECONDS / seconds, _CHECKS, _CHEAP_CHECKS)
         number = int(min(most, _CHECK_SHARE * self._allowed.seconds / seconds))
-        number -= number % Chains.number()
+        number -= number % self._number
         return number if number >= _FEWEST_CHECKS else 0
 
     @cached_property
@@ -168,23 +200,23 @@ class Sampling:
         starts = drawn[(drawn >= 0).all(axis=1)]
         if len(starts) == 0:
             starts = _any_matching(self.block)
-        chains = Chains(self.block, starts, self._seed)
-        self._expect(chains.sample_seconds * Chains.WARMING * Chains.number())
+        chains = Chains(self.block, starts, self._seed, self._effort.stop)
+        self._expect(chains.sample_seconds * Chains.warming_of(self.block) * self._number)
         chains.warm(self._effort)
         return chains
 
     @cached_property
     def _backward(self) -> Floats:
         """Log weights that plain draws of the chains' matchings have: chains by samples."""
-        return self._followed(self._checks // Chains.number())
+        return self._followed(self._checks // self._number)
 
     def _followed(self, each: int) -> Floats:
         chains = self.chains
-        number = each * Chains.number()
+        number = each * self._number
         self._expect((chains.sample_seconds + self.guide.path_seconds) * number)
         drawn = chains.matchings(each, self._effort)
         logs = self.guide.follow(drawn.reshape(number, -1), self._effort)
-        return logs.reshape(Chains.number(), each)
+        return logs.reshape(self._number, each)
 
     @cached_property
     def bracket(self) -> Bracket | None:
@@ -203,13 +235,15 @@ class Sampling:
             return False
         if self._hidden > _HIDDEN:
             return False
+        if self.block.n_users > _MANY and len(self._pilot) < _FEW:
+            return bool(np.isfinite(self._pilot).all())
         _, _, effective, _ = spread_of(self._pilot)
         return effective >= min(_BELIEVED, 0.3 * len(self._pilot))
 
     def chains_price(self, each: int) -> float:
         """Predicted seconds of so many samples of every chain, with all that goes before."""
         block = self.block
-        samples = (each + Chains.WARMING) * Chains.number()
+        samples = (each + Chains.warming_of(block)) * self._number
         return samples * Chains.seconds_of(block) + 2.0 * self.guide.path_seconds
 
     # ---- trees
@@ -221,7 +255,9 @@ class Sampling:
 
     def _trees(self, first: int, last: int) -> Floats:
         self._expect(self.guide.tree_seconds * (last - first))
-        return self.guide.trees(first, last, self._effort).log_weights
+        logs = self.guide.trees(first, last, self._effort).log_weights
+        self._drawn = np.concatenate((self._drawn, logs))
+        return logs
 
     @cached_property
     def draws(self) -> int:
@@ -234,9 +270,11 @@ class Sampling:
         return max(number, len(pilot))
 
     def _by_trees(self) -> Estimate:
-        logs = self._pilot
-        if self.draws > len(logs):
-            logs = np.concatenate((logs, self._trees(len(logs), self.draws)))
+        if self.draws > len(self._pilot):
+            self._trees(len(self._pilot), self.draws)
+        return self._of_trees(self._drawn)
+
+    def _of_trees(self, logs: Floats) -> Estimate:
         log, _, effective, _ = spread_of(logs)
         unmet = 1.0 / self._checks if self._checks else 0.0
         low, high = _interval(logs, self._hidden, unmet)
@@ -251,13 +289,16 @@ class Sampling:
         found = bridge_of(forward, backward)
         each = self._more_for(found)
         if each:
-            more, size = each * Chains.number(), len(forward)
+            more, size = each * self._number, len(forward)
             self._expect(self.guide.path_seconds * more)
             drawn, _ = self.guide.paths(size, size + more, self._effort)
             forward = np.concatenate((forward, drawn))
             backward = np.concatenate((backward, self._followed(each)), axis=1)
-            found = bridge_of(forward, backward)
+        return self._of_bridge(forward, backward)
+
+    def _of_bridge(self, forward: Floats, backward: Floats) -> Estimate | None:
         self._bracket_at_last = bracket_of(forward, backward)
+        found = bridge_of(forward, backward)
         if found is None or found.overlap < _BELIEVED:
             return None
         half = t_quantile(_NOMINAL, found.freedom) * found.error
@@ -271,7 +312,7 @@ class Sampling:
         if found is not None:
             ratio = t_quantile(_NOMINAL, found.freedom) * found.error / self._allowed.half_width
             most = min(most, int(1.2 * self._checks * max(ratio**2 - 1.0, 0.0)))
-        return most // Chains.number()
+        return most // self._number
 
     def _by_bracket(self) -> Estimate | None:
         if not self._checks:

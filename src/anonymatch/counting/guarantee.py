@@ -24,10 +24,11 @@ from anonymatch.arguments import real, whole
 from anonymatch.counting.betting import Bets, Interval, draws_needed
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bounds
+from anonymatch.counting.padding import squared
 from anonymatch.effort import CHUNK_SECONDS, Budget, Effort
 from anonymatch.errors import InputError
 
-__all__ = ["Guarantee", "exact_samples", "guaranteed"]
+__all__ = ["Guarantee", "exact_matchings", "exact_samples", "guaranteed"]
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -44,6 +45,7 @@ _SEARCH_FROM = 0.1  # predicted seconds from which a better order of columns is 
 _SEARCH_SHARE = 0.1  # of the predicted seconds
 _SEARCH_SECONDS = 10.0
 _HOPELESS = 20.0  # times the budget: no order of columns saves so much
+_MOST_USERS = 1000  # of whose matchings a nested bound may let samples through
 _LOOKS = 50.0  # at the interval in the predicted time
 
 
@@ -156,11 +158,36 @@ def exact_samples(
     effort.expect(draws * sampler.each)
     kept = [np.empty((0, block.n_users), dtype=np.int32)]
     found = 0
+    spent = 0.0
     with closing(sampler.samples(draws, effort)) as chunks:
         while found < size:
             kept.append(next(chunks))
             found += len(kept[-1])
+            spent += sampler.chunk_seconds(draws)
+            if spent > max(budget.seconds, 2.0 * draws * sampler.each):
+                raise budget.refusal(what, spent * (size + 1.0) / (found + 1.0), memory)
     return np.concatenate(kept)[:size]
+
+
+def exact_matchings(
+    block: Block, size: int, *, seed: int, budget: Budget, effort: Effort
+) -> npt.NDArray[np.int32]:
+    """As :func:`exact_samples`, of a block that may have spare behaviours.
+
+    Raises
+    ------
+    BudgetError
+        Also for blocks that no nested bound is known for.
+    """
+    what = "drawing matchings exactly"
+    square = squared(block) if block.n_users <= _MOST_USERS else None
+    if square is None:
+        raise budget.refusal(what, math.inf, 0.0)
+    try:
+        drawn = exact_samples(square[0], size, seed=seed, budget=budget, effort=effort)
+    except InputError:
+        raise budget.refusal(what, math.inf, 0.0) from None
+    return drawn[:, : block.n_users]
 
 
 def _open(value: float, name: str) -> float:
@@ -271,12 +298,19 @@ class _Sampler:
         self, work: Callable[[int, int], T], draws: float, effort: Effort
     ) -> Generator[T, None, None]:
         """Results of as many chunks of groups as are asked for, in order."""
-        chunk = min(draws / _LOOKS, CHUNK_SECONDS / self.each)
-        groups = max(1, int(chunk / _native.NESTING_GROUP))
-        each = groups * _native.NESTING_GROUP * self.each
+        groups = self._groups(draws)
         calls = (partial(work, k * groups, (k + 1) * groups) for k in count())
         number = math.ceil(draws / (groups * _native.NESTING_GROUP))
-        yield from effort.chunks(calls, each=each, number=number)
+        yield from effort.chunks(calls, each=self.chunk_seconds(draws), number=number)
+
+    def _groups(self, draws: float) -> int:
+        """Groups of a chunk when about so many draws will be needed."""
+        chunk = min(draws / _LOOKS, CHUNK_SECONDS / self.each)
+        return max(1, int(chunk / _native.NESTING_GROUP))
+
+    def chunk_seconds(self, draws: float) -> float:
+        """Predicted seconds of such a chunk."""
+        return self._groups(draws) * _native.NESTING_GROUP * self.each
 
 
 def _log_weights(block: Block) -> Floats | None:

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.block import Block
-from anonymatch.effort import CHUNK_SECONDS, Effort
+from anonymatch.effort import CHUNK_SECONDS, Effort, Stop, Stopped
 
-__all__ = ["Chains", "Guide", "TreeDraws", "spread_of"]
+__all__ = ["Chains", "Guide", "TreeDraws", "messages", "spread_of"]
 
 Floats = npt.NDArray[np.float64]
 Matchings = npt.NDArray[np.int32]
@@ -29,10 +29,23 @@ _EDGE_SECONDS = 5.5e-7  # of a plain draw
 _TREE_PATHS = 1.7  # plain draws that a tree costs
 _LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
 _CACHE_EDGES = 2e4  # from which on memory slows draws down
+_SWEEP_SECONDS = 1e-9  # of belief propagation, an edge, at least
 _STEP_SECONDS = 2e-8
 _CHAINS = 16
+_WARMING = 10  # samples
+_GIANT = 200_000  # users of a block whose edges together tell what a few chains differ by
+_GIANT_CHAINS = 4
+_GIANT_WARMING = 5
 _STEPS = 10  # a user between two samples of a chain
 _PACING = 32  # worms by which the steps of a worm are measured
+_GIANT_PACING = 4
+
+
+def messages(block: Block, effort: Effort) -> Floats:
+    """Chances of the edges by belief propagation, as far as it comes."""
+    sweeps = int(np.clip(1e9 / block.n_edges, 30, 1000))
+    call = partial(_native.bethe, block, sweeps=sweeps, stop=effort.stop.byte)
+    return effort.apart(call, seconds=_SWEEP_SECONDS * block.n_edges * sweeps).marginals
 
 
 class TreeDraws(NamedTuple):
@@ -48,26 +61,29 @@ class TreeDraws(NamedTuple):
 class Guide:
     """Guided draws of one square block; it travels to other processes without its messages."""
 
-    def __init__(self, block: Block, kappa: float, seed: tuple[int, ...]) -> None:
+    def __init__(
+        self, block: Block, kappa: float, seed: tuple[int, ...], stop: Stop | None = None
+    ) -> None:
         self.block, self.kappa, self.seed = block, kappa, seed
+        self.stop = None if stop is None else stop.byte
 
     @classmethod
-    def of(cls, block: Block, seed: tuple[int, ...]) -> Guide:
+    def of(cls, block: Block, seed: tuple[int, ...], effort: Effort) -> Guide:
         """The guide whose messages suit the block: flatter ones where plain ones freeze."""
-        sweeps = int(np.clip(1e9 / block.n_edges, 30, 1000))
-        frozen = bool((_native.bethe(block, sweeps=sweeps).marginals > _FROZEN).any())
-        return cls(block, 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0, seed)
+        frozen = bool((messages(block, effort) > _FROZEN).any())
+        kappa = 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0
+        return cls(block, kappa, seed, effort.stop)
 
     def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
         return Guide, (self.block, self.kappa, self.seed)
 
     @cached_property
     def _trees(self) -> _native.Guided:
-        return _native.Guided(self.block, kappa=self.kappa, children=2)
+        return _native.Guided(self.block, kappa=self.kappa, children=2, stop=self.stop)
 
     @cached_property
     def _paths(self) -> _native.Guided:
-        return _native.Guided(self.block, kappa=self.kappa, children=1)
+        return _native.Guided(self.block, kappa=self.kappa, children=1, stop=self.stop)
 
     @property
     def path_seconds(self) -> float:
@@ -80,10 +96,20 @@ class Guide:
         return _TREE_PATHS * self.path_seconds
 
     def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
-        """Trees [first, last): the mean of their weights is unbiased for the count."""
+        """Trees [first, last): the mean of their weights is unbiased for the count.
+
+        Those that there are when the work shall end.
+        """
         seed = _mixed(self.seed, 1)
         draw = partial(_tree_draws, self, seed, marginals)
-        return _joined(list(_in_chunks(draw, first, last, self.tree_seconds, effort)))
+        parts: list[_native.GuidedDraws] = []
+        try:
+            for part in _in_chunks(draw, first, last, self.tree_seconds, effort):
+                parts.append(part)  # noqa: PERF402  (what is there stays when the loop is left)
+        except Stopped:
+            if not parts:
+                raise
+        return _joined(parts)
 
     def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
         """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
@@ -100,16 +126,16 @@ class Guide:
 def _tree_draws(
     guide: Guide, seed: int, marginals: bool, first: int, last: int
 ) -> _native.GuidedDraws:
-    return guide._trees.draws(seed, first, last, marginals=marginals)
+    return guide._trees.draws(seed, first, last, marginals=marginals, stop=guide.stop)
 
 
 def _path_draws(guide: Guide, seed: int, first: int, last: int) -> tuple[Floats, Matchings]:
-    drawn = guide._paths.draws(seed, first, last, matchings=True)
+    drawn = guide._paths.draws(seed, first, last, matchings=True, stop=guide.stop)
     return drawn.log_weights, drawn.matchings
 
 
 def _followed(guide: Guide, matchings: Matchings, first: int, last: int) -> Floats:
-    return guide._paths.log_weights_of(matchings[first:last])
+    return guide._paths.log_weights_of(matchings[first:last], stop=guide.stop)
 
 
 def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
@@ -125,15 +151,18 @@ def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
 class Chains:
     """Worm chains of one square block from several matchings, and how far they have come."""
 
-    WARMING = 10  # samples that a chain throws away
-
-    def __init__(self, block: Block, starts: Matchings, seed: tuple[int, ...]) -> None:
+    def __init__(
+        self, block: Block, starts: Matchings, seed: tuple[int, ...], stop: Stop | None = None
+    ) -> None:
         self.block = block
+        self.number = self.number_of(block)
         self._seed = _mixed(seed, 3)
-        self._ends = [starts[k % len(starts)] for k in range(_CHAINS)]
+        self._stop = None if stop is None else stop.byte
+        self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
-        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=_PACING)
-        self.worms = max(1, math.ceil(_STEPS * block.n_users * _PACING / max(pace.steps, 1)))
+        paced = _PACING if block.n_users <= _GIANT else _GIANT_PACING
+        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=paced, stop=self._stop)
+        self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
 
     @cached_property
     def _worm(self) -> _native.Worm:
@@ -154,24 +183,23 @@ class Chains:
 
     def warm(self, effort: Effort) -> None:
         """Forget where the chains began."""
-        self._run(self.WARMING, effort, matchings=False)
+        self._run(self.warming_of(self.block), effort, matchings=False)
 
     def matchings(self, each: int, effort: Effort) -> Matchings:
         """Samples of every chain: chains by samples by users."""
         return np.stack([run.matchings for run in self._run(each, effort, matchings=True)])
 
-    def counts(self, each: int, effort: Effort) -> npt.NDArray[np.int64]:
+    def counts(self, each: int, effort: Effort) -> npt.NDArray[np.uint32]:
         """How many samples of every chain use each edge: chains by edges."""
-        runs = self._run(each, effort, matchings=False)
-        return np.stack([run.counts for run in runs]).astype(np.int64)
+        return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
 
     def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
         calls = [
-            partial(self._stretch, k, self._runs * _CHAINS + k, each, matchings)
-            for k in range(_CHAINS)
+            partial(self._stretch, k, self._runs * self.number + k, each, matchings)
+            for k in range(self.number)
         ]
         seconds = self.sample_seconds * each
-        runs = list(effort.chunks(calls, each=seconds, number=_CHAINS))
+        runs = list(effort.chunks(calls, each=seconds, number=self.number))
         self._ends = [run.last for run in runs]
         self._runs += 1
         return runs
@@ -184,11 +212,17 @@ class Chains:
             samples=samples,
             worms=self.worms,
             matchings=matchings,
+            stop=self._stop,
         )
 
     @staticmethod
-    def number() -> int:
-        return _CHAINS
+    def number_of(block: Block) -> int:
+        return _CHAINS if block.n_users <= _GIANT else _GIANT_CHAINS
+
+    @staticmethod
+    def warming_of(block: Block) -> int:
+        """Samples that a chain throws away."""
+        return _WARMING if block.n_users <= _GIANT else _GIANT_WARMING
 
 
 def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
 from anonymatch import _native
+from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.moduli import Words
@@ -24,6 +27,8 @@ from anonymatch.errors import BudgetError
 from anonymatch.graph.bipartite import Graph
 
 __all__ = ["Job", "Settings"]
+
+T = TypeVar("T")
 
 _QUICK = 1.0  # predicted seconds of an exact count that no promise is worth
 _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
@@ -64,6 +69,7 @@ class Job:
         self.options: list[Option] = [
             choose(kind.block, context, settings.method) for kind in self.kinds
         ]
+        self._solved: dict[int, Solution] = {}
         steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
         steps += _small_steps(self.small, users[small], n_edges[small])
         self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
@@ -98,15 +104,24 @@ class Job:
         return Allowance(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
 
     def estimate(self, over: frozenset[int]) -> dict[int, Estimate]:
-        """Estimates of the kinds beyond the budget, by place."""
+        """Estimates of the kinds beyond the budget, by place.
+
+        What is exact and what is proven come first: from then on there is an answer to end with.
+        """
+        for k in range(len(self.kinds)):
+            if over and k not in over:
+                _ = self.solution(k).log_and_error
+        proven = {k: block_bounds(self.kinds[k].block) for k in sorted(over)}
+        self.effort.stop.useful = bool(over)
         found = {}
-        for k in sorted(over):
+        for k, bounds in proven.items():
             kind = self.kinds[k]
             found[k] = estimate(
                 kind.block,
                 seed=(self.settings.seed, kind.number),
                 allowed=self._allowed(kind, len(over)),
                 effort=self.effort,
+                proven=bounds,
             )
         return found
 
@@ -115,26 +130,41 @@ class Job:
 
         Exact where that is quick. Else draws, unless they are predicted to cost more.
         """
-        slow = {k for k, option in enumerate(self.options) if option.seconds > _QUICK}
+        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
         share = promise.shared(self.kinds[k].copies for k in slow)
         found: dict[int, Estimate] = {}
-        for k in sorted(slow):
-            option, budget = self.options[k], self.settings.budget
-            exact = budget.allows(option.seconds, option.memory)
-            cheaper = replace(budget, seconds=min(option.seconds, budget.seconds))
-            seeds = np.random.SeedSequence((self.settings.seed, self.kinds[k].number))
-            try:
-                found[k] = share.keep(
-                    self.kinds[k].block,
-                    seed=int(seeds.generate_state(1, np.uint64)[0]),
-                    budget=cheaper if exact else budget,
-                    effort=self.effort,
-                )
-            except BudgetError:
-                if not exact:
-                    raise
-                self.effort.expect(option.seconds)
+        for k in slow:
+            found |= self._kept(k, share.keep)
         return frozenset(found), found
+
+    def _kept(self, k: int, keep: Callable[..., T]) -> dict[int, T]:
+        """What keeps the promise for one kind; nothing if an exact method is cheaper."""
+        option, budget = self.options[k], self.settings.budget
+        exact = budget.allows(option.seconds, option.memory)
+        cheaper = replace(budget, seconds=min(option.seconds, budget.seconds))
+        seeds = np.random.SeedSequence((self.settings.seed, self.kinds[k].number))
+        try:
+            kept = keep(
+                self.kinds[k].block,
+                seed=int(seeds.generate_state(1, np.uint64)[0]),
+                budget=cheaper if exact else budget,
+                effort=self.effort,
+            )
+        except BudgetError:
+            if not exact:
+                raise
+            self.effort.expect(option.seconds)
+            return {}
+        return {k: kept}
+
+    def keep_edges(self, promise: Promise) -> dict[int, EdgeEstimate]:
+        """Chances of the kinds that are not solved exactly, by place, as promised."""
+        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
+        share = replace(promise, delta=promise.delta / max(len(slow), 1))
+        found: dict[int, EdgeEstimate] = {}
+        for k in slow:
+            found |= self._kept(k, share.keep_edges)
+        return found
 
     def estimate_edges(self, over: frozenset[int]) -> dict[int, EdgeEstimate] | None:
         """Chances in the kinds beyond the budget, by place; None if one is out of reach."""
@@ -155,9 +185,14 @@ class Job:
     def refusal(self, what: str) -> BudgetError:
         return self.settings.budget.refusal(what, self.plan.seconds, self.plan.memory)
 
-    @cached_property
+    def solution(self, k: int) -> Solution:
+        if k not in self._solved:
+            self._solved[k] = self.options[k].solve()
+        return self._solved[k]
+
+    @property
     def solutions(self) -> list[Solution]:
-        return [option.solve() for option in self.options]
+        return [self.solution(k) for k in range(len(self.kinds))]
 
     def log_scale(self, kind: Kind) -> float:
         """Natural log of what the block's count is to be multiplied with."""

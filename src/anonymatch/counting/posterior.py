@@ -78,11 +78,14 @@ class Posterior:
     exact : bool
         Whether `counts` gives the exact numbers that the chances are rounded from.
     error : float
-        Bound on the error of each chance; of estimates, twice the largest standard error.
+        Bound on the error of each chance; of estimates, twice the largest standard error, or the
+        epsilon that was asked for.
     errors : array or None
         Standard errors of estimates, one an edge, 0 where exact; None if nothing was estimated.
+    rounding : float
+        Bound on the error of chances that were not estimated.
     confidence : float
-        Chance that the bound holds for an edge; 1.0 means proven.
+        Chance that the bound holds for an edge (with an epsilon: for all); 1.0 means proven.
     method, seed, plan
         What ran, its seed (None: nothing random), and the way block by block.
 
@@ -100,10 +103,18 @@ class Posterior:
     error: float
     method: str
     errors: Floats | None = field(default=None, repr=False)
+    rounding: float = 0.0
     confidence: float = 1.0
     seed: int | None = None
     plan: Plan = field(default_factory=Plan, repr=False)
     exact_counts: Callable[[], Objects] | None = field(default=None, repr=False)
+
+    @property
+    def margins(self) -> Floats:
+        """How far each chance may be off, one an edge: proven, or two standard errors."""
+        if self.errors is None:
+            return np.full(len(self.chances), self.error)
+        return np.where(self.errors > 0.0, 2.0 * self.errors, self.rounding)
 
     @cached_property
     def matrix(self) -> scipy.sparse.csr_array:

@@ -6,16 +6,21 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bounds
+from anonymatch.counting.edge_estimate import EdgeEstimate
 from anonymatch.counting.estimate import Estimate
-from anonymatch.counting.guarantee import guaranteed
+from anonymatch.counting.guarantee import exact_matchings, guaranteed
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Budget, Effort
 
-__all__ = ["METHOD", "Promise"]
+__all__ = ["METHOD", "SAMPLES", "Promise"]
 
 METHOD = "guaranteed draws"
+SAMPLES = "exact samples"
+_AT_ONCE = 10_000  # matchings
 _EPSILON, _DELTA = 0.1, 0.05  # of which only the other was asked for
 
 
@@ -70,11 +75,43 @@ class Promise:
         log, how = guaranteed(
             padded, epsilon=self.epsilon, delta=self.delta, seed=seed, budget=budget, effort=effort
         )
+        proven = block_bounds(block)
+        # The truth is within what is proven, so a value moved there comes closer to it.
+        low, high = max(how.low - divisor, proven[0]), min(how.high - divisor, proven[1])
+        if low > high:  # the promise failed, which may happen with chance delta
+            low, high = proven
         return Estimate(
-            log=log - divisor,
-            low=how.low - divisor,
-            high=how.high - divisor,
-            proven=block_bounds(block),
+            log=min(max(log - divisor, low), high),
+            low=low,
+            high=high,
+            proven=proven,
             method=METHOD,
             effective=float(how.draws),
         )
+
+    def keep_edges(
+        self, block: Block, *, seed: int, budget: Budget, effort: Effort
+    ) -> EdgeEstimate:
+        """Chances of the block's edges, all of them within epsilon together [1]_.
+
+        Raises
+        ------
+        BudgetError
+            If that is predicted to cost more than the budget.
+
+        References
+        ----------
+        .. [1] Hoeffding. Probability inequalities for sums of bounded random variables. 1963.
+        """
+        size = math.ceil(math.log(2 * block.n_edges / self.delta) / (2 * self.epsilon**2))
+        drawn = exact_matchings(block, size, seed=seed, budget=budget, effort=effort)
+        users = np.arange(block.n_users)
+        places = np.repeat(users, np.diff(block.indptr)) * block.n_behaviours + block.indices
+        counts = np.zeros(block.n_edges)
+        for first in range(0, size, _AT_ONCE):
+            cells = users * block.n_behaviours + drawn[first : first + _AT_ONCE]
+            counts += np.bincount(np.searchsorted(places, cells.ravel()), minlength=block.n_edges)
+        chances = counts / size
+        # A rare edge may not have shown yet: it is not certain for that.
+        errors = np.sqrt((chances * (1.0 - chances) + 1.0 / size) / size)
+        return EdgeEstimate(chances, errors, SAMPLES)

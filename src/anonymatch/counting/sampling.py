@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import Executor
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,11 @@ from anonymatch.counting.block import Block
 from anonymatch.counting.chain_sample import ApproximateNote, chain_sample
 from anonymatch.counting.closed_forms import complete, nested
 from anonymatch.counting.estimate import Allowance
+from anonymatch.counting.guarantee import exact_matchings
 from anonymatch.counting.near_complete import near_complete
 from anonymatch.counting.reduce import reduce
 from anonymatch.effort import Budget, Effort, Progress
-from anonymatch.errors import NoMatchingError
+from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.limits import check_memory
 from anonymatch.graph.structure import witness
@@ -27,6 +29,7 @@ __all__ = ["sample"]
 
 Matchings = npt.NDArray[np.int32]
 
+_SOON = 30.0  # predicted seconds for exact draws by a nested bound, if nobody set a budget
 _TRIES = 1000.0  # permutations a matching that rejection may cost on average
 
 
@@ -41,8 +44,9 @@ def sample(
 ) -> Matchings:
     """Perfect matchings drawn independently, uniformly or in proportion to their weight.
 
-    Blocks beyond exact reach are drawn along worm chains that begin at guided draws: close to that
-    law, and nearly independent. An :class:`ApproximateNote` says so.
+    Blocks of middling size are drawn by rejection, exactly, where that is predicted to take no
+    more than 30 seconds (or the budget). All others are drawn along worm chains that begin at
+    guided draws: close to that law, and nearly independent. An :class:`ApproximateNote` says so.
 
     Parameters
     ----------
@@ -135,6 +139,12 @@ def _draw(
     rejected = _by_rejection(block, size, draws)
     if rejected is not None:
         return rejected, True
+    try:
+        soon = budget if budget.chosen else replace(budget, seconds=_SOON)
+        number = int(draws.integers(2**63))
+        return exact_matchings(block, size, seed=number, budget=soon, effort=effort), True
+    except BudgetError:
+        pass
     allowed = Allowance(seconds=budget.seconds, half_width=1.0)
     chained = chain_sample(block, size, seed=seed, allowed=allowed, effort=effort)
     if chained is None:

@@ -184,8 +184,8 @@ def metrics(
     work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
     weight = work.count(graph) if graph.weighted else support
-    chances, error, known = work.chances()
-    users = user_figures(graph, chances, error)
+    chances, margins, known = work.chances()
+    users = user_figures(graph, chances, margins)
     figures, reasons = _system(work, support, weight, known)
     if threshold is not None:
         figures["below"] = users.below(threshold)
@@ -266,18 +266,19 @@ class _Work:
         self.confidence = min(self.confidence, found.confidence)
         return found
 
-    def chances(self) -> tuple[Floats, float, Posterior | None]:
-        """Chances of all edges, NaN where the budget does not reach; their error; the posterior."""
+    def chances(self) -> tuple[Floats, Floats, Posterior | None]:
+        """Chances of all edges, NaN where the budget does not reach; how far off; the posterior."""
         graph = self.graph
         try:
             found = self.posterior(graph)
         except BudgetError:
             pass
         else:
-            return found.chances, found.error, found
+            return found.chances, found.margins, found
         shape = structure(graph)
         block = shape.block_of_user[graph.rows()]
         chances = np.where(block == shape.block_of_behaviour[graph.indices], np.nan, 0.0)
+        margins = np.zeros(len(chances))
         sizes = np.bincount(shape.block_of_user, minlength=shape.n_blocks)
         limit = int(sizes.max()) // 2
         while limit:
@@ -290,9 +291,9 @@ class _Work:
                 limit //= 2
                 continue
             within = (sizes[block] <= limit) & inside[graph.indices]
-            chances[within] = part.chances
-            return chances, part.error, None
-        return chances, 0.0, None
+            chances[within], margins[within] = part.chances, part.margins
+            return chances, margins, None
+        return chances, margins, None
 
     def entropy(self, graph: Graph) -> Figure:
         """Entropy of the matchings of a part of the graph, in nats."""

@@ -184,7 +184,7 @@ def matching_entropy(
     middles = (ends + np.minimum.reduceat(logs, graph.indptr[:-1])) / 2
     apart = logs - middles[graph.rows()]
     mean = float(posterior.chances @ apart) + float(middles.sum())
-    error = posterior.error * float(np.abs(apart).sum())
+    error = float(posterior.margins @ np.abs(apart))
     size = float(np.abs(logs).max()) * graph.n_users
     found = Figure.rounded(
         weight.log - mean, weight.low - mean - error, weight.high - mean + error, size=size

@@ -118,7 +118,7 @@ class UserFigures:
         return Figure(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
 
 
-def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
+def user_figures(graph: Graph, chances: Floats, error: float | Floats) -> UserFigures:
     """Figures of all users from the chances of all edges.
 
     Parameters
@@ -127,8 +127,8 @@ def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
         With a perfect matching.
     chances : array
         One an edge, in the graph's order; NaN for all edges of a user if they are not known.
-    error : float
-        Bound on the error of each.
+    error : float or array
+        Bound on the error of each: one for all, or one an edge.
 
     References
     ----------
@@ -151,7 +151,7 @@ def user_figures(graph: Graph, chances: Floats, error: float) -> UserFigures:
         rows[possible].astype(np.int64),
         graph.indices[possible].astype(np.int64),
         chances[possible],
-        error,
+        np.broadcast_to(error, chances.shape)[possible],
         graph.n_users,
     )
     shannon = edges.shannon()
@@ -174,7 +174,7 @@ class _Edges:
     """Allowed edges of users who all have one, in order of the users, with chances."""
 
     def __init__(
-        self, rows: Ints, columns: Ints, chances: Floats, error: float, n_users: int
+        self, rows: Ints, columns: Ints, chances: Floats, error: Floats, n_users: int
     ) -> None:
         self.rows, self.columns = rows, columns
         self.sizes: Ints = np.bincount(rows, minlength=n_users).astype(np.int64)

@@ -261,7 +261,9 @@ def _matchings(graph: Graph) -> str:
     counted = count(graph, budget=_SECONDS)
     if counted.exact:
         return plural(int(counted.value), "matching")
-    return f"2^{counted.low / math.log(2):.6g} to 2^{counted.high / math.log(2):.6g} matchings"
+    sure = "" if counted.confidence == 1.0 else f" ({counted.confidence:.0%} sure)"
+    ends = (f"2^{end / math.log(2):.6g}" for end in (counted.low, counted.high))
+    return f"{' to '.join(ends)} matchings{sure}"
 
 
 def _attacked(graph: Graph) -> str:

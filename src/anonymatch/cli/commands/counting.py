@@ -11,6 +11,7 @@ from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import notes, show, watch
 from anonymatch.cli.options import Options, amount, command, option, whole
 from anonymatch.cli.words import plural
+from anonymatch.effort import Stop
 from anonymatch.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _BYTES_DRAWN = 64  # a user of a matching, at the peak: random keys, their order, names to print
+
+_EARLY = "Interrupted: this is what was known by then; with more time it would be closer.\n"
 
 Explain = Annotated[bool, option("--explain", "Show the plan, block by block, and why.")]
 Size = Annotated[
@@ -56,13 +59,21 @@ def count(
     """How many ways can users be matched to what was seen? In bits, exactly if possible."""
     graph = load(file, options)
     promise: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
-    answer = watch("counting", lambda tell: am.count(graph, **promise, **options.keywords(tell)))
+    stop = Stop()
+    answer = watch(
+        "counting", lambda tell: am.count(graph, **promise, **options.keywords(tell)), stop=stop
+    )
     if options.json:
-        records.print_json(records.count_record(answer) | records.graph_record(graph))
-        return
-    from anonymatch.cli import pages
+        early = {"interrupted": True} if stop.asked else {}
+        records.print_json(records.count_record(answer) | early | records.graph_record(graph))
+    else:
+        from anonymatch.cli import pages
 
-    show(*pages.count_page(file.name, graph, answer, digits=options.digits, explain=explain))
+        page = pages.count_page(file.name, graph, answer, digits=options.digits, explain=explain)
+        show(*([_EARLY] if stop.asked else []), *page)
+    if stop.asked:
+        sys.stdout.flush()
+        raise KeyboardInterrupt  # ends as every command ends on Ctrl-C
 
 
 @command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed"))
