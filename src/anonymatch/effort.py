@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import TypeVar
 
 from anonymatch.arguments import real
@@ -167,13 +168,27 @@ class Effort:
         if self._progress is not None:
             self._progress(min(self._done, self._total), self._total)
 
-    def chunks(self, calls: Iterable[Callable[[], T]], *, each: float, number: int) -> Iterator[T]:
-        """Results of the calls, in their order; ``each`` is the predicted seconds of one call."""
-        with self._place(each * number, number) as executor:
+    def chunks(
+        self,
+        calls: Iterable[Callable[[], T]],
+        *,
+        each: float | Sequence[float],
+        number: int,
+        stop: Callable[[], object] | None = None,
+    ) -> Iterator[T]:
+        """Results of the calls, in their order; ``each`` is the predicted seconds of every call.
+
+        Calls that are long are told to give up by ``stop``, called when no result is wanted more.
+        """
+        if isinstance(each, Sequence):
+            costs, seconds = iter(each), sum(each)
+        else:
+            costs, seconds = repeat(each), each * number
+        with self._place(seconds, number) as executor:
             if executor is None:
                 for call in calls:
                     result = call()
-                    self.advance(each)
+                    self.advance(next(costs))
                     yield result
                 return
             pending: deque[Future[T]] = deque()
@@ -181,12 +196,14 @@ class Effort:
                 for call in calls:
                     pending.append(executor.submit(call))
                     if len(pending) > 4 * usable_cores():
-                        yield self._next(pending, each)
+                        yield self._next(pending, next(costs))
                 while pending:
-                    yield self._next(pending, each)
+                    yield self._next(pending, next(costs))
             finally:
                 for future in pending:
                     future.cancel()
+                if stop is not None:
+                    stop()
 
     @contextmanager
     def _place(self, seconds: float, number: int) -> Iterator[Executor | None]:

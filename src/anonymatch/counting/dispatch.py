@@ -151,6 +151,7 @@ def posterior(
     estimates = None if over and strict else job.estimate_edges(over)
     if estimates is None:
         raise job.refusal("exact posteriors")
+    job.run(over)
     chances, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     error = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
     _put_small(job, chances, job.small_minors()[1])
@@ -217,18 +218,19 @@ def _combine(
 ) -> Count:
     """The product over blocks: exact, or an interval."""
     weighted = job.graph.weighted
+    job.run(over)
     logs, errors = job.small_logs()
     copies = job.small.copies
     total = Total(float(copies @ logs), float(copies @ errors))
     total.size = float(copies @ np.abs(logs))
-    exact = not over and (not weighted or job.settings.exact)
+    exact = not over and not job.rounded and (not weighted or job.settings.exact)
     factors = [] if weighted else job.small_factors()
     for k, kind in enumerate(job.kinds):
         shift = job.log_scale(kind)
         if k in over:
             total.add_estimate(estimates[k], shift, kind.copies)
             continue
-        solution = job.options[k].solve()
+        solution = job.solutions[k]
         middle, error = solution.log_and_error
         if math.isfinite(error):
             total.add_interval(middle, (middle - error, middle + error), shift, kind.copies)
