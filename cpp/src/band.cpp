@@ -60,14 +60,15 @@ public:
     double next() override {
         if (reached_ < meeting_) {
             const Step& step = rows_[reached_++];
-            return walk(before_, step.states_after(), step,
+            return walk(before_, step.states_before(), step.states_after(), step,
                         [&](const auto* in, auto* out) { walk_.forward(step, in, nullptr, out); });
         }
         if (falling_ > meeting_) {
             const Step& step = rows_[--falling_];
-            return walk(after_, step.states_before(), step, [&](const auto* in, auto* out) {
-                walk_.back(step, nullptr, in, nullptr, out, nullptr);
-            });
+            return walk(after_, step.states_after(), step.states_before(), step,
+                        [&](const auto* in, auto* out) {
+                            walk_.back(step, nullptr, in, nullptr, out, nullptr);
+                        });
         }
         if (finished) return 0;
         multiply();
@@ -90,49 +91,43 @@ public:
 private:
     struct Side {
         Digits now;
-        Digits then;
+        frontier::Buffer<std::uint64_t> spare;  // the next digit to be made
         std::size_t used = 0;
+        double terms = 1;  // digits are sums of at most so many of digit_bits
     };
 
     template <class F>
-    double walk(Side& side, std::size_t size, const Step& step, F&& move) {
-        if (side.then.size() < side.used + 1) side.then.resize(side.used + 1);
+    double walk(Side& side, std::size_t before, std::size_t after, const Step& step, F&& move) {
+        const double terms = step.terms();
+        if (side.terms * terms > most_terms) settle(side, before);
+        side.terms *= terms;
         for (std::size_t d = 0; d < side.used; ++d) {
-            side.then[d].reserve(std::max<std::size_t>(size, 1));
-            move(std::as_const(side.now[d]).data(), side.then[d].data());
+            side.spare.reserve(std::max<std::size_t>(after, 1));
+            move(std::as_const(side.now[d]).data(), side.spare.data());
+            std::swap(side.now[d], side.spare);
         }
-        const double work = step.work() * static_cast<double>(side.used);
-        carry(side, size);
-        std::swap(side.now, side.then);
-        return work;
+        return step.work() * static_cast<double>(side.used);
     }
 
     /// Brings all digits below 2^digit_bits; what the highest gives away opens another.
-    static void carry(Side& side, std::size_t size) {
-        std::uint64_t beyond = 0;
-        for (std::size_t d = 0; d + 1 < side.used; ++d) {
-            std::uint64_t* low = side.then[d].data();
-            std::uint64_t* high = side.then[d + 1].data();
-            for (std::size_t i = 0; i < size; ++i) {
-                high[i] += low[i] >> digit_bits;
-                low[i] &= digit_mask;
-            }
-        }
-        std::uint64_t* top = side.then[side.used - 1].data();
-        for (std::size_t i = 0; i < size; ++i) beyond |= top[i] >> digit_bits;
-        if (beyond == 0) return;
-        frontier::Buffer<std::uint64_t>& more = side.then[side.used];
+    static void settle(Side& side, std::size_t size) {
+        side.terms = 1;
+        for (std::size_t d = 0; d + 1 < side.used; ++d)
+            carry(side.now[d].data(), side.now[d + 1].data(), size, digit_bits);
+        std::uint64_t* top = side.now[side.used - 1].data();
+        if (carry(top, nullptr, size, digit_bits) == 0) return;
+        side.now.resize(side.used + 1);
+        frontier::Buffer<std::uint64_t>& more = side.now[side.used++];
         more.reserve(size);
-        for (std::size_t i = 0; i < size; ++i) {
-            more.data()[i] = top[i] >> digit_bits;
-            top[i] &= digit_mask;
-        }
-        ++side.used;
+        std::fill_n(more.data(), size, 0);
+        carry(side.now[side.used - 2].data(), more.data(), size, digit_bits);
     }
 
     /// Sum over the states of ways before times ways after.
     void multiply() {
         const std::size_t size = meeting_ == 0 ? 1 : rows_[meeting_ - 1].states_after();
+        settle(before_, size);
+        settle(after_, size);
         total_.assign(before_.used + after_.used + 3, 0);
         for (std::size_t i = 0; i < before_.used; ++i)
             for (std::size_t j = 0; j < after_.used; ++j) {
@@ -494,8 +489,7 @@ BandPlan plan_band(const BandView& view) {
         plan.peak_states = std::max(plan.peak_states, states);
         plan.total_states += states;
         plan.roundings += static_cast<double>(step.degree()) + step.stretches();
-        // A digit of the next layer adds up so many digits: each stretch once for every column.
-        plan.words = plan.words && step.stretches() * static_cast<double>(step.degree()) <= 4000.0;
+        plan.words = plan.words && step.terms() <= band::most_terms;
     }
     const band::Meeting meeting = band::best_meeting(steps.rows);
     plan.words_work = meeting.work;

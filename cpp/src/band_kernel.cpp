@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 namespace anonymatch::band {
 namespace {
@@ -22,8 +23,8 @@ ANONYMATCH_INLINE double lane_dot(const double* a, const double* b, std::size_t 
 }
 
 template <class T, bool weighted>
-ANONYMATCH_INLINE void up_all(const T* x, T* z, int bits, int size, const double* weights,
-                              const Offsets& at) {
+ANONYMATCH_INLINE void up_all(const T* __restrict x, T* __restrict z, int bits, int size,
+                              const double* weights, const Offsets& at) {
     const int low = std::min(bits, low_limit);
     const int upper = bits - low;
     const Joins& table = joins(low);
@@ -59,8 +60,9 @@ ANONYMATCH_INLINE void up_all(const T* x, T* z, int bits, int size, const double
 }
 
 template <class T, bool weighted, bool edges>
-ANONYMATCH_INLINE void down_all(const T* z, T* x, int bits, int size, const double* weights,
-                                const double* before, double* sums, const Offsets& at) {
+ANONYMATCH_INLINE void down_all(const T* __restrict z, T* __restrict x, int bits, int size,
+                                const double* weights, const double* before, double* sums,
+                                const Offsets& at) {
     const int low = std::min(bits, low_limit);
     const int upper = bits - low;
     const Joins& table = joins(low);
@@ -115,84 +117,25 @@ ANONYMATCH_INLINE void down_all(const T* z, T* x, int bits, int size, const doub
     if constexpr (edges) flush();
 }
 
-// The same code for three instruction sets; additions keep their order, so answers are equal.
-#define ANONYMATCH_BAND_KERNELS(name, target)                                                   \
-    target void up_real_##name(const double* x, double* z, int bits, int size,                  \
-                               const double* weights, const Offsets& at) {                      \
-        if (weights == nullptr) return up_all<double, false>(x, z, bits, size, weights, at);    \
-        up_all<double, true>(x, z, bits, size, weights, at);                                    \
-    }                                                                                           \
-    target void up_digit_##name(const std::uint64_t* x, std::uint64_t* z, int bits, int size,   \
-                                const Offsets& at) {                                            \
-        up_all<std::uint64_t, false>(x, z, bits, size, nullptr, at);                            \
-    }                                                                                           \
-    target void down_real_##name(const double* z, double* x, int bits, int size,                \
-                                 const double* weights, const double* before, double* sums,     \
-                                 const Offsets& at) {                                           \
-        if (weights == nullptr)                                                                 \
-            return down_all<double, false, true>(z, x, bits, size, weights, before, sums, at);  \
-        down_all<double, true, true>(z, x, bits, size, weights, before, sums, at);              \
-    }                                                                                           \
-    target void down_digit_##name(const std::uint64_t* z, std::uint64_t* x, int bits, int size, \
-                                  const Offsets& at) {                                          \
-        down_all<std::uint64_t, false, false>(z, x, bits, size, nullptr, nullptr, nullptr, at); \
-    }
-
-ANONYMATCH_BAND_KERNELS(portable, )
-#if defined(__x86_64__)
-ANONYMATCH_BAND_KERNELS(avx2, __attribute__((target("avx2,popcnt"))))
-ANONYMATCH_BAND_KERNELS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,popcnt"))))
-#endif
-
-struct Kernels {
-    decltype(&up_real_portable) up_real = up_real_portable;
-    decltype(&up_digit_portable) up_digit = up_digit_portable;
-    decltype(&down_real_portable) down_real = down_real_portable;
-    decltype(&down_digit_portable) down_digit = down_digit_portable;
-};
-
-Kernels best_kernels() {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return {up_real_avx512, up_digit_avx512, down_real_avx512, down_digit_avx512};
-    if (__builtin_cpu_supports("avx2"))
-        return {up_real_avx2, up_digit_avx2, down_real_avx2, down_digit_avx2};
-#endif
-    return {};
-}
-
-const Kernels& kernels() {
-    static const Kernels best = best_kernels();
-    return best;
-}
-
-void locate(int bits, int size, Offsets& at) {
-    const int low = std::min(bits, low_limit);
-    block_offsets(bits - low, low, size, at.of_less);
-    block_offsets(bits - low, low, size + 1, at.of_more);
-}
-
 /// The blocks of an insertion: how many bits they have, and where they begin in all three arrays.
 int locate_insertion(int bits, int fresh, int size, Offsets& at) {
     const int low = std::min(bits + fresh, low_limit);
     const int upper = bits + fresh - low;
-    block_offsets(upper, low, size, at.of_whole);
-    block_offsets(upper, low - fresh, size, at.of_more);
-    block_offsets(upper, low - fresh, size - 1, at.of_less);
+    at.whole.locate(upper, low, size);
+    at.without.locate(upper, low - fresh, size);
+    at.with.locate(upper, low - fresh, size - 1);
     return low;
 }
 
 template <class T>
-void insert_all(const T* none, const T* less, T* whole, int bits, int fresh, int size,
-                const double* weights, Offsets& at) {
-    const int low = locate_insertion(bits, fresh, size, at);
-    for (std::size_t mask = 0; mask < at.of_whole.size(); ++mask) {
+ANONYMATCH_INLINE void insert_all(const T* none, const T* less, T* whole, int low, int fresh,
+                                  int size, const double* weights, const Offsets& at) {
+    for (std::size_t mask = 0; mask < at.whole.blocks(); ++mask) {
         const int held = size - std::popcount(mask);
         if (held < 0 || held > low) continue;
         const Insertion& table = insertion(low, fresh, held);
-        T* target = whole + at.of_whole[mask];
-        const T* source = none + at.of_more[mask];
+        T* target = whole + at.whole[mask];
+        const T* source = none + at.without[mask];
         for (const std::uint8_t place : table.none) target[place] = *source++;
         for (const std::uint8_t place : table.more) target[place] = T{};
         for (int c = 0; c < fresh; ++c) {
@@ -201,7 +144,7 @@ void insert_all(const T* none, const T* less, T* whole, int bits, int fresh, int
                 for (const std::uint8_t place : places) target[place] = T{};
                 continue;
             }
-            source = less + at.of_less[mask];
+            source = less + at.with[mask];
             if (weights == nullptr) {
                 for (const std::uint8_t place : places) target[place] = *source++;
             } else {
@@ -210,6 +153,149 @@ void insert_all(const T* none, const T* less, T* whole, int bits, int fresh, int
             }
         }
     }
+}
+
+template <class T>
+ANONYMATCH_INLINE void extract_all(const T* whole, T* part, int low, int fresh, int size, int which,
+                                   const Offsets& at) {
+    const BlockOffsets& offsets = which < 0 ? at.without : at.with;
+    for (std::size_t mask = 0; mask < at.whole.blocks(); ++mask) {
+        const int held = size - std::popcount(mask);
+        if (held < 0 || held > low) continue;
+        const Insertion& table = insertion(low, fresh, held);
+        const T* source = whole + at.whole[mask];
+        T* target = part + offsets[mask];
+        for (const std::uint8_t place :
+             which < 0 ? table.none : table.one[static_cast<std::size_t>(which)])
+            *target++ = source[place];
+    }
+}
+
+template <class T>
+ANONYMATCH_INLINE void add_all(const T* __restrict source, T factor, T* __restrict target,
+                               std::size_t size) {
+    if (factor == T{1}) {
+        for (std::size_t i = 0; i < size; ++i) target[i] += source[i];
+    } else {
+        for (std::size_t i = 0; i < size; ++i) target[i] += factor * source[i];
+    }
+}
+
+ANONYMATCH_INLINE std::uint64_t carry_all(std::uint64_t* __restrict low,
+                                          std::uint64_t* __restrict high, std::size_t size,
+                                          int bits) {
+    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+    std::uint64_t taken = 0;
+    if (high == nullptr) {
+        for (std::size_t i = 0; i < size; ++i) taken |= low[i] >> bits;
+        return taken;
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+        const std::uint64_t beyond = low[i] >> bits;
+        taken |= beyond;
+        high[i] += beyond;
+        low[i] &= mask;
+    }
+    return taken;
+}
+
+struct Kernels {
+    void (*up_real)(const double*, double*, int, int, const double*, const Offsets&);
+    void (*up_digit)(const std::uint64_t*, std::uint64_t*, int, int, const Offsets&);
+    void (*down_real)(const double*, double*, int, int, const double*, const double*, double*,
+                      const Offsets&);
+    void (*down_digit)(const std::uint64_t*, std::uint64_t*, int, int, const Offsets&);
+    void (*insert_real)(const double*, const double*, double*, int, int, int, const double*,
+                        const Offsets&);
+    void (*insert_digit)(const std::uint64_t*, const std::uint64_t*, std::uint64_t*, int, int, int,
+                         const Offsets&);
+    void (*extract_real)(const double*, double*, int, int, int, int, const Offsets&);
+    void (*extract_digit)(const std::uint64_t*, std::uint64_t*, int, int, int, int, const Offsets&);
+    void (*add_real)(const double*, double, double*, std::size_t);
+    void (*add_digit)(const std::uint64_t*, std::uint64_t, std::uint64_t*, std::size_t);
+    std::uint64_t (*carry)(std::uint64_t*, std::uint64_t*, std::size_t, int);
+};
+
+// The same code for three instruction sets; additions keep their order, so answers are equal.
+#define ANONYMATCH_BAND_KERNELS(name, target)                                                      \
+    target void up_real_##name(const double* x, double* z, int bits, int size,                     \
+                               const double* weights, const Offsets& at) {                         \
+        if (weights == nullptr) return up_all<double, false>(x, z, bits, size, weights, at);       \
+        up_all<double, true>(x, z, bits, size, weights, at);                                       \
+    }                                                                                              \
+    target void up_digit_##name(const std::uint64_t* x, std::uint64_t* z, int bits, int size,      \
+                                const Offsets& at) {                                               \
+        up_all<std::uint64_t, false>(x, z, bits, size, nullptr, at);                               \
+    }                                                                                              \
+    target void down_real_##name(const double* z, double* x, int bits, int size,                   \
+                                 const double* weights, const double* before, double* sums,        \
+                                 const Offsets& at) {                                              \
+        if (weights == nullptr)                                                                    \
+            return down_all<double, false, true>(z, x, bits, size, weights, before, sums, at);     \
+        down_all<double, true, true>(z, x, bits, size, weights, before, sums, at);                 \
+    }                                                                                              \
+    target void down_digit_##name(const std::uint64_t* z, std::uint64_t* x, int bits, int size,    \
+                                  const Offsets& at) {                                             \
+        down_all<std::uint64_t, false, false>(z, x, bits, size, nullptr, nullptr, nullptr, at);    \
+    }                                                                                              \
+    target void insert_real_##name(const double* none, const double* less, double* whole, int low, \
+                                   int fresh, int size, const double* weights,                     \
+                                   const Offsets& at) {                                            \
+        insert_all(none, less, whole, low, fresh, size, weights, at);                              \
+    }                                                                                              \
+    target void insert_digit_##name(const std::uint64_t* none, const std::uint64_t* less,          \
+                                    std::uint64_t* whole, int low, int fresh, int size,            \
+                                    const Offsets& at) {                                           \
+        insert_all(none, less, whole, low, fresh, size, nullptr, at);                              \
+    }                                                                                              \
+    target void extract_real_##name(const double* whole, double* part, int low, int fresh,         \
+                                    int size, int which, const Offsets& at) {                      \
+        extract_all(whole, part, low, fresh, size, which, at);                                     \
+    }                                                                                              \
+    target void extract_digit_##name(const std::uint64_t* whole, std::uint64_t* part, int low,     \
+                                     int fresh, int size, int which, const Offsets& at) {          \
+        extract_all(whole, part, low, fresh, size, which, at);                                     \
+    }                                                                                              \
+    target void add_real_##name(const double* source, double factor, double* to,                   \
+                                std::size_t size) {                                                \
+        add_all(source, factor, to, size);                                                         \
+    }                                                                                              \
+    target void add_digit_##name(const std::uint64_t* source, std::uint64_t factor,                \
+                                 std::uint64_t* to, std::size_t size) {                            \
+        add_all(source, factor, to, size);                                                         \
+    }                                                                                              \
+    target std::uint64_t carry_##name(std::uint64_t* low, std::uint64_t* high, std::size_t size,   \
+                                      int bits) {                                                  \
+        return carry_all(low, high, size, bits);                                                   \
+    }                                                                                              \
+    constexpr Kernels kernels_##name = {                                                           \
+        up_real_##name,     up_digit_##name,     down_real_##name,    down_digit_##name,           \
+        insert_real_##name, insert_digit_##name, extract_real_##name, extract_digit_##name,        \
+        add_real_##name,    add_digit_##name,    carry_##name};
+
+ANONYMATCH_BAND_KERNELS(portable, )
+#if defined(__x86_64__)
+ANONYMATCH_BAND_KERNELS(avx2, __attribute__((target("avx2,popcnt"))))
+ANONYMATCH_BAND_KERNELS(avx512, __attribute__((target("avx512f,avx512dq,avx512vl,popcnt"))))
+#endif
+
+const Kernels& kernels() {
+    static const Kernels best = [] {
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl"))
+            return kernels_avx512;
+        if (__builtin_cpu_supports("avx2")) return kernels_avx2;
+#endif
+        return kernels_portable;
+    }();
+    return best;
+}
+
+void locate(int bits, int size, Offsets& at) {
+    const int low = std::min(bits, low_limit);
+    at.of_less.locate(bits - low, low, size);
+    at.of_more.locate(bits - low, low, size + 1);
 }
 
 }  // namespace
@@ -234,26 +320,32 @@ void down(const std::uint64_t* z, std::uint64_t* x, int bits, int size, Offsets&
 
 void insert(const double* none, const double* less, double* whole, int bits, int fresh, int size,
             const double* weights, Offsets& offsets) {
-    insert_all(none, less, whole, bits, fresh, size, weights, offsets);
+    const int low = locate_insertion(bits, fresh, size, offsets);
+    kernels().insert_real(none, less, whole, low, fresh, size, weights, offsets);
 }
 void insert(const std::uint64_t* none, const std::uint64_t* less, std::uint64_t* whole, int bits,
             int fresh, int size, Offsets& offsets) {
-    insert_all(none, less, whole, bits, fresh, size, nullptr, offsets);
+    const int low = locate_insertion(bits, fresh, size, offsets);
+    kernels().insert_digit(none, less, whole, low, fresh, size, offsets);
+}
+void add(const double* source, double factor, double* target, std::size_t size) {
+    kernels().add_real(source, factor, target, size);
+}
+void add(const std::uint64_t* source, std::uint64_t factor, std::uint64_t* target,
+         std::size_t size) {
+    kernels().add_digit(source, factor, target, size);
+}
+std::uint64_t carry(std::uint64_t* low, std::uint64_t* high, std::size_t size, int bits) {
+    return kernels().carry(low, high, size, bits);
 }
 
 template <class T>
 void extract(const T* whole, T* part, int bits, int fresh, int size, int which, Offsets& at) {
     const int low = locate_insertion(bits, fresh, size, at);
-    const std::vector<std::uint32_t>& offsets = which < 0 ? at.of_more : at.of_less;
-    for (std::size_t mask = 0; mask < at.of_whole.size(); ++mask) {
-        const int held = size - std::popcount(mask);
-        if (held < 0 || held > low) continue;
-        const Insertion& table = insertion(low, fresh, held);
-        const T* source = whole + at.of_whole[mask];
-        T* target = part + offsets[mask];
-        for (const std::uint8_t place :
-             which < 0 ? table.none : table.one[static_cast<std::size_t>(which)])
-            *target++ = source[place];
+    if constexpr (std::is_same_v<T, double>) {
+        kernels().extract_real(whole, part, low, fresh, size, which, at);
+    } else {
+        kernels().extract_digit(whole, part, low, fresh, size, which, at);
     }
 }
 template void extract(const double*, double*, int, int, int, int, Offsets&);

@@ -11,9 +11,11 @@ namespace anonymatch::band {
 
 /// Tables of where blocks begin, kept so that a step asks for no memory.
 struct Offsets {
-    std::vector<std::uint32_t> of_less;  // sets of the smaller size
-    std::vector<std::uint32_t> of_more;
-    std::vector<std::uint32_t> of_whole;
+    BlockOffsets of_less;  // sets of the smaller size
+    BlockOffsets of_more;
+    BlockOffsets without;  // for insertions: none of the fresh bits held
+    BlockOffsets with;     // one of them
+    BlockOffsets whole;
 };
 
 /// z[U] += sum over c in U of weights[c] * x[U - c]: from sets of `size` to `size` + 1, of `bits`
@@ -38,6 +40,15 @@ void insert(const std::uint64_t* none, const std::uint64_t* less, std::uint64_t*
 /// just the `which`-th.
 template <class T>
 void extract(const T* whole, T* part, int bits, int fresh, int size, int which, Offsets& offsets);
+
+/// target[i] += factor * source[i].
+void add(const double* source, double factor, double* target, std::size_t size);
+void add(const std::uint64_t* source, std::uint64_t factor, std::uint64_t* target,
+         std::size_t size);
+
+/// Takes from every low digit what is beyond `bits` and adds it to the high one (null: drops it).
+/// Returns all bits that were taken, or-ed.
+std::uint64_t carry(std::uint64_t* low, std::uint64_t* high, std::size_t size, int bits);
 
 /// Sum of a[i] * b[i], in eight lanes a stretch of 64, 4096 stretches at a time.
 double dot(const double* a, const double* b, std::size_t size);

@@ -63,6 +63,12 @@ double Step::stretches() const {
     return number;
 }
 
+double Step::terms() const {
+    const bool square = before.least == before.most && after.least == after.most &&
+                        before.least + 1 == after.least + gone;
+    return static_cast<double>(degree()) * (square ? 1 : stretches());
+}
+
 double Step::work() const {
     const double blocks = std::exp2(std::max(0, width_after - low_limit) + 1);
     double total = step_work + block_work * blocks * (after.most - after.least + 1);

@@ -44,6 +44,8 @@ struct Step {
     }
     /// Stretches of the layer before that are added up.
     [[nodiscard]] double stretches() const;
+    /// A value after the row is a sum of at most so many before it.
+    [[nodiscard]] double terms() const;
     [[nodiscard]] double work() const;  // of the step over doubles, or over one digit
 };
 
@@ -82,5 +84,6 @@ struct Meeting {
 [[nodiscard]] Meeting best_meeting(const std::vector<Step>& rows);
 
 inline constexpr int digit_bits = 52;
+inline constexpr double most_terms = 4000;  // digits that a word may add up
 
 }  // namespace anonymatch::band

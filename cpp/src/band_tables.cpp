@@ -36,6 +36,13 @@ Joins make_joins(int bits) {
     return joins;
 }
 
+constexpr std::array<std::uint8_t, 256> held_low = [] {
+    std::array<std::uint8_t, 256> held{};
+    for (std::size_t mask = 1; mask < 256; ++mask)
+        held[mask] = static_cast<std::uint8_t>(held[mask / 2] + mask % 2);
+    return held;
+}();
+
 using Insertions =
     std::array<std::array<std::array<Insertion, low_limit + 1>, fresh_limit + 1>, low_limit + 1>;
 
@@ -81,17 +88,21 @@ const Insertion& insertion(int bits, int fresh, int size) {
               [static_cast<std::size_t>(size)];
 }
 
-void block_offsets(int upper, int low, int size, std::vector<std::uint32_t>& offsets) {
-    const std::size_t blocks = std::size_t{1} << upper;
-    offsets.resize(blocks);
+void BlockOffsets::locate(int upper, int low, int size) {
+    if (upper == upper_ && low == low_ && size == size_) return;
+    upper_ = upper;
+    low_ = low;
+    size_ = size;
+    if (offsets_.size() < blocks()) offsets_.resize(blocks());
+    std::uint32_t at = 0;
     std::array<std::uint32_t, band_width_limit + 1> lengths{};
     for (int held = 0; held <= upper; ++held)
         lengths[static_cast<std::size_t>(held)] =
             static_cast<std::uint32_t>(subsets(low, size - held));
-    std::uint32_t at = 0;
-    for (std::size_t mask = 0; mask < blocks; ++mask) {
-        offsets[mask] = at;
-        at += lengths[static_cast<std::size_t>(std::popcount(mask))];
+    for (std::size_t mask = 0; mask < blocks(); ++mask) {
+        offsets_[mask] = at;
+        at += lengths[std::size_t{held_low[mask & 255]} + held_low[mask >> 8 & 255] +
+                      held_low[mask >> 16]];
     }
 }
 

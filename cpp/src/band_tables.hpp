@@ -57,7 +57,21 @@ struct Insertion {
 };
 const Insertion& insertion(int bits, int fresh, int size);
 
-/// Where the block of every upper mask begins: sets of `size` out of upper + low bits.
-void block_offsets(int upper, int low, int size, std::vector<std::uint32_t>& offsets);
+/// Where the block of every upper mask begins: sets of `size` out of upper + low bits. It remembers
+/// what it was made for last, because every digit asks again.
+class BlockOffsets {
+public:
+    void locate(int upper, int low, int size);
+    [[nodiscard]] std::uint32_t operator[](std::size_t mask) const noexcept {
+        return offsets_[mask];
+    }
+    [[nodiscard]] std::size_t blocks() const noexcept { return std::size_t{1} << upper_; }
+
+private:
+    int upper_ = -1;
+    int low_ = 0;
+    int size_ = 0;
+    std::vector<std::uint32_t> offsets_;
+};
 
 }  // namespace anonymatch::band

@@ -21,19 +21,25 @@ public:
         in = with_early(step, in);
         const RowWeights row(step, weights);
         for (int k = step.after.least; k <= step.after.most; ++k) {
-            T* sum = more_.room(subsets(step.rest, k));
-            std::fill_n(sum, subsets(step.rest, k), T{});
+            T* target = out + class_offset(step.width_after, step.after, k);
+            const std::size_t n_more = subsets(step.rest, k);
+            T* sum = step.fresh == 0 ? target : more_.room(n_more);
+            bool first = true;
             each_stretch(step, k, [&](std::size_t offset, std::uint32_t held) {
-                const T* source = in + offset;
                 const T factor = row.unused(held);
                 if (factor == T{}) return;
-                for (std::size_t i = 0; i < subsets(step.rest, k); ++i)
-                    sum[i] += factor * source[i];
+                if (first && factor == T{1}) {
+                    std::copy_n(in + offset, n_more, sum);
+                } else {
+                    if (first) std::fill_n(sum, n_more, T{});
+                    add(in + offset, factor, sum, n_more);
+                }
+                first = false;
             });
+            if (first) std::fill_n(sum, n_more, T{});
             const T* less = gather(step, k - 1, in);
             climb(less, sum, step.rest, k - 1, row.rest());
-            T* target = out + class_offset(step.width_after, step.after, k);
-            put(sum, less, target, step.rest, step.fresh, k, row.fresh());
+            if (step.fresh != 0) put(sum, less, target, step.rest, step.fresh, k, row.fresh());
         }
     }
 
@@ -51,16 +57,22 @@ public:
             const T* source = after + class_offset(step.width_after, step.after, k);
             const std::size_t n_more = subsets(step.rest, k);
             const std::size_t n_less = subsets(step.rest, k - 1);
-            T* more = more_.room(n_more);
-            extract(source, more, step.rest, step.fresh, k, -1, offsets_);
+            const T* more = source;
+            if (step.fresh != 0) {
+                T* part = more_.room(n_more);
+                extract(source, part, step.rest, step.fresh, k, -1, offsets_);
+                more = part;
+            }
             const T* before = in == nullptr ? nullptr : gather(step, k - 1, in);
             T* less = back_less_.room(n_less);
-            std::fill_n(less, n_less, T{});
+            if (step.fresh == 0) std::fill_n(less, n_less, T{});
             for (int c = 0; c < step.fresh; ++c) {
-                T* one = one_.room(n_less);
+                const bool straight = c == 0 && row.of_fresh(0) == T{1};
+                T* one = straight ? less : one_.room(n_less);
                 extract(source, one, step.rest, step.fresh, k, c, offsets_);
                 const T factor = row.of_fresh(c);
-                for (std::size_t i = 0; i < n_less; ++i) less[i] += factor * one[i];
+                if (c == 0 && !straight) std::fill_n(less, n_less, T{});
+                if (!straight) add(one, factor, less, n_less);
                 if constexpr (std::is_same_v<T, double>)
                     if (before != nullptr)
                         sums[step.degree() - 1 - static_cast<std::size_t>(c)] +=
@@ -68,12 +80,12 @@ public:
             }
             fall(more, less, step.rest, k - 1, row.rest(), before, bit_sums);
             each_stretch(step, k - 1, [&](std::size_t offset, std::uint32_t) {
-                for (std::size_t i = 0; i < n_less; ++i) whole[offset + i] += less[i];
+                add(less, T{1}, whole + offset, n_less);
             });
             each_stretch(step, k, [&](std::size_t offset, std::uint32_t held) {
                 const T factor = row.unused(held);
                 if (factor == T{}) return;
-                for (std::size_t i = 0; i < n_more; ++i) whole[offset + i] += factor * more[i];
+                add(more, factor, whole + offset, n_more);
                 if constexpr (std::is_same_v<T, double>)
                     if (before != nullptr)
                         add_gone(step, held, dot(in + offset, more, n_more), sums);
@@ -166,7 +178,7 @@ private:
                 sum = less_.room(length);
                 std::copy_n(only, length, sum);
             }
-            for (std::size_t i = 0; i < length; ++i) sum[i] += in[offset + i];
+            add(in + offset, T{1}, sum, length);
         });
         if (sum != nullptr) return sum;
         if (only != nullptr) return only;
