@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "anonymatch/band.hpp"
 #include "anonymatch/bethe.hpp"
 #include "anonymatch/edges.hpp"
 #include "anonymatch/factorise.hpp"
@@ -124,6 +125,49 @@ void bind_frontier(nb::module_& m) {
              })
         .def("posteriors", [](const am::Frontier& job) { return owned(job.posteriors()); })
         .def("samples", [](const am::Frontier& job) { return owned(job.samples()); });
+}
+
+void bind_band(nb::module_& m) {
+    nb::class_<am::BandPlan>(m, "BandPlan")
+        .def_ro("feasible", &am::BandPlan::feasible)
+        .def_ro("words", &am::BandPlan::words)
+        .def_ro("width", &am::BandPlan::width)
+        .def_ro("work", &am::BandPlan::work)
+        .def_ro("words_work", &am::BandPlan::words_work)
+        .def_ro("words_bytes", &am::BandPlan::words_bytes)
+        .def_ro("roundings", &am::BandPlan::roundings)
+        .def_ro("peak_states", &am::BandPlan::peak_states)
+        .def_prop_ro("real_bytes", &am::BandPlan::real_bytes)
+        .def_prop_ro("least_edge_bytes", &am::BandPlan::least_edge_bytes);
+    m.def("plan_band", [](const Ints& starts, const Ints& stops) {
+        const nb::gil_scoped_release nogil;
+        return am::plan_band({view(starts), view(stops)});
+    });
+    nb::enum_<am::BandTask>(m, "BandTask")
+        .value("count_words", am::BandTask::count_words)
+        .value("count_real", am::BandTask::count_real)
+        .value("edges", am::BandTask::edges);
+    nb::class_<am::Band>(m, "Band")
+        .def_static("make",
+                    [](const Ints& starts, const Ints& stops, const Reals& weights,
+                       am::BandTask task, std::size_t byte_limit) {
+                        return am::Band({view(starts), view(stops)}, view(weights), task,
+                                        byte_limit);
+                    })
+        .def("run",
+             [](am::Band& job, double max_work) {
+                 const nb::gil_scoped_release nogil;
+                 return job.run(max_work);
+             })
+        .def_prop_ro("work_done", &am::Band::work_done)
+        .def_prop_ro("failed", &am::Band::failed)
+        .def("count_words", [](const am::Band& job) { return owned(job.count_words()); })
+        .def("count_real",
+             [](const am::Band& job) {
+                 const auto real = job.count_real();
+                 return std::make_tuple(real.mantissa, real.exponent);
+             })
+        .def("posteriors", [](const am::Band& job) { return owned(job.posteriors()); });
 }
 
 void bind_signs(nb::module_& m) {
@@ -455,6 +499,7 @@ NB_MODULE(_kernels, m) {
     m.attr("small_behaviours") = am::small_behaviours;
     m.attr("frontier_width_limit") = am::frontier_width_limit;
     bind_frontier(m);
+    bind_band(m);
     bind_signs(m);
     bind_ryser(m);
     bind_subset(m);

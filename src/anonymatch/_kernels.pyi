@@ -63,6 +63,64 @@ class Frontier:
 
     def samples(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 
+class BandPlan:
+    @property
+    def feasible(self) -> bool: ...
+
+    @property
+    def words(self) -> bool: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def work(self) -> float: ...
+
+    @property
+    def words_work(self) -> float: ...
+
+    @property
+    def words_bytes(self) -> float: ...
+
+    @property
+    def roundings(self) -> float: ...
+
+    @property
+    def peak_states(self) -> float: ...
+
+    @property
+    def real_bytes(self) -> float: ...
+
+    @property
+    def least_edge_bytes(self) -> float: ...
+
+def plan_band(arg0: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg1: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> BandPlan: ...
+
+class BandTask(enum.Enum):
+    count_words = 0
+
+    count_real = 1
+
+    edges = 2
+
+class Band:
+    @staticmethod
+    def make(arg0: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg1: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg3: BandTask, arg4: int, /) -> Band: ...
+
+    def run(self, arg: float, /) -> bool: ...
+
+    @property
+    def work_done(self) -> float: ...
+
+    @property
+    def failed(self) -> bool: ...
+
+    def count_words(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def count_real(self) -> tuple[float, int]: ...
+
+    def posteriors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
 class Isa(enum.Enum):
     portable = 0
 

@@ -342,6 +342,27 @@ def frontier_sampler(
     )
 
 
+# ---- bands: rows that are intervals with rising ends
+
+
+BandPlan = _kernels.BandPlan
+BandTask = _kernels.BandTask
+Band = _kernels.Band
+
+
+def plan_band(starts: Ints, stops: Ints) -> BandPlan:
+    """The price of a band."""
+    return _kernels.plan_band(_ints(starts), _ints(stops))
+
+
+def band(
+    starts: Ints, stops: Ints, weights: Floats | None, task: BandTask, *, memory: float
+) -> Band:
+    """A job on a band; weights by row, of integers None."""
+    floats = np.empty(0) if weights is None else _floats(weights)
+    return Band.make(_ints(starts), _ints(stops), floats, task, _bytes(memory))
+
+
 # ---- estimates: belief propagation, guided draws, the worm chain
 
 

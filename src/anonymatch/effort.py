@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import TypeVar
 
 from anonymatch.arguments import real
@@ -204,28 +205,34 @@ class Effort:
         if self._progress is not None:
             self._progress(min(self._done, self._total), self._total)
 
-    def chunks(self, calls: Iterable[Callable[[], T]], *, each: float, number: int) -> Iterator[T]:
-        """Results of the calls, in their order; ``each`` is the predicted seconds of one call.
+    def chunks(
+        self, calls: Iterable[Callable[[], T]], *, each: float | Sequence[float], number: int
+    ) -> Iterator[T]:
+        """Results of the calls, in their order; ``each`` is the predicted seconds of every call.
 
         Raises
         ------
         Stopped
             When the work shall end: what a call under way would give is not to be used.
         """
-        with self._place(each * number, number) as executor:
+        if isinstance(each, Sequence):
+            costs, seconds = iter(each), sum(each)
+        else:
+            costs, seconds = repeat(each), each * number
+        with self._place(seconds, number) as executor:
             if executor is None:
                 for call in calls:
-                    yield self._unless_stopped(call(), each)
+                    yield self._unless_stopped(call(), next(costs))
                 return
             pending: deque[Future[T]] = deque()
             try:
                 for call in calls:
                     pending.append(executor.submit(call))
                     if len(pending) > 4 * usable_cores():
-                        yield self._unless_stopped(pending.popleft().result(), each)
+                        yield self._unless_stopped(pending.popleft().result(), next(costs))
                 while pending:
-                    yield self._unless_stopped(pending.popleft().result(), each)
-            except KeyboardInterrupt:
+                    yield self._unless_stopped(pending.popleft().result(), next(costs))
+            except (KeyboardInterrupt, Exception):
                 self.stop.ask()  # threads in the middle of a kernel need not finish it
                 raise
             finally:

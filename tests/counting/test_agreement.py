@@ -38,6 +38,14 @@ from anonymatch.graph import families
 ANY = ("auto", "frontier")
 TAKEN = {
     "auto": families.ring(15, 4),
+    "band": am.Graph.from_rows(
+        [
+            "0" * i + "1" * (15 - i)
+            if i > 9
+            else "0" * max(i - 3, 0) + "1" * 6 + "0" * (9 - max(i - 3, 0))
+            for i in range(12)
+        ]
+    ),
     "classes": families.partition([7, 8]),
     "closed": families.crown(15),
     "contract": families.ring(15, 2),

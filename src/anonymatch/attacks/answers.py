@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 # Measured: what exact integers for all edges cost against chances in doubles.
 _EXACT = 2.5  # times, for one word
+_GENERAL = 8.0  # minors of bands come from the general programme for narrow blocks
 _WORD = 0.1  # times, for each further word
 _HALVE = ("signs", "subsets")  # methods whose cost halves with each user that leaves
 _INTEGER = 2e-7  # seconds to make, square and add one integer of a few words
@@ -179,6 +180,8 @@ def _exact_price(kind: Kind, option: Option) -> tuple[float, float]:
         return math.inf, math.inf
     words = words_for(bits)
     run = option.seconds * _EXACT * (1 + _WORD * (words - 1))
+    if option.method == "band":
+        run *= _GENERAL
     each = _INTEGER * (1 + words / 16)
     if option.method == "frontier":
         each += _RESIDUE * words

@@ -10,6 +10,8 @@ _WAYS = {
     "forced": ("elimination", "only one behaviour is left for each user"),
     "closed form": ("a formula", "its blocks have forms that are known"),
     "subsets": ("adding up", "user after user, over the behaviours that are taken"),
+    "band": ("adding up", "message after message, over the open behaviours of its time"),
+    "band in doubles": ("adding up", "as for logs by time, rounded with a proven error"),
     "frontier": ("adding up", "user after user, over the open behaviours that are taken"),
     "classes": ("adding up", "those who are alike are counted together"),
     "ryser": ("signed sums", "over sets of behaviours"),

@@ -159,6 +159,7 @@ def posterior(
         estimates = job.keep_edges(promise)
     if estimates is None:
         raise job.refusal("exact posteriors")
+    job.run(frozenset(estimates))
     chances, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     error = rounding = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
     _put_small(job, chances, job.small_minors()[1])
@@ -227,11 +228,12 @@ def _combine(
 ) -> Count:
     """The product over blocks: exact, or an interval."""
     weighted = job.graph.weighted
+    job.run(over)
     logs, errors = job.small_logs()
     copies = job.small.copies
     total = Total(float(copies @ logs), float(copies @ errors))
     total.size = float(copies @ np.abs(logs))
-    exact = not over and (not weighted or job.settings.exact)
+    exact = not over and not job.rounded and (not weighted or job.settings.exact)
     factors = [] if weighted else job.small_factors()
     for k, kind in enumerate(job.kinds):
         shift = job.log_scale(kind)

@@ -14,6 +14,7 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.bounds import block_bounds
+from anonymatch.counting.band import Found, Stop
 from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.moduli import Words
@@ -70,12 +71,33 @@ class Job:
             choose(kind.block, context, settings.method) for kind in self.kinds
         ]
         self._solved: dict[int, Solution] = {}
+        self.rounded = False  # whether some count without weights is left in doubles
+        self._small_steps = _small_steps(self.small, users[small], n_edges[small])
+        self._make_plan()
+
+    def _make_plan(self) -> None:
         steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
-        steps += _small_steps(self.small, users[small], n_edges[small])
+        steps += self._small_steps
         self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
 
     def beyond_budget(self) -> frozenset[int]:
-        """Kinds, by place, that the budget does not reach; the cheapest are served first."""
+        """Kinds, by place, that the budget does not reach; the cheapest are served first.
+
+        If it does not reach all, the count is not exact anyway: then doubles with a proven
+        interval will do wherever they are offered, and reach further.
+        """
+        over = self._unserved()
+        rounded = [option.rounded for option in self.options]
+        if over and not self.settings.exact and any(rounded):
+            pairs = zip(self.options, rounded, strict=True)
+            self.options = [option if other is None else other for option, other in pairs]
+            self.rounded = True
+            self._make_plan()
+            over = self._unserved()
+        self.effort.expect(self._spent)
+        return over
+
+    def _unserved(self) -> frozenset[int]:
         over: set[int] = set()
         spent = 0.0
         for k in sorted(range(len(self.options)), key=lambda k: self.options[k].seconds):
@@ -84,7 +106,6 @@ class Job:
                 spent += option.seconds
             else:
                 over.add(k)
-        self.effort.expect(spent)
         self._spent = spent
         return frozenset(over)
 
@@ -108,8 +129,9 @@ class Job:
 
         What is exact and what is proven come first: from then on there is an answer to end with.
         """
-        for k in range(len(self.kinds)):
-            if over and k not in over:
+        if over:
+            self.run(over)
+            for k in set(range(len(self.kinds))) - over:
                 _ = self.solution(k).log_and_error
         proven = {k: block_bounds(self.kinds[k].block) for k in sorted(over)}
         self.effort.stop.useful = bool(over)
@@ -194,6 +216,23 @@ class Job:
     def solutions(self) -> list[Solution]:
         return [self.solution(k) for k in range(len(self.kinds))]
 
+    def run(self, over: frozenset[int]) -> None:
+        """Runs what can run side by side, the longest first: kinds whose work is one call."""
+        options = self.options
+        waiting = [k for k in range(len(options)) if k not in over and k not in self._solved]
+        ready = [k for k in waiting if options[k].run is not None]
+        ready.sort(key=lambda k: -options[k].seconds)
+        runs = [run for run in (options[k].run for k in ready) if run is not None]
+        found = self.effort.chunks(
+            (partial(_called, run, self.effort.stop.byte) for run in runs),
+            each=[options[k].seconds for k in ready],
+            number=len(ready),
+        )
+        for k, one in zip(ready, found, strict=True):
+            take = options[k].take
+            assert take is not None
+            self._solved[k] = take(one)
+
     def log_scale(self, kind: Kind) -> float:
         """Natural log of what the block's count is to be multiplied with."""
         if isinstance(kind.scale, Fraction):
@@ -243,6 +282,10 @@ class Job:
         rows = np.repeat(np.arange(n_rows), np.diff(small.row_offsets))
         sums = np.bincount(rows, weights=through, minlength=n_rows)
         return minors, through / sums[rows]
+
+
+def _called(run: Callable[[Stop], Found | None], stop: Stop) -> Found | None:
+    return run(stop)
 
 
 def _scaled_total(solution: Solution, scale: Fraction | float) -> int | Fraction:

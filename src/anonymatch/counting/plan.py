@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from anonymatch.counting import frontier, ryser, signs, subset
+from anonymatch.counting.band import Found, Stop, banded, find_band
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bits
 from anonymatch.counting.classes import plan_classes
@@ -37,6 +38,7 @@ _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving 
 _CLASSES_RATE = 4e6  # operations a second
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
 _FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
+_BAND_SERVES = 0.5  # predicted seconds up to which no other way is looked for
 _GIANT = 10_000  # users from which one look at the width comes before any search
 _CONTRACTION = 2e-5  # seconds a user that contracting takes, in Python
 
@@ -50,6 +52,9 @@ class Option:
     seconds: float
     memory: float
     solve: Callable[[], Solution]
+    run: Callable[[Stop], Found | None] | None = None  # the long part, free of side effects
+    take: Callable[[Found | None], Solution] | None = None  # what becomes of its result
+    rounded: Option | None = None  # for counts: the same over doubles with a proven error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +90,11 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     if found and found[0].seconds <= _NOT_WORTH_A_SEARCH:
         return found[0]
     offers: tuple[Offer, ...] = (_subset, _frontier, _contracted, _near_complete, _classes, _ryser)
-    if block.n_users > _GIANT and frontier.far_from_narrow(block):
+    band = _band(block, context, math.inf)
+    if band is not None:  # what else works in some order of users is dearer
+        found.append(band)
+        offers = (_subset,) if band.seconds <= _BAND_SERVES else (_subset, _classes)
+    elif block.n_users > _GIANT and frontier.far_from_narrow(block):
         offers = (_near_complete, _classes)  # the others cannot reach it, and searching is dear
     for offer in offers:
         affordable = [o.seconds for o in found if o.memory <= context.budget.memory]
@@ -201,6 +210,56 @@ def _near_complete(block: Block, context: Context, best: float) -> Option | None
 
 
 # ---- programmes
+
+
+def _band(block: Block, context: Context, best: float) -> Option | None:
+    way = find_band(block)
+    if way is None:
+        return None
+    memory = context.budget.memory
+    why = f"intervals by time, at most {several(way.width, 'open behaviour')} at once"
+    found = partial(
+        banded, way, block, memory=memory, otherwise=partial(_otherwise, block, context)
+    )
+    real = Option(
+        method="band in doubles",
+        why=why,
+        seconds=way.seconds,
+        memory=way.memory,
+        solve=partial(found, None, rounded=True),
+        run=way.real,
+        take=partial(found, rounded=True),
+    )
+    if context.edges:
+        seconds, memory, run = way.edges_seconds, way.edges_memory, partial(way.chances, memory)
+        return replace(
+            real,
+            method="band",
+            seconds=seconds,
+            memory=memory,
+            solve=partial(found, None),
+            run=run,
+            take=found,
+        )
+    if not block.exact:
+        return replace(real, method="band")
+    return replace(
+        real,
+        method="band",
+        seconds=way.words_seconds,
+        memory=way.words_memory,
+        solve=partial(found, None),
+        run=way.count,
+        take=found,
+        rounded=real,
+    )
+
+
+def _otherwise(block: Block, context: Context) -> Solution:
+    """A band by the general programme."""
+    option = _frontier(block, context, math.inf)
+    assert option is not None  # it serves wider windows than bands may have
+    return option.solve()
 
 
 def _signs(block: Block, context: Context, best: float) -> Option | None:
@@ -391,6 +450,7 @@ def _closed_only(block: Block, context: Context, best: float) -> Option | None:
 
 
 _FORCED: dict[str, Offer] = {
+    "band": _band,
     "classes": _classes,
     "closed": _closed_only,
     "contract": _contracted,

@@ -1,0 +1,100 @@
+// Bands: blocks whose rows are intervals of columns with rising ends, as logs by time are.
+//
+// Rows are done in order. Before a row the live columns are a window, and a state is the set of
+// those in use. The next row may take any column of its window, so a step is the same for all sets
+// of one size, and states need no keys: the values of all k-sets of a window lie in one array, by
+// rising mask, the oldest column at the highest bit. Let F be the columns that leave with the row,
+// E those that come with it, R the others. With X the values where F is all used and Y_c those
+// where it is used but for c, the next layer is
+//   E unused:        sum of w_c * Y_c over F, plus Up(X), Up(X)[U] = sum of w_c * X[U - c] over U
+//   one c of E used: w_c * X
+//   more of E used:  0.
+// X and all Y_c are stretches of the array. Up adds whole blocks (masks equal in the higher bits)
+// but for the lowest eight bits, where tables say what joins what. A block with more columns than
+// rows keeps the sets of several sizes, one array each, and sums over the subsets of F.
+//
+// Exactness. Whole numbers have digits of 52 bits, one array a digit. A digit of the next layer is
+// a sum of at most 4000 digits (the plan's `words`; always so in a square block), so none overflows
+// before its carry is taken; a digit more is opened when a carry asks for it. The count is the sum
+// over the states of one layer of ways before times ways after.
+// Doubles: every value is a sum of products of positive numbers, with at most `roundings` roundings
+// on the way (a row: one a column, and one a stretch that is added), and is scaled by powers of
+// two. A layer is looked at before its values may leave 2^-200 .. 2^200; when they spread further
+// than that the job says `failed`, so nothing is ever dropped, and products of two values and a
+// sum of them stay in range. So a count has relative error at most 1.01 * roundings * 2^-53. A
+// chance is a ratio of sums of products of a value before, a weight and a value after. Such a sum
+// adds up to 70 terms of a block (40 roundings at most), then up to 4096 blocks, then up to 1024
+// such parts: a chance has relative error at most 2.1 * (roundings + 5200) * 2^-53.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "anonymatch/frontier.hpp"
+#include "anonymatch/stop.hpp"
+
+namespace anonymatch {
+
+/// Row i has the columns starts[i] .. stops[i] - 1. Both rise (not strictly), starts[0] = 0,
+/// starts[i] <= stops[i - 1], stops.back() = n_columns; std::invalid_argument otherwise.
+struct BandView {
+    std::span<const std::int32_t> starts;
+    std::span<const std::int32_t> stops;
+};
+
+/// Windows up to this width are served; wider ones have too many states anyway.
+inline constexpr std::int32_t band_width_limit = 30;
+
+/// What a band costs. The unit of work is about the time of one addition of doubles.
+struct BandPlan {
+    bool feasible = false;
+    std::int32_t width = 0;   // widest window
+    double work = 0;          // of one pass over doubles
+    double words_work = 0;    // of the exact count
+    double peak_states = 0;   // most states of a layer
+    double total_states = 0;  // of all layers
+    double words_bytes = 0;   // of the exact count
+    bool words = true;        // whether digits have room for the sums of the exact count
+    double roundings = 0;     // at most, of a value over doubles
+
+    [[nodiscard]] double real_bytes() const;
+    /// The least bytes of all chances; with more, fewer layers are made twice.
+    [[nodiscard]] double least_edge_bytes() const;
+};
+
+BandPlan plan_band(const BandView& band);
+
+enum class BandTask { count_words, count_real, edges };
+
+/// A job. Make it, call `run` until it says true, then read results. It copies its input.
+class Band {
+public:
+    /// `weights` is empty, or one positive finite double an edge, by row (not with count_words).
+    /// `byte_limit` (0: none) is for edges: layers beyond it are dropped and made again.
+    Band(const BandView& band, std::span<const double> weights, BandTask task,
+         std::size_t byte_limit = 0);
+    ~Band();
+    Band(Band&&) noexcept;
+    Band& operator=(Band&&) noexcept;
+
+    /// Does about `max_work` (at least a step) and says whether the job is finished.
+    bool run(double max_work, StopFlag stop = {});
+
+    [[nodiscard]] double work_done() const noexcept;
+    /// Whether values spread too far for one scale a layer: there is no result (doubles).
+    [[nodiscard]] bool failed() const noexcept;
+    /// The count, least significant word first (count_words).
+    [[nodiscard]] std::vector<std::uint64_t> count_words() const;
+    [[nodiscard]] ScaledReal count_real() const;           // count_real, edges
+    [[nodiscard]] std::vector<double> posteriors() const;  // edges: chances, by row
+
+    class Job;
+
+private:
+    std::unique_ptr<Job> job_;
+};
+
+}  // namespace anonymatch
