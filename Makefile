@@ -4,7 +4,7 @@ BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.cpp cpp/src/*.cpp cpp/src/*.hpp cpp/include/anonymatch/*.hpp)
 CXX_TESTS := build/cxx-tests
 
-.PHONY: demo test install lint types imports tests-python tests-cxx bench clean
+.PHONY: demo test install lint types imports browser tests-python tests-cxx bench studio clean
 
 demo: .venv/.installed
 	@mkdir -p build
@@ -43,7 +43,14 @@ types: .venv/.tools
 imports: .venv/.tools
 	$(BIN)/lint-imports
 
-tests-python: .venv/.tools
+# Pages are tested in the system's Chromium; tests say how to get it where this cannot.
+browser:
+	@if test "$$ANONYMATCH_NO_BROWSER" != 1 && ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null \
+		&& test "$$(id -u)" = 0 && command -v apt-get > /dev/null; then \
+		echo "installing Chromium for the tests of pages (a minute, once)"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium > /dev/null || true; fi
+
+tests-python: .venv/.tools browser
 	$(BIN)/pytest -n 2 --quiet
 
 # Without NDEBUG, so that the kernels' own assertions hold too; -O1 because sanitizers are slow to optimise.
@@ -56,6 +63,10 @@ tests-cxx: .venv/.tools
 bench: .venv/.tools
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks
+
+studio: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[studio]'
+	$(BIN)/anonymatch studio
 
 clean:
 	rm -rf .venv build

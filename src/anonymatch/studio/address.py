@@ -1,0 +1,85 @@
+"""The state of a view in its address: read with care, written in one way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote, urlencode
+
+__all__ = ["address", "choice", "number", "texts", "whole"]
+
+Query = Mapping[str, str]
+"""What stands behind the question mark of an address."""
+
+
+def whole(query: Query, name: str, default: int, *, least: int, most: int) -> int:
+    """A whole number, moved into its range; the default if there is none that can be read.
+
+    Examples
+    --------
+    >>> whole({"n": "40"}, "n", 8, least=1, most=20), whole({"n": "x"}, "n", 8, least=1, most=20)
+    (20, 8)
+    """
+    try:
+        value = int(query.get(name, ""))
+    except ValueError:
+        return default
+    return min(max(value, least), most)
+
+
+def number(query: Query, name: str, default: float, *, least: float, most: float) -> float:
+    """The same for any number.
+
+    Examples
+    --------
+    >>> [number({"x": text}, "x", 1.0, least=0, most=9) for text in ("2.5", "nan", "1e9")]
+    [2.5, 1.0, 9.0]
+    """
+    try:
+        value = float(query.get(name, ""))
+    except ValueError:
+        return default
+    return default if math.isnan(value) else float(min(max(value, least), most))
+
+
+def choice(query: Query, name: str, options: Sequence[str]) -> str:
+    """One of the options; the first if it is none of them.
+
+    Examples
+    --------
+    >>> choice({"show": "b"}, "show", ["a", "b"]), choice({}, "show", ["a", "b"])
+    ('b', 'a')
+    """
+    value = query.get(name, "")
+    return value if value in options else options[0]
+
+
+def texts(query: Query, name: str, most: int = 200) -> list[str]:
+    """Names in a row, parted by commas; their own commas are written as %2C.
+
+    Examples
+    --------
+    >>> texts({"who": "0,3,,a%2Cb"}, "who")
+    ['0', '3', 'a,b']
+    """
+    return [unquote(part) for part in query.get(name, "").split(",")[:most] if part]
+
+
+def address(path: str, **values: object) -> str:
+    """The address of a view; what is empty is left out.
+
+    Examples
+    --------
+    >>> address("/design", users=8, edges=24, system="")
+    '/design?users=8&edges=24'
+    >>> address("/attack", targets=["ann", "b,c"])
+    '/attack?targets=ann,b%252Cc'
+    """
+    given = {name: _text(value) for name, value in values.items() if value not in (None, "", [])}
+    return f"{path}?{urlencode(given, safe=',:')}" if given else path
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(str(each).replace("%", "%25").replace(",", "%2C") for each in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,83 @@
+"""The application: pages, files, the door for dropped files, and the guard before all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from fastapi import Request
+from fastapi.responses import PlainTextResponse, Response
+from nicegui import Client, app, ui
+
+from anonymatch.errors import InputError
+from anonymatch.report.audit import script
+from anonymatch.report.colours import STYLE
+from anonymatch.studio.frame import HEAD, PAGES, style
+from anonymatch.studio.guard import Guard
+from anonymatch.studio.pages import attack, audit, design, paper, start
+from anonymatch.studio.shared import Studio
+
+__all__ = ["build"]
+
+Show = Callable[[Studio, Mapping[str, str]], Awaitable[None]]
+
+_PATIENCE = 30.0  # seconds to build a page on a busy machine
+_STATIC = Path(__file__).with_name("static")
+_SHOW: Mapping[str, Show] = {
+    "/": start.show,
+    "/design": design.show,
+    "/audit": audit.show,
+    "/attack": attack.show,
+    "/paper": paper.show,
+}
+
+
+def build(studio: Studio) -> None:
+    """Register everything with NiceGUI's application."""
+    rules = style(_STATIC.joinpath("studio.css").read_text("utf-8"))
+
+    async def look() -> Response:
+        return Response(rules, media_type="text/css", headers={"Cache-Control": "no-cache"})
+
+    async def receive(page: str, request: Request, name: str = "", slot: str = "file") -> Response:
+        return await _receive(studio, page, request, name, slot)
+
+    async def sort() -> Response:
+        return Response(script(), media_type="text/javascript")
+
+    async def picture() -> Response:
+        return Response(STYLE, media_type="text/css")
+
+    app.add_api_route("/studio/look.css", look)
+    app.add_api_route("/studio/picture.css", picture)
+    app.add_api_route("/studio/table.js", sort)
+    app.add_static_files("/studio", _STATIC)
+    app.add_api_route("/upload/{page}", receive, methods=["POST"])
+    ui.add_head_html(HEAD, shared=True)
+    for place, name in PAGES.items():
+        _register(studio, place, name)
+    app.add_middleware(Guard, port=studio.port)
+
+
+def _register(studio: Studio, place: str, name: str) -> None:
+    async def opened(request: Request) -> None:
+        await _SHOW[place](studio, request.query_params)
+
+    title = f"{name}: anonymatch studio"
+    ui.page(place, title=title, language="en-US", response_timeout=_PATIENCE)(opened)
+
+
+async def _receive(studio: Studio, page: str, request: Request, name: str, slot: str) -> Response:
+    """A dropped file, piece by piece, for the page that is open under that id."""
+    client, inbox = Client.instances.get(page), studio.inboxes.get(page)
+    if client is None or inbox is None:
+        return PlainTextResponse("this page is closed; open the studio again", 410)
+    if int(request.headers.get("content-length") or 0) > studio.store.limit:
+        return PlainTextResponse(studio.store.refusal, 413)
+    try:
+        upload = await studio.store.receive(name, request.stream(), page)
+    except InputError as error:
+        return PlainTextResponse(str(error), 413)
+    with client:
+        await inbox(upload, slot)
+    return Response(status_code=204)

@@ -1,0 +1,75 @@
+"""The frame of every page: where one is, where one can go, and the colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from anonymatch._native import version
+from anonymatch.report.audit import style as audit_style
+from anonymatch.report.colours import DARK, LIGHT, STYLE
+from anonymatch.report.page import render
+from anonymatch.studio.widgets import box, html, link, text
+
+__all__ = ["HEAD", "ICON", "PAGES", "frame", "style"]
+
+PAGES = {
+    "/": "Start",
+    "/design": "Design",
+    "/audit": "Audit",
+    "/attack": "Attack",
+    "/paper": "Paper",
+}
+"""From address to name, in the order of the bar."""
+
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    '<rect width="32" height="32" rx="7" fill="#1666c1"/>'
+    '<path d="M9 9L23 23M9 23L23 9" stroke="#fff" stroke-width="2.4"/>'
+    '<g fill="#fff"><circle cx="9" cy="9" r="3.4"/><circle cx="9" cy="23" r="3.4"/>'
+    '<circle cx="23" cy="9" r="3.4"/><circle cx="23" cy="23" r="3.4"/></g></svg>'
+)
+
+HEAD = '<link rel="stylesheet" href="/studio/look.css"/><script src="/studio/studio.js"></script>\n'
+
+_THEME = (
+    '<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="6.2" fill="none" '
+    'stroke="currentColor" stroke-width="1.6"/><path d="M8 1.8A6.2 6.2 0 0 1 8 14.2Z" '
+    'fill="currentColor"/></svg>'
+)
+
+
+def style(own: str) -> str:
+    """All rules of the studio: those of pictures and reports, both themes, and its own."""
+    chosen = "".join(
+        f':root[data-theme="{name}"]{{color-scheme:{name};{_variables(colours)}}}\n'
+        for name, colours in (("light", LIGHT), ("dark", DARK))
+    )
+    return "\n".join((str(render("page.css")), audit_style(), STYLE, chosen, own))
+
+
+def _variables(colours: Mapping[str, str]) -> str:
+    return "".join(f"--{name}:{value};" for name, value in colours.items())
+
+
+@contextmanager
+def frame(here: str, title: str, lead: str) -> Iterator[None]:
+    """The bar, a title and a line below it, and a place for everything else."""
+    with box("div", "studio"):
+        link("To the content", "#content", "skip")
+        with box("header", "bar"):
+            link("anonymatch studio", "/", "home")
+            with box("nav", aria_label="Pages"), box("ul"):
+                for place, name in PAGES.items():
+                    with box("li"):
+                        link(name, place, aria_current="page" if place == here else None)
+            html(_THEME, "button", "theme").props["type"] = "button"
+        with box("main", id="content"):
+            text(title, "h1")
+            text(lead, "p", "lead")
+            yield
+        with box("footer", "foot"):
+            text(
+                f"anonymatch {version}. Everything is computed on this machine and stays on it.",
+                "p",
+            )

@@ -1,0 +1,267 @@
+"""Attack: expose users one after another, by choice or as the best attacker would."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from shlex import quote
+from typing import Any
+
+from nicegui import ui
+
+from anonymatch.effort import Progress
+from anonymatch.errors import InputError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.report.bipartite import LARGEST, bipartite, exposure
+from anonymatch.report.charts import Series, bar_chart, line_chart
+from anonymatch.report.text import label, plural
+from anonymatch.studio.address import address, choice, texts, whole
+from anonymatch.studio.asked import Asked
+from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
+from anonymatch.studio.frame import frame
+from anonymatch.studio.shared import Studio
+from anonymatch.studio.view import View, bits_text
+from anonymatch.studio.widgets import (
+    box,
+    button,
+    figure,
+    heading,
+    number_slider,
+    same_result,
+    select,
+    table,
+    text,
+    tiles,
+)
+
+__all__ = ["show"]
+
+_SEEDS = 99
+_OWN = "own"  # the file of the address, in place of a graph by name
+
+
+async def show(studio: Studio, query: Mapping[str, str]) -> None:
+    """The page; the graph, the truth and the targets so far are in the address."""
+    with frame(
+        "/attack",
+        "Who falls when somebody is exposed?",
+        "The attacker picks a user and learns which message was theirs. That rules out stories of "
+        "others too. Pick your own targets and see how close you come to the best attacker.",
+    ):
+        page = _Page(studio, query)
+        page.controls()
+        await page.play()
+
+
+class _Page:
+    """State and places of one open page."""
+
+    def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
+        self.studio = studio
+        client = ui.context.client
+        self.asked = Asked.of(query, studio.store, client.id)
+        client.on_delete(lambda: studio.store.leave(client.id))
+        self.own = self.asked.inquiry()
+        known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)
+        self.graph = choice(query, "graph", known)
+        self.seed = whole(query, "truth", 0, least=0, most=_SEEDS)
+        self.targets = list(dict.fromkeys(texts(query, "targets")))
+
+    def controls(self) -> None:
+        with box("div", "controls"):
+            names = {key: start.name for key, start in GRAPHS.items()}
+            if self.own is not None:
+                names = {_OWN: f"The file {self.own.name}"} | names
+            select("System", names, self.graph, self._set_graph)
+            number_slider(
+                "Which truth",
+                self.seed,
+                self._set_truth,
+                least=0,
+                most=_SEEDS,
+                hint="What really happened is drawn by chance; another number, another truth.",
+            )
+        self.view = View("Following the attack")
+
+    async def _set_graph(self, given: Any) -> None:
+        known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)
+        self.graph = choice({"graph": str(given)}, "graph", known)
+        await self._restart()
+
+    async def _set_truth(self, given: Any) -> None:
+        self.seed = whole({"truth": str(given)}, "truth", self.seed, least=0, most=_SEEDS)
+        await self._restart()
+
+    async def _restart(self) -> None:
+        self.targets = []
+        await self.play()
+
+    async def _back(self) -> None:
+        self.targets = self.targets[:-1]
+        await self.play()
+
+    async def play(self) -> None:
+        targets, seed = list(self.targets), self.seed
+        ui.navigate.history.replace(
+            address(
+                "/attack",
+                **self.asked.values(),
+                graph="" if self.graph == _OWN else self.graph,
+                truth=seed or "",
+                targets=targets,
+            )
+        )
+        await self.view.ask(
+            lambda progress: play(self._start(progress), targets, seed), self._played
+        )
+
+    def _start(self, progress: Progress) -> Graph:
+        if self.graph != _OWN or self.own is None:
+            return start_of(self.graph)
+        found = self.studio.audits.find(self.own, progress)
+        graph = found.observation.graph
+        if graph is None or not attackable(found):
+            raise InputError(
+                "this file cannot be attacked step by step; use 'anonymatch attack' for it"
+            )
+        return graph
+
+    def _played(self, found: Round) -> None:
+        self.found = found
+        self._choices(found)
+        tiles(_scores(found))
+        self._picture(found)
+        self._prospects(found)
+        self._history(found)
+        same_result(*self._lines(found))
+
+    def _choices(self, found: Round) -> None:
+        with box("div", "row ends"):
+            if found.next is None:
+                text("Everybody is identified.", "strong")
+            else:
+                best = found.next.best[0]
+                button(f"Expose the best target: {label(best)}", lambda: self._expose(best), "main")
+                names = {"": "your own choice …"} | {
+                    str(user): label(user) for user in found.left.users
+                }
+                select("Or expose", names, "", self._pick)
+            if self.targets:
+                button("One step back", self._back)
+                button("Begin again", self._restart)
+
+    async def _expose(self, user: Hashable) -> None:
+        self.targets = [*self.targets, str(user)]
+        await self.play()
+
+    async def _pick(self, given: Any) -> None:
+        user = self.found.named(str(given))
+        if user is not None and self.found.next is not None:
+            await self._expose(user)
+
+    def _picture(self, found: Round) -> None:
+        if max(found.before.n_users, found.before.n_behaviours) > LARGEST:
+            return
+        if not self.targets:
+            drawn = bipartite(
+                found.graph, title="Before the attack", headings=("users", "messages")
+            )
+            caption = "Click on a user to expose them."
+        else:
+            last = found.targets[-1]
+            did = found.truth[last]
+            drawn = exposure(found.before, last, did)
+            caption = (
+                f"{label(last)} turns out to be behind {label(did)}. Dashed lines are ruled out. "
+                "Click on a user to go on."
+            )
+        figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
+
+    def _prospects(self, found: Round) -> None:
+        if found.next is None:
+            return
+        heading("Whom to expose next")
+        rows = sorted(
+            zip(found.next.graph.users, found.next.expected_left, strict=True),
+            key=lambda pair: float(pair[1]),
+        )
+        chart = bar_chart(
+            [(user, float(left)) for user, left in rows],
+            title="Stories left on average, by whom is exposed",
+            x_label="stories left on average; fewer is better for the attacker",
+        )
+        figure(chart, f"prospects-{self.graph}-{len(self.targets)}")
+
+    def _history(self, found: Round) -> None:
+        if found.own is None or found.best is None:
+            return
+        heading("Your attack against the best one")
+        lines = [
+            Series(name, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
+            for name, one in (("you", found.own), ("best attacker", found.best))
+        ]
+        figure(
+            line_chart(
+                lines,
+                title="Bits left after each step",
+                x_label="users exposed",
+                y_label="bits left (log2 of the stories)",
+            ),
+            f"campaign-{self.graph}",
+            "Lower is better for the attacker. “Best” looks one step ahead and does not know the "
+            "truth, so luck can beat it.",
+        )
+        table(
+            ["step", "exposed", "was behind", "stories left", "newly identified"],
+            [
+                [
+                    step.number,
+                    step.target,
+                    step.behaviour,
+                    bits_text(None if step.log is None else bits(step.log)),
+                    ", ".join(label(user) for user in step.newly_forced or ()) or "nobody",
+                ]
+                for step in found.own.steps
+            ],
+            f"campaign-{self.graph}",
+            title="Your attack step by step",
+        )
+
+    def _lines(self, found: Round) -> tuple[str, str]:
+        own = self.graph == _OWN and self.own is not None
+        made = f"am.read({self.own.name!r})" if own and self.own else _made(self.graph)
+        file = self.own.name if own and self.own else "graph.csv"
+        order = "".join(f" --target {quote(name)}" for name in self.targets)
+        how = "steps=1"
+        if found.targets:
+            rows = list(found.graph.users)
+            named = own or self.graph == "mix"
+            given = [user if named else rows.index(user) for user in found.targets]
+            how = f"strategy={given!r}"
+        python = ["import anonymatch as am", f"graph = {made}"]
+        python += [] if own else ["am.write(graph, 'graph.csv')"]
+        python += [
+            f"truth = am.sample(graph, 1, seed={self.seed})[0]",
+            f"attack = am.attack(graph, {how}, truth=truth)",
+        ]
+        return f"anonymatch attack {quote(file)}{order}", "\n".join(python)
+
+
+def _made(key: str) -> str:
+    return GRAPHS[key].python
+
+
+def _scores(found: Round) -> list[tuple[str, str, str]]:
+    n_users, targets = found.graph.n_users, found.targets
+    doubt = n_users - len(targets) - len(found.identified)
+    return [
+        ("Stories left", bits_text(bits(found.log)), "ways to explain what was seen"),
+        ("Exposed", plural(len(targets), "user"), "asked by the attacker, one by one"),
+        (
+            "Fell with them",
+            plural(len(found.fell), "user"),
+            "identified by the exposure of others: "
+            + (", ".join(label(user) for user in list(found.fell)[:4]) or "nobody")
+            + (", …" if len(found.fell) > 4 else ""),
+        ),
+        ("Still in doubt", plural(max(doubt, 0), "user"), "at least two messages may be theirs"),
+    ]

@@ -1,0 +1,276 @@
+"""Audit: drop a file, see who is badly hidden, and ask about one of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nicegui import background_tasks, ui
+
+from anonymatch.audits.result import Audit
+from anonymatch.report.audit import audit_page, audit_sections
+from anonymatch.report.nouns import nouns
+from anonymatch.report.page import Section
+from anonymatch.report.text import plural
+from anonymatch.sources.door import SOURCES
+from anonymatch.studio.address import address, number
+from anonymatch.studio.asked import EXAMPLES, LAWS, ROLES, UNITS, Asked
+from anonymatch.studio.campaigns import attackable
+from anonymatch.studio.frame import frame
+from anonymatch.studio.inquiries import Inquiry
+from anonymatch.studio.pages.one_user import ask, told
+from anonymatch.studio.shared import Studio
+from anonymatch.studio.uploads import Upload
+from anonymatch.studio.view import View
+from anonymatch.studio.widgets import (
+    alert,
+    box,
+    button,
+    field,
+    heading,
+    html,
+    link,
+    number_slider,
+    same_result,
+    save,
+    select,
+    text,
+)
+
+__all__ = ["show"]
+
+_FIRST = 2  # sections before the question about one user: the verdict and the figures
+_SUGGESTED = 1000  # users that the search field suggests
+
+
+async def show(studio: Studio, query: Mapping[str, str]) -> None:
+    """The page; the file, how it is understood, and the user asked about are in the address."""
+    with frame(
+        "/audit",
+        "Is this system good enough, and for whom is it worst?",
+        "Drop a log or a table. It stays on this machine, in a folder that is removed when the "
+        "page is closed.",
+    ):
+        page = _Page(studio, query)
+        page.build()
+        if page.asked.inquiry() is not None:
+            await page.audit()
+
+
+class _Page:
+    """State and places of one open page."""
+
+    def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
+        self.studio = studio
+        client = ui.context.client
+        self.client, self.id = client, client.id
+        self.asked = Asked.of(query, studio.store, self.id)
+        self.user = query.get("user", "")
+        studio.inboxes[self.id] = self._arrived
+        client.on_delete(self._closed)
+
+    def _closed(self) -> None:
+        self.studio.inboxes.pop(self.id, None)
+        self.studio.store.leave(self.id)
+
+    def _remember(self) -> None:
+        place = address("/audit", **self.asked.values(), user=self.user)
+        ui.navigate.history.replace(place)
+
+    # ---- controls
+
+    def build(self) -> None:
+        if self.asked.gone:
+            alert("the file of this address is no longer here; drop it again")
+        self._drop("file", "Drop a file here, or click to choose one", _formats())
+        self.controls = box("div")
+        self._controls()
+        self.view = View("Auditing", stoppable=True)
+
+    def _drop(self, slot: str, words: str, hint: str) -> None:
+        limit = {"bytes": self.studio.store.limit, "words": self.studio.store.refusal}
+        handler = f"studio.dropped({json.dumps(f'/upload/{self.id}')}, {json.dumps(slot)}, "
+        handler += f"{json.dumps(limit)})"
+        over = "(event) => {{ event.preventDefault(); event.currentTarget.classList.{}('over') }}"
+        with box("div", "drop"):
+            with box("label", "dropzone") as zone:
+                text(words, "strong")
+                text(hint, "div", "soft")
+                chooser = box("input", type="file", aria_label=words)
+            text("", "p", "said").props["role"] = "status"
+        zone.on("drop", js_handler=handler)
+        zone.on("dragover", js_handler=over.format("add"))
+        zone.on("dragleave", js_handler=over.format("remove"))
+        chooser.on("change", js_handler=handler)
+
+    def _controls(self) -> None:
+        asked = self.asked
+        self.controls.clear()
+        with self.controls:
+            with box("div", "controls"):
+                if asked.file is not None:
+                    with box("div", "field"):
+                        text("File", "span", "name")
+                        text(asked.file.name, "span")
+                        button("Close it", self._close, "quiet")
+                else:
+                    names = {name: example.story for name, example in EXAMPLES.items()}
+                    names = {"": "choose one …"} | names
+                    select("Or look at an example", names, asked.example, self._set_example)
+                laws = {name: words for name, (words, _) in LAWS.items()}
+                hint = "Message logs need it."
+                select("How messages are delayed", laws, asked.law, self._set_law, hint=hint)
+                if asked.law:
+                    hint = laws[asked.law].partition(": ")[2]
+                    field("Its numbers", asked.numbers, self._set_numbers, hint=hint)
+            with box("details", "more"):
+                text("More about the file", "summary")
+                self._more()
+
+    def _more(self) -> None:
+        asked = self.asked
+        with box("div", "controls"):
+            kinds = {"": "as it shows"} | {name: name for name in SOURCES}
+            select("What it is", kinds, asked.source, partial(self._set, "source"))
+            select("Unit of times", UNITS, asked.unit, partial(self._set, "unit"))
+            number_slider(
+                "Time for exact answers",
+                asked.budget,
+                self._set_budget,
+                least=1,
+                most=300,
+                upper=3600,
+                unit="s",
+                hint="What would take longer is estimated.",
+            )
+            select("A second file is", ROLES, asked.role, partial(self._set, "role"))
+        if asked.second is not None:
+            text(f"Second file: {asked.second.name}", "p")
+        self._drop("second", "Drop the second file here", "if the first one needs it")
+
+    async def _set_example(self, given: Any) -> None:
+        self.asked.look_at(str(given))
+        await self._changed()
+
+    async def _set_law(self, given: Any) -> None:
+        self.asked.delay(str(given))
+        await self._changed()
+
+    async def _set_numbers(self, given: Any) -> None:
+        self.asked.numbers = str(given).strip()
+        await self._changed(rebuild=False)
+
+    async def _set(self, name: str, given: Any) -> None:
+        self.asked.tell(name, str(given))
+        await self._changed(rebuild=False)
+
+    async def _set_budget(self, given: Any) -> None:
+        usual = self.asked.budget
+        self.asked.budget = number({"b": str(given)}, "b", usual, least=1, most=3600)
+        await self._changed(rebuild=False)
+
+    async def _arrived(self, upload: Upload, slot: str) -> None:
+        if slot == "second":
+            self.asked.second = upload
+        else:
+            self.asked.file, self.asked.example = upload, ""
+        # The answer to the browser does not wait for the audit.
+        background_tasks.create(self._changed(), name="studio upload")
+
+    async def _close(self) -> None:
+        self.asked.file = self.asked.second = None
+        self.studio.store.leave(self.id)
+        await self._changed()
+
+    async def _changed(self, *, rebuild: bool = True) -> None:
+        with self.client:
+            self.user = ""
+            if rebuild:
+                self._controls()
+            await self.audit()
+
+    # ---- answers
+
+    async def audit(self) -> None:
+        inquiry = self.asked.inquiry()
+        self._remember()
+        if inquiry is None:
+            self.view.clear()
+            return
+        await self.view.ask(
+            lambda progress: self.studio.audits.find(inquiry, progress),
+            lambda found: self._found(inquiry, found),
+        )
+
+    def _found(self, inquiry: Inquiry, found: Audit) -> None:
+        words = nouns(found)
+        self.names = {str(user): user for user in found.answers.users.users}
+        command = inquiry.command()
+        with box("div", "row"):
+            button("Save the report", partial(_save_report, found, command), "main")
+            button(f"Save all {words.users} as CSV", partial(_save_users, found))
+            if attackable(found):
+                link("Attack it step by step", address("/attack", **self.asked.values()), "button")
+        sections = audit_sections(found, command=command)
+        with box("div", "sections"):
+            _put(sections[:_FIRST])
+        self._question(found)
+        with box("div", "sections") as rest:
+            _put(sections[_FIRST:])
+        rest.on("click", partial(self._row, found), js_handler="studio.row(emit)")
+        ui.run_javascript("studio.outfit()")
+        same_result(command, inquiry.python())
+        if self.user:
+            background_tasks.create(self._tell(found), name="studio why")
+
+    def _question(self, found: Audit) -> None:
+        words = nouns(found)
+        heading(f"Ask about one {words.user}")
+        with box("div", "controls"):
+            field(
+                f"Name of a {words.user}",
+                self.user,
+                partial(self._ask, found),
+                hint=f"One of {plural(found.n_users, words.user)}; or click on a row further down.",
+                suggestions=list(self.names)[:_SUGGESTED],
+                kind="search",
+            )
+        self.about = View("Looking")
+
+    async def _row(self, found: Audit, event: Any) -> None:
+        if str(event.args) in self.names:
+            await self._ask(found, event.args)
+            ui.run_javascript("studio.show('#about')")
+
+    async def _ask(self, found: Audit, given: Any) -> None:
+        self.user = str(given).strip()
+        self._remember()
+        await self._tell(found)
+
+    async def _tell(self, found: Audit) -> None:
+        if not self.user:
+            self.about.clear()
+            return
+        given, user = self.user, self.names.get(self.user)
+        await self.about.ask(lambda _: ask(found, user, given), lambda answer: told(found, answer))
+
+
+def _put(sections: Sequence[Section]) -> None:
+    for section in sections:
+        heading(section.title)
+        html(str(section.body))
+
+
+def _formats() -> str:
+    return "tables and graphs (.csv, .tsv, .parquet, .mtx, .npz, .json, .jsonl) and message logs"
+
+
+def _save_report(found: Audit, command: str) -> None:
+    save(audit_page(found, command=command), f"audit-{Path(found.name).stem}.html", "text/html")
+
+
+def _save_users(found: Audit) -> None:
+    save(found.users.write_csv(), f"users-{Path(found.name).stem}.csv", "text/csv")

@@ -1,0 +1,339 @@
+"""Design: the best groups for a number of users and a cost, beside what else costs as much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from anonymatch.designs.bound import max_bound
+from anonymatch.report.bipartite import bipartite
+from anonymatch.report.charts import Series, line_chart
+from anonymatch.report.matrix import matrix
+from anonymatch.report.parts import parts
+from anonymatch.report.svg import Picture
+from anonymatch.studio.address import address, choice, number, whole
+from anonymatch.studio.designs import DRAWN, Contender, contenders, edges_for
+from anonymatch.studio.frame import frame
+from anonymatch.studio.shared import Studio
+from anonymatch.studio.systems import SYSTEMS, Knob, Outcome, System
+from anonymatch.studio.view import View, bits_text, percent
+from anonymatch.studio.widgets import (
+    box,
+    figure,
+    heading,
+    number_slider,
+    same_result,
+    select,
+    table,
+    text,
+    tiles,
+)
+
+__all__ = ["show"]
+
+_SLIDER, _MOST = 60, 1_000_000
+_LINES = 12  # users up to which graphs are also drawn as dots and lines
+_LN2 = math.log(2.0)
+
+
+async def show(_studio: Studio, query: Mapping[str, str]) -> None:
+    """The page; users, edges, system and its knobs are in the address."""
+    page = _Page(query)
+    with frame(
+        "/design",
+        "Which groups hide people best?",
+        "Every pair of a user and a message that may be theirs is an edge, and edges are what a "
+        "system pays for: with delay, with cover traffic, with bandwidth. Here are the best ways "
+        "to spend them.",
+    ):
+        page.controls()
+        await page.compare()
+        heading("Real systems and what they pay")
+        text(
+            "Choose a system and turn its knobs: the front shows how much doubt can be had for "
+            "the cost, and the point on it is your choice.",
+            "p",
+            "words",
+        )
+        page.system_controls()
+        await page.measure()
+
+
+class _Page:
+    """State and places of one open page."""
+
+    def __init__(self, query: Mapping[str, str]) -> None:
+        self.users = whole(query, "users", 8, least=1, most=_MOST)
+        usual = edges_for(self.users, 3)
+        self.edges = whole(
+            query, "edges", usual, least=self.users, most=self.users * min(self.users, 10**6)
+        )
+        self.system = choice(query, "system", list(SYSTEMS))
+        self.knobs = _knobs(SYSTEMS[self.system], query)
+        self.candidates = self.edges / self.users
+
+    # ---- designs
+
+    def controls(self) -> None:
+        with box("div", "controls"):
+            number_slider(
+                "Users",
+                self.users,
+                self._set_users,
+                least=2,
+                most=_SLIDER,
+                upper=_MOST,
+                hint="Everybody who hides here.",
+            )
+            self.edge_control = box("div")
+        self._edge_slider()
+        self.results = View("Comparing designs")
+
+    def _edge_slider(self) -> None:
+        self.edge_control.clear()
+        with self.edge_control:
+            number_slider(
+                "Edges",
+                self.edges,
+                self._set_edges,
+                least=self.users,
+                most=self.users * min(self.users, 12),
+                upper=self.users * self.users,
+                hint=f"The cost: {self.edges / self.users:.3g} candidates a user on average.",
+            )
+
+    async def _set_users(self, given: Any) -> None:
+        users = whole({"n": str(given)}, "n", self.users, least=2, most=_MOST)
+        if users != self.users:
+            self.users, self.edges = users, edges_for(users, self.candidates)
+            self._edge_slider()
+            await self.compare()
+
+    async def _set_edges(self, given: Any) -> None:
+        most = self.users * self.users
+        self.edges = whole({"m": str(given)}, "m", self.edges, least=self.users, most=most)
+        self.candidates = self.edges / self.users
+        await self.compare()
+
+    async def compare(self) -> None:
+        users, edges = self.users, self.edges
+        self._remember()
+        await self.results.ask(
+            lambda _: contenders(users, edges), lambda found: _compared(users, edges, found)
+        )
+
+    # ---- systems
+
+    def system_controls(self) -> None:
+        with box("div", "controls"):
+            names = {key: system.name for key, system in SYSTEMS.items()}
+            self.chosen = select("System", names, self.system, self._set_system)
+            self.knob_controls = box("div", "controls open")
+        self._sliders()
+        self.outcome = View("Measuring")
+
+    def _sliders(self) -> None:
+        self.knob_controls.clear()
+        with self.knob_controls:
+            for knob in SYSTEMS[self.system].knobs:
+                number_slider(
+                    knob.name,
+                    self.knobs[knob.key],
+                    partial(self._turn, knob),
+                    least=knob.least,
+                    most=knob.most,
+                    step=knob.step,
+                    unit=knob.unit,
+                    hint=knob.hint,
+                )
+
+    async def _set_system(self, given: Any) -> None:
+        self.system = choice({"system": str(given)}, "system", list(SYSTEMS))
+        self.knobs = _knobs(SYSTEMS[self.system], {})
+        self._sliders()
+        await self.measure()
+
+    async def _turn(self, knob: Knob, given: Any) -> None:
+        self.knobs[knob.key] = _turned(knob, {knob.key: str(given)})
+        await self.measure()
+
+    async def measure(self) -> None:
+        system, knobs = SYSTEMS[self.system], dict(self.knobs)
+        self._remember()
+        await self.outcome.ask(
+            lambda _: system.outcome(knobs), lambda found: _measured(system, knobs, found)
+        )
+
+    def _remember(self) -> None:
+        place = address(
+            "/design", users=self.users, edges=self.edges, system=self.system, **self.knobs
+        )
+        ui.navigate.history.replace(place)
+
+
+def _knobs(system: System, query: Mapping[str, str]) -> dict[str, float]:
+    return {knob.key: _turned(knob, query) for knob in system.knobs}
+
+
+def _turned(knob: Knob, query: Mapping[str, str]) -> float:
+    value = number(query, knob.key, knob.usual, least=knob.least, most=knob.most)
+    return round(value) if knob.step == 1 else value
+
+
+def _compared(users: int, edges: int, found: Sequence[Contender]) -> None:
+    best, after = found[0], found[1]
+    bound = max_bound(users, edges) / _LN2
+    tiles(
+        [
+            (
+                "Most matchings",
+                bits_text(best.bits),
+                "stories that explain what is seen, with the best design",
+            ),
+            (
+                "No design can have more than",
+                bits_text(bound),
+                f"a proven bound; the best design reaches {percent(best.share)} of it",
+            ),
+            (
+                "Left after the best attack",
+                bits_text(after.bits_left),
+                "stories left on average when the worst user is exposed, in the design made for it",
+            ),
+            (
+                "Bits per user",
+                f"{(best.bits or 0) / users:.3g}",
+                "how often each user's doubt doubles, on average",
+            ),
+        ]
+    )
+    table(
+        ["design", "what it is", "matchings", "of the bound", "left after the best attack"],
+        [
+            [
+                each.name,
+                each.meaning,
+                bits_text(each.bits),
+                percent(each.share),
+                "not computed" if each.bits_left is None else bits_text(each.bits_left),
+            ]
+            for each in found
+        ],
+        f"designs-{users}-users-{edges}-edges",
+        title="Designs of the same cost",
+    )
+    _drawings(users, found)
+    curves = [
+        Series(each.name, range(len(each.curve)), each.curve)
+        for each in _different(found)
+        if each.curve
+    ]
+    if curves:
+        heading("What an attack leaves, step by step")
+        figure(
+            line_chart(
+                curves,
+                title="Bits left after each exposure",
+                x_label="users exposed",
+                y_label="bits left (log2 of the matchings)",
+            ),
+            "exposure-curve",
+            "Each time the attacker exposes the user who tells most, along one drawn truth. At 0 "
+            f"bits everybody is identified.{_not_followed(found)}",
+        )
+    same_result(*_lines(users, edges))
+
+
+def _not_followed(found: Sequence[Contender]) -> str:
+    names = ", ".join(each.name for each in found if not each.curve)
+    return f" Not followed, for time or for want of a matching: {names}." if names else ""
+
+
+def _different(found: Sequence[Contender]) -> list[Contender]:
+    """Without designs that are the same as one before."""
+    kept: list[Contender] = []
+    for each in found:
+        twins = (
+            one.design is not None
+            and each.design is not None
+            and one.design.parts == each.design.parts
+            and one.design.spare == each.design.spare
+            for one in kept
+        )
+        if not any(twins):
+            kept.append(each)
+    return kept
+
+
+def _drawings(users: int, found: Sequence[Contender]) -> None:
+    heading("Side by side")
+    shown_ones = _different(found)
+    if len(shown_ones) < len(found):
+        text("Designs that turn out to be the same are drawn once.", "p", "soft")
+    with box("div", "gallery" if users <= _LINES else "gallery large"):
+        for each in shown_ones:
+            with box("section", "pane"):
+                heading(each.name, 3)
+                drawn = " expected; one draw of many" if each.key == "random" else ""
+                text(f"{bits_text(each.bits)} matchings{drawn}", "p", "soft")
+                for picture, name in _pictures(users, each):
+                    figure(picture, f"{each.key}-{name}")
+
+
+def _pictures(users: int, each: Contender) -> list[tuple[Picture, str]]:
+    if each.graph is None:
+        if each.design is None:
+            return []
+        return [(parts(each.design.parts, spare=each.design.spare, title=each.name), "parts")]
+    found = [(matrix(each.graph, title=f"{each.name} as a matrix"), "matrix")]
+    if users <= _LINES:
+        groups = "blocks" if each.design is not None else None
+        found.append((bipartite(each.graph, title=each.name, groups=groups), "graph"))
+    return found
+
+
+def _measured(system: System, knobs: Mapping[str, float], found: Outcome) -> None:
+    text(system.story, "p", "words")
+    tiles(
+        [
+            (f"Cost: {system.cost}", f"{found.cost:.3g} {system.unit}", "what users pay for it"),
+            (
+                f"Anonymity: {system.measure}",
+                f"{found.bits:.3g}",
+                system.meaning,
+            ),
+        ]
+    )
+    chosen = Series("your choice", [found.cost], [found.bits])
+    figure(
+        line_chart(
+            [*found.front, chosen],
+            title=f"{system.name}: anonymity against cost",
+            x_label=f"{system.cost} ({system.unit})",
+            y_label=system.measure,
+        ),
+        f"front-{system.key}",
+        "Higher is better, further left is cheaper.",
+    )
+    rows = [[line.name, x, y] for line in found.front for x, y in zip(line.x, line.y, strict=True)]
+    with box("details", "more"):
+        text("The front as a table", "summary")
+        table(["system", f"{system.cost} ({system.unit})", system.measure], rows, system.key)
+    same_result("", found.python)
+
+
+def _lines(users: int, edges: int) -> tuple[str, str]:
+    command = f"anonymatch design --users {users} --edges {edges}"
+    python = (
+        "import anonymatch as am\n"
+        f"best = am.design(users={users}, edges={edges})\n"
+        "print(best, best.rivals(), sep='\\n')\n"
+        f"am.design(users={users}, edges={edges}, objective='after_attack').attack"
+    )
+    if users <= DRAWN:
+        command += f"\nanonymatch design --users {users} --edges {edges} --out design.csv"
+    return command, python

@@ -1,0 +1,121 @@
+"""One user of an audit: what fits, how likely, why, and what exposing this user would do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+
+from anonymatch.audits.result import Audit
+from anonymatch.errors import InputError
+from anonymatch.report.bipartite import bipartite
+from anonymatch.report.charts import bar_chart
+from anonymatch.report.nouns import nouns
+from anonymatch.report.text import label, shown
+from anonymatch.studio.inquiries import Why, why
+from anonymatch.studio.view import bits_text, percent
+from anonymatch.studio.widgets import box, figure, heading, table, text, tiles
+
+__all__ = ["ask", "told"]
+
+_LN2 = math.log(2.0)
+
+
+def ask(found: Audit, user: Hashable | None, given: str) -> Why:
+    """What is known about a user; InputError if there is none called so."""
+    if user is None:
+        raise InputError(f"there is no {nouns(found).user} {label(given)!r} in this file")
+    return why(found, user)
+
+
+def told(found: Audit, answer: Why) -> None:
+    """Put it on the page."""
+    words = nouns(found)
+    with box("section", "pane", id="about"):
+        heading(label(answer.user), 3)
+        tiles(_scores(found, answer))
+        text(_because(found, answer), "p", "words")
+        with box("div", "gallery free"):
+            if answer.candidates and answer.candidates[0][1] is not None:
+                chart = bar_chart(
+                    [(name, round(chance or 0.0, 3)) for name, chance in answer.candidates],
+                    title=f"What {label(answer.user)} may have done",
+                    x_label="chance",
+                )
+                figure(chart, "candidates", f"Chances of the {words.behaviours} that fit.")
+            if answer.around is not None:
+                drawn = bipartite(
+                    answer.around,
+                    title=f"Who else fits what fits {label(answer.user)}",
+                    users=[answer.user],
+                    edges=[edge[:2] for edge in answer.around.to_edges() if edge[0] == answer.user],
+                    headings=(words.users, words.behaviours),
+                )
+                figure(drawn, "around", f"Who else fits the same {words.behaviours}.")
+        if answer.exposure is not None:
+            heading("If the attacker learnt it", 4)
+            table(
+                ["it was", "chance", "stories left", "then identified too"],
+                [
+                    [
+                        one.behaviour,
+                        percent(float(one.chance)),
+                        bits_text(one.log / _LN2),
+                        ", ".join(label(user) for user in list(one.newly_forced)[:6])
+                        + (" …" if len(one.newly_forced) > 6 else "")
+                        or "nobody",
+                    ]
+                    for one in answer.exposure.outcomes
+                ],
+                "exposure",
+                title=f"What exposing {label(answer.user)} would do",
+            )
+
+
+def _scores(found: Audit, answer: Why) -> list[tuple[str, str, str]]:
+    words = nouns(found)
+    rows = [
+        (
+            "Fit",
+            shown(answer.degree),
+            f"{words.behaviours} that fit this {words.user}, seen alone",
+        ),
+        (
+            "Possible",
+            shown(answer.allowed),
+            f"of them, when every other {words.user} must fit too",
+        ),
+        (
+            "Best guess is right",
+            percent(answer.chance),
+            "the attacker's chance to name the right one",
+        ),
+        (
+            "Hides among",
+            "not known" if answer.effective is None else f"{answer.effective:.3g}",
+            f"as many equally likely {words.behaviours} would leave the same doubt",
+        ),
+    ]
+    if answer.exposure is not None:
+        others = float(answer.exposure.expected_forced)
+        rows.append(
+            (
+                "If exposed",
+                f"{percent(float(answer.exposure.share))} left",
+                f"of all stories, on average; {others:.3g} others would be identified",
+            )
+        )
+    return rows
+
+
+def _because(found: Audit, answer: Why) -> str:
+    words = nouns(found)
+    who = label(answer.user)
+    if answer.allowed == 1:
+        return f"{who} is identified, because {answer.reason or 'nothing else is left'}."
+    if answer.allowed < answer.degree:
+        lost = answer.degree - answer.allowed
+        return (
+            f"{lost} of {answer.degree} {words.behaviours} that fit {who} can only be somebody "
+            f"else's: without them others would be left with nothing. {answer.allowed} remain."
+        )
+    return f"All {answer.degree} {words.behaviours} that fit {who} remain possible."

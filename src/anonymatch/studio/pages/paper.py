@@ -1,0 +1,121 @@
+"""Paper: every claim with its verdict, figure and evidence, computed when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from threading import Lock
+
+from nicegui import ui
+
+from anonymatch.effort import Progress
+from anonymatch.paper.checking import check
+from anonymatch.paper.claim import Checks
+from anonymatch.report.paper import claim_card, paper_page
+from anonymatch.report.text import plural
+from anonymatch.report.verdicts import verdict
+from anonymatch.studio.address import address, choice
+from anonymatch.studio.frame import frame
+from anonymatch.studio.shared import Studio
+from anonymatch.studio.view import View
+from anonymatch.studio.widgets import box, button, html, same_result, save, table, text
+
+__all__ = ["show"]
+
+_lock = Lock()
+_known: list[Checks] = []  # of this session: the claims do not change meanwhile
+
+
+def _checks(progress: Progress) -> Checks:
+    with _lock:
+        if not _known:
+            _known.append(check(progress=progress))
+        return _known[0]
+
+
+async def show(_studio: Studio, query: Mapping[str, str]) -> None:
+    """The page; the verdict and the claim that are looked at are in the address."""
+    with frame(
+        "/paper",
+        "Does the paper hold?",
+        "Every theorem, lemma, figure and formula of “k-anonymity by partitions”, computed now: "
+        "what holds, what is misprinted, what needs a condition, and what fails.",
+    ):
+        view = View("Checking every claim", stoppable=True)
+        await view.ask(_checks, lambda checks: _Claims(checks, query).build())
+
+
+class _Claims:
+    """The list of claims on the left, one of them on the right."""
+
+    def __init__(self, checks: Checks, query: Mapping[str, str]) -> None:
+        self.checks = checks
+        self.kinds = {verdict(each).key: verdict(each) for each in checks.counts}
+        self.kind = choice(query, "verdict", ["", *self.kinds])
+        self.claim = choice(query, "claim", ["", *checks.ids])
+
+    def build(self) -> None:
+        self.content = ui.refreshable(self._content)
+        self.content()
+        with box("div", "row"):
+            button("Save all as one page", self._save)
+        with box("details", "more"):
+            text("All claims as a table", "summary")
+            table(
+                ["claim", "place", "kind", "verdict", "found"],
+                [
+                    [claim.id, claim.place, claim.kind, str(claim.verdict), claim.found]
+                    for claim in self.checks
+                ],
+                "claims",
+            )
+        same_result(
+            "anonymatch paper" + (f" --claim {self.claim}" if self.claim else ""),
+            "import anonymatch as am\nchecks = am.paper.check()\nprint(checks)",
+        )
+
+    def _content(self) -> None:
+        counts = self.checks.counts
+        with box("div", "row", role="group", aria_label="Verdicts"):
+            self._filter("", f"all {len(self.checks)}")
+            for key, kind in self.kinds.items():
+                self._filter(key, f"{kind.words}: {counts[kind.words]}")
+        if self.kind:
+            text(self.kinds[self.kind].meaning.capitalize(), "p", "note")
+        chosen = [claim for claim in self.checks if self.kind in ("", verdict(claim.verdict).key)]
+        if not chosen:
+            text("No claim has this verdict.", "p", "note")
+            return
+        if self.claim not in [claim.id for claim in chosen]:
+            self.claim = chosen[0].id
+        with box("div", "claims-view"):
+            with box("nav", aria_label=plural(len(chosen), "claim")), box("ul", "claimlist"):
+                for claim in chosen:
+                    self._entry(claim.id, claim.place, str(claim.verdict))
+            html(str(claim_card(self.checks[self.claim])), classes="claim")
+        ui.run_javascript("studio.outfit()")
+
+    def _filter(self, key: str, words: str) -> None:
+        button(
+            words,
+            lambda: self._look(verdict=key),
+            aria_pressed="true" if key == self.kind else "false",
+        )
+
+    def _entry(self, claim: str, place: str, words: str) -> None:
+        with box("li"):
+            target = address("/paper", verdict=self.kind, claim=claim)
+            current = "true" if claim == self.claim else None
+            with box("a", href=target, aria_current=current) as entry:
+                html(str(verdict(words).icon), "span")
+                html(f"{escape(place)} <span class='soft'>{escape(claim)}</span>", "span")
+            entry.on("click.prevent", lambda _: self._look(claim=claim), js_handler="() => emit()")
+
+    def _look(self, **what: str) -> None:
+        self.kind = what.get("verdict", self.kind)
+        self.claim = what.get("claim", self.claim)
+        self.content.refresh()
+        ui.navigate.history.replace(address("/paper", verdict=self.kind, claim=self.claim))
+
+    def _save(self) -> None:
+        save(paper_page(self.checks), "paper.html", "text/html")

@@ -1,0 +1,98 @@
+"""serve(): the studio on one port of this machine, until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+from anonymatch.errors import InputError
+from anonymatch.studio.uploads import Store
+
+__all__ = ["HOST", "check_installed", "check_port", "serve"]
+
+HOST = "127.0.0.1"
+_GLANCE = 0.02
+_MISSING = "the studio needs NiceGUI; install it with: pip install 'anonymatch[studio]'"
+
+
+def check_installed() -> None:
+    """Refuse to start without NiceGUI, and say how to get it."""
+    from importlib.util import find_spec
+
+    if find_spec("nicegui") is None:
+        raise InputError(_MISSING)
+
+
+def check_port(port: int) -> None:
+    """Refuse a port that is taken."""
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((HOST, port))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(
+                f"port {port} cannot be used: {reason}; choose another with --port"
+            ) from None
+
+
+def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -> None:
+    """Open the studio at 127.0.0.1 and keep it open until Ctrl-C.
+
+    Parameters
+    ----------
+    port : int
+    upload_limit : float
+        Megabytes that a dropped file may have.
+    show : bool
+        Whether to open a browser.
+    """
+    check_installed()
+    check_port(port)
+    # NiceGUI would keep a folder for its own storage where it was started; it is not used.
+    os.environ.setdefault(
+        "NICEGUI_STORAGE_PATH", str(Path(tempfile.gettempdir(), "anonymatch-studio-unused"))
+    )
+    from nicegui import app, ui
+
+    from anonymatch.studio.app import build
+    from anonymatch.studio.frame import ICON
+    from anonymatch.studio.shared import Studio
+    from anonymatch.studio.work import listening
+
+    store = Store(upload_limit)
+    build(Studio(port, store))
+    app.on_startup(lambda: _announce(port))
+    try:
+        with listening():
+            ui.run(
+                host=HOST,
+                port=port,
+                title="anonymatch studio",
+                favicon=ICON,
+                dark=None,
+                show=show,
+                reload=False,
+                tailwind=False,
+                show_welcome_message=False,
+                binding_refresh_interval=None,
+                uvicorn_logging_level="warning",
+            )
+    finally:
+        store.close()
+
+
+def _announce(port: int) -> None:
+    """Say the address as soon as it answers."""
+    from nicegui import background_tasks
+    from nicegui.server import Server
+
+    async def say() -> None:
+        while not Server.instance.started:
+            await asyncio.sleep(_GLANCE)
+        print(f"studio: http://{HOST}:{port}/ (stop with Ctrl-C)", flush=True)
+
+    background_tasks.create(say(), name="studio address")

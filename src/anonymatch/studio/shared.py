@@ -1,0 +1,27 @@
+"""What all pages of one studio share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from anonymatch.studio.inquiries import Audits
+from anonymatch.studio.uploads import Store, Upload
+
+__all__ = ["Studio"]
+
+
+@dataclass(frozen=True, slots=True)
+class Studio:
+    """The port, the files that were dropped, which pages wait for some, and audits so far.
+
+    ``inboxes`` has the open pages that take files, by the id of their client.
+    """
+
+    port: int
+    store: Store
+    audits: Audits = field(default_factory=Audits)
+    inboxes: dict[str, Callable[[Upload, str], Awaitable[None]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.store.on_gone(self.audits.forget)

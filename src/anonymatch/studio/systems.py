@@ -1,0 +1,365 @@
+"""Real systems in a few numbers: what each costs, and how much doubt it leaves for that.
+
+Messages come by chance, so many a second. All but the pool mix are measured in bits per message:
+log2 of the matchings through the messages. A pool mix is measured by the doubt about one message,
+for which a closed form is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from scipy.stats import poisson
+
+from anonymatch.graph.bipartite import Graph
+from anonymatch.measures.mixes import (
+    batch_bits_per_message,
+    exponential_bits_per_message,
+    pool_mix_bits,
+    threshold_mix_bits,
+)
+from anonymatch.measures.summary import metrics
+from anonymatch.report.charts import Series
+from anonymatch.sources.relays import relay_graph
+
+__all__ = ["SYSTEMS", "Knob", "Outcome", "System", "timed_bits_per_message"]
+
+_LAYER = 8  # relays in each layer of the network that stands for paths through Tor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knob:
+    """A number that a designer can choose."""
+
+    key: str
+    name: str
+    unit: str = ""
+    least: float
+    most: float
+    step: float = 1
+    usual: float
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a choice costs and gives, and what others of its kind would."""
+
+    cost: float
+    bits: float
+    front: tuple[Series, ...]
+    python: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """A kind of system: its knobs, its cost, its measure, and what a choice gives."""
+
+    key: str
+    name: str
+    story: str
+    knobs: tuple[Knob, ...]
+    cost: str
+    unit: str
+    measure: str
+    meaning: str
+    outcome: Callable[[Mapping[str, float]], Outcome] = field(repr=False)
+
+
+def timed_bits_per_message(inside: float) -> float:
+    """Bits per message of a mix that sends everything at once, ``inside`` messages on average.
+
+    A message is with a Poisson number of others: the mean of log2(k!)/k for k one more than that.
+
+    Examples
+    --------
+    >>> timed_bits_per_message(0.0), round(timed_bits_per_message(7.0), 3)
+    (0.0, 1.855)
+    """
+    if inside <= 0:
+        return 0.0
+    most = int(inside + 12 * math.sqrt(inside) + 40)
+    chances = np.asarray(poisson.pmf(np.arange(most + 1), inside))
+    bits = [batch_bits_per_message(others + 1) for others in range(most + 1)]
+    return float(chances @ bits / chances.sum())
+
+
+_RATE = Knob(
+    key="rate",
+    name="Traffic",
+    unit="messages a second",
+    least=0.5,
+    most=50,
+    step=0.5,
+    usual=10,
+    hint="How many messages come in, on average.",
+)
+_MESSAGE_BITS = "bits per message"
+_MESSAGE_MEANING = "each bit doubles the stories that explain the traffic, for every message in it"
+
+
+def _by_delay(rate: float, longest: float) -> tuple[Series, ...]:
+    """What three kinds of mixes give for a mean delay, up to a delay."""
+    delays = [longest * step / 80 for step in range(81)]
+    batches = sorted({max(1, round(2 * delay * rate + 1)) for delay in delays})
+    return (
+        Series(
+            "exponential", delays, [exponential_bits_per_message(rate * delay) for delay in delays]
+        ),
+        Series("timed", delays, [timed_bits_per_message(2 * rate * delay) for delay in delays]),
+        Series(
+            "threshold",
+            [(batch - 1) / 2 / rate for batch in batches],
+            [batch_bits_per_message(batch) for batch in batches],
+        ),
+    )
+
+
+def _longest(delay: float) -> float:
+    return max(2 * delay, 0.5)
+
+
+def _threshold(knobs: Mapping[str, float]) -> Outcome:
+    batch, rate = int(knobs["batch"]), knobs["rate"]
+    delay = (batch - 1) / 2 / rate
+    return Outcome(
+        cost=delay,
+        bits=batch_bits_per_message(batch),
+        front=_by_delay(rate, _longest(delay)),
+        python=(
+            "from anonymatch.measures.mixes import batch_bits_per_message\n"
+            f"batch_bits_per_message({batch})"
+        ),
+    )
+
+
+def _timed(knobs: Mapping[str, float]) -> Outcome:
+    period, rate = knobs["period"], knobs["rate"]
+    return Outcome(
+        cost=period / 2,
+        bits=timed_bits_per_message(rate * period),
+        front=_by_delay(rate, _longest(period / 2)),
+        python=(
+            "from anonymatch.studio.systems import timed_bits_per_message\n"
+            f"timed_bits_per_message({rate * period:g})  # messages in a period, on average"
+        ),
+    )
+
+
+def _exponential(knobs: Mapping[str, float]) -> Outcome:
+    delay, rate = knobs["delay"], knobs["rate"]
+    return Outcome(
+        cost=delay,
+        bits=exponential_bits_per_message(rate * delay),
+        front=_by_delay(rate, _longest(delay)),
+        python=(
+            "from anonymatch.measures.mixes import exponential_bits_per_message\n"
+            f"exponential_bits_per_message({rate * delay:g})  # messages inside, on average"
+        ),
+    )
+
+
+def _pool(knobs: Mapping[str, float]) -> Outcome:
+    batch, pool, rate = int(knobs["batch"]), int(knobs["pool"]), knobs["rate"]
+    delay = ((batch - 1) / 2 + pool) / rate
+    pools = sorted({*range(0, 2 * pool + 1, max(1, pool // 12)), pool, 2 * pool, batch})
+    threshold = sorted({2 * size + 1 for size in [(batch - 1) // 2 + each for each in pools]})
+    return Outcome(
+        cost=delay,
+        bits=pool_mix_bits(batch, pool),
+        front=(
+            Series(
+                f"pool, {batch} a round",
+                [((batch - 1) / 2 + each) / rate for each in pools],
+                [pool_mix_bits(batch, each) for each in pools],
+            ),
+            Series(
+                "threshold",
+                [(size - 1) / 2 / rate for size in threshold],
+                [threshold_mix_bits(size) for size in threshold],
+            ),
+        ),
+        python=f"import anonymatch as am\nam.pool_mix_bits({batch}, {pool})",
+    )
+
+
+def _dining(knobs: Mapping[str, float]) -> Outcome:
+    size = int(knobs["group"])
+    sizes = list(range(1, max(2 * size, 8) + 1))
+    return Outcome(
+        cost=size,
+        bits=batch_bits_per_message(size),
+        front=(Series("groups", sizes, [batch_bits_per_message(each) for each in sizes]),),
+        python=(
+            "import anonymatch as am\n"
+            f"am.design(users={10 * size}, edges={10 * size * size}).log2 / {10 * size}"
+        ),
+    )
+
+
+def _network(links: int, skew: int) -> Graph:
+    """Three layers of relays, each linked to the next ``links``; one in four is ``skew`` faster."""
+    names = [[f"{layer}{number}" for number in range(_LAYER)] for layer in "gme"]
+    lines = [
+        (names[layer][number], names[layer + 1][(number + step) % _LAYER])
+        for layer in range(2)
+        for number in range(_LAYER)
+        for step in range(links)
+    ]
+    speed = {
+        relay: Fraction(skew if number % 4 == 0 else 1)
+        for layer in names
+        for number, relay in enumerate(layer)
+    }
+    return relay_graph(
+        lines,
+        users={f"user {number}": relay for number, relay in enumerate(names[0])},
+        exits=dict.fromkeys(names[2], 1),
+        bandwidth=speed,
+    )
+
+
+def _network_bits(links: int, skew: int) -> float:
+    """Entropy of the matching that happened, a user, in bits."""
+    share = metrics(_network(links, skew)).matching_entropy  # of what all orders would give
+    return share * batch_bits_per_message(_LAYER)
+
+
+def _paths(knobs: Mapping[str, float]) -> Outcome:
+    links, skew = int(knobs["links"]), int(knobs["skew"])
+    sizes = list(range(1, _LAYER + 1))
+    lines = [Series(_speed(skew), sizes, [_network_bits(each, skew) for each in sizes])]
+    if skew > 1:
+        lines.append(Series(_speed(1), sizes, [_network_bits(each, 1) for each in sizes]))
+    return Outcome(
+        cost=links,
+        bits=_network_bits(links, skew),
+        front=tuple(lines),
+        python=(
+            "import anonymatch as am\n"
+            "graph = am.relay_graph(links, users=entries, exits=exits, bandwidth=speeds)\n"
+            "am.metrics(graph).matching_entropy"
+        ),
+    )
+
+
+def _speed(skew: int) -> str:
+    return "all equally fast" if skew == 1 else f"some {skew} times as fast"
+
+
+def _knob(key: str, name: str, most: int, usual: int, hint: str, least: int = 1) -> Knob:
+    return Knob(key=key, name=name, least=least, most=most, usual=usual, hint=hint)
+
+
+_LIST = (
+    System(
+        key="threshold",
+        name="Threshold mix",
+        story="Waits until so many messages are inside, then sends all of them in random order.",
+        knobs=(_knob("batch", "Batch", 100, 20, "Messages that leave together."), _RATE),
+        cost="mean delay",
+        unit="s",
+        measure=_MESSAGE_BITS,
+        meaning=_MESSAGE_MEANING,
+        outcome=_threshold,
+    ),
+    System(
+        key="pool",
+        name="Pool mix",
+        story="Keeps some messages back in each round, chosen at random, so that rounds mix too.",
+        knobs=(
+            _knob("batch", "Batch", 100, 20, "Messages that come in before each round."),
+            _knob("pool", "Pool", 200, 20, "Messages that stay inside after each round.", 0),
+            _RATE,
+        ),
+        cost="mean delay",
+        unit="s",
+        measure="bits about one message",
+        meaning="each bit doubles the senders among whom one message hides",
+        outcome=_pool,
+    ),
+    System(
+        key="exponential",
+        name="Exponential mix (Loopix, Katzenpost)",
+        story=(
+            "Holds each message for a random time of its own. This is one such mix; more of them "
+            "in a row add delay and doubt."
+        ),
+        knobs=(
+            Knob(
+                key="delay",
+                name="Mean delay",
+                unit="s",
+                least=0.05,
+                most=5,
+                step=0.05,
+                usual=1,
+                hint="How long the mix holds a message, on average.",
+            ),
+            _RATE,
+        ),
+        cost="mean delay",
+        unit="s",
+        measure=_MESSAGE_BITS,
+        meaning=_MESSAGE_MEANING,
+        outcome=_exponential,
+    ),
+    System(
+        key="timed",
+        name="Timed mix",
+        story="Sends everything that is inside whenever the clock strikes.",
+        knobs=(
+            Knob(
+                key="period",
+                name="Period",
+                unit="s",
+                least=0.1,
+                most=20,
+                step=0.1,
+                usual=2,
+                hint="Seconds from one strike to the next.",
+            ),
+            _RATE,
+        ),
+        cost="mean delay",
+        unit="s",
+        measure=_MESSAGE_BITS,
+        meaning=_MESSAGE_MEANING,
+        outcome=_timed,
+    ),
+    System(
+        key="dining",
+        name="DC-net in groups",
+        story="In a group everybody sends in every round, so that nobody can tell who spoke.",
+        knobs=(_knob("group", "Group size", 60, 10, "Users who hide among each other."),),
+        cost="bandwidth",
+        unit="messages sent for each one said",
+        measure=_MESSAGE_BITS,
+        meaning=_MESSAGE_MEANING,
+        outcome=_dining,
+    ),
+    System(
+        key="paths",
+        name="Path weights (Tor-like)",
+        story=(
+            f"Three layers of {_LAYER} relays; a message takes a path in proportion to the speed "
+            "of its relays. An attacker sees where users enter and where messages leave."
+        ),
+        knobs=(
+            _knob("links", "Links of a relay", _LAYER, 3, "Relays of the next layer it may use."),
+            _knob("skew", "Speed of the fast ones", 10, 4, "One relay in four is so much faster."),
+        ),
+        cost="edges",
+        unit="links a relay",
+        measure="bits per user",
+        meaning="each bit doubles the stories that explain the traffic, for every user in it",
+        outcome=_paths,
+    ),
+)
+
+SYSTEMS: Mapping[str, System] = {system.key: system for system in _LIST}
+"""Systems by the name that they have in addresses."""

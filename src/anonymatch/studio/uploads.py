@@ -1,0 +1,114 @@
+"""Files that a reader drops on a page: kept in a folder of this machine, and removed after use.
+
+A file is stored under a name of our own. Of the name that the browser sends only the ending is
+used, to tell the format, and nothing of it is ever part of a path or run.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote
+
+from anonymatch.errors import InputError
+from anonymatch.report.text import label
+
+__all__ = ["Store", "Upload", "ending"]
+
+_ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}\Z")
+_MB = 1_000_000
+
+
+def ending(name: str) -> str:
+    r"""The ending of a file's name by which formats are told; "" if it has none.
+
+    Examples
+    --------
+    >>> [ending(name) for name in ("seen.csv", "a.b.JSONL.gz", "../../etc/passwd", "x.\x00csv")]
+    ['.csv', '.jsonl.gz', '', '']
+    """
+    last = re.split(r"[/\\]", name)[-1].lower()
+    found = _ENDING.search(last)
+    if found is None:
+        return ""
+    parts = found.group().split(".")[1:]
+    return "".join(f".{part}" for part in (parts if parts[-1] in ("gz",) else parts[-1:]))
+
+
+@dataclass(eq=False)
+class Upload:
+    """A file that was dropped: what it is called, where it is, and which pages show it."""
+
+    token: str
+    name: str
+    path: Path
+    pages: set[str] = field(default_factory=set)
+
+
+class Store:
+    """All files of the studio, in one folder that goes with it."""
+
+    def __init__(self, limit_mb: float = 200.0) -> None:
+        self.limit = int(limit_mb * _MB)
+        self.folder = Path(tempfile.mkdtemp(prefix="anonymatch-studio-"))
+        self.folder.chmod(0o700)
+        self._uploads: dict[str, Upload] = {}
+        self._gone: list[Callable[[str], None]] = []
+
+    @property
+    def refusal(self) -> str:
+        return (
+            f"the file is larger than {self.limit / _MB:g} MB; start the studio with a larger "
+            "--upload-limit, or audit it on the command line"
+        )
+
+    async def receive(self, name: str, chunks: AsyncIterator[bytes], page: str) -> Upload:
+        """Store a file piece by piece; InputError as soon as it is beyond the limit."""
+        token = secrets.token_urlsafe(16)
+        shown = label(re.split(r"[/\\]", unquote(name))[-1] or "file", 80)
+        place = self.folder / f"{token}{ending(unquote(name))}"
+        size = 0
+        try:
+            with place.open("xb") as file:
+                async for chunk in chunks:
+                    size += len(chunk)
+                    if size > self.limit:
+                        raise InputError(self.refusal)
+                    file.write(chunk)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
+        upload = Upload(token, shown, place, {page})
+        self._uploads[token] = upload
+        return upload
+
+    def adopt(self, token: str, page: str) -> Upload | None:
+        """The file of that token, which now also stays as long as that page; None if it is gone."""
+        upload = self._uploads.get(token)
+        if upload is not None:
+            upload.pages.add(page)
+        return upload
+
+    def leave(self, page: str) -> None:
+        """A page is closed: files that no other page shows are removed."""
+        for token, upload in list(self._uploads.items()):
+            upload.pages.discard(page)
+            if not upload.pages:
+                del self._uploads[token]
+                upload.path.unlink(missing_ok=True)
+                for call in self._gone:
+                    call(token)
+
+    def on_gone(self, call: Callable[[str], None]) -> None:
+        """Tell when a file is removed."""
+        self._gone.append(call)
+
+    def close(self) -> None:
+        """Remove everything."""
+        self._uploads.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)

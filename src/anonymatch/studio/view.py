@@ -1,0 +1,144 @@
+"""Parts of a page that are computed: what is shown meanwhile, and which answer counts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+from typing import TypeVar
+
+from nicegui import background_tasks
+
+from anonymatch.effort import Progress
+from anonymatch.errors import AnonymatchError
+from anonymatch.report.text import shown
+from anonymatch.studio.widgets import alert, box, button, text
+from anonymatch.studio.work import Job, Stopped, problem
+
+__all__ = ["View", "bits_text", "percent"]
+
+T = TypeVar("T")
+_PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
+_GLANCE = 0.15
+
+
+class View:
+    """A place on a page whose content is the answer of some work, the latest that was asked for.
+
+    Work runs beside the page. While it does, its progress is shown with a button that stops it;
+    work that is asked for anew, or whose page is closed, is stopped. Work that cannot stop in its
+    middle is waited for, so that one place never keeps more than one thread busy.
+    """
+
+    def __init__(self, words: str, *, stoppable: bool = False) -> None:
+        self._words, self._stoppable = words, stoppable
+        self._job: Job[object] | None = None
+        self._turn = Lock()
+        with box("div", aria_busy="false") as self._place:
+            self._busy = box("div", role="status")
+            self._content = box("div")
+        self._client = self._place.client
+        self._client.on_delete(self.stop)
+
+    async def ask(self, work: Callable[[Progress], T], show: Callable[[T], None]) -> None:
+        """Run ``work`` and put its answer in place with ``show``; wait a little for it."""
+        task = background_tasks.create(self._run(work, show), name="studio view")
+        await asyncio.wait({task}, timeout=_PATIENCE)
+
+    def stop(self) -> None:
+        """Let go of what is under way."""
+        if self._job is not None:
+            self._job.stop()
+
+    def clear(self) -> None:
+        self.stop()
+        self._busy.clear()
+        self._content.clear()
+
+    async def _run(self, work: Callable[[Progress], T], show: Callable[[T], None]) -> None:
+        self.stop()
+        job: Job[T] = Job(partial(self._in_turn, work))
+        self._job = job  # type: ignore[assignment]
+        waiting = background_tasks.create(self._wait(job), name="studio progress")
+        error = ""
+        try:
+            found = await job.result()
+        except Stopped:
+            error = "" if self._job is not job else "stopped"
+        except Exception as fault:
+            error = problem(fault)
+        waiting.cancel()
+        if self._job is not job or self._client.is_deleted:
+            return  # somebody asked for something else meanwhile
+        self._job = None
+        self._busy.clear()
+        self._place.props["aria-busy"] = "false"
+        self._content.clear()
+        with self._content:
+            if error == "stopped":
+                text("Stopped. Nothing was changed.", "p", "note")
+            elif error:
+                alert(error)
+            else:
+                for note in job.notes:
+                    text(note, "p", "note")
+                self._show(show, found)
+
+    def _show(self, show: Callable[[T], None], found: T) -> None:
+        try:
+            show(found)
+        except AnonymatchError as error:
+            self._content.clear()
+            alert(problem(error))
+
+    def _in_turn(self, work: Callable[[Progress], T], tell: Progress) -> T:
+        with self._turn:
+            tell(0.0, 0.0)  # raises if nobody wants it any more
+            return work(tell)
+
+    async def _wait(self, job: Job[T]) -> None:
+        """Show progress once it is clear that there is time to look at it."""
+        await asyncio.sleep(2 * _GLANCE)
+        self._place.props["aria-busy"] = "true"
+        self._busy.clear()
+        with self._busy, box("div", "busy"):
+            text(f"{self._words} …", "span")
+            bar = box("progress", max=1, aria_label=self._words)
+            if self._stoppable:
+                button("Stop", self.stop)
+        while not job.done:
+            if job.share:
+                bar.props["value"] = round(job.share, 3)
+            await asyncio.sleep(_GLANCE)
+
+
+def bits_text(bits: float | None) -> str:
+    """A number of matchings by its bits, in digits while they are few.
+
+    Examples
+    --------
+    >>> bits_text(3.0), bits_text(2.5), bits_text(12.3), bits_text(200.5), bits_text(None)
+    ('8', '5.657', 'about 5,043', '2^200.5', 'not known')
+    """
+    if bits is None:
+        return "not known"
+    if not -10 < bits < 40:
+        return f"2^{bits:.6g}"
+    value = 2.0**bits
+    if value > 0.5 and abs(value - round(value)) < 1e-3:
+        return shown(round(value))
+    return f"about {value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def percent(share: float | None) -> str:
+    """A share in percent.
+
+    Examples
+    --------
+    >>> percent(0.8082), percent(1.0), percent(1e-9)
+    ('80.8 %', '100 %', 'below 0.1 %')
+    """
+    if share is None:
+        return "not known"
+    return "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"

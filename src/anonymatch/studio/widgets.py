@@ -1,0 +1,287 @@
+"""What pages are made of: plain elements of HTML with words, so that every browser knows them.
+
+Inputs keep what the reader typed: they get their value once, as a default, and are built anew when
+the page itself changes it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from anonymatch.report.svg import Picture
+from anonymatch.report.tables import table as cells
+from anonymatch.report.text import plain
+
+__all__ = [
+    "alert",
+    "box",
+    "button",
+    "field",
+    "figure",
+    "heading",
+    "html",
+    "link",
+    "number_slider",
+    "same_result",
+    "save",
+    "select",
+    "table",
+    "text",
+    "tiles",
+]
+
+Handler = Callable[[Any], Awaitable[None] | None]
+Click = Callable[[], Awaitable[None] | None]
+
+_VALUE = "(event) => emit(event.target.value)"
+
+
+def box(tag: str = "div", classes: str = "", **attributes: object) -> ui.element:
+    """An element that others are put into; ``aria_label`` is ``aria-label``."""
+    made = ui.element(tag).classes(classes)
+    for name, value in attributes.items():
+        if value is not None:
+            made.props[name.rstrip("_").replace("_", "-")] = value
+    return made
+
+
+def html(content: str, tag: str = "div", classes: str = "") -> ui.html:
+    """HTML of our own making, in which every text is escaped already."""
+    return ui.html(content, sanitize=False, tag=tag).classes(classes)
+
+
+def text(content: str, tag: str = "p", classes: str = "") -> ui.html:
+    """Words, whatever they hold."""
+    return html(escape(plain(content)), tag, classes)
+
+
+def heading(content: str, level: int = 2) -> ui.html:
+    """A heading."""
+    return text(content, f"h{level}")
+
+
+def alert(content: str) -> ui.element:
+    """What went wrong, said at once to those who listen."""
+    with box(classes="alert", role="alert") as made:
+        text("Not possible", "strong")
+        text(content)
+    return made
+
+
+def link(content: str, target: str, classes: str = "", **attributes: object) -> ui.element:
+    """A link within the studio."""
+    with box("a", classes, href=target, **attributes) as made:
+        text(content, "span")
+    return made
+
+
+def button(content: str, on_click: Click, classes: str = "", **attributes: object) -> ui.element:
+    """A button."""
+    with box("button", f"button {classes}", type="button", **attributes) as made:
+        text(content, "span")
+    made.on("click", lambda _: on_click(), js_handler="() => emit()")
+    return made
+
+
+def select(
+    name: str, options: Mapping[str, str], chosen: str, on_change: Handler, *, hint: str = ""
+) -> ui.element:
+    """A choice of one from several, with what each is called."""
+    with box("label", "field"):
+        text(name, "span", "name")
+        with box("select", aria_label=name) as made:
+            for value, words in options.items():
+                made_option = text(words, "option")
+                made_option.props["value"] = value
+                if value == chosen:
+                    made_option.props["selected"] = True
+        if hint:
+            text(hint, "small", "soft")
+    made.on("change", lambda event: on_change(event.args), js_handler=_VALUE)
+    return made
+
+
+def field(
+    name: str,
+    value: str,
+    on_change: Handler,
+    *,
+    hint: str = "",
+    placeholder: str = "",
+    suggestions: Sequence[str] = (),
+    kind: str = "text",
+) -> ui.element:
+    """A line to type into; the handler is called when it is finished."""
+    with box("label", "field"):
+        text(name, "span", "name")
+        made = box(
+            "input",
+            type=kind,
+            aria_label=name,
+            defaultValue=value,
+            placeholder=placeholder or None,
+            autocomplete="off",
+            spellcheck="false",
+        )
+        if suggestions:
+            with box("datalist") as known:
+                for each in suggestions:
+                    box("option", value=each)
+            made.props["list"] = known.html_id
+        if hint:
+            text(hint, "small", "soft")
+    made.on("change", lambda event: on_change(event.args), js_handler=_VALUE)
+    return made
+
+
+def number_slider(
+    name: str,
+    value: float,
+    on_change: Handler,
+    *,
+    least: float,
+    most: float,
+    step: float = 1,
+    unit: str = "",
+    hint: str = "",
+    upper: float | None = None,
+) -> None:
+    """A number by a slider and by typing; ``upper`` is the most that may be typed."""
+    with box("div", "field", role="group", aria_label=name):
+        text(f"{name}{f' ({unit})' if unit else ''}", "span", "name")
+        with box("div", "pair"):
+            for kind, top in (("range", most), ("number", upper or most)):
+                made = box(
+                    "input",
+                    "slider" if kind == "range" else "typed",
+                    type=kind,
+                    min=least,
+                    max=top,
+                    step=step,
+                    defaultValue=f"{value:.6g}" if isinstance(value, float) else str(value),
+                    aria_label=name if kind == "range" else f"{name}, typed",
+                )
+                made.on(
+                    "input" if kind == "range" else "change",
+                    lambda event: on_change(event.args),
+                    js_handler=_VALUE,
+                    throttle=0.25 if kind == "range" else 0.0,
+                )
+        if hint:
+            text(hint, "small", "soft")
+
+
+def tiles(entries: Iterable[tuple[str, str, str]]) -> None:
+    """Scores: what each is called, its value, and one line of meaning."""
+    with box("dl", "tiles"):
+        for name, value, meaning in entries:
+            with box("div", "tile"):
+                text(name, "dt")
+                text(value, "dd", "value")
+                text(meaning, "dd", "soft")
+
+
+def figure(
+    picture: Picture,
+    name: str,
+    caption: str = "",
+    *,
+    on_pick: Handler | None = None,
+) -> ui.element:
+    """A picture that can be saved as SVG and PNG; ``on_pick`` gets the user who is clicked on."""
+    with box("figure", "shown broad" if picture.width > 330 else "shown") as made:
+        drawn = html(picture.inline(), classes="drawing" + (" pick" if on_pick else ""))
+        if on_pick is not None:
+            drawn.on("click", lambda event: on_pick(event.args), js_handler="studio.picked(emit)")
+        with box("figcaption"):
+            if caption:
+                text(caption, "span")
+            with box("span", "saves"):
+                standalone = picture.standalone()
+                button(
+                    "SVG",
+                    lambda: save(standalone, f"{name}.svg", "image/svg+xml"),
+                    "quiet",
+                    aria_label=f"Save {name} as SVG",
+                )
+                button(
+                    "PNG",
+                    lambda: _save_png(standalone, picture, name),
+                    "quiet",
+                    aria_label=f"Save {name} as PNG",
+                )
+    return made
+
+
+def save(content: str, name: str, kind: str) -> None:
+    """Hand a file to the browser."""
+    ui.download.content(content.encode(), name, kind)
+
+
+def _save_png(standalone: str, picture: Picture, name: str) -> None:
+    given = ", ".join(
+        json.dumps(value) for value in (standalone, picture.width, picture.height, f"{name}.png")
+    )
+    ui.run_javascript(f"studio.png({given})")
+
+
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], name: str, *, title: str = ""
+) -> None:
+    """A table that can be saved as CSV."""
+    found = cells(columns, rows)
+    head = "".join(_cell("th", cell.text, cell.style, ' scope="col"') for cell in found.heads)
+    body = "".join(
+        f"<tr>{''.join(_cell('td', cell.text, cell.style) for cell in row)}</tr>"
+        for row in found.rows
+    )
+    left = f'<p class="soft">{escape(found.left_out)}</p>' if found.left_out else ""
+    with box("div", "table"):
+        scroll = html(
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left}",
+            classes="scroll",
+        )
+        scroll.props["tabindex"] = 0
+        scroll.props["role"] = "region"
+        scroll.props["aria-label"] = title or name
+        given = [list(row) for row in rows]
+        button(
+            "Save as CSV",
+            lambda: save(_csv(columns, given), f"{name}.csv", "text/csv"),
+            "quiet",
+        )
+
+
+def _cell(tag: str, content: str, style: str, more: str = "") -> str:
+    return f'<{tag} class="{style}"{more}>{escape(plain(content))}</{tag}>'
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if value is None else str(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def same_result(command: str, python: str) -> None:
+    """The command line and the Python lines that give what the page shows."""
+    with box("details", "same"):
+        text("The same on the command line and in Python", "summary")
+        for name, content in (("Command line", command), ("Python", python)):
+            if content:
+                text(name, "h4")
+                html(f"<code>{escape(plain(content))}</code>", "pre").props["tabindex"] = 0
+                button("Copy", partial(_copy, content), "quiet")
+
+
+def _copy(content: str) -> None:
+    ui.run_javascript(f"studio.copy({json.dumps(content)})")

@@ -1,0 +1,81 @@
+"""One studio for all tests of this process, started as users start it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+LIMIT_MB = 0.5
+READY = re.compile(r"studio: (http://127\.0\.0\.1:\d+)/")
+
+
+@dataclass(frozen=True)
+class Served:
+    """A studio that answers: its address, its process, and where it may keep files."""
+
+    address: str
+    process: subprocess.Popen[str]
+    folder: Path
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
+    def get(self, place: str, **headers: str) -> httpx.Response:
+        return httpx.get(f"{self.address}{place}", headers=headers, timeout=30)
+
+    def files(self) -> list[Path]:
+        """What was dropped and is still there."""
+        return [path for path in self.folder.glob("anonymatch-studio-*/*") if path.is_file()]
+
+
+def _environment() -> dict[str, str]:
+    """That of a user: NiceGUI behaves differently under pytest."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+
+
+@contextmanager
+def start(folder: Path, *more: str) -> Iterator[Served]:
+    """A studio of its own, which is ended if it has not ended itself."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port = trial.getsockname()[1]
+    program = Path(sys.executable).with_name("anonymatch")
+    with subprocess.Popen(
+        [str(program), "studio", "--port", str(port), "--no-browser", *more],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_environment() | {"TMPDIR": str(folder)},
+        cwd=folder,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            ready = READY.match(process.stdout.readline())
+            assert ready is not None
+            yield Served(ready.group(1), process, folder)
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="session")
+def studio() -> Iterator[Served]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        start(Path(folder), "--upload-limit", str(LIMIT_MB)) as served,
+    ):
+        yield served
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.wait(20) in (130, -signal.SIGINT)
+        assert list(Path(folder).iterdir()) == []  # nothing that was dropped is left

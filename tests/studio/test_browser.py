@@ -1,0 +1,234 @@
+"""The studio as a reader meets it: in Chromium, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+from tests.browser import Browser
+from tests.studio.conftest import Served
+
+import anonymatch as am
+from anonymatch.cli import main
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+T = TypeVar("T")
+SEEN = "user,behaviour\nann,x\nann,y\nbob,x\nbob,y\ncem,y\ncem,z\n"
+
+
+def visit(browser: Browser, studio: Served, place: str, look: Callable[[Page], T]) -> T:
+    """Look at a page; it complains about nothing and asks nobody but the studio."""
+
+    def patiently(page: Page) -> T:
+        page.set_default_timeout(60_000)  # machines that run tests are busy
+        return look(page)
+
+    seen = browser.visit(f"{studio.address}{place}", patiently)
+
+    assert seen.complaints == []
+    outside = [url for url in seen.requests if not url.startswith((studio.address, "blob:"))]
+    assert outside == []
+    return seen.value
+
+
+def gone(studio: Served) -> bool:
+    """Whether dropped files are removed soon after their page is closed."""
+    end = time.monotonic() + 15
+    while studio.files() and time.monotonic() < end:
+        time.sleep(0.1)
+    return studio.files() == []
+
+
+def test_exposing_a_user_on_the_start_page(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> None:
+        page.locator("text=Charlie").first.wait_for()
+        page.locator(".pick").first.locator("text", has_text="David").click()
+        page.get_by_text("4 → 2 stories").wait_for()
+        page.get_by_text("2 → 1 story").wait_for()
+        page.wait_for_url("**/?user=David")
+        page.reload()
+        page.get_by_text("2 → 1 story").wait_for()
+
+    visit(browser, studio, "/", look)
+
+
+def test_the_keyboard_is_enough(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> str:
+        page.get_by_role("button", name="Alice").wait_for()
+        reached = ""
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            reached = page.evaluate("document.activeElement.textContent")
+            if reached == "Bob":
+                break
+        page.keyboard.press("Enter")
+        page.get_by_text("4 → 2 stories").wait_for()
+        return reached
+
+    assert visit(browser, studio, "/", look) == "Bob"
+
+
+def test_designs_follow_the_numbers(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> None:
+        page.get_by_label("Edges, typed").fill("40")
+        page.get_by_label("Edges, typed").press("Enter")
+        page.get_by_label("Users, typed").fill("10")
+        page.get_by_label("Users, typed").press("Enter")
+        page.wait_for_url("**users=10&edges=50**")
+        page.get_by_label("Edges, typed").fill("40")
+        page.get_by_label("Edges, typed").press("Enter")
+        page.get_by_text("1,968 matchings").first.wait_for()
+        page.get_by_label("System", exact=True).select_option("pool")
+        page.get_by_text("bits about one message").first.wait_for()
+        page.wait_for_url("**system=pool**")
+
+    visit(browser, studio, "/design", look)
+
+
+def test_a_campaign_is_played_and_taken_back(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> None:
+        page.get_by_role("button", name="Expose the best target").click()
+        page.get_by_role("button", name="One step back").wait_for()
+        page.get_by_label("Or expose").select_option("Heidi")
+        page.get_by_text("Heidi turns out to be behind").wait_for()
+        page.get_by_role("button", name="Begin again").click()
+        page.get_by_text("Click on a user to expose them.").wait_for()
+
+    visit(browser, studio, "/attack?graph=ring", look)
+
+
+def test_claims_are_filtered(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> tuple[str, int]:
+        button = page.get_by_role("button", name="fails")
+        button.click()
+        page.wait_for_url("**verdict=fails**")
+        page.locator(".claim .verdict", has_text="fails").wait_for()
+        return button.inner_text(), page.locator(".claimlist li").count()
+
+    words, failing = visit(browser, studio, "/paper", look)
+
+    assert words == f"fails: {failing}"
+
+
+def test_a_dropped_file_is_audited_asked_about_saved_and_removed(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "seen.csv").write_text(SEEN)
+
+    def look(page: Page) -> tuple[str, str, int]:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "seen.csv")
+        page.get_by_text("identified").first.wait_for()
+        kept = len(studio.files())
+        page.reload()
+        page.get_by_label("Name of a user").fill("cem")
+        page.get_by_label("Name of a user").press("Enter")
+        page.get_by_text("cem is identified, because nobody else fits z.").wait_for()
+        with page.expect_download() as report:
+            page.get_by_role("button", name="Save the report").click()
+        with page.expect_download() as table:
+            page.get_by_role("button", name="Save all users as CSV", exact=True).click()
+        return report.value.path().read_text(), table.value.path().read_text(), kept
+
+    report, table, kept = visit(browser, studio, "/audit", look)
+
+    assert "<h1>Audit of seen.csv</h1>" in report
+    assert [line.partition(",")[0] for line in table.splitlines()] == ["user", "ann", "bob", "cem"]
+    assert kept >= 1
+    assert gone(studio)
+
+
+def test_pictures_are_saved(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> tuple[bytes, str]:
+        with page.expect_download() as png:
+            page.get_by_role("button", name="as PNG").first.click()
+        with page.expect_download() as svg:
+            page.get_by_role("button", name="as SVG").first.click()
+        return png.value.path().read_bytes(), svg.value.path().read_text()
+
+    png, svg = visit(browser, studio, "/", look)
+
+    assert png.startswith(b"\x89PNG")
+    assert svg.startswith("<svg xmlns=")
+
+
+def test_a_bad_file_gets_the_line_of_the_command_line(
+    browser: Browser, studio: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("user,behaviour\nann,x\nbob\n")
+
+    def look(page: Page) -> str:
+        page.set_input_files("input[type=file] >> nth=0", bad)
+        return page.locator("[role=alert] p").inner_text()
+
+    line = visit(browser, studio, "/audit", look)
+
+    assert main(["audit", str(bad)]) == 2
+    assert capsys.readouterr().err == f"error: {line.replace('bad.csv', str(bad))}\n"
+
+
+def test_a_file_beyond_the_limit_is_refused(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "large.csv").write_bytes(b"x" * 500_001)
+
+    def look(page: Page) -> str:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "large.csv")
+        page.get_by_text("larger than 0.5 MB").wait_for()
+        # A browser that does not look at the size itself is told the same.
+        return str(
+            page.evaluate(
+                "async (url) => { const r = await fetch(url, {method: 'POST', "
+                "body: 'x'.repeat(500001)}); return r.status + ' ' + await r.text(); }",
+                f"/upload/{page.evaluate('window.clientId')}?name=a.csv",
+            )
+        )
+
+    assert visit_refused(browser, studio, look).startswith("413 the file is larger than 0.5 MB")
+
+
+def visit_refused(browser: Browser, studio: Served, look: Callable[[Page], str]) -> str:
+    """A refusal is an error in the browser's own words, and the only one."""
+    seen = browser.visit(f"{studio.address}/audit", look)
+
+    assert all("413" in complaint for complaint in seen.complaints)
+    return seen.value
+
+
+def test_long_work_is_stopped_and_another_page_goes_on(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    am.write(am.random_density(200, 0.2, seed=1), tmp_path / "long.csv")
+
+    def look(page: Page) -> None:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "long.csv")
+        page.locator("progress").wait_for()
+        other = page.context.new_page()
+        other.goto(f"{studio.address}/?user=Alice")
+        other.get_by_text("2 → 1 story").wait_for()
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("Stopped.").wait_for()
+
+    visit(browser, studio, "/audit", look)
+
+
+def test_a_phone_shows_every_page(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> list[str]:
+        wide = []
+        for place in ("/", "/design", "/audit?example=mix.csv", "/attack", "/paper"):
+            page.goto(f"{studio.address}{place}")
+            page.locator("h1").wait_for()
+            page.locator(".picture").first.wait_for()
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append(place)
+        return wide
+
+    seen = browser.visit(f"{studio.address}/", look, scheme="dark", width=390)
+
+    assert seen.value == []
+    assert seen.complaints == []

@@ -1,0 +1,65 @@
+"""Pages as they are served: the state that is in an address is what the page shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import httpx
+import pytest
+from tests.studio.conftest import Served
+
+
+def words(studio: Served, place: str) -> str:
+    """All texts of a page, as the browser is told to show them."""
+    answer = studio.get(place)
+    assert answer.status_code == 200
+    found = re.search(r"parseElements\(String\.raw`(.*?)`\)", answer.text, re.DOTALL)
+    assert found is not None
+    return unescape(json.dumps(json.loads(unescape(found.group(1))), ensure_ascii=False))
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ("/", ["4 stories", "2 stories"]),
+        ("/?user=Bob", ["4 → 2 stories", "2 → 1 story", "ring.expose(1, 1)"]),
+        ("/?user=Zoe", ["4 stories"]),
+        ("/design?users=10&edges=40", ["1,968", "anonymatch design --users 10 --edges 40"]),
+        ("/design?users=x&edges=-3", ["96"]),
+        ("/design?system=pool&batch=100&pool=10", ["7.13", "am.pool_mix_bits(100, 10)"]),
+        ("/attack?graph=ring&targets=Alice,Zoe", ["Exposed", "Alice turns out to be behind"]),
+        ("/attack?example=mix.csv&targets=ann", ["The file mix.csv", "ann turns out"]),
+        ("/audit", ["Drop a file here"]),
+        ("/audit?example=mix.csv", ["2 of 12", "anonymatch audit mix.csv --budget 30"]),
+        ("/audit?file=nonsense", ["no longer here"]),
+        ("/audit?example=../../etc/passwd", ["choose one"]),
+    ],
+)
+def test_the_address_says_what_is_shown(studio: Served, place: str, expected: list[str]) -> None:
+    text = words(studio, place)
+
+    for each in expected:
+        assert each in text
+
+
+def test_markup_in_an_address_is_text(studio: Served) -> None:
+    text = words(studio, "/audit?example=mix.csv&user=%3Cscript%3Ealert(1)%3C/script%3E")
+
+    assert "<script>" not in text.replace('defaultValue": "<script>', "")
+
+
+@pytest.mark.parametrize("place", ["/studio/../server.py", "/studio/%2e%2e/server.py", "/nothing"])
+def test_no_other_file_is_served(studio: Served, place: str) -> None:
+    assert studio.get(place).status_code == 404
+
+
+def test_a_file_for_a_page_that_is_not_open_is_refused(studio: Served) -> None:
+    answer = httpx.post(
+        f"{studio.address}/upload/nobody?name=a.csv",
+        content=b"x",
+        headers={"origin": studio.address},
+    )
+
+    assert (answer.status_code, answer.text) == (410, "this page is closed; open the studio again")

@@ -1,0 +1,93 @@
+"""Work beside the page: its answer, its errors, its progress, and stopping it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import warnings
+from pathlib import Path
+
+import pytest
+
+from anonymatch.effort import Progress
+from anonymatch.errors import InputError
+from anonymatch.graph.files import FileNote
+from anonymatch.studio.work import Job, Stopped, listening, problem
+
+
+def test_the_loop_goes_on_while_work_runs() -> None:
+    release = threading.Event()
+
+    async def go() -> tuple[int, bool]:
+        job = Job(lambda _: (release.wait(10), 7)[1])
+        await asyncio.sleep(0)
+        waiting = not job.done
+        release.set()
+        return await job.result(), waiting
+
+    assert asyncio.run(go()) == (7, True)
+
+
+def test_progress_is_a_share() -> None:
+    def work(tell: Progress) -> None:
+        tell(1.0, 4.0)
+
+    async def go() -> float:
+        job = Job(work)
+        await job.result()
+        return job.share
+
+    assert asyncio.run(go()) == 0.25
+
+
+def test_stopping_is_at_once_and_ends_the_thread() -> None:
+    ended, begun = threading.Event(), threading.Event()
+
+    def work(tell: Progress) -> None:
+        try:
+            while True:
+                begun.set()
+                tell(0.0, 1.0)
+        finally:
+            ended.set()
+
+    async def go() -> None:
+        job = Job(work)
+        await asyncio.to_thread(begun.wait, 10)
+        job.stop()
+        with pytest.raises(Stopped):
+            await job.result()
+
+    asyncio.run(go())
+
+    assert ended.wait(10)
+
+
+def test_errors_arrive() -> None:
+    def work(_: Progress) -> None:
+        raise InputError("no such file")
+
+    async def go() -> None:
+        await Job(work).result()
+
+    with pytest.raises(InputError, match="no such file"):
+        asyncio.run(go())
+
+
+def test_a_fault_of_the_program_is_called_one() -> None:
+    assert problem(KeyError("x")) == "this is a fault of the program: KeyError: 'x'"
+    assert problem(FileNotFoundError(2, "No such file", str(Path("a")))) == "No such file"
+
+
+def test_notes_go_to_the_job_that_caused_them() -> None:
+    def work(_: Progress) -> None:
+        warnings.warn("2 rows are empty", FileNote, stacklevel=1)
+
+    async def go() -> tuple[list[str], list[str]]:
+        with listening():
+            one, other = Job(work), Job(lambda _: None)
+            await one.result()
+            await other.result()
+        return one.notes, other.notes
+
+    assert asyncio.run(go()) == (["2 rows are empty"], [])
