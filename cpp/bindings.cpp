@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <span>
@@ -387,17 +388,17 @@ void bind_estimates(nb::module_& m) {
         return am::SquareBlock{static_cast<std::int32_t>(indptr.size()) - 1, view(indptr),
                                view(indices), view(weights)};
     };
-    m.def("bethe", [block](const Ints& indptr, const Ints& indices, const Reals& weights,
-                           double kappa, double tolerance, int sweeps, double damping,
-                           const Bytes& stop) {
-        auto found = [&] {
-            const nb::gil_scoped_release nogil;
-            return am::bethe(block(indptr, indices, weights), {kappa, tolerance, sweeps, damping},
-                             stop_flag(stop));
-        }();
-        return std::make_tuple(found.log, owned(std::move(found.marginals)), found.residual,
-                               found.sweeps);
-    });
+    m.def("bethe",
+          [block](const Ints& indptr, const Ints& indices, const Reals& weights, double kappa,
+                  double tolerance, int sweeps, double damping, const Bytes& stop) {
+              auto found = [&] {
+                  const nb::gil_scoped_release nogil;
+                  return am::bethe(block(indptr, indices, weights),
+                                   {kappa, tolerance, sweeps, damping}, stop_flag(stop));
+              }();
+              return std::make_tuple(found.log, owned(std::move(found.marginals)), found.residual,
+                                     found.sweeps);
+          });
     nb::class_<am::Guided>(m, "Guided")
         .def("__init__",
              [block](am::Guided* job, const Ints& indptr, const Ints& indices, const Reals& weights,
@@ -419,14 +420,17 @@ void bind_estimates(nb::module_& m) {
                      owned(std::move(drawn.first)), owned(std::move(drawn.square)),
                      owned(std::move(drawn.second)), owned(std::move(drawn.matchings)));
              })
-        .def("log_weights_of",
-             [](const am::Guided& job, const Ints& matchings, const Bytes& stop) {
-                 auto logs = [&] {
-                     const nb::gil_scoped_release nogil;
-                     return job.log_weights_of(view(matchings), stop_flag(stop));
-                 }();
-                 return owned(std::move(logs));
-             });
+        .def("log_weights_of", [](const am::Guided& job, const Ints& matchings, const Bytes& stop) {
+            auto logs = [&] {
+                const nb::gil_scoped_release nogil;
+                return job.log_weights_of(view(matchings), stop_flag(stop));
+            }();
+            return owned(std::move(logs));
+        });
+    const auto samples = [](am::WormSamples& found) {
+        return std::make_tuple(owned(std::move(found.matchings)), owned(std::move(found.counts)),
+                               owned(std::move(found.last)), found.steps);
+    };
     nb::class_<am::Worm>(m, "Worm")
         .def("__init__",
              [block](am::Worm* job, const Ints& indptr, const Ints& indices, const Reals& weights) {
@@ -434,17 +438,28 @@ void bind_estimates(nb::module_& m) {
                  new (job) am::Worm(block(indptr, indices, weights));
              })
         .def("run",
-             [](const am::Worm& job, const Ints& matching, std::uint64_t seed, std::uint64_t index,
-                std::uint64_t samples, std::uint64_t worms, bool matchings, const Bytes& stop) {
+             [samples](const am::Worm& job, const Ints& matching, std::uint64_t seed,
+                       std::uint64_t index, std::uint64_t number, std::uint64_t worms,
+                       bool matchings, const Bytes& stop) {
                  auto found = [&] {
                      const nb::gil_scoped_release nogil;
-                     return job.run(view(matching), seed, index, samples, worms, matchings,
+                     return job.run(view(matching), seed, index, number, worms, matchings,
                                     stop_flag(stop));
                  }();
-                 return std::make_tuple(owned(std::move(found.matchings)),
-                                        owned(std::move(found.counts)),
-                                        owned(std::move(found.last)), found.steps);
-             });
+                 return samples(found);
+             })
+        .def("run_together", [samples](const am::Worm& job, const Ints& starts, std::uint64_t seed,
+                                       std::uint64_t index, std::uint64_t number,
+                                       std::uint64_t worms, bool matchings, const Bytes& stop) {
+            auto found = [&] {
+                const nb::gil_scoped_release nogil;
+                return job.run_together(view(starts), seed, index, number, worms, matchings,
+                                        stop_flag(stop));
+            }();
+            std::vector<decltype(samples(found.front()))> lanes;
+            for (auto& lane : found) lanes.push_back(samples(lane));
+            return lanes;
+        });
 }
 
 void bind_nesting(nb::module_& m) {

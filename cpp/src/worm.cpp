@@ -11,6 +11,7 @@ namespace anonymatch {
 namespace {
 
 constexpr std::uint64_t steps_between_looks = 1 << 14;
+constexpr std::uint64_t turns_between_looks = 1 << 12;
 
 /// Picks a row of a column, all alike.
 struct Uniform {
@@ -94,10 +95,107 @@ public:
                    : chain(weighted_, matching, Random(seed, index), samples, worms, keep, stop);
     }
 
+    [[nodiscard]] std::vector<WormSamples> run_together(std::span<const Index> matchings,
+                                                        std::uint64_t seed, std::uint64_t index,
+                                                        std::uint64_t samples, std::uint64_t worms,
+                                                        bool keep, StopFlag stop) const {
+        if (matchings.size() % at(n_) != 0) throw std::invalid_argument("not whole matchings");
+        if (matchings.size() == at(n_))
+            return {run(matchings, seed, index, samples, worms, keep, stop)};
+        std::vector<Lane> lanes;
+        for (std::size_t first = 0; first < matchings.size(); first += at(n_)) {
+            const auto matching = matchings.subspan(first, at(n_));
+            check(matching);
+            lanes.push_back(lane(matching, Random(seed, index++)));
+        }
+        if (samples > 0 && worms > 0) {
+            if (weighted_.slots.empty())
+                take_turns(uniform_, lanes, samples, worms, keep, stop);
+            else
+                take_turns(weighted_, lanes, samples, worms, keep, stop);
+        }
+        std::vector<WormSamples> results;
+        for (Lane& each : lanes) results.push_back(std::move(each.result));
+        return results;
+    }
+
 private:
     struct Column {
         std::uint32_t start, degree;
     };
+
+    /// One of several chains that take turns.
+    struct Lane {
+        Random random;
+        Index start = 0, hole = 0;
+        std::uint64_t worms_left = 0;
+        std::vector<Index> column_of;
+        WormSamples result;
+    };
+
+    [[nodiscard]] Lane lane(std::span<const Index> matching, Random random) const {
+        Lane made{random, 0, 0, 0, {matching.begin(), matching.end()}, {}};
+        made.result.counts.assign(indices_.size(), 0);
+        made.result.last = made.column_of;
+        return made;
+    }
+
+    void begin_worm(Lane& lane) const {
+        lane.start = static_cast<Index>(Random::below(
+            static_cast<std::uint32_t>(n_), static_cast<std::uint32_t>(lane.random.bits())));
+        lane.hole = lane.column_of[at(lane.start)];
+    }
+
+    /// Moves the hole; gives the row that took it.
+    template <class Table>
+    Index step(const Table& table, std::vector<Index>& column_of, Index& hole,
+               Random& random) const {
+        const std::uint64_t bits = random.bits();
+        const Column column = columns_[at(hole)];
+        const std::size_t slot =
+            column.start + Random::below(column.degree, static_cast<std::uint32_t>(bits >> 32));
+        const Index row = table.pick(slot, static_cast<std::uint32_t>(bits));
+        std::swap(hole, column_of[at(row)]);
+        return row;
+    }
+
+    template <class Table>
+    void take_turns(const Table& table, std::vector<Lane>& lanes, std::uint64_t samples,
+                    std::uint64_t worms, bool keep, StopFlag stop) const {
+        std::vector<Lane*> running;
+        for (Lane& each : lanes) {
+            each.worms_left = worms;
+            begin_worm(each);
+            running.push_back(&each);
+        }
+        for (std::uint64_t turn = 0; !running.empty(); ++turn) {
+            if ((turn & (turns_between_looks - 1)) == 0 && stop.raised()) return;
+            for (std::size_t k = 0; k < running.size();) {
+                Lane& each = *running[k];
+                const Index row = step(table, each.column_of, each.hole, each.random);
+                ++each.result.steps;
+                if (row == each.start && --each.worms_left == 0) {
+                    note(each.column_of, keep, each.result);
+                    if (each.result.samples == samples) {
+                        running.erase(running.begin() + static_cast<std::ptrdiff_t>(k));
+                        continue;
+                    }
+                    each.worms_left = worms;
+                }
+                if (row == each.start) begin_worm(each);
+                ++k;
+            }
+        }
+    }
+
+    /// One more sample.
+    void note(const std::vector<Index>& column_of, bool keep, WormSamples& result) const {
+        result.last = column_of;
+        ++result.samples;
+        for (Index i = 0; i < n_; ++i) ++result.counts[edge_of(i, column_of[at(i)])];
+        if (keep)
+            result.matchings.insert(result.matchings.end(), column_of.begin(), column_of.end());
+    }
 
     void weigh(const SquareBlock& block, const std::vector<std::size_t>& edges) {
         const std::vector<double> scaled = scaled_weights(block).scaled;
@@ -124,11 +222,7 @@ private:
         for (std::uint64_t sample = 0; sample < samples; ++sample) {
             for (std::uint64_t k = 0; k < worms; ++k)
                 if (!worm(table, column_of, random, stop, result.steps)) return result;
-            result.last = column_of;
-            ++result.samples;
-            for (Index i = 0; i < n_; ++i) ++result.counts[edge_of(i, column_of[at(i)])];
-            if (keep)
-                result.matchings.insert(result.matchings.end(), column_of.begin(), column_of.end());
+            note(column_of, keep, result);
         }
         return result;
     }
@@ -143,14 +237,8 @@ private:
         Index hole = column_of[at(start)];
         if (stop.raised()) return false;
         while (true) {
-            const std::uint64_t bits = random.bits();
-            const Column column = columns_[at(hole)];
-            const std::size_t slot =
-                column.start + Random::below(column.degree, static_cast<std::uint32_t>(bits >> 32));
-            const Index row = table.pick(slot, static_cast<std::uint32_t>(bits));
             if ((++steps & (steps_between_looks - 1)) == 0 && stop.raised()) return false;
-            std::swap(hole, column_of[at(row)]);
-            if (row == start) return true;
+            if (step(table, column_of, hole, random) == start) return true;
         }
     }
 
@@ -188,6 +276,13 @@ WormSamples Worm::run(std::span<const std::int32_t> matching, std::uint64_t seed
                       std::uint64_t index, std::uint64_t samples, std::uint64_t worms,
                       bool keep_matchings, StopFlag stop) const {
     return job_->run(matching, seed, index, samples, worms, keep_matchings, stop);
+}
+
+std::vector<WormSamples> Worm::run_together(std::span<const std::int32_t> matchings,
+                                            std::uint64_t seed, std::uint64_t index,
+                                            std::uint64_t samples, std::uint64_t worms,
+                                            bool keep_matchings, StopFlag stop) const {
+    return job_->run_together(matchings, seed, index, samples, worms, keep_matchings, stop);
 }
 
 }  // namespace anonymatch

@@ -66,6 +66,29 @@ void test_a_run_can_be_continued() {
     CHECK(more.matchings != first.matchings);
 }
 
+/// Chains that take turns are the chains that run alone.
+void test_turns_change_nothing() {
+    for (const bool weighted : {false, true}) {
+        Block block = blocks::random(30, 4, 3);
+        if (weighted) blocks::spread(block, 1.0, 3);
+        const Worm worm(block.view());
+        const auto other = worm.run(diagonal(30), 8, 0, 1, 7, false).last;
+        auto both = diagonal(30);
+        both.insert(both.end(), other.begin(), other.end());
+        const auto together = worm.run_together(both, 1, 4, 5, 3, true);
+        CHECK_EQUAL(together.size(), 2U);
+        for (std::size_t k = 0; k < 2; ++k) {
+            const auto alone = worm.run(k == 0 ? diagonal(30) : other, 1, 4 + k, 5, 3, true);
+            CHECK(together[k].matchings == alone.matchings);
+            CHECK(together[k].counts == alone.counts);
+            CHECK(together[k].last == alone.last);
+            CHECK_EQUAL(together[k].steps, alone.steps);
+        }
+        const std::uint8_t raised = 1;
+        CHECK_EQUAL(worm.run_together(both, 1, 0, 5, 5, true, StopFlag(&raised))[0].samples, 0U);
+    }
+}
+
 void test_refusals_and_the_flag() {
     const Worm worm(blocks::cycle(8).view());
     for (const auto& wrong : {std::vector<std::int32_t>(8, 0), std::vector<std::int32_t>(3, 0)}) {
@@ -87,6 +110,7 @@ int main() {
     test_posteriors();
     test_matchings_are_uniform();
     test_a_run_can_be_continued();
+    test_turns_change_nothing();
     test_refusals_and_the_flag();
     return check::report("test_worm");
 }

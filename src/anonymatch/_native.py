@@ -473,7 +473,29 @@ class Worm:
     ) -> WormSamples:
         """Samples ``worms`` apart from a perfect matching; the first of them if stopped."""
         arguments = seed, index, samples, worms, matchings, _stop(stop)
-        found = WormSamples(*self._job.run(_ints(matching), *arguments))
+        return self._samples(self._job.run(_ints(matching), *arguments))
+
+    def run_together(
+        self,
+        starts: npt.NDArray[Any],
+        seed: int,
+        index: int,
+        *,
+        samples: int,
+        worms: int,
+        matchings: bool = False,
+        stop: bytearray | None = None,
+    ) -> list[WormSamples]:
+        """What :meth:`run` gives from each start, with the indices from ``index`` on.
+
+        Chains take turns at their steps: in large blocks their waits for memory overlap.
+        """
+        arguments = seed, index, samples, worms, matchings, _stop(stop)
+        lanes = self._job.run_together(_ints(starts).reshape(-1), *arguments)
+        return [self._samples(lane) for lane in lanes]
+
+    def _samples(self, parts: tuple[Any, ...]) -> WormSamples:
+        found = WormSamples(*parts)
         return found._replace(matchings=found.matchings.reshape(-1, self._users))
 
 

@@ -537,12 +537,18 @@ def test_estimated_chances_have_errors(capsys: pytest.CaptureFixture[str], hard:
     assert "not exact" in err
 
 
-def test_what_a_chain_has_drawn_is_said(capsys: pytest.CaptureFixture[str], hard: Path) -> None:
-    code, out, err = run(capsys, "sample", hard, "--budget", "0.2", "--size", "2")
+def test_what_a_chain_has_drawn_is_said(
+    capsys: pytest.CaptureFixture[str], hard: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "sparse.npz"
+    am.write(am.random_regular(120, 4, seed=1), path)
+    code, out, err = run(capsys, "sample", path, "--budget", "0.2", "--size", "2")
 
     assert code == 0
     assert "nearly independently" in out
-    assert "note: matchings of 40 users come from a Markov chain" in err
+    assert "note: matchings of 120 users come from a Markov chain" in err
+    code, out, err = run(capsys, "sample", hard, "--budget", "2", "--size", "2")
+    assert (code, "nearly" in out, err) == (0, False, "")  # dense: by rejection
 
 
 def test_a_promise_is_kept_or_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -43,6 +43,15 @@ public:
                                   std::uint64_t index, std::uint64_t samples, std::uint64_t worms,
                                   bool keep_matchings, StopFlag stop = {}) const;
 
+    /// The same from several matchings, one after another in `matchings`, with the indices from
+    /// `index` on: what run() gives for each. Their steps take turns, so that in large blocks the
+    /// waits for memory overlap.
+    [[nodiscard]] std::vector<WormSamples> run_together(std::span<const std::int32_t> matchings,
+                                                        std::uint64_t seed, std::uint64_t index,
+                                                        std::uint64_t samples, std::uint64_t worms,
+                                                        bool keep_matchings,
+                                                        StopFlag stop = {}) const;
+
 private:
     class Job;
     std::unique_ptr<const Job> job_;

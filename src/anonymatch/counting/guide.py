@@ -30,13 +30,14 @@ _TREE_PATHS = 1.7  # plain draws that a tree costs
 _LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
 _CACHE_EDGES = 2e4  # from which on memory slows draws down
 _SWEEP_SECONDS = 1e-9  # of belief propagation, an edge, at least
-_STEP_SECONDS = 2e-8
+_STEP_SECONDS = 1e-8
 _CHAINS = 16
 _WARMING = 10  # samples
 _GIANT = 200_000  # users of a block whose edges together tell what a few chains differ by
 _GIANT_CHAINS = 4
 _GIANT_WARMING = 5
 _STEPS = 10  # a user between two samples of a chain
+_TOGETHER = 4  # chains that take turns: their waits for memory overlap
 _PACING = 32  # worms by which the steps of a worm are measured
 _GIANT_PACING = 4
 
@@ -194,21 +195,25 @@ class Chains:
         return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
 
     def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
+        together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
         calls = [
-            partial(self._stretch, k, self._runs * self.number + k, each, matchings)
-            for k in range(self.number)
+            partial(self._stretch, k, k + together, each, matchings)
+            for k in range(0, self.number, together)
         ]
-        seconds = self.sample_seconds * each
-        runs = list(effort.chunks(calls, each=seconds, number=self.number))
+        seconds = self.sample_seconds * each * together
+        stretches = effort.chunks(calls, each=seconds, number=len(calls))
+        runs = [run for stretch in stretches for run in stretch]
         self._ends = [run.last for run in runs]
         self._runs += 1
         return runs
 
-    def _stretch(self, chain: int, index: int, samples: int, matchings: bool) -> Any:
-        return self._worm.run(
-            self._ends[chain],
+    def _stretch(
+        self, first: int, last: int, samples: int, matchings: bool
+    ) -> list[_native.WormSamples]:
+        return self._worm.run_together(
+            np.stack(self._ends[first:last]),
             self._seed,
-            index,
+            self._runs * self.number + first,
             samples=samples,
             worms=self.worms,
             matchings=matchings,
