@@ -38,7 +38,7 @@ _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving 
 _CLASSES_RATE = 4e6  # operations a second
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
 _FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
-_BAND_SERVES = 0.5  # predicted seconds up to which no other way is looked for
+_BAND_SERVES = 10.0  # predicted seconds up to which no other way is looked for
 _GIANT = 10_000  # users from which one look at the width comes before any search
 _CONTRACTION = 2e-5  # seconds a user that contracting takes, in Python
 
