@@ -296,7 +296,7 @@ def _log(sizes: _Sizes) -> Iterator[Line]:
     def doubles() -> tuple[float, float]:
         weighted = am.Graph.from_biadjacency(graph.to_scipy().astype(float) * 2.0)
         found = am.count(weighted, budget=3600, executor=HERE)
-        shift = n * math.log(2.0)
+        shift = n * math.log(2.0)  # doubles every matching n times, and keeps to doubles
         return found.low - shift, found.high - shift
 
     timed = race({"integer": integer, "chances": chances, "doubles": doubles}, rounds=1)

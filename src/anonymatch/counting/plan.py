@@ -161,10 +161,15 @@ def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Opt
 def _without_weights(block: Block, scaled: RankOne, context: Context) -> Option:
     """Weights of rank one are the same for all matchings: solve the block without them."""
     inner = choose(scaled.block, context)
+    if not block.exact and inner.rounded is not None:
+        inner = inner.rounded
+    take = inner.take
     return replace(
         inner,
         why=f"{inner.why}; weights of rank one",
         solve=lambda: _with_scale(block, scaled, inner.solve()),
+        take=None if take is None else lambda found: _with_scale(block, scaled, take(found)),
+        rounded=None,
     )
 
 
