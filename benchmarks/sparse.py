@@ -39,6 +39,7 @@ class _Sizes:
     blocks: int
     equal_blocks: int
     cycle: int
+    log: int
     rounds: int
     judged: bool
 
@@ -46,15 +47,15 @@ class _Sizes:
 _SIZES = {
     "tiny": _Sizes(
         beside=(10,), regular=(14,), ring=30, hypercube=3, near_complete=20, blocks=5,
-        equal_blocks=20, cycle=50, rounds=1, judged=False,
+        equal_blocks=20, cycle=50, log=100, rounds=1, judged=False,
     ),
     "quick": _Sizes(
         beside=(30, 40), regular=(60, 80), ring=1000, hypercube=6, near_complete=1000, blocks=1000,
-        equal_blocks=10**4, cycle=10**5, rounds=3, judged=True,
+        equal_blocks=10**4, cycle=10**5, log=10**4, rounds=3, judged=True,
     ),
     "full": _Sizes(
         beside=(30, 40), regular=(60, 80, 100), ring=1000, hypercube=6, near_complete=1000,
-        blocks=1000, equal_blocks=10**5, cycle=10**6, rounds=5, judged=True,
+        blocks=1000, equal_blocks=10**5, cycle=10**6, log=10**5, rounds=5, judged=True,
     ),
 }  # fmt: skip
 
@@ -82,6 +83,7 @@ def lines(size: Size) -> Iterator[Line]:
     yield _different_blocks(sizes)
     yield from _equal_blocks(sizes)
     yield _cycle(sizes)
+    yield from _log(sizes)
 
 
 def _count(graph: am.Graph) -> int:
@@ -261,3 +263,47 @@ def _ryser(cells: npt.NDArray[np.bool_]) -> list[int]:
         sign = (-1) ** (n - len(chosen))
         totals += sign * cells[:, :, chosen].sum(axis=2).prod(axis=1)
     return [int(total) for total in totals]
+
+
+# ---- logs by time
+
+
+def _log_graph(n: int) -> am.Graph:
+    """Messages that leave a mix within 12 of their coming, one a unit of time."""
+    rng = np.random.default_rng(1)
+    came = np.sort(rng.uniform(0, n, n))
+    left = np.sort(came + rng.uniform(0, 12.0, n))
+    starts = np.searchsorted(left, came, "left")
+    degrees = np.searchsorted(left, came + 12.0, "right") - starts
+    indptr = np.concatenate(([0], np.cumsum(degrees)))
+    indices = np.repeat(starts - indptr[:-1], degrees) + np.arange(indptr[-1])
+    ones = np.ones(len(indices), dtype=np.int8)
+    return am.Graph.from_biadjacency(scipy.sparse.csr_array((ones, indices, indptr), shape=(n, n)))
+
+
+def _log(sizes: _Sizes) -> Iterator[Line]:
+    """The integer and chances, and doubles in whose interval it must lie."""
+    n = sizes.log
+    graph = _log_graph(n)
+
+    def integer() -> float:
+        return am.count(fresh(graph), exact=True, budget=3600, executor=HERE).log
+
+    def chances() -> float:
+        found = am.posterior(fresh(graph), budget=3600, executor=HERE)
+        return float(found.chances.sum())
+
+    def doubles() -> tuple[float, float]:
+        weighted = am.Graph.from_biadjacency(graph.to_scipy().astype(float) * 2.0)
+        found = am.count(weighted, budget=3600, executor=HERE)
+        shift = n * math.log(2.0)  # doubles every matching n times, and keeps to doubles
+        return found.low - shift, found.high - shift
+
+    timed = race({"integer": integer, "chances": chances, "doubles": doubles}, rounds=1)
+    low, high = timed["doubles"].answer
+    slack = 1e-12 * abs(low)
+    assert low - slack <= timed["integer"].answer <= high + slack
+    assert abs(timed["chances"].answer - n) < 1e-6 * n
+    limit = n / 1000 if sizes.judged else None  # seconds of one core
+    yield under(f"log by time, n = {n}: exact count", timed["integer"].seconds, limit)
+    yield under(f"log by time, n = {n}: all chances", timed["chances"].seconds, limit)

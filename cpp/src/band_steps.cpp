@@ -147,9 +147,9 @@ Meeting best_meeting(const std::vector<Step>& rows) {
         if (i >= best.layer) before_bits += row_bits(rows[i]);
         const auto size =
             static_cast<double>(std::max(rows[i].states_before(), rows[i].states_after()));
-        peak = std::max(peak, size * digits(there));
+        peak = std::max(peak, size * (digits(there) + 4));
     }
-    best.bytes = 3 * sizeof(std::uint64_t) * peak;
+    best.bytes = sizeof(std::uint64_t) * peak;
     return best;
 }
 

@@ -28,6 +28,7 @@ Stop = npt.NDArray[np.uint8]
 
 # Measured on one core: seconds a unit of work, of a digit of the exact count, of all chances.
 _REAL, _DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
+_LAYERS = 384.0 * 2**20  # bytes of kept layers beyond which making them again costs no more
 _LN2 = math.log(2.0)
 
 
@@ -80,7 +81,8 @@ class BandWay:
 
     def chances(self, memory: float, stop: Stop) -> Found | None:
         """All chances, in the order of the block's edges, and the log of the count."""
-        job = self._run(_native.BandTask.edges, self.weights, _CHANCES, memory, stop)
+        kept = min(memory, _LAYERS) if memory else _LAYERS
+        job = self._run(_native.BandTask.edges, self.weights, _CHANCES, kept, stop)
         if job is None:
             return None
         chances = job.posteriors()

@@ -38,7 +38,7 @@ _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving 
 _CLASSES_RATE = 4e6  # operations a second
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
 _FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
-_BAND_SERVES = 0.5  # predicted seconds up to which no other way is looked for
+_BAND_SERVES = 10.0  # predicted seconds up to which no other way is looked for
 _GIANT = 10_000  # users from which one look at the width comes before any search
 _CONTRACTION = 2e-5  # seconds a user that contracting takes, in Python
 
@@ -161,10 +161,15 @@ def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Opt
 def _without_weights(block: Block, scaled: RankOne, context: Context) -> Option:
     """Weights of rank one are the same for all matchings: solve the block without them."""
     inner = choose(scaled.block, context)
+    if not block.exact and inner.rounded is not None:
+        inner = inner.rounded
+    take = inner.take
     return replace(
         inner,
         why=f"{inner.why}; weights of rank one",
         solve=lambda: _with_scale(block, scaled, inner.solve()),
+        take=None if take is None else lambda found: _with_scale(block, scaled, take(found)),
+        rounded=None,
     )
 
 
