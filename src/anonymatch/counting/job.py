@@ -13,8 +13,8 @@ from typing import TypeVar
 import numpy as np
 
 from anonymatch import _native
-from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.band import Found, Stop
+from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.moduli import Words
