@@ -19,7 +19,7 @@ from anonymatch.counting.block import Block
 from anonymatch.counting.solution import Solution
 from anonymatch.effort import Effort
 
-GO_ON = np.zeros(1, np.uint8)
+GO_ON = bytearray(1)
 
 
 @st.composite

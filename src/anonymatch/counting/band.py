@@ -23,7 +23,7 @@ from anonymatch.effort import CHUNK_SECONDS
 __all__ = ["BandWay", "Found", "Stop", "banded", "find_band"]
 
 Ints = npt.NDArray[np.int32]
-Stop = npt.NDArray[np.uint8]
+Stop = bytearray
 """One byte that tells running work to give up."""
 
 # Measured on one core: seconds a unit of work, of a digit of the exact count, of all chances.
@@ -157,7 +157,7 @@ def banded(
     ``otherwise`` serves minors, sums too large for digits, and weights that spread too far for one
     scale a layer; with ``rounded`` also a count without weights is a double.
     """
-    go_on = np.zeros(1, np.uint8)
+    go_on = bytearray(1)
     otherwise = cache(otherwise)
 
     def total() -> int:
