@@ -6,6 +6,7 @@ import math
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -108,10 +109,32 @@ def test_the_error_is_proven(block: Block) -> None:
 
 
 @given(blocks(weighted=False), st.randoms(use_true_random=False))
-def test_users_may_come_in_any_order(block: Block, random: object) -> None:
+def test_users_may_come_in_any_order(block: Block, random: Random) -> None:
     rows = list(range(block.n_users))
-    random.shuffle(rows)  # type: ignore[attr-defined]
-    matrix = block.dense()[rows]
+    random.shuffle(rows)
+
+    assert_same_chances(block, rows, list(range(block.n_behaviours)))
+
+
+def test_behaviours_may_come_in_any_order() -> None:
+    random = Random(1)
+    n = 60
+    starts = [max(0, i - 2 - i % 3) for i in range(n)]
+    stops = [min(n, i + 4 + i % 2) for i in range(n)]
+    starts, stops = sorted(starts), sorted(stops)
+    indptr = np.cumsum([0, *(b - a for a, b in zip(starts, stops, strict=True))]).astype(np.int32)
+    indices = np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
+    block = Block(n, n, indptr, indices.astype(np.int32))
+    for _ in range(5):
+        rows, columns = list(range(n)), list(range(n))
+        random.shuffle(rows)
+        random.shuffle(columns)
+        assert_same_chances(block, rows, columns)
+
+
+def assert_same_chances(block: Block, rows: list[int], columns: list[int]) -> None:
+    """The block with its users and behaviours so renamed is a band with the same chances."""
+    matrix = block.dense()[rows][:, columns]
     indptr = np.concatenate(([0], np.cumsum(matrix.sum(axis=1)))).astype(np.int32)
     mixed = Block(block.n_users, block.n_behaviours, indptr, np.nonzero(matrix)[1].astype(np.int32))
     found, straight = way_of(mixed).chances(0.0, GO_ON), way_of(block).chances(0.0, GO_ON)
@@ -120,7 +143,8 @@ def test_users_may_come_in_any_order(block: Block, random: object) -> None:
     assert straight is not None
     table = np.zeros(matrix.shape)
     table[np.nonzero(matrix)] = found.chances
-    assert table[np.argsort(rows)][np.nonzero(block.dense())] == pytest.approx(straight.chances)
+    back = table[np.argsort(rows)][:, np.argsort(columns)]
+    assert back[np.nonzero(block.dense())] == pytest.approx(straight.chances, abs=1e-13)
 
 
 def test_what_is_no_band_is_left_to_others() -> None:

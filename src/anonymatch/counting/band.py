@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +23,17 @@ from anonymatch.effort import CHUNK_SECONDS
 __all__ = ["BandWay", "Found", "Stop", "banded", "find_band"]
 
 Ints = npt.NDArray[np.int32]
+Ints64 = npt.NDArray[np.int64]
 Stop = bytearray
 """One byte that tells running work to give up."""
 
 # Measured on one core: seconds a unit of work, of a digit of the exact count, of all chances.
 _REAL, _DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
 _LAYERS = 384.0 * 2**20  # bytes of kept layers beyond which making them again costs no more
+_REORDERED = (
+    2 * _native.FRONTIER_WIDTH_LIMIT
+)  # of a first order; wider ones hide no band that helps
+_ROUNDS = 8
 _LN2 = math.log(2.0)
 
 
@@ -46,7 +51,7 @@ class BandWay:
 
     starts: Ints
     stops: Ints
-    order: npt.NDArray[np.int64] | None  # the edges of the block by row of the band; None: as is
+    order: Ints64 | None  # the edges of the block by row of the band; None: as is
     weights: Floats | None
     width: int
     seconds: float  # of the count over doubles
@@ -107,31 +112,37 @@ class BandWay:
 
 
 def find_band(block: Block) -> BandWay | None:
-    """The block as a band, if users can be put in order so that it is one; linear in edges."""
-    starts, stops = block.indices[block.indptr[:-1]], block.indices[block.indptr[1:] - 1] + 1
-    if (stops - starts != np.diff(block.indptr)).any() or (
-        block.exact and block.weights is not None
-    ):
+    """The block as a band, if users and behaviours can be put in order so that it is one.
+
+    Linear in edges when behaviours are in order already; else a search finds a first order.
+    """
+    if block.exact and block.weights is not None:
         return None
-    order = None
-    weights = block.weights
-    if (np.diff(starts) < 0).any() or (np.diff(stops) < 0).any():
-        rows = np.lexsort((stops, starts))
-        order = _edges_of(block, rows)
-        starts, stops = starts[rows], stops[rows]
-        weights = None if weights is None else weights[order]
-        if (np.diff(stops) < 0).any():
+    users, behaviours = np.repeat(np.arange(block.n_users), np.diff(block.indptr)), block.indices
+    ends = _ends(users, behaviours, block.n_users)
+    place: Ints64 = behaviours.astype(np.int64)
+    if (ends[1] - ends[0] != np.diff(block.indptr)).any():
+        found = _places_by_time(block, users)
+        if found is None:
             return None
-    if (starts[1:] > stops[:-1]).any():
+        place = found
+        ends = _ends(users, place, block.n_users)
+    rows = np.lexsort(ends[::-1])
+    starts, stops = ends[0][rows].astype(np.int32), ends[1][rows].astype(np.int32)
+    if (np.diff(stops) < 0).any() or (starts[1:] > stops[:-1]).any():
         return None
     plan = _native.plan_band(starts, stops)
     if not plan.feasible:
         return None
+    rank = np.empty(block.n_users, np.int64)
+    rank[rows] = np.arange(block.n_users)
+    order = np.lexsort((place, rank[users]))
+    straight = bool((np.diff(order) == 1).all())
     return BandWay(
         starts=starts,
         stops=stops,
-        order=order,
-        weights=weights,
+        order=None if straight else order,
+        weights=block.weights if straight or block.weights is None else block.weights[order],
         width=plan.width,
         seconds=_REAL * plan.work,
         words_seconds=_DIGIT * plan.words_work if plan.words else math.inf,
@@ -141,6 +152,38 @@ def find_band(block: Block) -> BandWay | None:
         edges_memory=plan.least_edge_bytes,
         roundings=plan.roundings,
     )
+
+
+def _places_by_time(block: Block, users: Ints64) -> Ints64 | None:
+    """For every edge the place of its behaviour in an order that makes the block a band, or None.
+
+    From a first order of the users, either side is sorted by the ends of its neighbours in turn;
+    in a band, right neighbours are soon right everywhere.
+    """
+    plan = _native.plan_frontier(block, 0.0)
+    if plan.width > _REORDERED:
+        return None
+    at = np.empty(block.n_users, np.int64)
+    at[plan.order] = np.arange(block.n_users)
+    degrees = np.diff(block.indptr)
+    for _ in range(_ROUNDS):
+        seen = _ends(block.indices, at[users], block.n_behaviours)
+        behaviours = np.empty(block.n_behaviours, np.int64)
+        behaviours[np.lexsort((seen[0], seen[0] + seen[1]))] = np.arange(block.n_behaviours)
+        ends = _ends(users, behaviours[block.indices], block.n_users)
+        if (ends[1] - ends[0] == degrees).all():
+            return behaviours[block.indices]
+        at[np.lexsort((ends[0], ends[0] + ends[1]))] = np.arange(block.n_users)
+    return None
+
+
+def _ends(labels: npt.NDArray[Any], values: npt.NDArray[Any], n: int) -> tuple[Ints64, Ints64]:
+    """The least value of every label, and one beyond its largest."""
+    first = np.full(n, np.iinfo(np.int64).max)
+    last = np.full(n, -1)
+    np.minimum.at(first, labels, values)
+    np.maximum.at(last, labels, values)
+    return first, last + 1
 
 
 def banded(
@@ -187,15 +230,6 @@ def banded(
             block, total=total, minors=lambda: otherwise().minors, posteriors=posteriors
         )
     return Solution(block, real=real, posteriors=posteriors)
-
-
-def _edges_of(block: Block, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Places of the edges of the rows, one row after the other."""
-    lengths = np.diff(block.indptr)[rows].astype(np.int64)
-    ends = np.cumsum(lengths)
-    shifts = np.repeat(block.indptr[:-1][rows] - (ends - lengths), lengths)
-    places: npt.NDArray[np.int64] = shifts + np.arange(block.n_edges)
-    return places
 
 
 def _log(job: _native.Band) -> float:

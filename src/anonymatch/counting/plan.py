@@ -93,7 +93,8 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     band = _band(block, context, math.inf)
     if band is not None:  # what else works in some order of users is dearer
         found.append(band)
-        offers = (_subset,) if band.seconds <= _BAND_SERVES else (_subset, _classes)
+        dear = (band.rounded or band).seconds > _BAND_SERVES
+        offers = (_subset, _classes) if dear else (_subset,)
     elif block.n_users > _GIANT and frontier.far_from_narrow(block):
         offers = (_near_complete, _classes)  # the others cannot reach it, and searching is dear
     for offer in offers:
