@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
+from anonymatch.audits import campaign
 from anonymatch.audits.gates import parse_gates
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation, Passage
@@ -273,3 +274,22 @@ def test_a_score_counts_lost_messages_too() -> None:
         promised += score.promised * score.guesses
         variance += (score.error * score.guesses) ** 2
     assert abs(right - promised) < 4 * math.sqrt(variance)
+
+
+def test_the_campaign_of_a_large_log_turns_to_each_block_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = am.partition([3, 4, 2, 1])
+    matching = np.arange(10)
+    exact = am.audit(Observation(graph=graph, source="", truth=matching), steps=3)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise am.BudgetError("too long", seconds=1e9, memory=0.0)
+
+    monkeypatch.setattr(campaign, "attack", refuse)
+    found = am.audit(Observation(graph=graph, source="", truth=matching))
+
+    assert [step.target for step in found.campaign.steps] == [3, 0, 7]
+    assert found.campaign.steps[-1].bits_left == pytest.approx(math.log2(6 * 24 * 2 / 3 / 4 / 2))
+    assert "one user in each block" in found.campaign.reason
+    assert exact.campaign.reason == ""

@@ -214,7 +214,7 @@ def _attack(found: am.Audit) -> list[RenderableType]:
         doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} users still in doubt"
         said += (
             f" After {words.plural(len(steps), 'exposure')} {last.bits_left:.5g} bits are left"
-            f"{doubt}."
+            f"{doubt}{f' ({found.campaign.reason})' if found.campaign.reason else ''}."
         )
     elif found.campaign.reason:
         said += f" No campaign: {found.campaign.reason}."
