@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from anonymatch.counting.bounds import bregman
 from anonymatch.counting.dispatch import count, posterior
@@ -150,6 +149,8 @@ def _with_strangers(graph: Graph, lost: int, number: int) -> Graph:
 
     With losses and cover traffic at once, only so all places for lost messages are taken.
     """
+    from scipy.sparse import csr_array
+
     check_memory(
         16 * number * (graph.n_behaviours - lost),
         f"{several(number, 'message')} out that are nobody's, with losses at the same time,",
