@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anonymatch.counting.bounds import bregman
-from anonymatch.counting.dispatch import count, posterior
+from anonymatch.counting.dispatch import count, known_posterior
 from anonymatch.counting.posterior import Posterior
 from anonymatch.counting.result import Count
 from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.limits import check_memory
-from anonymatch.graph.structure import structure, witness
+from anonymatch.graph.structure import witness
 from anonymatch.measures import system
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.passages import passage_count, passage_figures
@@ -60,7 +60,7 @@ class Answers:
     edges : int
         Pairs of a user and a candidate.
     chances : Posterior or None
-        None for a passage, and beyond the budget.
+        None for a passage, and unless all are known.
     confidence : float
         Chance that the intervals hold; 1.0 means proven.
     """
@@ -122,10 +122,9 @@ def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
     found = _count(support, work)
     weight = _count(seen, work) if seen.weighted else found
     chances = _chances(seen, work)
-    error = 0.0 if chances is None else chances.margins
-    known = _unknown(seen) if chances is None else chances.chances
+    complete = not np.isnan(chances.chances).any()
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
-    entropy = system.matching_entropy(weight, chances, seen, found)
+    entropy = system.matching_entropy(weight, chances if complete else None, seen, found)
     edges = graph.n_edges
     if lost:
         edges -= int(graph.behaviour_degrees[n_real:].sum())
@@ -137,10 +136,10 @@ def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
         ),
         bound=max(_bound(seen) - alike, 0.0),
         full=_full(n_users, n_real, n_users - lost),
-        users=user_figures(seen, known, error, alike=lost).first(n_users),
+        users=user_figures(seen, chances.chances, chances.margins, alike=lost).first(n_users),
         edges=edges,
-        chances=None if strangers else chances,
-        confidence=confidence if chances is None else min(confidence, chances.confidence),
+        chances=chances if complete and not strangers else None,
+        confidence=min(confidence, chances.confidence),
     )
 
 
@@ -197,7 +196,10 @@ def entropy_of(graph: Graph, work: Work) -> Figure:
     found = _count(support, work)
     if not graph.weighted:
         return Figure(found.log, found.low, found.high)
-    return system.matching_entropy(_count(graph, work), _chances(graph, work), graph, found)
+    chances = _chances(graph, work)
+    complete = not np.isnan(chances.chances).any()
+    weight = _count(graph, work)
+    return system.matching_entropy(weight, chances if complete else None, graph, found)
 
 
 def _count(graph: Graph, work: Work) -> Count:
@@ -213,17 +215,15 @@ def _count(graph: Graph, work: Work) -> Count:
     return count(graph, exact=False, budget=share, seed=work.seed, **places)
 
 
-def _chances(graph: Graph, work: Work) -> Posterior | None:
-    try:
-        return posterior(
-            graph,
-            budget=replace(work.budget, seconds=work.budget.seconds / 2),
-            seed=work.seed,
-            executor=work.executor,
-            progress=work.progress,
-        )
-    except BudgetError:
-        return None
+def _chances(graph: Graph, work: Work) -> Posterior:
+    """Chances of all edges; NaN in blocks that the budget does not reach."""
+    return known_posterior(
+        graph,
+        budget=replace(work.budget, seconds=work.budget.seconds / 2),
+        seed=work.seed,
+        executor=work.executor,
+        progress=work.progress,
+    )
 
 
 def _bound(graph: Graph) -> float:
@@ -236,13 +236,6 @@ def _bound(graph: Graph) -> float:
     by_users = bregman(np.concatenate((graph.degrees, more)))
     by_behaviours = bregman(graph.behaviour_degrees + spare)
     return min(by_users, by_behaviours) - math.lgamma(spare + 1)
-
-
-def _unknown(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Chances where nothing is known but which edges are in some matching."""
-    shape = structure(graph)
-    inside = shape.block_of_user[graph.rows()] == shape.block_of_behaviour[graph.indices]
-    return np.where(inside, np.nan, 0.0)
 
 
 def _without_places(found: Count, alike: float) -> Count:

@@ -18,13 +18,13 @@ _BINS = 10
 
 def score(seen: Observation, found: Answers) -> Score | None:
     """How often best guesses are right, and how often they should be; None without a truth."""
-    if seen.truth is None or not found.users.known:
+    if seen.truth is None:
         return None
     users = found.users
     truth = seen.truth
     if np.count_nonzero(truth < 0) == seen.lost:  # all whose truth is not known are the lost ones
         truth = np.where(truth < 0, LOST, truth)
-    judged = truth != -1
+    judged = (truth != -1) & ~np.isnan(users.chance.value)
     if not judged.any():
         return None
     promised = users.chance.value[judged]

@@ -43,9 +43,9 @@ the surest guess is 0 with 25 %.'
     if identified == users:
         return f"Every {noun} is identified."
     said = [f"{_between(bits.low, bits.high, 0.02)} bits of doubt per {noun}"]
-    if figures.known:
-        typical = float(np.median(figures.effective.value))
-        said.append(f"a typical one hides among {typical:.3g} {others}")
+    low, high = (float(np.median(end)) for end in (figures.effective.low, figures.effective.high))
+    if high < 2.0 * low:
+        said.append(f"a typical one hides among {_between(low, high, 0.01 * high)} {others}")
     if identified:
         share = 100 * identified / users
         shown = f"{share:.2g} %" if share >= 0.1 else "under 0.1 %"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from anonymatch.arguments import real, whole
 from anonymatch.counting.bounds import block_bounds
-from anonymatch.counting.edge_estimate import EdgeEstimate
+from anonymatch.counting.edge_estimate import UNKNOWN, EdgeEstimate
 from anonymatch.counting.estimate import CONFIDENCE, Estimate
 from anonymatch.counting.job import Job, Settings
 from anonymatch.counting.plan import METHODS
@@ -26,7 +26,7 @@ from anonymatch.errors import InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.structure import witness
 
-__all__ = ["count", "posterior"]
+__all__ = ["count", "known_posterior", "posterior"]
 
 
 def count(
@@ -145,17 +145,36 @@ def posterior(
     >>> p.counts["ann"]
     {'x': 1, 'y': 1}
     """
-    check_graph(graph)
     settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
+    return _posterior(graph, settings, Promise.of(epsilon, delta))
+
+
+def known_posterior(
+    graph: Graph,
+    *,
+    budget: Budget | float | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Posterior:
+    """The same, where chances in blocks that the budget does not reach at all are NaN."""
+    settings = _settings("auto", None, budget, None, None, seed, executor, progress)
+    return _posterior(graph, settings, None, partial=True)
+
+
+def _posterior(
+    graph: Graph, settings: Settings, promise: Promise | None, *, partial: bool = False
+) -> Posterior:
+    check_graph(graph)
     why = witness(graph)
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
     job = Job(graph, settings, edges=True)
-    promise = None if settings.exact else Promise.of(epsilon, delta)
+    promise = None if settings.exact else promise
     estimates: dict[int, EdgeEstimate] | None
     if promise is None:
         over = job.beyond_budget()
-        estimates = None if over and settings.exact else job.estimate_edges(over)
+        estimates = None if over and settings.exact else job.estimate_edges(over, partial=partial)
     else:
         estimates = job.keep_edges(promise)
     if estimates is None:
@@ -173,6 +192,7 @@ def posterior(
         else:
             chances[edges], of_error = job.solution(k).posteriors
             error, rounding = max(error, of_error), max(rounding, of_error)
+    sampled = {k: one for k, one in estimates.items() if one.method != UNKNOWN}
     chances.setflags(write=False)
     errors.setflags(write=False)
     exactly = not estimates and (not graph.weighted or settings.exact)
@@ -181,10 +201,10 @@ def posterior(
         chances=chances,
         exact=exactly,
         error=error,
-        errors=errors if estimates else None,
+        errors=errors if sampled else None,
         rounding=rounding,
-        confidence=1.0 if not estimates else 1.0 - promise.delta if promise else CONFIDENCE,
-        seed=settings.seed if estimates else None,
+        confidence=1.0 if not sampled else 1.0 - promise.delta if promise else CONFIDENCE,
+        seed=settings.seed if sampled else None,
         method=_methods(job, {k: one.method for k, one in estimates.items()}),
         plan=job.plan,
         exact_counts=(lambda: _exact_counts(job)) if exactly else None,

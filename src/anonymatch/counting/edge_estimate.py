@@ -18,7 +18,9 @@ from anonymatch.counting.guide import TreeDraws, messages
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
 
-__all__ = ["EdgeEstimate", "estimate_edges"]
+__all__ = ["UNKNOWN", "EdgeEstimate", "estimate_edges"]
+
+UNKNOWN = "out of reach"
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,6 +39,10 @@ class EdgeEstimate:
     chances: Floats
     errors: Floats
     method: str
+
+    @classmethod
+    def unknown(cls, n_edges: int) -> EdgeEstimate:
+        return cls(np.full(n_edges, np.nan), np.zeros(n_edges), UNKNOWN)
 
 
 def estimate_edges(

@@ -189,8 +189,13 @@ class Job:
             found |= self._kept(k, share.keep_edges)
         return found
 
-    def estimate_edges(self, over: frozenset[int]) -> dict[int, EdgeEstimate] | None:
-        """Chances in the kinds beyond the budget, by place; None if one is out of reach."""
+    def estimate_edges(
+        self, over: frozenset[int], *, partial: bool
+    ) -> dict[int, EdgeEstimate] | None:
+        """Chances in the kinds beyond the budget, by place.
+
+        If one is out of reach: None, or with ``partial`` NaN for its chances.
+        """
         found = {}
         for k in sorted(over):
             kind = self.kinds[k]
@@ -200,9 +205,9 @@ class Job:
                 allowed=replace(self._allowed(kind, len(over)), half_width=_CLOSE_CHANCE),
                 effort=self.effort,
             )
-            if one is None:
+            if one is None and not partial:
                 return None
-            found[k] = one
+            found[k] = one or EdgeEstimate.unknown(kind.block.n_edges)
         return found
 
     def refusal(self, what: str) -> BudgetError:
