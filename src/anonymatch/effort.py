@@ -7,22 +7,27 @@ that answers do not depend on where they ran. The loop runs them here, on thread
 
 from __future__ import annotations
 
+import math
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from anonymatch.arguments import real
+from anonymatch.chunks import MOST_CHUNKS, Place, results
 from anonymatch.errors import BudgetError, InputError
+from anonymatch.plain import fingerprint
+from anonymatch.runs import MISSING, Run
+from anonymatch.shared import Remote
 
 __all__ = [
     "CHUNK_SECONDS",
     "Budget",
     "Effort",
     "Progress",
+    "borders",
     "check_place",
     "in_words",
     "usable_cores",
@@ -35,6 +40,22 @@ Progress = Callable[[float, float], None]
 
 CHUNK_SECONDS = 0.05  # short enough for Ctrl-C and a smooth bar, long enough to hide the overhead
 _THREADS_PAY_FROM = 0.05  # predicted seconds below which starting threads costs more than it gains
+_RECORDS_PAY_FROM = 0.01  # predicted seconds below which work is done again rather than recorded
+
+
+def borders(units: int, seconds: float, finer: int = 1) -> list[int]:
+    """Where units of work are cut, if all take so many predicted seconds: never by who does them.
+
+    ``finer``: how many times shorter than usual, for units of different sizes.
+
+    Examples
+    --------
+    >>> borders(8, 0.15)
+    [0, 2, 5, 8]
+    """
+    number = finer * math.ceil(min(seconds / CHUNK_SECONDS, MOST_CHUNKS))
+    number = max(1, min(units, number))
+    return [units * k // number for k in range(number + 1)]
 
 
 def usable_cores() -> int:
@@ -152,7 +173,8 @@ class Effort:
         self, *, executor: Executor | None = None, progress: Progress | None = None
     ) -> None:
         check_place(executor, progress)
-        self._executor = executor
+        self._run = executor if isinstance(executor, Run) else None
+        self._executor = executor.executor if isinstance(executor, Run) else executor
         self._progress = progress
         self._total = 0.0
         self._done = 0.0
@@ -168,37 +190,48 @@ class Effort:
             self._progress(min(self._done, self._total), self._total)
 
     def chunks(self, calls: Iterable[Callable[[], T]], *, each: float, number: int) -> Iterator[T]:
-        """Results of the calls, in their order; ``each`` is the predicted seconds of one call."""
-        with self._place(each * number, number) as executor:
-            if executor is None:
-                for call in calls:
-                    result = call()
-                    self.advance(each)
-                    yield result
-                return
-            pending: deque[Future[T]] = deque()
-            try:
-                for call in calls:
-                    pending.append(executor.submit(call))
-                    if len(pending) > 4 * usable_cores():
-                        yield self._next(pending, each)
-                while pending:
-                    yield self._next(pending, each)
-            finally:
-                for future in pending:
-                    future.cancel()
+        """Results of the calls, in their order; ``each`` is the predicted seconds of one call.
+
+        Calls are partials of functions at the top of modules over plain values and ``Shared`` ones,
+        so that they can travel and be recorded.
+        """
+        seconds = each * number
+        with self._place(seconds, number) as place:
+            run = self._run if seconds >= _RECORDS_PAY_FROM else None
+            for result in results(calls, each=each, number=number, place=place, run=run):
+                self.advance(each)
+                yield result
+
+    def once(self, what: tuple[object, ...], seconds: float, compute: Callable[[], T]) -> T:
+        """The result of work that tells its own progress and cannot be cut, recorded when it ends.
+
+        ``what`` names it: everything that the result depends on.
+        """
+        run = self._run
+        if run is None or seconds < _RECORDS_PAY_FROM:
+            return compute()
+        key = fingerprint(what)
+        result = run.find(key)
+        if result is not MISSING:
+            self.advance(seconds)
+            known: T = result
+            return known
+        job = run.begin(key, str(what[0]), 1, seconds)
+        computed = compute()
+        run.keep(job, [(key, computed)], seconds)
+        run.finish(job)
+        return computed
 
     @contextmanager
-    def _place(self, seconds: float, number: int) -> Iterator[Executor | None]:
-        if self._executor is not None:
-            yield self._executor
-        elif number < 2 or seconds < _THREADS_PAY_FROM or usable_cores() < 2:
-            yield None
+    def _place(self, seconds: float, number: int) -> Iterator[Place]:
+        executor = self._executor
+        if isinstance(executor, Remote) and seconds < executor.pays_from:
+            executor = None
+        cores = usable_cores()
+        if executor is not None:
+            yield Place(executor, cores)
+        elif number < 2 or seconds < _THREADS_PAY_FROM or cores < 2:
+            yield Place(None, 1)
         else:
-            with ThreadPoolExecutor(usable_cores()) as executor:
-                yield executor
-
-    def _next(self, pending: deque[Future[T]], each: float) -> T:
-        result = pending.popleft().result()
-        self.advance(each)
-        return result
+            with ThreadPoolExecutor(cores) as threads:
+                yield Place(threads, cores)

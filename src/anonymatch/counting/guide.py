@@ -17,6 +17,7 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.effort import CHUNK_SECONDS, Effort
+from anonymatch.shared import Shared
 
 __all__ = ["Chains", "Guide", "TreeDraws", "spread_of"]
 
@@ -69,6 +70,10 @@ class Guide:
     def _paths(self) -> _native.Guided:
         return _native.Guided(self.block, kappa=self.kappa, children=1)
 
+    @cached_property
+    def _shared(self) -> Shared[Guide]:
+        return Shared(Guide, self.block, self.kappa, self.seed, value=self)
+
     @property
     def path_seconds(self) -> float:
         """Of a plain draw, and of following a matching."""
@@ -82,34 +87,38 @@ class Guide:
     def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
         """Trees [first, last): the mean of their weights is unbiased for the count."""
         seed = _mixed(self.seed, 1)
-        draw = partial(_tree_draws, self, seed, marginals)
-        return _joined(list(_in_chunks(draw, first, last, self.tree_seconds, effort)))
+        draw = partial(_tree_draws, self._shared, seed, marginals)
+        parts = _in_chunks(draw, first, last, self.tree_seconds, effort)
+        return _joined([_native.GuidedDraws(*part) for part in parts])
 
     def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
         """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
-        draw = partial(_path_draws, self, _mixed(self.seed, 2))
+        draw = partial(_path_draws, self._shared, _mixed(self.seed, 2))
         parts = list(_in_chunks(draw, first, last, self.path_seconds, effort))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def follow(self, matchings: Matchings, effort: Effort) -> Floats:
         """The log weights that plain draws would have had if they had chosen these matchings."""
-        draw = partial(_followed, self, matchings)
-        return np.concatenate(list(_in_chunks(draw, 0, len(matchings), self.path_seconds, effort)))
+        each = _per_chunk(self.path_seconds)
+        starts = range(0, len(matchings), each)
+        calls = (partial(_followed, self._shared, matchings[k : k + each]) for k in starts)
+        seconds = self.path_seconds * each
+        return np.concatenate(list(effort.chunks(calls, each=seconds, number=len(starts))))
 
 
 def _tree_draws(
-    guide: Guide, seed: int, marginals: bool, first: int, last: int
+    guide: Shared[Guide], seed: int, marginals: bool, first: int, last: int
 ) -> _native.GuidedDraws:
-    return guide._trees.draws(seed, first, last, marginals=marginals)
+    return guide.get()._trees.draws(seed, first, last, marginals=marginals)
 
 
-def _path_draws(guide: Guide, seed: int, first: int, last: int) -> tuple[Floats, Matchings]:
-    drawn = guide._paths.draws(seed, first, last, matchings=True)
+def _path_draws(guide: Shared[Guide], seed: int, first: int, last: int) -> tuple[Floats, Matchings]:
+    drawn = guide.get()._paths.draws(seed, first, last, matchings=True)
     return drawn.log_weights, drawn.matchings
 
 
-def _followed(guide: Guide, matchings: Matchings, first: int, last: int) -> Floats:
-    return guide._paths.log_weights_of(matchings[first:last])
+def _followed(guide: Shared[Guide], matchings: Matchings) -> Floats:
+    return guide.get()._paths.log_weights_of(matchings)
 
 
 def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
@@ -139,8 +148,9 @@ class Chains:
     def _worm(self) -> _native.Worm:
         return _native.Worm(self.block)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_worm"}
+    @cached_property
+    def _shared(self) -> Shared[_native.Worm]:
+        return Shared(_native.Worm, self.block, value=self._worm)
 
     @property
     def sample_seconds(self) -> float:
@@ -167,28 +177,40 @@ class Chains:
 
     def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
         calls = [
-            partial(self._stretch, k, self._runs * _CHAINS + k, each, matchings)
-            for k in range(_CHAINS)
+            partial(
+                _stretch,
+                self._shared,
+                end,
+                self._seed,
+                self._runs * _CHAINS + k,
+                each,
+                self.worms,
+                matchings,
+            )
+            for k, end in enumerate(self._ends)
         ]
         seconds = self.sample_seconds * each
-        runs = list(effort.chunks(calls, each=seconds, number=_CHAINS))
+        found = effort.chunks(calls, each=seconds, number=_CHAINS)
+        runs = [_native.WormSamples(*run) for run in found]
         self._ends = [run.last for run in runs]
         self._runs += 1
         return runs
 
-    def _stretch(self, chain: int, index: int, samples: int, matchings: bool) -> Any:
-        return self._worm.run(
-            self._ends[chain],
-            self._seed,
-            index,
-            samples=samples,
-            worms=self.worms,
-            matchings=matchings,
-        )
-
     @staticmethod
     def number() -> int:
         return _CHAINS
+
+
+def _stretch(
+    worm: Shared[_native.Worm],
+    start: Matchings,
+    seed: int,
+    index: int,
+    samples: int,
+    worms: int,
+    matchings: bool,
+) -> _native.WormSamples:
+    return worm.get().run(start, seed, index, samples=samples, worms=worms, matchings=matchings)
 
 
 def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
@@ -207,10 +229,14 @@ def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
 
 
 def _in_chunks(call: Any, first: int, last: int, seconds: float, effort: Effort) -> Iterator[Any]:
-    each = max(1, int(CHUNK_SECONDS / seconds))
-    borders = list(range(first, last, each))
-    calls = (partial(call, begin, min(begin + each, last)) for begin in borders)
-    return effort.chunks(calls, each=seconds * each, number=len(borders))
+    each = _per_chunk(seconds)
+    starts = range(first, last, each)
+    calls = (partial(call, begin, min(begin + each, last)) for begin in starts)
+    return effort.chunks(calls, each=seconds * each, number=len(starts))
+
+
+def _per_chunk(seconds: float) -> int:
+    return max(1, int(CHUNK_SECONDS / seconds))
 
 
 def _mixed(seed: tuple[int, ...], use: int) -> int:

@@ -30,6 +30,7 @@ _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
 _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
 _CLOSE_CHANCE = 0.01  # half-width of a chance
 _ESTIMATE_BYTES = 500.0  # an edge
+_CUT = ("signs", "ryser")  # methods that run as chunks, each recorded
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
 
@@ -62,11 +63,20 @@ class Job:
         self.kinds: list[Kind] = [self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()]
         context = Context(edges=edges, budget=settings.budget, effort=self.effort)
         self.options: list[Option] = [
-            choose(kind.block, context, settings.method) for kind in self.kinds
+            self._recorded(choose(kind.block, context, settings.method)) for kind in self.kinds
         ]
         steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
         steps += _small_steps(self.small, users[small], n_edges[small])
         self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
+
+    def _recorded(self, option: Option) -> Option:
+        """The option with its answers recorded where the method cannot be cut into chunks."""
+        if option.method in _CUT:
+            return option
+        what = (option.method, option.why, option.seconds)
+        return replace(
+            option, solve=lambda: option.solve().recorded(what, option.seconds, self.effort)
+        )
 
     def beyond_budget(self) -> frozenset[int]:
         """Kinds, by place, that the budget does not reach; the cheapest are served first."""
