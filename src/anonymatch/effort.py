@@ -30,6 +30,7 @@ __all__ = [
     "borders",
     "check_place",
     "in_words",
+    "time_in_words",
     "usable_cores",
 ]
 
@@ -131,6 +132,24 @@ def in_words(seconds: float, memory: float) -> str:
     >>> in_words(0.2, 2**20)
     'under a second and 1 MiB'
     """
+    time = time_in_words(seconds)
+    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
+        if memory >= size:
+            amount = memory / size
+            return f"{time} and " + (
+                f"{amount:.3g} {unit}" if amount < 1e6 else f"more than a million {unit}"
+            )
+    return f"{time} and under 1 MiB"
+
+
+def time_in_words(seconds: float) -> str:
+    """A predicted time as people say it.
+
+    Examples
+    --------
+    >>> time_in_words(90)
+    'about 90 seconds'
+    """
     for unit, length in (
         ("years", 365.25 * 86400),
         ("days", 86400),
@@ -139,20 +158,11 @@ def in_words(seconds: float, memory: float) -> str:
         ("seconds", 1),
     ):
         if seconds >= 2 * length or (unit == "seconds" and seconds >= 1):
-            number = f"{seconds / length:.3g}"
-            time = f"about {number} {unit if number != '1' else unit[:-1]}"
             if seconds >= 1e6 * length:
-                time = f"more than a million {unit}"
-            break
-    else:
-        time = "under a second"
-    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if memory >= size:
-            amount = memory / size
-            return f"{time} and " + (
-                f"{amount:.3g} {unit}" if amount < 1e6 else f"more than a million {unit}"
-            )
-    return f"{time} and under 1 MiB"
+                return f"more than a million {unit}"
+            number = f"{seconds / length:.3g}"
+            return f"about {number} {unit if number != '1' else unit[:-1]}"
+    return "under a second"
 
 
 def check_place(executor: object, progress: object) -> None:

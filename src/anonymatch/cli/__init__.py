@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 2 bad input, 130 interrupted."""
+    """Run one command and return its exit code: 0 done, 1 stopped, 2 bad input, 130 interrupted."""
     given = sys.argv[1:] if arguments is None else arguments
     if given == ["--version"]:  # without typer, which takes longer to import than this to answer
         from anonymatch import __version__

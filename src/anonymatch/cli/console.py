@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from anonymatch.cli import words
 from anonymatch.effort import Progress, in_words
-from anonymatch.errors import AnonymatchError, BudgetError
+from anonymatch.errors import AnonymatchError, BudgetError, StoppedError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -31,6 +31,7 @@ __all__ = [
     "BAD_INPUT",
     "DONE",
     "INTERRUPTED",
+    "STOPPED",
     "as_text",
     "finish",
     "note",
@@ -41,7 +42,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+DONE, STOPPED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
 _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
 
@@ -62,6 +63,8 @@ def finish(arguments: list[str]) -> int:
         return DONE
     except BudgetError as error:
         return _refuse(_over_budget(error))
+    except StoppedError as error:
+        return _refuse(str(error), STOPPED)
     except AnonymatchError as error:
         return _refuse(str(error))
     except BrokenPipeError:  # the reader of the pipe has seen enough
@@ -100,9 +103,9 @@ def _not_written(error: OSError) -> str:
     return f"cannot write the answer ({error.strerror or error}){room}"
 
 
-def _refuse(message: str) -> int:
+def _refuse(message: str, exit_code: int = BAD_INPUT) -> int:
     print(f"error: {words.name(message)}", file=sys.stderr)
-    return BAD_INPUT
+    return exit_code
 
 
 def _drop_output() -> None:

@@ -28,7 +28,21 @@ Size = Annotated[
 ]
 
 
-@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed", "digits"))
+@command(
+    app,
+    acts=(
+        "json",
+        "exact",
+        "method",
+        "budget",
+        "memory",
+        "threads",
+        "cluster",
+        "resume",
+        "seed",
+        "digits",
+    ),
+)
 def count(
     *,
     file: File,
@@ -56,7 +70,9 @@ def count(
     """How many ways can users be matched to what was seen? In bits, exactly if possible."""
     graph = load(file, options)
     promise: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
-    answer = watch("counting", lambda tell: am.count(graph, **promise, **options.keywords(tell)))
+    answer = watch(
+        "counting", lambda tell: am.count(graph, **promise, **options.keywords(tell, graph))
+    )
     if options.json:
         records.print_json(records.count_record(answer) | records.graph_record(graph))
         return
@@ -65,7 +81,10 @@ def count(
     show(*pages.count_page(file.name, graph, answer, digits=options.digits, explain=explain))
 
 
-@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed"))
+@command(
+    app,
+    acts=("json", "exact", "method", "budget", "memory", "threads", "cluster", "resume", "seed"),
+)
 def posterior(
     *,
     file: File,
@@ -96,7 +115,7 @@ def posterior(
 
 
 def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: bool) -> Posterior:
-    chances = am.posterior(graph, **options.keywords(tell))
+    chances = am.posterior(graph, **options.keywords(tell, graph))
     if counts:
         if not chances.exact:
             raise InputError("--counts: these chances are not exact; add --exact")
@@ -121,7 +140,7 @@ def _edge_columns(chances: Posterior, *, counts: bool) -> dict[str, Any]:
     return columns
 
 
-@command(app, acts=("json", "budget", "memory", "threads", "seed"))
+@command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume", "seed"))
 def sample(
     *,
     file: File,
@@ -137,7 +156,9 @@ def sample(
     graph = load(file, options)
     _check_size(size, graph, options)
     with notes() as said:
-        drawn = watch("drawing", lambda tell: am.sample(graph, size, **options.drawing(tell)))
+        drawn = watch(
+            "drawing", lambda tell: am.sample(graph, size, **options.drawing(tell, graph))
+        )
     if out is not None:
         saving.save(_drawn_columns(graph, drawn), out)
     if options.json:

@@ -27,7 +27,7 @@ def _size(text: str) -> float:
     return value
 
 
-@command(app, acts=("json", "method", "budget", "memory", "threads", "seed"))
+@command(app, acts=("json", "method", "budget", "memory", "threads", "cluster", "resume", "seed"))
 def metrics(
     *,
     file: File,
@@ -56,7 +56,7 @@ def metrics(
             threshold=threshold,
             method=options.method,
             budget=options.effort(),
-            executor=options.executor(),
+            executor=options.executor(graph),
             progress=tell,
         ),
     )
