@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +22,7 @@ from anonymatch.plain import fingerprint, name_of
 from anonymatch.runs import MISSING, Run
 from anonymatch.shared import Call, Processes, Remote, pack
 
-__all__ = ["MOST_CHUNKS", "Place", "results"]
+__all__ = ["MOST_CHUNKS", "Place", "Recorder", "results"]
 
 MOST_CHUNKS = 1 << 17  # of one job: beyond, chunks get longer and not more
 _IN_FLIGHT = 4  # groups for each worker: one runs, the others hide the way there and back
@@ -64,28 +64,19 @@ class _Group:
 
 
 def results(
-    calls: Iterable[Call], *, each: float, number: int, place: Place, run: Run | None
-) -> Iterator[Any]:
+    calls: Iterable[Call], *, each: float, number: int, place: Place, recorder: Recorder | None
+) -> Generator[Any, None, None]:
     """Results of the calls, in their order."""
     place = place.adapted()
-    recorder = None if run is None else _Recorder(run, each, number)
     loop = _Loop(place, recorder)
-    source = _groups(iter(calls), place.together(each, number), recorder)
     try:
-        yield from loop.run(source)
-    except GeneratorExit:  # whoever asked has seen enough
-        loop.leave()
-        if recorder is not None:
-            recorder.finish()
-        raise
+        yield from loop.run(_groups(iter(calls), place.together(each, number), recorder))
     except BaseException:
         loop.leave()
         raise
-    if recorder is not None:
-        recorder.finish()
 
 
-def _groups(calls: Iterator[Call], size: int, recorder: _Recorder | None) -> Iterator[_Group]:
+def _groups(calls: Iterator[Call], size: int, recorder: Recorder | None) -> Iterator[_Group]:
     while chosen := list(islice(calls, size)):
         group = _Group(chosen, [], [MISSING] * len(chosen))
         if recorder is not None:
@@ -95,7 +86,7 @@ def _groups(calls: Iterator[Call], size: int, recorder: _Recorder | None) -> Ite
 
 
 class _Loop:
-    def __init__(self, place: Place, recorder: _Recorder | None) -> None:
+    def __init__(self, place: Place, recorder: Recorder | None) -> None:
         self._place, self._recorder = place, recorder
         self._line: deque[_Group] = deque()  # in order, from the next result on
         self._done: SimpleQueue[_Group] = SimpleQueue()
@@ -189,7 +180,7 @@ def _broken(error: BrokenExecutor) -> StoppedError:
     )
 
 
-class _Recorder:
+class Recorder:
     """Chunks of one job in a run."""
 
     def __init__(self, run: Run, each: float, number: int) -> None:
@@ -197,6 +188,7 @@ class _Recorder:
         self._job: int | None = None
 
     def look_up(self, group: _Group) -> None:
+        """Fill in the results that are known."""
         group.keys = [_key(call) for call in group.calls]
         if self._job is None:
             what = name_of(_parts(group.calls[0])[0])
@@ -205,11 +197,13 @@ class _Recorder:
         group.results = [self._run.find(key) for key in group.keys]
 
     def keep(self, group: _Group) -> None:
+        """Record the results that are new."""
         if self._job is not None and group.open:
             rows = [(group.keys[k], group.results[k]) for k in group.open]
             self._run.keep(self._job, rows, self._each)
 
     def finish(self) -> None:
+        """No more chunks are needed."""
         if self._job is not None:
             self._run.finish(self._job)
 

@@ -11,12 +11,12 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from anonymatch.arguments import real
-from anonymatch.chunks import MOST_CHUNKS, Place, results
+from anonymatch.chunks import MOST_CHUNKS, Place, Recorder, results
 from anonymatch.errors import BudgetError, InputError
 from anonymatch.plain import fingerprint
 from anonymatch.runs import MISSING, Run
@@ -206,11 +206,22 @@ class Effort:
         so that they can travel and be recorded.
         """
         seconds = each * number
-        with self._place(seconds, number) as place:
-            run = self._run if seconds >= _RECORDS_PAY_FROM else None
-            for result in results(calls, each=each, number=number, place=place, run=run):
-                self.advance(each)
-                yield result
+        run = self._run if seconds >= _RECORDS_PAY_FROM else None
+        recorder = None if run is None else Recorder(run, each, number)
+        with (
+            self._place(seconds, number) as place,
+            closing(
+                results(calls, each=each, number=number, place=place, recorder=recorder)
+            ) as all_,
+        ):
+            try:
+                for result in all_:
+                    self.advance(each)
+                    yield result
+            except GeneratorExit:  # whoever asked has seen enough
+                _finish(recorder)
+                raise
+            _finish(recorder)
 
     def once(self, what: tuple[object, ...], seconds: float, compute: Callable[[], T]) -> T:
         """The result of work that tells its own progress and cannot be cut, recorded when it ends.
@@ -245,3 +256,8 @@ class Effort:
         else:
             with ThreadPoolExecutor(cores) as threads:
                 yield Place(threads, cores)
+
+
+def _finish(recorder: Recorder | None) -> None:
+    if recorder is not None:
+        recorder.finish()

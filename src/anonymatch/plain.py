@@ -11,6 +11,7 @@ import math
 import struct
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
@@ -46,7 +47,7 @@ def encode(value: object) -> bytes:
 
 
 def fingerprint(value: object) -> bytes:
-    """Sixteen bytes that name a value; also of dataclasses, and of what has a ``digest``.
+    """Sixteen bytes that name a value; also of fractions, dataclasses, and what has a ``digest``.
 
     Examples
     --------
@@ -144,6 +145,9 @@ def _write_name(value: Any, parts: list[bytes]) -> None:
     digest = getattr(value, "digest", None)
     if isinstance(digest, bytes):
         _sized(b"h", digest, parts)
+    elif isinstance(value, Fraction):
+        parts.append(b"q")
+        _write((value.numerator, value.denominator), parts, names=True)
     elif is_dataclass(value) and not isinstance(value, type):
         _sized(b"d", name_of(type(value)).encode(), parts)
         _write(tuple(getattr(value, field.name) for field in fields(value)), parts, names=True)

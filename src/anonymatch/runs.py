@@ -62,6 +62,10 @@ class Rows(Protocol):
     def indices(self) -> npt.NDArray[Any]: ...
     @property
     def weights(self) -> npt.NDArray[Any] | None: ...
+    @property
+    def rounded(self) -> bool: ...
+    @property
+    def exact_weights(self) -> npt.NDArray[Any] | None: ...
 
 
 class Run(Executor):
@@ -279,7 +283,8 @@ def _check_subject(path: Path, base: sqlite3.Connection, graph: Rows | None) -> 
 def _name(graph: Rows | None) -> str:
     if graph is None:
         return ""
-    rows = (graph.n_users, graph.n_behaviours, graph.indptr, graph.indices, graph.weights)
+    weights = graph.exact_weights if graph.rounded else graph.weights
+    rows = (graph.n_users, graph.n_behaviours, graph.indptr, graph.indices, weights)
     return fingerprint(rows).hex()
 
 

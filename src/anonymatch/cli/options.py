@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -191,6 +192,7 @@ class Options:
             from anonymatch.cluster import Cluster
 
             self._opened["cluster"] = Cluster(self.cluster)
+            _silence("distributed", "tornado")
             return self._opened["cluster"]
         if self.threads is None:
             return None
@@ -209,6 +211,13 @@ class Options:
         """Hold polars to as many threads, or to the cores; it looks once, when it is imported."""
         if self.threads is not None:
             os.environ["POLARS_MAX_THREADS"] = str(min(self.threads, usable_cores()))
+
+
+def _silence(*packages: str) -> None:
+    """One clear line is what people get: no logs of libraries beside it."""
+    for name in logging.root.manager.loggerDict:
+        if name.partition(".")[0] in packages:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 class Here(Executor):
