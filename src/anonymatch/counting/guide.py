@@ -46,11 +46,27 @@ class TreeDraws(NamedTuple):
     second: Floats  # sum of W^2 m^2
 
 
+class _Draws:
+    """What draws of a block have in common: its messages, made once a process."""
+
+    def __init__(self, block: Block, kappa: float) -> None:
+        self._block, self._kappa = block, kappa
+
+    @cached_property
+    def trees(self) -> _native.Guided:
+        return _native.Guided(self._block, kappa=self._kappa, children=2)
+
+    @cached_property
+    def paths(self) -> _native.Guided:
+        return _native.Guided(self._block, kappa=self._kappa, children=1)
+
+
 class Guide:
     """Guided draws of one square block; it travels to other processes without its messages."""
 
     def __init__(self, block: Block, kappa: float, seed: tuple[int, ...]) -> None:
         self.block, self.kappa, self.seed = block, kappa, seed
+        self._shared = Shared(_Draws, block, kappa)
 
     @classmethod
     def of(cls, block: Block, seed: tuple[int, ...]) -> Guide:
@@ -61,18 +77,6 @@ class Guide:
 
     def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
         return Guide, (self.block, self.kappa, self.seed)
-
-    @cached_property
-    def _trees(self) -> _native.Guided:
-        return _native.Guided(self.block, kappa=self.kappa, children=2)
-
-    @cached_property
-    def _paths(self) -> _native.Guided:
-        return _native.Guided(self.block, kappa=self.kappa, children=1)
-
-    @cached_property
-    def _shared(self) -> Shared[Guide]:
-        return Shared(Guide, self.block, self.kappa, self.seed, value=self)
 
     @property
     def path_seconds(self) -> float:
@@ -107,18 +111,20 @@ class Guide:
 
 
 def _tree_draws(
-    guide: Shared[Guide], seed: int, marginals: bool, first: int, last: int
+    shared: Shared[_Draws], seed: int, marginals: bool, first: int, last: int
 ) -> _native.GuidedDraws:
-    return guide.get()._trees.draws(seed, first, last, marginals=marginals)
+    return shared.get().trees.draws(seed, first, last, marginals=marginals)
 
 
-def _path_draws(guide: Shared[Guide], seed: int, first: int, last: int) -> tuple[Floats, Matchings]:
-    drawn = guide.get()._paths.draws(seed, first, last, matchings=True)
+def _path_draws(
+    shared: Shared[_Draws], seed: int, first: int, last: int
+) -> tuple[Floats, Matchings]:
+    drawn = shared.get().paths.draws(seed, first, last, matchings=True)
     return drawn.log_weights, drawn.matchings
 
 
-def _followed(guide: Shared[Guide], matchings: Matchings) -> Floats:
-    return guide.get()._paths.log_weights_of(matchings)
+def _followed(shared: Shared[_Draws], matchings: Matchings) -> Floats:
+    return shared.get().paths.log_weights_of(matchings)
 
 
 def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
