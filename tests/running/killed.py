@@ -19,7 +19,7 @@ from anonymatch import effort
 from anonymatch.counting import signs
 from anonymatch.shared import Shared, code
 
-FOLDER = Path(sys.argv[1])
+FOLDER = Path(sys.argv[1] if __name__ == "__main__" else ".")
 GRAPH = am.random_density(29, 0.5, seed=5)
 KILLS = 24
 _plain = signs._count

@@ -202,6 +202,8 @@ class Options:
         if self.cluster is not None:
             from anonymatch.cluster import Cluster
 
+            # Ctrl-C leaves at once, and Python's tracker of resources would remark on it.
+            os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
             self._opened["cluster"] = Cluster(self.cluster)
             _silence("distributed", "tornado")
             return self._opened["cluster"]
