@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anonymatch.errors import InputError
-from anonymatch.whole_file import as_path, unfinished
+from anonymatch.whole_file import as_path, check_place, unfinished
 
 
 def test_a_finished_file_replaces_the_old_one(tmp_path: Path) -> None:
@@ -69,3 +69,31 @@ def test_places_that_cannot_be(tmp_path: Path, name: str, said: str) -> None:
 def test_a_path_is_text_or_a_path() -> None:
     with pytest.raises(InputError, match="path must be"):
         as_path(3)  # type: ignore[arg-type]
+
+
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for place in (pipe, link):
+        with pytest.raises(InputError, match="a device, a pipe or a socket; give the name"):
+            check_place(place)
+        with pytest.raises(InputError, match="a device"), unfinished(place) as beside:
+            beside.write_text("x")
+
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]
+
+
+def test_no_device_is_a_place() -> None:
+    with pytest.raises(InputError, match="/dev/null: it is a device"):
+        check_place(Path(os.devnull))
+
+
+def test_a_link_to_a_file_is_a_place(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "a.txt")
+    with unfinished(tmp_path / "link") as beside:
+        beside.write_text("new")
+
+    assert (tmp_path / "link").read_text() == "new"

@@ -8,7 +8,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.effort import in_words
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 ONE = am.Graph.from_edges([("ann", "x")])
 NOBODY = am.Graph.from_rows(["00", "11"])
@@ -62,3 +62,15 @@ def test_one_is_singular() -> None:
     assert "1 user (0) fits only 0 behaviours" in said[7]
     assert said[8] == "no user 'cem'; the only user is 'ann'"
     assert said[9] == "about 1 second and 1 GiB"
+
+
+@pytest.mark.parametrize("value", ["\0" * 10**5, "x" * 61, "'\"" * 50, "\\" * 99, list(range(999))])
+def test_long_values_are_cut(value: object) -> None:
+    assert len(quoted(value)) <= 60
+    assert "..." in quoted(value)
+
+
+def test_short_values_are_whole() -> None:
+    assert quoted("it's") == repr("it's")
+    assert quoted("x" * 58) == repr("x" * 58)
+    assert quoted(10**5000) == "a number of thousands of digits"

@@ -38,6 +38,8 @@ def check_place(place: Path) -> None:
     """Refuse, before any work is done, a place where no file can be written."""
     if os.path.isdir(place):  # unlike a Path, it does not fail on names that are too long
         raise InputError(f"{place}: it is a folder; give the name of a file")
+    if os.path.exists(place) and not os.path.isfile(place):  # to be renamed over is its end
+        raise InputError(f"{place}: it is a device, a pipe or a socket; give the name of a file")
     if not os.path.isdir(place.parent):
         raise InputError(f"{place}: its folder does not exist; make it first")
     if not os.access(place.parent, os.W_OK):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["name", "names", "several"]
+__all__ = ["listed", "name", "names", "quoted", "several"]
 
 
 def several(number: int, noun: str, plural: str | None = None) -> str:
@@ -43,3 +43,34 @@ def names(values: Sequence[object], most: int = 4, *, total: int | None = None) 
     number = len(values) if total is None else total
     shown = ", ".join(name(value) for value in values[:most])
     return shown if number <= most else f"{shown} and {number - most:,} more"
+
+
+def quoted(value: object, most: int = 60) -> str:
+    """A value as Python writes it, cut where it is long: for errors about what a file holds.
+
+    Examples
+    --------
+    >>> quoted("ann"), quoted(3), quoted("x" * 100, 12)
+    ("'ann'", '3', "'xxxxxxx...'")
+    """
+    if isinstance(value, str):
+        text = repr(value[:most])
+        if len(value) <= most and len(text) <= most:
+            return text
+        return f"{text[: most - 4].rstrip(chr(92))}...{text[0]}"
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more than 4300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def listed(values: Sequence[object], most: int = 8) -> str:
+    """The first of some values, each :func:`quoted`.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed("abc", 2)
+    ("'a', 'b'", "'a', 'b', ...")
+    """
+    return ", ".join(map(quoted, values[:most])) + (", ..." if len(values) > most else "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +16,9 @@ from hypothesis import strategies as st
 from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
+from anonymatch.audits import campaign
 from anonymatch.audits.gates import parse_gates
+from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation, Passage
 
 
@@ -220,3 +224,72 @@ def test_compare_claims_no_difference_where_intervals_overlap() -> None:
     assert same.names == ("graph (1)", "graph (2)")
     with pytest.raises(am.InputError, match="two audits"):
         am.compare([vague])
+
+
+@given(st.data())
+def test_losses_and_cover_traffic_are_counted_by_definition(data: st.DataObject) -> None:
+    """Against all ways to lose so many messages in and match the others to messages out."""
+    n_in, n_out = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    came = sorted(data.draw(st.lists(st.integers(0, 6), min_size=n_in, max_size=n_in)))
+    left = sorted(data.draw(st.lists(st.integers(0, 9), min_size=n_out, max_size=n_out)))
+    lost = data.draw(st.integers(max(0, n_in - n_out), n_in))
+    log = Messages(
+        arrivals=np.array(came, float),
+        departures=np.array(left, float),
+        senders=tuple(f"u{k}" for k in range(n_in)),
+        receivers=tuple(f"b{k}" for k in range(n_out)),
+    )
+    stories = []
+    for chosen in itertools.product(range(-1, n_out), repeat=n_in):
+        real = [j for j in chosen if j >= 0]
+        fits = all(0 <= left[j] - came[i] <= 4 for i, j in enumerate(chosen) if j >= 0)
+        if fits and len(set(real)) == len(real) == n_in - lost:
+            stories.append(chosen)
+    try:
+        found = am.audit(am.sources.observe(log, "window:0,4", lost=lost))
+    except am.InputError:
+        assert not stories or n_in - lost == n_out
+        return
+
+    assert found.count.log == pytest.approx(math.log(len(stories)), abs=1e-9)
+    users = found.answers.users
+    for i in range(n_in):
+        seen = Counter(story[i] for story in stories)
+        best = max(seen.values()) / len(stories)
+        assert users.chance.value[i] == pytest.approx(best, abs=1e-9)
+        assert users.allowed[i] == len(seen)
+        guess = -1 if users.guess[i] == -2 else int(users.guess[i])
+        assert seen[guess] / len(stories) == pytest.approx(best, abs=1e-9)
+
+
+def test_a_score_counts_lost_messages_too() -> None:
+    """Promises about survivors alone would look too small."""
+    right = promised = variance = 0.0
+    for seed in range(60):
+        log = am.sources.synthesize("window:1,4", messages=12, loss=0.15, seed=seed)
+        lost = len(log.arrivals) - len(log.departures)
+        score = am.audit(am.sources.observe(log, "window:1,4", lost=lost), steps=0).score
+        assert score is not None
+        right += score.right * score.guesses
+        promised += score.promised * score.guesses
+        variance += (score.error * score.guesses) ** 2
+    assert abs(right - promised) < 4 * math.sqrt(variance)
+
+
+def test_the_campaign_of_a_large_log_turns_to_each_block_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = am.partition([3, 4, 2, 1])
+    matching = np.arange(10)
+    exact = am.audit(Observation(graph=graph, source="", truth=matching), steps=3)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise am.BudgetError("too long", seconds=1e9, memory=0.0)
+
+    monkeypatch.setattr(campaign, "attack", refuse)
+    found = am.audit(Observation(graph=graph, source="", truth=matching))
+
+    assert [step.target for step in found.campaign.steps] == [3, 0, 7]
+    assert found.campaign.steps[-1].bits_left == pytest.approx(math.log2(6 * 24 * 2 / 3 / 4 / 2))
+    assert "one user in each block" in found.campaign.reason
+    assert exact.campaign.reason == ""

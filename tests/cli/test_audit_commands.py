@@ -149,3 +149,75 @@ def test_synthetic_logs_are_the_same_every_time(
 
     assert first.read_bytes() == second.read_bytes()
     assert first.read_bytes() != other.read_bytes()
+
+
+# ---- what is refused in one line
+
+
+@pytest.mark.parametrize("allowed", [("--memory", 0.001), ("--memory", 0.001, "--budget", 0)])
+@pytest.mark.parametrize("law", ["window:0,5000", "erlang:2,5000"])
+def test_making_the_graph_keeps_to_the_memory(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, law: str, allowed: tuple[object, ...]
+) -> None:
+    path = tmp_path / "log.csv"
+    assert run(capsys, "synthesize", "window:1,5", path, "--messages", 600)[0] == 0
+    code, out, err = run(capsys, "audit", path, "--law", law, *allowed)
+
+    assert (code, out) == (2, "")
+    assert "allow it with" in err
+
+
+def test_no_budget_still_makes_a_small_graph(
+    capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "edges.csv"
+
+    assert run(capsys, "convert", log, out, "--law", "window:1,5", "--budget", 0)[0] == 0
+    assert am.read(out).n_users == 60
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--rate", 0), "give a rate above 0"),
+        (("--rate", "1e308"), "rate must be a number from 1e-12 to 1e+12"),
+        (("--users", 10**20), "users must be a whole number from 1 to"),
+        (("--messages", 10**20), "messages must be a whole number from 1 to"),
+    ],
+)
+def test_absurd_logs_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[object, ...], said: str
+) -> None:
+    code, _, err = run(capsys, "synthesize", "window:0,1", tmp_path / "log.csv", *arguments)
+
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "law", ["window:0,1e30", "exponential:1e-30", "erlang:2,1e30", "timed:1e30"]
+)
+def test_extreme_laws_give_no_warnings(
+    capsys: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder, tmp_path: Path, law: str
+) -> None:
+    path = tmp_path / "log.csv"
+    made = run(capsys, "synthesize", law, path, "--messages", 5, "--rate", "1e12")
+    run(capsys, "audit", path, "--law", law)
+
+    assert made[0] in (0, 2)
+    assert not [str(warning.message) for warning in recwarn]
+
+
+def test_a_file_is_not_converted_onto_itself(
+    capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
+) -> None:
+    before, link = log.read_bytes(), tmp_path / "link.csv"
+    link.symlink_to(log)
+    for out in (log, link):
+        code, _, err = run(capsys, "convert", log, out, "--law", "window:1,5")
+        assert (code, err.count("\n")) == (2, 1)
+        assert "it is the file to read; give another name" in err
+
+    assert log.read_bytes() == before

@@ -121,6 +121,29 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_missed_gate_is_told_to_nobody_too(
+    tmp_path: Path, more: tuple[str, ...], unbuffered: str
+) -> None:
+    """Whoever does not read the page still learns the answer by the exit code."""
+    path = tmp_path / "log.csv"
+    path.write_text("time,direction,name\n0,in,ann\n1,out,x\n")
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [*PROGRAM, "audit", str(path), "--law", "window:0,5", "--fail-under", "bits=3"]
+    done = subprocess.run(
+        [*command, *more],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        check=False,
+    )
+    os.close(writing)
+
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_a_full_disk_is_told() -> None:
     with Path("/dev/full").open("w") as full:
         command = [*PROGRAM, "count", str(EXAMPLE)]

@@ -183,6 +183,13 @@ def test_what_does_not_fit_is_named(name: str, how: dict[str, Any], says: str) -
         ("a.jsonl", b'{"time": ', "no JSON"),
         ("a.parquet", b"PAR1" + b"\0" * 20 + b"PAR1", "damaged"),
         ("a.parquet", b"", "no Parquet file"),
+        ("a.csv", LOG.replace("\n", "\r").encode(), "line 1: it ends with CR alone"),
+        ("a.csv", b"\0" * 100_000, "\\x00\\x0...'"),
+        ("a.csv", b"time,direction,name" + b"x" * 200_000 + b"\n", "field larger than field limit"),
+        ("a\udcff.csv", LOG.encode(), "its name is not UTF-8; rename it"),
+        ("a.csv", LOG.replace("3,out,y", "99,out,y").encode(), "message out 'y' at 99 s"),
+        ("a.csv", LOG.replace("3,out,y", "1e200,out,y").encode(), "line 5: the time is 1e+200 s"),
+        ("a.csv", (LOG + "z" * 500 + ",out,y\n").encode(), "zz...'; give seconds"),
     ],
 )
 def test_broken_files_are_named(tmp_path: Path, name: str, content: bytes, says: str) -> None:
@@ -194,6 +201,21 @@ def test_broken_files_are_named(tmp_path: Path, name: str, content: bytes, says:
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(path))
+    assert str(caught.value).count(str(path)) == 1
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
+def test_a_header_may_be_long(tmp_path: Path) -> None:
+    more = "".join(f",column {k}" for k in range(20_000))
+    head, *rows = LOG.splitlines()
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([head + more, *(row + "," * 20_000 for row in rows)]) + "\n")
+    seen = open_observation(path, law="window:1,3")
+
+    assert seen.graph is not None
+    assert seen.graph.n_users == 2
+    assert "ignored columns: 'column 0', " in seen.notes[0]
+    assert len(seen.notes[0]) < 200 + len(str(path))
 
 
 def test_odd_folders_are_named(tmp_path: Path) -> None:

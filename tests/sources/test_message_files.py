@@ -328,3 +328,54 @@ def test_other_arguments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a tuple; files hold names"):
         write_messages(odd, tmp_path / "odd.csv")
     assert not (tmp_path / "odd.csv").exists()
+
+
+# ---- dates that no nanosecond since 1970 reaches, and types that are no text
+
+
+@pytest.mark.parametrize("year", [1600, 1677, 2262, 9999])
+def test_far_dates_are_refused(tmp_path: Path, year: int) -> None:
+    rows = f"2026-01-01T00:00:00,in,ann,\n{year}-12-30T00:00:00,out,,x\n"
+    with pytest.raises(InputError, match=f"line 3: the time is '{year}-.* 1678 to 2261"):
+        read_messages(put(tmp_path / "log.csv", HEAD + rows))
+
+
+@pytest.mark.parametrize("kind", [pl.Date, pl.Datetime("ms"), pl.Datetime("us", "UTC")])
+@pytest.mark.parametrize("far", [-(2**31), 2**31 - 1])
+def test_far_dates_of_parquet_are_refused(tmp_path: Path, kind: pl.DataType, far: int) -> None:
+    numbers = pl.Series("time", [0, far * (1 if kind == pl.Date else 10**8)])
+    times = numbers.cast(pl.Int32 if kind == pl.Date else pl.Int64).cast(kind)
+    columns = {"direction": ["in", "out"], "user": ["ann", None], "behaviour": [None, "x"]}
+    path = tmp_path / "log.parquet"
+    pl.DataFrame(columns).insert_column(0, times).write_parquet(path)
+    with pytest.raises(InputError, match=r"row 2: the time is too far away; .* 1678 to 2261"):
+        read_messages(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("direction", [["in"], ["out"]]),
+        ("message", [[1], [1]]),
+        ("message", [b"1", b"1"]),
+        ("time", [{"s": 0}, {"s": 1}]),
+        ("cover", [datetime(2026, 1, 1), None]),
+    ],
+)
+def test_columns_of_lists_are_named(tmp_path: Path, column: str, values: list[object]) -> None:
+    columns = {
+        "time": [0.0, 2.0],
+        "direction": ["in", "out"],
+        "user": ["ann", None],
+        "behaviour": [None, "x"],
+        column: values,
+    }
+    pl.DataFrame(columns).write_parquet(tmp_path / "log.parquet")
+    with pytest.raises(InputError, match=rf"log\.parquet: column '{column}' holds .*; give text"):
+        read_messages(tmp_path / "log.parquet")
+
+
+def test_lists_in_json_lines_are_named(tmp_path: Path) -> None:
+    row = '{"time": 0, "direction": ["in"], "name": "a"}\n'
+    with pytest.raises(InputError, match="column 'direction' holds List"):
+        read_messages(put(tmp_path / "log.jsonl", row))

@@ -14,6 +14,7 @@ import anonymatch as am
 from anonymatch.sources import released as module
 from anonymatch.sources.cells import fits, is_plain, spelling
 from anonymatch.sources.released import read_released
+from anonymatch.sources.text_tables import read_text_table
 
 
 @pytest.mark.parametrize(
@@ -212,3 +213,10 @@ def test_files_of_other_kinds_are_named(tmp_path: Path) -> None:
     pl.DataFrame({"a": [[1]]}).write_parquet(tmp_path / "y.parquet")
     with pytest.raises(am.InputError, match="column 'a' holds List"):
         read_released(path, tmp_path / "y.parquet")
+
+
+def test_dates_beyond_the_calendar_are_refused(tmp_path: Path) -> None:
+    born = pl.Series("born", [0, None, 2**62]).cast(pl.Datetime("ms"))
+    pl.DataFrame([born]).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(am.InputError, match="row 3: born is no date of the years 1 to 9999"):
+        read_text_table(tmp_path / "a.parquet")

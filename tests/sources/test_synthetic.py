@@ -118,7 +118,12 @@ def test_people_and_seeds() -> None:
     ("law", "options", "expected"),
     [
         ("window:1,2", {"messages": 0}, "messages must be a whole number from 1"),
-        ("window:1,2", {"rate": 0}, "rate must be above 0"),
+        ("window:1,2", {"rate": 0}, "rate must be a number from 1e-12 to 1e+12, not 0"),
+        ("window:1,2", {"rate": 1e308}, "rate must be a number from 1e-12 to 1e+12"),
+        ("window:1,2", {"users": 10**20}, "users must be a whole number from 1 to 1000000000"),
+        ("window:1,2", {"receivers": 10**20}, "receivers must be a whole number from 1 to"),
+        ("window:1,2", {"messages": 10**20}, "messages must be a whole number from 1 to"),
+        ("window:1,2", {"messages": 10**9, "cover": 1e6}, "GiB are free; ask for fewer messages"),
         ("window:1,2", {"loss": 2}, "loss must be a number from 0 to 1"),
         ("window:1,2", {"cover": -1}, "cover must be a number"),
         ("window:1,2", {"users": 0}, "users must be a whole number from 1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,16 +16,19 @@ from anonymatch.counting.result import Count
 from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.limits import check_memory
 from anonymatch.graph.structure import structure, witness
 from anonymatch.measures import system
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.passages import passage_count, passage_figures
 from anonymatch.measures.users import UserFigures, user_figures
 from anonymatch.sources.observation import Observation, Passage
+from anonymatch.wording import several
 
 __all__ = ["Answers", "Work", "answers", "entropy_of"]
 
-_LN2 = math.log(2.0)
+_QUICK = 10.0  # predicted seconds of an exact integer
+_SMALL_ENOUGH = 300_000  # edges of a graph for which it is worth a plan of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,31 +115,80 @@ def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
     why = witness(graph)
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
-    support = system.reweighted(graph, None) if graph.weighted else graph
+    n_users, n_real = graph.n_users, graph.n_behaviours - lost
+    strangers = graph.n_behaviours - n_users if lost else 0
+    seen = _with_strangers(graph, lost, strangers) if strangers else graph
+    support = system.reweighted(seen, None) if seen.weighted else seen
     found = _count(support, work)
-    weight = _count(graph, work) if graph.weighted else found
-    chances = _chances(graph, work)
-    error = 0.0 if chances is None else chances.error
-    known = _unknown(graph) if chances is None else chances.chances
-    alike = math.lgamma(lost + 1)
-    entropy = system.matching_entropy(weight, chances, graph, found)
-    n_users, n_behaviours = graph.n_users, graph.n_behaviours
+    weight = _count(seen, work) if seen.weighted else found
+    chances = _chances(seen, work)
+    error = 0.0 if chances is None else chances.margins
+    known = _unknown(seen) if chances is None else chances.chances
+    alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
+    entropy = system.matching_entropy(weight, chances, seen, found)
     edges = graph.n_edges
     if lost:
-        edges -= int(graph.behaviour_degrees[n_behaviours - lost :].sum())
+        edges -= int(graph.behaviour_degrees[n_real:].sum())
     confidence = min(found.confidence, weight.confidence)
     return Answers(
         count=_without_places(found, alike),
         entropy=Figure.rounded(
-            *(end - alike for end in (entropy.value, entropy.low, entropy.high))
+            *(end - alike for end in (entropy.value, entropy.low, entropy.high)), size=alike
         ),
-        bound=max(_bound(graph) - alike, 0.0),
-        full=system.full_log(n_users, n_behaviours) - alike,
-        users=user_figures(graph, known, error),
+        bound=max(_bound(seen) - alike, 0.0),
+        full=_full(n_users, n_real, n_users - lost),
+        users=user_figures(seen, known, error, alike=lost).first(n_users),
         edges=edges,
-        chances=chances,
+        chances=None if strangers else chances,
         confidence=confidence if chances is None else min(confidence, chances.confidence),
     )
+
+
+def _with_strangers(graph: Graph, lost: int, number: int) -> Graph:
+    """The graph with users, last and all alike, who sent the messages out that are nobody's.
+
+    With losses and cover traffic at once, only so all places for lost messages are taken.
+    """
+    from scipy.sparse import csr_array
+
+    check_memory(
+        16 * number * (graph.n_behaviours - lost),
+        f"{several(number, 'message')} out that are nobody's, with losses at the same time,",
+        "mark cover traffic in the log, or look at a shorter one",
+    )
+    real = np.arange(graph.n_behaviours - lost, dtype=graph.indices.dtype)
+    indices = np.concatenate((graph.indices, np.tile(real, number)))
+    ends = graph.indptr[-1] + len(real) * np.arange(1, number + 1)
+    weights = None
+    if graph.weights is not None:
+        weights = np.concatenate((graph.weights, np.ones(number * len(real))))
+    matrix = csr_array(
+        (
+            np.ones(len(indices)) if weights is None else weights,
+            indices,
+            np.concatenate((graph.indptr, ends)),
+        ),
+        shape=(graph.n_users + number, graph.n_behaviours),
+    )
+    padded = Graph.from_biadjacency(
+        matrix,
+        users=[*graph.users, *(_Stranger(k) for k in range(number))],
+        behaviours=graph.behaviours,
+    )
+    return padded if graph.weighted else system.reweighted(padded, None)
+
+
+class _Stranger(NamedTuple):
+    """The name of a user who is nobody."""
+
+    number: int
+
+
+def _full(n_users: int, n_behaviours: int, matched: int) -> float:
+    """Natural log of the ways to match so many of the users, if nothing were known."""
+    chosen = math.lgamma(n_users + 1) - math.lgamma(n_users - matched + 1)
+    ways = math.lgamma(n_behaviours + 1) - math.lgamma(n_behaviours - matched + 1)
+    return max(chosen + ways - math.lgamma(matched + 1), 0.0)
 
 
 def entropy_of(graph: Graph, work: Work) -> Figure:
@@ -148,13 +201,16 @@ def entropy_of(graph: Graph, work: Work) -> Figure:
 
 
 def _count(graph: Graph, work: Work) -> Count:
-    return count(
-        graph,
-        budget=replace(work.budget, seconds=work.budget.seconds / 3),
-        seed=work.seed,
-        executor=work.executor,
-        progress=work.progress,
-    )
+    """Exactly where that is quick; digits beyond the tenth are not worth waiting for."""
+    places: dict[str, Any] = {"executor": work.executor, "progress": work.progress}
+    if not graph.weighted and graph.n_edges <= _SMALL_ENOUGH:
+        quick = min(_QUICK, work.budget.seconds / 3)
+        try:
+            return count(graph, exact=True, budget=replace(work.budget, seconds=quick), **places)
+        except BudgetError:
+            pass
+    share = replace(work.budget, seconds=work.budget.seconds / 3)
+    return count(graph, exact=False, budget=share, seed=work.seed, **places)
 
 
 def _chances(graph: Graph, work: Work) -> Posterior | None:

@@ -33,6 +33,7 @@ _FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 def audit(
     source: str | os.PathLike[str] | Graph | Observation,
+    /,
     *,
     name: str | None = None,
     threshold: float = 5.0,

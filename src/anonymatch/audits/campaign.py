@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch.attacks.campaign import attack
-from anonymatch.attacks.result import Attack
 from anonymatch.audits.answers import Answers, Work
 from anonymatch.audits.result import Campaign, CampaignStep, OneStep
 from anonymatch.errors import BudgetError
@@ -24,7 +22,12 @@ from anonymatch.sources.observation import Observation, Passage
 __all__ = ["campaign", "one_step"]
 
 _LN2 = math.log(2.0)
-_SHARE = 0.1  # of the budget
+_SHARE = 0.02  # of the budget
+
+_ONE_A_BLOCK = (
+    "one user in each block, the best target there: to follow an attacker who returns to a block "
+    "would take too long"
+)
 
 Ints = npt.NDArray[np.int64]
 
@@ -54,6 +57,10 @@ def campaign(seen: Observation, found: Answers, steps: int, work: Work) -> Campa
     assert seen.graph is not None
     if not found.users.known or found.confidence < 1.0:
         return Campaign(reason="chances are not known exactly")
+    if seen.graph.weighted:
+        return Campaign(reason="with weights, see 'anonymatch attack'")
+    if seen.lost > 1 or (seen.lost and seen.graph.n_behaviours > seen.graph.n_users):
+        return Campaign(reason="messages were lost, whose places are not told apart")
     return _through_graph(seen.graph, seen.truth, found, steps, work)
 
 
@@ -76,18 +83,19 @@ def _through_graph(
             budget=replace(work.budget, seconds=_SHARE * work.budget.seconds),
             executor=work.executor,
         )
-    except BudgetError as error:
-        return Campaign(reason=str(error))
+    except BudgetError:
+        return _one_a_block(graph, truth, found, steps, work)
+    rest = found.entropy.value - done.start.log
     outside = int((found.users.allowed > 1).sum()) - int((found.users.allowed[users] > 1).sum())
     return Campaign(
         steps=tuple(
             CampaignStep(
                 number=step.number,
                 target=step.target,
-                bits_left=max(left, 0.0) / _LN2,
+                bits_left=max(rest + (step.log or 0.0), 0.0) / _LN2,
                 in_doubt=None if step.in_doubt is None else outside + int(step.in_doubt),
             )
-            for step, left in zip(done.steps, _entropies(done, found, graph.weighted), strict=True)
+            for step in done.steps
         ),
         truth="sampled" if given is None else "given",
         seed=work.seed if given is None else None,
@@ -95,17 +103,43 @@ def _through_graph(
     )
 
 
-def _entropies(done: Attack, found: Answers, weighted: bool) -> Iterator[float]:
-    """Nats left in the whole graph after each step.
+def _one_a_block(
+    graph: Graph, truth: Ints | None, found: Answers, steps: int, work: Work
+) -> Campaign:
+    """The best target of each block, the best block first: blocks do not touch each other.
 
-    Without weights, the log of what is left along the truth. With weights a log of weights is no
-    entropy; but each step lowers the entropy by the target's own, on average.
+    So the chances that are known say what is left, and nothing is counted again.
     """
-    left = found.entropy.value
-    for step, before in zip(done.steps, done.logs, strict=False):
-        after = step.log if not weighted and step.log is not None else step.expected_log
-        left -= before - after
-        yield left
+    assert found.chances is not None
+    block = structure(graph).block_of_user
+    doubt = found.users.renyi2.value
+    best_first = np.argsort(-doubt, kind="stable")
+    _, firsts = np.unique(block[best_first], return_index=True)
+    targets = best_first[np.sort(firsts)[:steps]]
+    draws = np.random.default_rng([work.seed, 78])
+    left = found.entropy.value / _LN2
+    given = truth is not None and bool((truth[targets] >= 0).all())
+    done = []
+    for number, user in enumerate(targets[doubt[targets] > 0].tolist(), start=1):
+        edges = slice(graph.indptr[user], graph.indptr[user + 1])
+        chances = found.chances.chances[edges]
+        if given and truth is not None:
+            chance = float(chances[graph.indices[edges] == truth[user]].sum())
+        else:
+            chance = float(draws.choice(chances, p=chances / chances.sum()))
+        if chance <= 0.0:
+            return Campaign(reason="the truth in the log does not fit the law")
+        left += math.log2(chance)
+        target = graph.users[user]
+        done.append(
+            CampaignStep(number=number, target=target, bits_left=max(left, 0.0), in_doubt=None)
+        )
+    return Campaign(
+        steps=tuple(done),
+        truth="given" if given else "sampled",
+        seed=None if given else work.seed,
+        reason=_ONE_A_BLOCK if done else "everybody is identified already",
+    )
 
 
 def _best_blocks(graph: Graph, found: Answers, steps: int) -> tuple[Graph, Ints, Ints]:
@@ -147,7 +181,6 @@ def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Wor
     left = passage.departures[order]
     inside = exponential_mix_inside(passage.arrivals, left)
     first = np.searchsorted(left, passage.arrivals, side="left")
-    lost = len(first) > len(left)
     where = None if truth is None else _given(truth, order, first)
     if where is None:
         where = _drawn(first, len(left), np.random.default_rng([work.seed, 77]))
@@ -174,7 +207,7 @@ def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Wor
                 number=number,
                 target=passage.users[target],
                 bits_left=bits,
-                in_doubt=_in_doubt(inside, open_departures, first, hidden, lost),
+                in_doubt=_in_doubt(inside, open_departures, first, hidden),
             )
         )
     return Campaign(
@@ -186,15 +219,11 @@ def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Wor
 
 
 def _in_doubt(
-    inside: Ints,
-    open_departures: npt.NDArray[np.bool_],
-    first: Ints,
-    hidden: npt.NDArray[np.bool_],
-    lost: bool,
+    inside: Ints, open_departures: npt.NDArray[np.bool_], first: Ints, hidden: npt.NDArray[np.bool_]
 ) -> int:
     """Messages that may still be several departures: all but those that find nobody inside."""
     place = np.concatenate(([0], np.cumsum(open_departures)))[first]
-    alone = np.concatenate((inside[open_departures] == 1, [not lost]))
+    alone = np.concatenate((inside[open_departures] == 1, [True]))  # at the end: all are lost
     return int((hidden & ~alone[place]).sum())
 
 

@@ -96,7 +96,7 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
             threshold=float(threshold),
             figure=figures[name],
             # What rounding takes away from a figure that is met exactly is no miss.
-            reached=figures[name].low >= threshold * (1 - 1e-9),
+            reached=bool(figures[name].low >= threshold * (1 - 1e-9)),
         )
         for name, threshold in thresholds.items()
     )

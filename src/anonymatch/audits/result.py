@@ -123,7 +123,7 @@ class Campaign:
         The log's own, or one drawn from the chances.
     seed : int or None
     reason : str
-        Why there are no steps, if there are none.
+        Why there are no steps, if there are none, or in what they fall short of that.
     """
 
     steps: tuple[CampaignStep, ...] = ()

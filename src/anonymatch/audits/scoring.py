@@ -8,6 +8,7 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Bin, Score
+from anonymatch.measures.users import LOST
 from anonymatch.sources.observation import Observation
 
 __all__ = ["score"]
@@ -20,11 +21,14 @@ def score(seen: Observation, found: Answers) -> Score | None:
     if seen.truth is None or not found.users.known:
         return None
     users = found.users
-    judged = (seen.truth >= 0) & (users.guess >= 0)
+    truth = seen.truth
+    if np.count_nonzero(truth < 0) == seen.lost:  # all whose truth is not known are the lost ones
+        truth = np.where(truth < 0, LOST, truth)
+    judged = truth != -1
     if not judged.any():
         return None
     promised = users.chance.value[judged]
-    right = seen.truth[judged] == users.guess[judged]
+    right = truth[judged] == users.guess[judged]
     # Guesses of one system hang together, mostly against each other: the error is a safe one.
     error = math.sqrt(float((promised * (1.0 - promised)).sum())) / len(promised)
     difference = float(right.mean() - promised.mean())

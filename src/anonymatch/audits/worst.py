@@ -7,11 +7,13 @@ import numpy as np
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.identified import identified
 from anonymatch.audits.result import Worst
+from anonymatch.measures.users import LOST
 from anonymatch.sources.observation import Observation
 from anonymatch.wording import name, several
 
 __all__ = ["worst"]
 
+_GONE = "nothing that came out can be this message"
 _FEW = 5  # candidates that are worth saying
 
 
@@ -38,7 +40,9 @@ def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
         effective=float(users.effective.value[i] if known else users.effective.low[i]),
         candidates=candidates,
         allowed=allowed,
-        reason=reasons.get(user) or _open(candidates, allowed, guessed, known),
+        reason=_GONE
+        if guess == LOST and allowed == 1
+        else reasons.get(user) or _open(candidates, allowed, guessed, known),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_page", "comparison_page"]
 
-_SHOWN_STEPS = 5
+_LN2 = math.log(2.0)
+_SHORT = 40.0  # natural log of a count that is shown in digits
 
 
 def audit_page(found: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
     """The verdict, the system, the cost, the worst users, the attack, and what to keep in mind."""
     page: list[RenderableType] = [
-        pages.heading(f"{found.name}: {_size(found)}, {found.observation.source}"),
+        pages.heading(words.name(f"{found.name}: {_size(found)}, {found.observation.source}")),
         pages.paragraph(found.verdict),
     ]
     if gates:
@@ -101,14 +103,11 @@ def _trust(found: am.Audit) -> str:
 
 
 def _system(found: am.Audit) -> list[pages.Line]:
-    users = found.answers.users
     lines: list[pages.Line] = [
         ("bits per message", figure_text(found.bits), f"doubt that is left ({_trust(found)})"),
         (
             "ways to match",
-            words.number(found.count.value, found.count.log)
-            if found.count.exact and found.count.log < 40
-            else words.power(found.count.log),
+            _ways(found.count),
             "messages in to messages out"
             if found.cost.mean_delay is not None
             else "users to behaviours",
@@ -147,12 +146,21 @@ def _system(found: am.Audit) -> list[pages.Line]:
     lines.append(
         (
             f"below {found.threshold:g}",
-            words.share(found.below.value),
-            "of the users hide among fewer equally likely behaviours"
-            + ("" if users.known else f" (at least {words.share(found.below.low)})"),
+            words.share(found.below.value)
+            if found.below.low == found.below.high
+            else f"{words.share(found.below.low)} to {words.share(found.below.high)}",
+            "of the users hide among fewer equally likely behaviours",
         )
     )
     return lines
+
+
+def _ways(count: am.Count) -> str:
+    if count.exact and count.log < _SHORT:
+        return words.number(count.value, count.log)
+    if count.high - count.low < 1e-6 * max(count.log, 1.0):
+        return words.power(count.log)
+    return f"2^{count.low / _LN2:.5g} to 2^{count.high / _LN2:.5g}"
 
 
 def _bound(found: am.Audit) -> pages.Line:
@@ -206,7 +214,7 @@ def _attack(found: am.Audit) -> list[RenderableType]:
         doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} users still in doubt"
         said += (
             f" After {words.plural(len(steps), 'exposure')} {last.bits_left:.5g} bits are left"
-            f"{doubt}."
+            f"{doubt}{f' ({found.campaign.reason})' if found.campaign.reason else ''}."
         )
     elif found.campaign.reason:
         said += f" No campaign: {found.campaign.reason}."

@@ -38,6 +38,7 @@ __all__ = [
     "note",
     "notes",
     "show",
+    "told",
     "watch",
 ]
 
@@ -45,6 +46,7 @@ T = TypeVar("T")
 
 DONE, MISSED, STOPPED, BAD_INPUT, INTERRUPTED = 0, 1, 1, 2, 130
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
+_WORTH_SAYING = 2**26  # bytes that a user may have forbidden
 _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
 _GRACE = 0.9  # seconds that work which is asked to end may take to say what it has
 
@@ -55,6 +57,7 @@ _GRACE = 0.9  # seconds that work which is asked to end may take to say what it 
 def finish(arguments: list[str]) -> int:
     """Run a command; say in one line what went wrong, and return the exit code."""
     _open_streams()
+    code: int | None = None
     try:
         from anonymatch.cli.app import parse
 
@@ -70,7 +73,7 @@ def finish(arguments: list[str]) -> int:
         return _refuse(str(error))
     except BrokenPipeError:  # the reader of the pipe has seen enough
         _drop_output()
-        return DONE
+        return DONE if code is None else code
     except OSError as error:
         return _refuse(_not_written(error))
     except MemoryError:
@@ -125,7 +128,7 @@ def _over_budget(error: BudgetError) -> str:
     if math.isinf(error.seconds):
         return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
     allow = f"--budget {math.ceil(error.seconds)}"
-    if error.memory >= 2**30:
+    if error.memory >= _WORTH_SAYING:
         allow += f" --memory {math.ceil(10 * error.memory / 2**30) / 10:g}"
     cost = in_words(error.seconds, error.memory)
     return f"an exact answer would take {cost}; allow it with {allow}"
@@ -161,7 +164,18 @@ def notes() -> Iterator[list[str]]:
 
 def show(*parts: RenderableType) -> None:
     """Print for people: in colour on a terminal, plain text of 80 columns in a pipe."""
-    sys.stdout.write(as_text(*parts))
+    text = as_text(*parts)
+    with told():
+        sys.stdout.write(text)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Write an answer; where the reader of the pipe has seen enough, the work goes on without."""
+    try:
+        yield
+    except BrokenPipeError:
+        _drop_output()
 
 
 def as_text(*parts: RenderableType) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from anonymatch.cli.console import notes, watch
 from anonymatch.cli.options import Options, option, whole
+from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.sources.door import SOURCES, open_observation
@@ -24,8 +25,11 @@ __all__ = [
     "Unit",
     "Way",
     "graph_of",
+    "making",
     "observe",
 ]
+
+_MAKING = 1.0  # seconds of making a graph that any budget allows
 
 Law = Annotated[
     list[str] | None,
@@ -102,13 +106,20 @@ class Way:
 def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
     """Read FILE, with its notes on standard error."""
     options.limit_readers()
+    keywords = way.keywords(k) | {"budget": making(options)}
     with notes():
-        return watch(f"reading {path.name}", lambda _: open_observation(path, **way.keywords(k)))
+        return watch(f"reading {path.name}", lambda _: open_observation(path, **keywords))
 
 
-def graph_of(seen: Observation) -> Graph:
+def making(options: Options) -> Budget:
+    """What making a graph may take; --budget 0 forbids long work, and not every graph."""
+    allowed = options.effort()
+    return Budget(seconds=max(allowed.seconds, _MAKING), memory=allowed.memory)
+
+
+def graph_of(seen: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
     if seen.graph is not None:
         return seen.graph
     assert seen.passage is not None
-    return passage_graph(seen.passage)
+    return passage_graph(seen.passage, budget=making(options))

@@ -26,7 +26,7 @@ from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.runs import Run
 
-__all__ = ["Options", "amount", "command", "option", "size", "whole"]
+__all__ = ["Options", "above_zero", "amount", "command", "option", "size", "whole"]
 
 T = TypeVar("T")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
@@ -64,15 +64,22 @@ def amount(text: str) -> float:
     return value
 
 
-def size(text: str) -> float:
-    """A set size of users."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number") from None
-    if not 0 < value < float("inf"):
-        raise typer.BadParameter(f"{text} is out of range; give a set size above 0")
-    return value
+def above_zero(what: str) -> Callable[[str], float]:
+    """A reader of finite numbers above 0."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not a number") from None
+        if not 0 < value < float("inf"):
+            raise typer.BadParameter(f"{text} is out of range; give a {what} above 0")
+        return value
+
+    return read
+
+
+size = above_zero("set size")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.cli.console import told
 from anonymatch.cli.words import all_digits
 from anonymatch.graph.structure import block_table
 
@@ -43,6 +44,11 @@ _PIECE = 10_000  # entries of a list that are turned into text at once
 
 def print_json(record: Record) -> None:
     """Write one JSON object on one line of standard output, long lists piece by piece."""
+    with told():
+        _write_json(record)
+
+
+def _write_json(record: Record) -> None:
     encode = json.JSONEncoder(allow_nan=False, default=label).encode  # far faster than json.dump
     for k, (key, value) in enumerate(record.items()):
         sys.stdout.write(f"{', ' if k else '{'}{encode(key)}: ")

@@ -54,6 +54,7 @@ def count(
         True: an exact answer or a refusal that names the predicted cost; for weighted graphs the
         exact rational. Default: exact where the budget allows, otherwise an estimate with a 95 %
         interval beside the proven one; weighted graphs in floating point with a proven error.
+        False: doubles with a proven error also where an exact integer could be had, if quicker.
     budget : float or Budget, optional
         Predicted seconds of one core that may be spent, or a Budget with memory. Default: 300 for
         exact methods; what they do not reach is estimated to +-0.01 in the log, or for 30 seconds.
@@ -213,6 +214,7 @@ def _settings(
     return Settings(
         method=method,
         exact=bool(exact),
+        doubles=exact is not None and not exact,
         budget=Budget.of(budget),
         executor=executor,
         progress=progress,

@@ -50,6 +50,7 @@ class Settings:
     executor: Executor | None
     progress: Progress | None
     seed: int = 0
+    doubles: bool = False  # wanted even where the budget reaches an exact count
 
 
 class Job:
@@ -95,12 +96,12 @@ class Job:
     def beyond_budget(self) -> frozenset[int]:
         """Kinds, by place, that the budget does not reach; the cheapest are served first.
 
-        If it does not reach all, the count is not exact anyway: then doubles with a proven
-        interval will do wherever they are offered, and reach further.
+        If it does not reach all, or nobody wants it exact, doubles with a proven interval will do
+        wherever they are offered, and reach further.
         """
         over = self._unserved()
         rounded = [option.rounded for option in self.options]
-        if over and not self.settings.exact and any(rounded):
+        if (over or self.settings.doubles) and not self.settings.exact and any(rounded):
             pairs = zip(self.options, rounded, strict=True)
             self.options = [option if other is None else other for option, other in pairs]
             self.rounded = True

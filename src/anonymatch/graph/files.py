@@ -160,6 +160,10 @@ def _check_file(path: Path) -> None:
         raise InputError("it is a folder; give a file in it")
     if not stat.S_ISREG(kind):
         raise InputError("it is not a regular file; save its content to one first")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:  # polars cannot open it
+        raise InputError("its name is not UTF-8; rename it") from None
     with path.open("rb"):
         pass
 

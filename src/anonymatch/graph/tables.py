@@ -22,7 +22,7 @@ from anonymatch.graph.edges import (
 from anonymatch.graph.inputs import Parts, join
 from anonymatch.graph.names import Names
 from anonymatch.graph.notes import edge_notes, lonely_notes
-from anonymatch.wording import several
+from anonymatch.wording import listed, quoted, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
         raise InputError(f"it has {frame.height} rows; a graph holds at most {LARGEST} edges")
     extra = [name for name in frame.columns if name not in COLUMNS]
     if extra:
-        notes.append(f"ignored columns: {', '.join(map(repr, extra))}")
+        notes.append(f"ignored columns: {listed(extra)}")
     sides = (frame.get_column("user"), frame.get_column("behaviour"))
     for side in sides:
         _check_names(side)
@@ -94,9 +94,9 @@ def check_columns(columns: list[str]) -> None:
     """Refuse a table without the columns that every table of edges has."""
     for name in COLUMNS[:2]:
         if name not in columns:
-            found = ", ".join(map(repr, columns[:8])) + (", ..." if len(columns) > 8 else "")
+            found = listed(columns)
             raise InputError(
-                f"no column {name!r}; the columns are {found or 'none'}; "
+                f"no column {quoted(name)}; the columns are {found or 'none'}; "
                 "name them user, behaviour and, if weighted, weight"
             )
 
@@ -173,7 +173,9 @@ def _codes(side: pl.Series) -> tuple[Indices, pl.Series]:
 def _check_names(side: pl.Series) -> None:
     kind = side.dtype
     if not (kind in (pl.String, pl.Categorical, pl.Enum, pl.Null) or kind.is_integer()):
-        raise InputError(f"column {side.name!r} holds {kind}; names must be text or whole numbers")
+        raise InputError(
+            f"column {quoted(side.name)} holds {kind}; names must be text or whole numbers"
+        )
 
 
 def _check_loose(given: pl.Series, row: Indices, column: Indices) -> None:
@@ -211,7 +213,7 @@ def _check_vanished(given: pl.Series, numbers: pl.Series) -> None:
     wrong = given.gather(zeros).str.contains(VANISHED).arg_true()
     if len(wrong):
         at = int(zeros[int(wrong[0])])
-        raise EdgeError(f"the weight is {given[at]!r}{TOO_SMALL}", at)
+        raise EdgeError(f"the weight is {quoted(given[at])}{TOO_SMALL}", at)
 
 
 def _exact(given: pl.Series, numbers: pl.Series) -> AnyArray:
@@ -232,7 +234,7 @@ def _exact(given: pl.Series, numbers: pl.Series) -> AnyArray:
 
 def _refuse(given: pl.Series, at: int) -> NoReturn:
     text = given[at]
-    what = "there is no weight" if text is None else f"the weight is {text!r}"
+    what = "there is no weight" if text is None else f"the weight is {quoted(text)}"
     raise EdgeError(f"{what}; give a number", at)
 
 

@@ -20,7 +20,7 @@ from anonymatch.counting.integers import product
 from anonymatch.counting.result import Count
 from anonymatch.errors import InputError
 from anonymatch.measures.mixes import exponential_mix_inside
-from anonymatch.measures.users import Range, UserFigures
+from anonymatch.measures.users import LOST, Range, UserFigures
 
 __all__ = ["Stay", "passage_count", "passage_figures", "stay_of"]
 
@@ -111,7 +111,7 @@ def passage_figures(
     """Figures of each message that came into one exponential mix.
 
     If more came in than left, the others are inside for good: for each message that is one more
-    thing that may have happened to it, which no name stands for (`guess` is -1).
+    thing that may have happened to it, which no name stands for (`guess` is `LOST`).
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def passage_figures(
     shannon = _spread(stay.shannon[first], slack, 0.0, np.log2(stay.allowed[first]))
     collision = _spread(stay.collision[first], slack, 1.0 / stay.allowed[first], 1.0)
     chance = _spread(stay.largest[first], slack, 1.0 / stay.allowed[first], 1.0)
-    names = np.concatenate((order, [-1]))
+    names = np.concatenate((order, [LOST]))
     return UserFigures(
         users=range(len(came)) if users is None else users,
         behaviours=range(len(left)) if behaviours is None else behaviours,

@@ -17,7 +17,10 @@ from anonymatch.measures.figure import ROUNDING, Figure
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Range", "UserFigures", "name_column", "user_figures"]
+__all__ = ["LOST", "Range", "UserFigures", "name_column", "user_figures"]
+
+LOST = -2
+"""In place of a behaviour's index: the message never came out."""
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -63,7 +66,8 @@ class UserFigures:
     chance : Range
         Chance that the attacker's best guess is right.
     guess : array
-        Index of the behaviour that is the best guess; -1 where chances are not known.
+        Index of the behaviour that is the best guess; -1 where chances are not known, and `LOST`
+        where the best guess is that the message never came out.
     """
 
     users: Sequence[Hashable]
@@ -81,6 +85,25 @@ class UserFigures:
     def known(self) -> bool:
         """Whether there is a value, not only an interval, for every user."""
         return not bool(np.isnan(self.chance.value).any())
+
+    def first(self, number: int) -> UserFigures:
+        """Those of the first users only."""
+
+        def cut(part: Range) -> Range:
+            return Range(part.value[:number], part.low[:number], part.high[:number])
+
+        return UserFigures(
+            users=self.users[:number],
+            behaviours=self.behaviours,
+            degree=self.degree[:number],
+            allowed=self.allowed[:number],
+            shannon=cut(self.shannon),
+            renyi2=cut(self.renyi2),
+            min_entropy=cut(self.min_entropy),
+            effective=cut(self.effective),
+            chance=cut(self.chance),
+            guess=self.guess[:number],
+        )
 
     def frame(self) -> pl.DataFrame:
         """A table with a row a user; null where only the interval is known."""
@@ -118,7 +141,9 @@ class UserFigures:
         return Figure(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
 
 
-def user_figures(graph: Graph, chances: Floats, error: float | Floats) -> UserFigures:
+def user_figures(
+    graph: Graph, chances: Floats, error: float | Floats, *, alike: int = 0
+) -> UserFigures:
     """Figures of all users from the chances of all edges.
 
     Parameters
@@ -129,6 +154,8 @@ def user_figures(graph: Graph, chances: Floats, error: float | Floats) -> UserFi
         One an edge, in the graph's order; NaN for all edges of a user if they are not known.
     error : float or array
         Bound on the error of each: one for all, or one an edge.
+    alike : int
+        So many of the last behaviours are places for lost messages, which nobody tells apart.
 
     References
     ----------
@@ -154,19 +181,26 @@ def user_figures(graph: Graph, chances: Floats, error: float | Floats) -> UserFi
         np.broadcast_to(error, chances.shape)[possible],
         graph.n_users,
     )
+    degree = graph.degrees
+    if alike:
+        edges = edges.merged(graph.n_behaviours - alike)
+        places = np.bincount(
+            rows[graph.indices >= graph.n_behaviours - alike], minlength=len(degree)
+        )
+        degree = degree - np.maximum(places - 1, 0)
     shannon = edges.shannon()
     chance = edges.largest()
     return UserFigures(
         users=graph.users,
         behaviours=graph.behaviours,
-        degree=graph.degrees,
+        degree=degree,
         allowed=edges.sizes,
         shannon=shannon,
         renyi2=edges.renyi2(),
         min_entropy=chance.minus_log2(),
         effective=shannon.map(np.exp2),
         chance=chance,
-        guess=edges.guesses(),
+        guess=edges.guesses(graph.n_behaviours - alike),
     )
 
 
@@ -176,7 +210,7 @@ class _Edges:
     def __init__(
         self, rows: Ints, columns: Ints, chances: Floats, error: Floats, n_users: int
     ) -> None:
-        self.rows, self.columns = rows, columns
+        self.rows, self.columns, self._error = rows, columns, error
         self.sizes: Ints = np.bincount(rows, minlength=n_users).astype(np.int64)
         self.begins: Ints = np.concatenate(([0], np.cumsum(self.sizes)))[:-1]
         single = self.sizes[rows] == 1
@@ -185,6 +219,14 @@ class _Edges:
         known = ~np.isnan(self.chances)
         self.low: Floats = np.where(known, np.clip(self.chances - margin, 0.0, 1.0), 0.0)
         self.high: Floats = np.where(known, np.clip(self.chances + margin, 0.0, 1.0), 1.0)
+
+    def merged(self, last: int) -> _Edges:
+        """The same where all behaviours from ``last`` on are one."""
+        columns = np.minimum(self.columns, last)
+        same = (np.diff(self.rows) == 0) & (np.diff(columns) == 0)
+        starts = np.flatnonzero(np.concatenate(([True], ~same)))
+        chances, error = (np.add.reduceat(part, starts) for part in (self.chances, self._error))
+        return _Edges(self.rows[starts], columns[starts], chances, error, len(self.sizes))
 
     def sum(self, values: Floats) -> Floats:
         sums: Floats = np.bincount(self.rows, values, len(self.sizes)).astype(np.float64)
@@ -213,12 +255,14 @@ class _Edges:
         found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
         return self._within(found, 1.0 / self.sizes, 1.0)
 
-    def guesses(self) -> Ints:
+    def guesses(self, last: int) -> Ints:
+        """The first of the likeliest behaviours; those from ``last`` on are `LOST`."""
         guesses = np.full(len(self.sizes), -1, dtype=np.int64)
         best = self.largest().value
         ties = np.flatnonzero(self.chances >= best[self.rows] * (1 - _TIE))
         users, first = np.unique(self.rows[ties], return_index=True)
-        guesses[users] = self.columns[ties[first]]
+        columns = self.columns[ties[first]]
+        guesses[users] = np.where(columns < last, columns, LOST)
         return guesses
 
     def _within(self, found: Range, least: float | Floats, most: float | Floats) -> Range:

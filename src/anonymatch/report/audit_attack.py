@@ -33,6 +33,8 @@ def attack_section(audit: Audit) -> Section:
         before.append(f"There is no series of exposures: {audit.campaign.reason}.")
         return panel_section("attack", "Under attack", before=before)
     before.append(_campaign(audit))
+    if audit.campaign.reason:
+        before.append(f"Here: {audit.campaign.reason}.")
     table = Table(
         (
             Cell("step", True),

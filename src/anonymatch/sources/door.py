@@ -11,7 +11,8 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from anonymatch.effort import Budget
@@ -28,6 +29,7 @@ from anonymatch.sources.rings import is_rings, read_rings
 from anonymatch.sources.simulators import NYM_COLUMNS, RECEIVED, SENT, read_mixim, read_nym
 from anonymatch.sources.timing import observe
 from anonymatch.whole_file import as_path
+from anonymatch.wording import quoted
 
 __all__ = ["SOURCES", "open_observation"]
 
@@ -45,7 +47,7 @@ SOURCES = {
 
 _NYM_LOG = "packet_log.csv"
 _WITH_LAW = {"messages", "mixim", "nym"}
-_HEAD = 1 << 16
+_HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _TIMES = {"time", "timestamp"}
 _DIRECTIONS = {"direction", "dir"}
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
@@ -128,8 +130,9 @@ def open_observation(
                 f"{place}: a message log needs a law that says how messages are delayed; give one "
                 f"of {EXAMPLES}"
             )
-        messages = _messages(kind, place, out, unit)
-        return observe(messages, rule, cover=cover, lost=lost, budget=budget)
+        with _about(place, out):
+            messages = _messages(kind, place, out, unit)
+            return observe(messages, rule, cover=cover, lost=lost, budget=budget)
     if kind == "mixmatch":
         if rule is not None:
             longest_delay = _longest(rule, longest_delay)
@@ -147,6 +150,18 @@ def open_observation(
         return found
     unused = "The law was not used: it is for message logs."
     return dataclasses.replace(found, notes=(*found.notes, unused))
+
+
+@contextmanager
+def _about(place: Path, out: str | os.PathLike[str] | None) -> Iterator[None]:
+    """What is wrong becomes one line that begins with the file, if it does not yet."""
+    try:
+        yield
+    except InputError as error:
+        known = (str(place),) if out is None else (str(place), str(as_path(out)))
+        if str(error).startswith(known):
+            raise
+        raise InputError(f"{place}: {error}") from None
 
 
 def _graph_source(kind: str, place: Path, budget: Budget | float | None) -> Observation:
@@ -179,7 +194,7 @@ def _longest(rule: Law, given: float | None) -> float:
 
 def _checked(source: str | None) -> str | None:
     if source is not None and source not in SOURCES:
-        raise InputError(f"no source {source!r}; known are {', '.join(SOURCES)}")
+        raise InputError(f"no source {quoted(source)}; known are {', '.join(SOURCES)}")
     return source
 
 
@@ -297,6 +312,9 @@ def _head(place: Path) -> bytes:
     packed = place.suffix.lower() == ".gz"
     try:
         with gzip.open(place) if packed else place.open("rb") as file:
-            return file.read(_HEAD).lstrip(b"\xef\xbb\xbf\r\n ").partition(b"\n")[0]
+            head = file.read(_HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
+            if b"\n" not in head:
+                head += file.readline(_LONGEST_HEAD)
+            return head.partition(b"\n")[0]
     except (EOFError, ValueError, zlib.error, gzip.BadGzipFile):
         return b""

@@ -9,6 +9,7 @@ from typing import Any
 from anonymatch.errors import InputError
 from anonymatch.graph.file_formats.source import Source
 from anonymatch.whole_file import as_path
+from anonymatch.wording import quoted
 
 __all__ = ["as_name", "as_object", "load_json", "true_indices"]
 
@@ -44,12 +45,17 @@ def true_indices(
     owners: dict[Hashable, str] = {}
     for user, behaviour in truth.items():
         if user not in users:
-            raise InputError(f'"truth" names the user {user!r}, who is not there; check the name')
+            raise InputError(
+                f'"truth" names the user {quoted(user)}, who is not there; check the name'
+            )
         if behaviour not in behaviours:
-            raise InputError(f'"truth" gives {user!r} the unknown {behaviour!r}; check the name')
+            raise InputError(
+                f'"truth" gives {quoted(user)} the unknown {quoted(behaviour)}; check the name'
+            )
         if behaviour in owners:
             raise InputError(
-                f'"truth" gives {behaviour!r} to {owners[behaviour]!r} and {user!r}; keep one'
+                f'"truth" gives {quoted(behaviour)} to {quoted(owners[behaviour])} and '
+                f"{quoted(user)}; keep one"
             )
         owners[behaviour] = user
     return [behaviours[truth[user]] if user in truth else -1 for user in users]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from anonymatch.errors import InputError
+from anonymatch.wording import quoted
 
 __all__ = ["labels", "place_names"]
 
@@ -25,7 +26,9 @@ def labels(names: tuple[Hashable, ...], noun: str) -> tuple[Hashable, ...]:
     except TypeError:
         odd = next(name for name in names if not isinstance(name, Hashable))
         kind = type(odd).__name__
-        raise InputError(f"{noun} {odd!r} is a {kind}; name people by text or numbers") from None
+        raise InputError(
+            f"{noun} {quoted(odd)} is a {kind}; name people by text or numbers"
+        ) from None
     if None in number:
         raise InputError(f"a {noun} has no name; name who is seen with every message")
     if len(number) == len(names):
@@ -37,7 +40,8 @@ def labels(names: tuple[Hashable, ...], noun: str) -> tuple[Hashable, ...]:
         if len(set(made)) == len(made):
             return made
     raise InputError(
-        f"{noun}s have names such as {made[0]!r}, which could be a message of another; rename them"
+        f"{noun}s have names such as {quoted(made[0])}, which could be a message of another; "
+        "rename them"
     )
 
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from anonymatch.arguments import real, whole
 from anonymatch.errors import InputError
+from anonymatch.wording import quoted
 
 __all__ = [
     "Erlang",
@@ -39,6 +40,9 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.float64]
+
+_MOST = 10**9  # messages of a batch
+_SHORTEST, _LONGEST = 1e-30, 1e30  # seconds; far beyond any mix, and far from the ends of float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ class Threshold:
     batch: int
 
     def __post_init__(self) -> None:
-        _set(self, batch=whole(self.batch, "threshold: batch", least=1))
+        _set(self, batch=whole(self.batch, "threshold: batch", least=1, most=_MOST))
 
     @property
     def mean_delay(self) -> None:
@@ -192,7 +196,7 @@ class Timed:
     origin: float = 0.0
 
     def __post_init__(self) -> None:
-        origin = real(self.origin, "timed: origin", low=-1e300, high=1e300)
+        origin = real(self.origin, "timed: origin", low=-_LONGEST, high=_LONGEST)
         _set(self, interval=_positive(self.interval, "timed: interval"), origin=origin)
 
     @property
@@ -231,8 +235,8 @@ class Pool:
     kept: int
 
     def __post_init__(self) -> None:
-        batch = whole(self.batch, "pool: batch", least=1)
-        _set(self, batch=batch, kept=whole(self.kept, "pool: kept"))
+        batch = whole(self.batch, "pool: batch", least=1, most=_MOST)
+        _set(self, batch=batch, kept=whole(self.kept, "pool: kept", most=_MOST))
 
     @property
     def mean_delay(self) -> None:
@@ -276,7 +280,7 @@ class Free:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InputError(
-                f"free law: function must take an array of delays, not {self.function!r}"
+                f"free law: function must take an array of delays, not {quoted(self.function)}"
             )
         _set(self, longest=real(self.longest, "free law: longest"))
         if self.mean is not None:
@@ -343,22 +347,22 @@ def parse_law(text: str) -> Law:
     anonymatch.errors.InputError: law 'window:5': window needs 2 numbers, low,high
     """
     if not isinstance(text, str):
-        raise InputError(f"a law must be text such as window:1,5, not {text!r}")
+        raise InputError(f"a law must be text such as window:1,5, not {quoted(text)}")
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
     if name not in _FORMS:
-        raise InputError(f"no law {text!r}; known are {EXAMPLES}")
+        raise InputError(f"no law {quoted(text)}; known are {EXAMPLES}")
     make, wanted, least = _FORMS[name]
     given = [part.strip() for part in rest.split(",")] if rest.strip() else []
     if not least <= len(given) <= len(wanted):
         number = f"{least} number{'s' if least > 1 else ''}"
         more = f" or {len(wanted)}" if least < len(wanted) else ""
-        raise InputError(f"law {text!r}: {name} needs {number}{more}, {','.join(wanted)}")
+        raise InputError(f"law {quoted(text)}: {name} needs {number}{more}, {','.join(wanted)}")
     values = [_number(part, what, text) for part, what in zip(given, wanted, strict=False)]
     try:
         law: Law = make(*values)
     except InputError as error:
-        raise InputError(f"law {text!r}: {str(error).removeprefix(f'{name}: ')}") from None
+        raise InputError(f"law {quoted(text)}: {str(error).removeprefix(f'{name}: ')}") from None
     return law
 
 
@@ -367,7 +371,7 @@ def check_law(law: object) -> Law:
     if isinstance(law, str):
         return parse_law(law)
     if not isinstance(law, Law):
-        raise InputError(f"law must be a law such as Window(1, 5) or window:1,5, not {law!r}")
+        raise InputError(f"law must be a law such as Window(1, 5) or window:1,5, not {quoted(law)}")
     return law
 
 
@@ -376,13 +380,15 @@ def _number(part: str, what: str, text: str) -> int | float:
         return int(part) if what in _WHOLE else float(part)
     except ValueError:
         kind = "whole number" if what in _WHOLE else "number"
-        raise InputError(f"law {text!r}: {what} is {part!r}; give a {kind}") from None
+        raise InputError(f"law {quoted(text)}: {what} is {quoted(part)}; give a {kind}") from None
 
 
 def _finite(value: object, what: str) -> float:
     number = real(value, what)
     if number == math.inf:
         raise InputError(f"{what} must be finite")
+    if number > _LONGEST:
+        raise InputError(f"{what} must be at most {_LONGEST:g} s, not {number:g}")
     return number
 
 
@@ -390,6 +396,8 @@ def _positive(value: object, what: str) -> float:
     number = _finite(value, what)
     if number == 0:
         raise InputError(f"{what} must be above 0")
+    if number < _SHORTEST:
+        raise InputError(f"{what} must be at least {_SHORTEST:g} s, not {number:g}")
     return number
 
 

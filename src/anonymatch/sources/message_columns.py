@@ -10,6 +10,8 @@ import polars as pl
 
 from anonymatch.errors import InputError
 from anonymatch.sources.message_tables import Table
+from anonymatch.sources.messages import LATEST
+from anonymatch.wording import quoted
 
 __all__ = ["UNITS", "Clock", "clock", "directions", "flags", "mixed_units", "names", "seconds"]
 
@@ -26,6 +28,14 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no", "")
 _DATE = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
 _ZONE = r"(?:[zZ]|[+-]\d{2}:?\d{2})$"
 _FORMAT = "%Y-%m-%dT%H:%M:%S%.f"
+
+# Years whose nanoseconds since 1970 fit 64 bits; their first second, and the first one after them.
+_YEARS = 1678, 2261
+_FIRST, _END = (
+    float(np.datetime64(f"{year}-01-01", "s").astype(np.int64)) for year in (1678, 2262)
+)
+_DAY = 86400.0
+_NEAR = f"give date-times of the years {_YEARS[0]} to {_YEARS[1]}"
 
 # Times in milliseconds among times in seconds: a gap of about 1000 between neighbours in size, with
 # at least this share of the rows on either side.
@@ -55,6 +65,10 @@ def clock(table: Table, unit: str | None) -> Clock:
     wrong = np.flatnonzero(~np.isfinite(found.times))
     if len(wrong):
         _refuse(table, given, int(wrong[0]))
+    wrong = np.flatnonzero(np.abs(found.times) > LATEST)
+    if len(wrong):
+        far = found.times[wrong[0]]
+        table.refuse(int(wrong[0]), f"the time is {far:g} s; give times up to {LATEST:g} s")
     return found
 
 
@@ -62,7 +76,7 @@ _WANTED = "seconds or ISO 8601 date-times"
 
 
 def _refuse(table: Table, given: pl.Series, row: int) -> None:
-    table.refuse(row, f"the time is {str(given[row])!r}; give {_WANTED}")
+    table.refuse(row, f"the time is {quoted(str(given[row]))}; give {_WANTED}")
 
 
 def _from_text(table: Table, given: pl.Series, unit: str | None) -> Clock:
@@ -80,7 +94,7 @@ def _from_text(table: Table, given: pl.Series, unit: str | None) -> Clock:
         kinds = ("numbers", "date-times")
         table.refuse(
             row,
-            f"the time is {given[row]!r}, but the rows before have {kinds[first]}; write all "
+            f"the time is {quoted(given[row])}, but the rows before have {kinds[first]}; write all "
             "times alike",
         )
     return _from_iso(table, given, unit)
@@ -93,9 +107,13 @@ def _from_iso(table: Table, given: pl.Series, unit: str | None) -> Clock:
         row = int((zoned != zoned[0]).arg_true()[0])
         table.refuse(
             row,
-            f"the time {given[row]!r} has {'no ' * bool(zoned[0])}time zone, unlike "
+            f"the time {quoted(given[row])} has {'no ' * bool(zoned[0])}time zone, unlike "
             "the rows before; write all times alike",
         )
+    years = given.str.head(4).cast(pl.Int32)
+    far = (~years.is_between(*_YEARS)).arg_true()
+    if len(far):
+        table.refuse(int(far[0]), f"the time is {quoted(given[int(far[0])])}; {_NEAR}")
     text = given.str.replace(" ", "T", literal=True)
     text = text.str.replace(r"(T\d{2}:\d{2})((?:[zZ]|[+-]\d{2}:?\d{2})?)$", "${1}:00${2}")
     kind = _FORMAT + ("%#z" if zoned.any() else "")
@@ -110,10 +128,19 @@ def _from_iso(table: Table, given: pl.Series, unit: str | None) -> Clock:
 def _from_dates(table: Table, given: pl.Series, unit: str | None) -> Clock:
     _check_no_unit(table, unit)
     if given.dtype == pl.Duration:
-        return Clock(given.dt.total_nanoseconds().to_numpy() / 1e9, "durations")
+        return Clock(_physical(given), "durations")
+    far = np.flatnonzero((_physical(given) < _FIRST) | (_physical(given) >= _END))
+    if len(far):  # it is not shown: polars cannot write every date that it can hold
+        table.refuse(int(far[0]), f"the time is too far away; {_NEAR}")
     zone = getattr(given.dtype, "time_zone", None)
     kind = "date-times with a time zone" if zone else "date-times"
     return Clock(_epoch(given.cast(pl.Datetime("ns", zone))), kind)
+
+
+def _physical(given: pl.Series) -> Floats:
+    """Seconds of durations, dates or date-times, however far away."""
+    each = UNITS[given.dtype.time_unit] if hasattr(given.dtype, "time_unit") else 1 / _DAY
+    return given.to_physical().to_numpy() / each
 
 
 def _epoch(moments: pl.Series) -> Floats:
@@ -122,7 +149,7 @@ def _epoch(moments: pl.Series) -> Floats:
 
 def _check_no_unit(table: Table, unit: str | None) -> None:
     if unit is not None:
-        raise InputError(f"{table.path}: its times are date-times; leave unit={unit!r} out")
+        raise InputError(f"{table.path}: its times are date-times; leave unit={quoted(unit)} out")
 
 
 def mixed_units(tables: list[tuple[Table, Floats]]) -> list[str]:
@@ -131,7 +158,8 @@ def mixed_units(tables: list[tuple[Table, Floats]]) -> list[str]:
     sizes = np.sort(times[times > 0])
     if len(sizes) < 4:
         return []
-    jumps = sizes[1:] / sizes[:-1]
+    with np.errstate(over="ignore"):  # beside a time of almost 0
+        jumps = sizes[1:] / sizes[:-1]
     at = int(np.argmax(jumps))
     below, above = at + 1, len(sizes) - at - 1
     if jumps[at] < _GAP or min(below, above) < max(2, _SHARE * len(sizes)):
@@ -153,7 +181,9 @@ def directions(table: Table) -> Bools:
     wrong = (~(inward | text.is_in(_OUT))).arg_true()
     if len(wrong):
         row = int(wrong[0])
-        what = "there is no direction" if not text[row] else f"the direction is {given[row]!r}"
+        what = (
+            "there is no direction" if not text[row] else f"the direction is {quoted(given[row])}"
+        )
         table.refuse(row, f"{what}; write in or out")
     return inward.to_numpy()
 
@@ -166,7 +196,7 @@ def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) ->
         column, kind = column.cast(pl.String), pl.String()
     if not (kind in (pl.String, pl.Null) or kind.is_integer()):
         raise InputError(
-            f"{table.path}: column {column.name!r} holds {kind}; give text or whole numbers"
+            f"{table.path}: column {quoted(column.name)} holds {kind}; give text or whole numbers"
         )
     chosen = column.gather(rows)
     if chosen.null_count():
@@ -193,7 +223,7 @@ def flags(table: Table, rows: npt.NDArray[np.intp]) -> Bools | None:
             wrong = (~(true | text.is_in(_FALSE))).arg_true()
             if len(wrong):
                 at = int(wrong[0])
-                table.refuse(int(rows[at]), f"{name} is {given[at]!r}; write true or false")
+                table.refuse(int(rows[at]), f"{name} is {quoted(given[at])}; write true or false")
         found = true.to_numpy() if found is None else found | true.to_numpy()
     return found
 
@@ -202,4 +232,4 @@ def seconds(unit: object) -> str | None:
     """The unit that a caller named, checked."""
     if unit is None or (isinstance(unit, str) and unit in UNITS):
         return unit
-    raise InputError(f"unit must be one of {', '.join(UNITS)}, not {unit!r}")
+    raise InputError(f"unit must be one of {', '.join(UNITS)}, not {quoted(unit)}")

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from anonymatch.errors import InputError
 from anonymatch.sources.messages import Messages, check_messages
 from anonymatch.whole_file import as_path, unfinished
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -236,7 +236,7 @@ def _truth(came: _Side, left: _Side) -> npt.NDArray[np.int64] | None:
             rows = side.rows[known.to_numpy()[[first, at]]].tolist()
             side.table.refuse(
                 max(rows),
-                f"message {some[at]!r} is there twice on one side, first in "
+                f"message {quoted(some[at])} is there twice on one side, first in "
                 f"{side.table.where(int(side.table.row_of[min(rows)]))}; keep one",
             )
         ids.append(pl.DataFrame([some.alias("id"), known.alias("at")]))
@@ -255,8 +255,8 @@ def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None
         end = int(truth[at])
         left.table.refuse(
             int(left.rows[end]),
-            f"the message of {came.names[at]!r} leaves at {left.times[end]:g} s, before it comes "
-            f"in at {came.times[at]:g} s; check the clocks",
+            f"the message of {quoted(came.names[at])} leaves at {left.times[end]:g} s, before it "
+            f"comes in at {came.times[at]:g} s; check the clocks",
         )
     for side, flagged, word in (
         (came, known, "never comes out"),

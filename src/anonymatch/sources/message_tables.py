@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from anonymatch.graph import limits
 from anonymatch.graph.file_formats import delimited, parquet
 from anonymatch.graph.file_formats.source import Source, decode
 from anonymatch.graph.files import reading
-from anonymatch.wording import several
+from anonymatch.wording import listed, quoted, several
 
 __all__ = ["PACKED", "SUFFIXES", "Table", "load", "suffix_of"]
 
@@ -75,7 +75,7 @@ def load(path: Path, needed: tuple[tuple[str, ...], ...]) -> Table:
         extra = [column for column in frame.columns if column not in meant]
         kept = frame.select(*meant).rename(meant)
         full = kept.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
-        notes = [f"ignored columns: {', '.join(map(repr, extra))}"] if extra else []
+        notes = [f"ignored columns: {listed(extra)}"] if extra else []
         rows = full.arg_true()
         if len(rows) < kept.height:
             notes.append(f"ignored {several(kept.height - len(rows), 'empty row')}")
@@ -114,7 +114,19 @@ def _frame(
 
 def _wanted(schema: dict[str, pl.DataType], check: Callable[[list[str]], None]) -> list[str]:
     check(list(schema))
+    _check_kinds(schema)
     return [name for name in schema if _meaning(name)]
+
+
+def _check_kinds(schema: Mapping[str, pl.DataType]) -> None:
+    """Refuse known columns of a type that is no text, no number and, but for times, no date."""
+    for name, kind in schema.items():
+        meaning = _meaning(name)
+        if meaning is None:
+            continue
+        dates = kind.is_temporal() and meaning != "time"
+        if dates or kind.is_nested() or kind in (pl.Binary, pl.Object):
+            raise InputError(f"column {quoted(name)} holds {kind}; give text or numbers")
 
 
 def _row(row: int) -> str:
@@ -129,13 +141,15 @@ def _check_columns(columns: list[str], *, needed: tuple[tuple[str, ...], ...]) -
     meant = [_meaning(column) for column in columns]
     for group in needed:
         if not set(group) & set(meant):
-            found = ", ".join(map(repr, columns[:8])) + (", ..." if len(columns) > 8 else "")
+            found = listed(columns)
             raise InputError(
                 f"no column {' or '.join(map(repr, group))}; the columns are {found or 'none'}"
             )
     for name in _SPELLINGS:
         same = [
-            repr(column) for column, meaning in zip(columns, meant, strict=True) if meaning == name
+            quoted(column)
+            for column, meaning in zip(columns, meant, strict=True)
+            if meaning == name
         ]
         if len(same) > 1:
             raise InputError(f"columns {' and '.join(same)} mean the same; keep one")
@@ -157,6 +171,7 @@ def _json_lines(
             f"its values are of different kinds in different lines: {reason}"
         ) from None
     check(frame.columns)
+    _check_kinds(frame.schema)
 
     def where(row: int) -> str:
         full = (number for number, line in _lines(content) if line.strip())

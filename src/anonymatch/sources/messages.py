@@ -11,13 +11,16 @@ import numpy.typing as npt
 
 from anonymatch.arguments import wholes
 from anonymatch.errors import InputError
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
-__all__ = ["Messages", "check_messages"]
+__all__ = ["LATEST", "Messages", "check_messages"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+
+LATEST = 1e30
+"""Seconds from 0 beyond which no time is taken: differences and squares stay finite."""
 
 _Array = TypeVar("_Array", bound=npt.NDArray[Any])
 
@@ -156,7 +159,7 @@ class Messages:
         if len(early):
             at = int(early[0])
             raise InputError(
-                f"truth: the message of {self.senders[at]!r} that came in at "
+                f"truth: the message of {quoted(self.senders[at])} that came in at "
                 f"{self.arrivals[at]:g} s left before, at {self.departures[truth[at]]:g} s; "
                 "check the clocks"
             )
@@ -196,6 +199,11 @@ def _numbers(given: Any, what: str) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(times))
     if len(wrong):
         raise InputError(f"{what}: time {int(wrong[0])} is {times[wrong[0]]}; give finite seconds")
+    wrong = np.flatnonzero(np.abs(times) > LATEST)
+    if len(wrong):
+        raise InputError(
+            f"{what}: time {int(wrong[0])} is {times[wrong[0]]:g} s; give times up to {LATEST:g} s"
+        )
     return times
 
 

@@ -42,7 +42,7 @@ from anonymatch.graph.names import Names
 from anonymatch.sources.json_files import as_object, load_json
 from anonymatch.sources.observation import Observation
 from anonymatch.whole_file import as_path
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 __all__ = ["FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
 
@@ -220,7 +220,7 @@ def _flow(side: _Side, origin: int, tick: int) -> _Flow:
     last = int(max(times[-1] for times in (sent, received) if len(times))) // tick + 1
     if last - begin > _MOST_TICKS:
         raise InputError(
-            f"the flow of {side.name!r} lasts {(last - begin) * tick * _NANO:.3g} s, over "
+            f"the flow of {quoted(side.name)} lasts {(last - begin) * tick * _NANO:.3g} s, over "
             f"{_MOST_TICKS // _LOOKS} longest delays; check its times, or allow a longer delay"
         )
     ticks = np.arange(begin, last + _LOOKS + 1) * tick

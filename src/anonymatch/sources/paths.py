@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph import limits
 from anonymatch.graph.edges import exact_text
+from anonymatch.wording import quoted
 
 __all__ = ["Links", "all_ways", "onward_links", "paths_from"]
 
@@ -40,7 +40,7 @@ def onward_links(
             onward.setdefault(sender, {})
             onward.setdefault(receiver, {})
         except (TypeError, ValueError):
-            raise InputError(f"link {number} is {link!r}; give pairs of relays") from None
+            raise InputError(f"link {number} is {quoted(link)}; give pairs of relays") from None
         if sender != receiver:
             onward[sender][receiver] = 1
     if bandwidth is None:
@@ -57,12 +57,15 @@ def _whole_bandwidths(bandwidth: Mapping[Any, Any], relays: Iterable[Hashable]) 
     exact: dict[Any, Fraction] = {}
     for relay in relays:
         if relay not in bandwidth:
-            raise InputError(f"relay {relay!r} has no bandwidth; give one for every relay, or none")
+            raise InputError(
+                f"relay {quoted(relay)} has no bandwidth; give one for every relay, or none"
+            )
         value = bandwidth[relay]
         found = _exact(value)
         if found is None or found < 0:
             raise InputError(
-                f"relay {relay!r} has the bandwidth {value!r}; give a number of 0 or more"
+                f"relay {quoted(relay)} has the bandwidth {quoted(value)}; give a number of "
+                "0 or more"
             )
         exact[relay] = found
     unit = math.lcm(*(value.denominator for value in exact.values()))
@@ -126,6 +129,8 @@ def _powers(
     onward: Links, entries: list[Hashable], exits: list[Hashable], relays: int
 ) -> npt.NDArray[np.int64] | None:
     """Walks by powers of the matrix of links; None where 64 bits do not hold them."""
+    import scipy.sparse  # only here: the command line must start fast
+
     index = {relay: at for at, relay in enumerate(onward)}
     size = len(index)
     limits.check_memory(

@@ -29,7 +29,7 @@ from anonymatch.sources.json_files import as_name, as_object, load_json, true_in
 from anonymatch.sources.observation import Observation
 from anonymatch.sources.relays import EXACT_EDGES, path_graph
 from anonymatch.whole_file import as_path
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 __all__ = ["is_relays", "read_relays"]
 
@@ -72,7 +72,7 @@ def read_relays(
         unknown = set(document) - _KEYS
         if unknown:
             known = ", ".join(sorted(_KEYS))
-            raise InputError(f"there is the unknown key {min(unknown)!r}; known are {known}")
+            raise InputError(f"there is the unknown key {quoted(min(unknown))}; known are {known}")
         links = _links(document)
         users, behaviours = (_names(document, key) for key in ("entries", "exits"))
         length, repeat = document.get("length", 3), document.get("repeat", False)
@@ -120,7 +120,9 @@ def _links(document: dict[str, Any]) -> list[tuple[str, str]]:
     else:
         for relay, after in as_object(document["relays"], '"relays"').items():
             if not isinstance(after, list):
-                raise InputError(f"relay {relay!r} must have a list of relays that it sends to")
+                raise InputError(
+                    f"relay {quoted(relay)} must have a list of relays that it sends to"
+                )
             pairs += [(relay, following) for following in after]
     links = []
     for number, pair in enumerate(pairs):
@@ -137,4 +139,6 @@ def _names(document: dict[str, Any], key: str) -> dict[str, str]:
     given = as_object(document.get(key), f'"{key}"')
     if not given:
         raise InputError(f'"{key}" is empty; name at least one')
-    return {name: as_name(value, f"{name!r} in {key!r}") for name, value in given.items()}
+    return {
+        name: as_name(value, f"{quoted(name)} in {quoted(key)}") for name, value in given.items()
+    }

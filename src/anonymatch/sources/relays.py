@@ -28,6 +28,7 @@ from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.edges import SMALLEST, Edges, settle
 from anonymatch.graph.names import Names
 from anonymatch.sources.paths import Links, all_ways, onward_links, paths_from
+from anonymatch.wording import quoted
 
 __all__ = ["EXACT_EDGES", "path_counts", "path_graph", "relay_graph", "relay_weights"]
 
@@ -266,7 +267,7 @@ def _shares(
 
 def _no_path(relays: int, entry: Hashable) -> InputError:
     return InputError(
-        f"no path of {relays} relays leads from {entry!r} to an exit with a behaviour; check "
+        f"no path of {relays} relays leads from {quoted(entry)} to an exit with a behaviour; check "
         "links and exits, or allow another number of relays"
     )
 
@@ -287,7 +288,7 @@ def _weights(
 
 def _known(relay: Hashable, onward: Links, what: str) -> Hashable:
     if relay not in onward:
-        raise InputError(f"{what} {relay!r} is on no link; check its name")
+        raise InputError(f"{what} {quoted(relay)} is on no link; check its name")
     return relay
 
 
@@ -299,4 +300,6 @@ def _check_exits(exits: Mapping[Any, int], onward: Links) -> None:
     for place, seen in exits.items():
         _known(place, onward, "exit")
         if isinstance(seen, bool) or not isinstance(seen, int) or seen < 0:
-            raise InputError(f"exit {place!r} has {seen!r} behaviours; give a whole number from 0")
+            raise InputError(
+                f"exit {quoted(place)} has {quoted(seen)} behaviours; give a whole number from 0"
+            )

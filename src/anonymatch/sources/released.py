@@ -30,7 +30,7 @@ from anonymatch.sources.labels import place_names
 from anonymatch.sources.observation import Observation
 from anonymatch.sources.text_tables import read_text_table
 from anonymatch.whole_file import as_path
-from anonymatch.wording import several
+from anonymatch.wording import listed, quoted, several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,8 +139,8 @@ def _column(people: pl.DataFrame, rows: pl.DataFrame, name: str) -> _Column:
         return _Column(shared[value_codes], cell_codes, np.empty((0, 0), np.bool_), joined=True)
     if len(values) * len(cells) > _MOST_CELLS:
         raise InputError(
-            f"column {name!r} has {len(values)} different values and {len(cells)} different cells, "
-            "too many to compare; leave it out, or generalise it more"
+            f"column {quoted(name)} has {len(values)} different values and {len(cells)} different "
+            "cells, too many to compare; leave it out, or generalise it more"
         )
     return _Column(value_codes, cell_codes, fits(values, cells), joined=False)
 
@@ -285,8 +285,8 @@ def _identifiers(
     for name in chosen:
         for frame, what in ((people, "original"), (rows, "released")):
             if name not in frame.columns:
-                found = ", ".join(map(repr, frame.columns[:8]))
-                raise InputError(f"the {what} table has no column {name!r}; it has {found}")
+                found = listed(frame.columns)
+                raise InputError(f"the {what} table has no column {quoted(name)}; it has {found}")
     return chosen
 
 
@@ -295,8 +295,8 @@ def _name_column(
 ) -> str | None:
     if wanted is not None:
         if wanted not in people.columns:
-            found = ", ".join(map(repr, people.columns[:8]))
-            raise InputError(f"{place}: there is no column {wanted!r}; it has {found}")
+            found = listed(people.columns)
+            raise InputError(f"{place}: there is no column {quoted(wanted)}; it has {found}")
         return wanted
     for name in people.columns:
         if name not in rows.columns:
@@ -312,7 +312,7 @@ def _person_names(people: pl.DataFrame, named: str | None, place: str) -> list[s
     wrong = column.is_null() | column.is_duplicated()
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        what = "empty" if column[row] is None else f"{column[row]!r}, which is there twice"
+        what = "empty" if column[row] is None else f"{quoted(column[row])}, which is there twice"
         raise InputError(f"{place}: row {row + 1}: {named} is {what}; each person needs a name")
     return column.to_list()
 

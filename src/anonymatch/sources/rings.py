@@ -21,7 +21,7 @@ from anonymatch.graph.files import reading
 from anonymatch.sources.json_files import as_name, as_object, load_json, true_indices
 from anonymatch.sources.observation import Observation
 from anonymatch.whole_file import as_path
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 __all__ = ["is_rings", "read_rings"]
 
@@ -88,16 +88,19 @@ def _rings(document: object) -> tuple[dict[str, list[str]], dict[str, str]]:
             extra = set(ring) - _KEYS
             if extra:
                 raise InputError(
-                    f"ring {name!r} has the unknown key {min(extra)!r}; known are members and truth"
+                    f"ring {quoted(name)} has the unknown key {quoted(min(extra))}; known are "
+                    "members and truth"
                 )
             given = ring.get("members")
         if not isinstance(given, list) or not given:
-            raise InputError(f"ring {name!r} must have a list of members, at least one")
-        rings[name] = [as_name(member, f"a member of ring {name!r}") for member in given]
+            raise InputError(f"ring {quoted(name)} must have a list of members, at least one")
+        rings[name] = [as_name(member, f"a member of ring {quoted(name)}") for member in given]
         if isinstance(ring, dict) and ring.get("truth") is not None:
-            truth[name] = as_name(ring["truth"], f"the truth of ring {name!r}")
+            truth[name] = as_name(ring["truth"], f"the truth of ring {quoted(name)}")
             if truth[name] not in rings[name]:
-                raise InputError(f"ring {name!r}: its truth {truth[name]!r} is none of its members")
+                raise InputError(
+                    f"ring {quoted(name)}: its truth {quoted(truth[name])} is none of its members"
+                )
     return rings, truth
 
 
@@ -106,7 +109,7 @@ def _named(rings: list[Any]) -> dict[str, Any]:
     for number, ring in enumerate(rings):
         name = as_name(as_object(ring, f"ring {number}").get("ring", number), f"ring {number}")
         if name in named:
-            raise InputError(f"ring {name!r} is there twice; give each its own name")
+            raise InputError(f"ring {quoted(name)} is there twice; give each its own name")
         named[name] = ring
     return named
 

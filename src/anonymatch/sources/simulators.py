@@ -33,7 +33,7 @@ from anonymatch.errors import InputError
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.text_tables import find_column, numbers, read_text_table
 from anonymatch.whole_file import as_path
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -211,7 +211,7 @@ def _ids(frame: pl.DataFrame, place: Path, name: str) -> list[str]:
     again = ids.is_duplicated() | ids.is_null()
     if again.any():
         row = int(again.arg_max() or 0)
-        what = "is empty" if ids[row] is None else f"{ids[row]!r} is there twice"
+        what = "is empty" if ids[row] is None else f"{quoted(ids[row])} is there twice"
         raise InputError(f"{place}: row {row + 1}: {ids.name} {what}; each message needs its own")
     return ids.to_list()
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from anonymatch.arguments import real, whole
 from anonymatch.errors import InputError
+from anonymatch.graph import limits
 from anonymatch.sources.laws import (
     Erlang,
     Exponential,
@@ -27,6 +28,9 @@ __all__ = ["synthesize"]
 
 Floats = npt.NDArray[np.float64]
 
+_MOST = 10**9  # messages, and people
+_SLOWEST, _FASTEST = 1e-12, 1e12  # messages a second
+_BYTES_A_MESSAGE = 200  # seen once: times, truth and a name, at their peak
 _CELLS = 1 << 16  # of a free law, as which its delays are drawn
 
 
@@ -74,11 +78,12 @@ def synthesize(
     (100, 110, True)
     """
     rule = check_law(law)
-    number = whole(messages, "messages", least=1)
-    speed = real(rate, "rate")
-    if not 0 < speed < math.inf:
-        raise InputError(f"rate must be above 0 and finite, not {rate!r}")
+    number = whole(messages, "messages", least=1, most=_MOST)
+    speed = real(rate, "rate", low=_SLOWEST, high=_FASTEST)
     extra, chance = real(cover, "cover", high=1e6), real(loss, "loss", high=1.0)
+    limits.check_memory(
+        int(number * (2 + extra) * _BYTES_A_MESSAGE), "making this log", "ask for fewer messages"
+    )
     draw = np.random.default_rng(whole(seed, "seed"))
     arrivals = np.cumsum(draw.exponential(1 / speed, number))
     departures = _departures(rule, arrivals, draw)
@@ -163,6 +168,6 @@ def _people(
     if people is None:
         numbers = range(1, messages + 1)
     else:
-        most = whole(people, f"{noun}s", least=1)
+        most = whole(people, f"{noun}s", least=1, most=_MOST)
         numbers = (draw.integers(most, size=messages) + 1).tolist()
     return tuple(f"{noun} {number}" for number in numbers)

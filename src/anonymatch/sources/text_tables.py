@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from anonymatch.errors import InputError
 from anonymatch.graph.file_formats.source import Source
 from anonymatch.graph.files import reading
 from anonymatch.whole_file import as_path
+from anonymatch.wording import listed, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["find_column", "numbers", "read_text_table"]
 
 _SUFFIXES = {".csv": ",", ".tsv": "\t"}
+_A_DAY = {None: 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+_FIRST_DAY, _LAST_DAY = (
+    day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max)
+)
 
 
 def read_text_table(path: str | os.PathLike[str], *, separator: str | None = None) -> pl.DataFrame:
@@ -55,8 +61,8 @@ def find_column(frame: pl.DataFrame, *names: str) -> str:
     for name in names:
         if name.lower() in there:
             return there[name.lower()]
-    found = ", ".join(map(repr, frame.columns[:8])) + (", ..." if frame.width > 8 else "")
-    raise InputError(f"there is no column {names[0]!r}; the columns are {found}")
+    found = listed(frame.columns)
+    raise InputError(f"there is no column {quoted(names[0])}; the columns are {found}")
 
 
 def numbers(column: pl.Series) -> npt.NDArray[np.float64]:
@@ -75,22 +81,32 @@ def numbers(column: pl.Series) -> npt.NDArray[np.float64]:
 
 def _parquet(source: Source) -> pl.DataFrame:
     import polars as pl
+    from polars import selectors as cs
 
     from anonymatch.graph.file_formats import parquet
 
     def wanted(schema: dict[str, pl.DataType]) -> list[str]:
         for name, kind in schema.items():
             if kind.is_nested() or kind in (pl.Binary, pl.Object):
-                raise InputError(f"column {name!r} holds {kind}; give text, numbers or dates")
+                raise InputError(f"column {quoted(name)} holds {kind}; give text, numbers or dates")
         return list(schema)
 
-    return parquet.load(source, wanted).with_columns(pl.all().cast(pl.String))
+    frame = parquet.load(source, wanted)
+    for column in frame.select(cs.date() | cs.datetime()):
+        days = column.to_physical() // _A_DAY[getattr(column.dtype, "time_unit", None)]
+        far = (~days.is_between(_FIRST_DAY, _LAST_DAY)).fill_null(value=False).arg_true()
+        if len(far):  # it is not shown: polars cannot write every date that it can hold
+            raise InputError(
+                f"row {int(far[0]) + 1}: {column.name} is no date of the years 1 to 9999; "
+                "write it as text"
+            )
+    return frame.with_columns(pl.all().cast(pl.String))
 
 
 def _check_columns(columns: list[str]) -> None:
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if columns.count(name) > 1)
-        raise InputError(f"line 1: column {twice!r} is there twice; keep one")
+        raise InputError(f"line 1: column {quoted(twice)} is there twice; keep one")
 
 
 def _shown(value: str | None) -> str:

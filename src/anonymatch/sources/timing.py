@@ -165,7 +165,7 @@ def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> 
 
 def _through(seen: Seen, passage: Passage) -> Observation:
     inside = seen.n_in - seen.n_out
-    notes = [_lost_note(inside, seen.n_in)] if inside else []
+    notes = [_lost_note(inside, seen.n_in, late=False)] if inside else []
     notes += _truth_notes(seen, lambda i, j: passage.arrivals[i] <= passage.departures[j])
     return _observation(seen, passage=passage, lost=inside, notes=notes)
 
@@ -196,38 +196,31 @@ def _matched(seen: Seen, cover: int | None, lost: int | None, budget: Budget) ->
             f"at once under the {seen.law}; check times and law, or allow for cover traffic "
             f"(cover: {seen.n_out - seen.n_in + missing})"
         )
+    spare = seen.n_out - (seen.n_in - places)
     notes = [runs.note] if runs.note else []
     if places:
-        late = lost is None
-        forgiving = said is not None or seen.n_in > seen.n_out
-        graph, linked = _with_places(seen, runs, places, budget, late=late, forgiving=forgiving)
+        late = lost is None and cover is None  # who knows numbers knows of losses on the way
+        graph, linked = _with_places(seen, runs, places, budget, late=late)
         if not structure(graph).matched:
             raise _too_few(seen, runs, _graph(seen.users, seen.behaviours, 0, edges), missing)
-        notes.append(_lost_note(places, linked))
-    spare = seen.n_out - (seen.n_in - places)
-    notes += _cover_notes(spare, len(alone), places, missing)
+        notes.append(_lost_note(places, linked, late=late))
+    notes += _cover_notes(spare, len(alone))
     notes += _truth_notes(seen, lambda i, j: (runs.first[i] <= j) & (j < runs.end[i]))
     return _observation(seen, graph=graph, lost=places, spare=spare, notes=notes)
 
 
 def _with_places(
-    seen: Seen, runs: Candidates, places: int, budget: Budget, *, late: bool, forgiving: bool
+    seen: Seen, runs: Candidates, places: int, budget: Budget, *, late: bool
 ) -> tuple[Graph, int]:
     """The graph with places for lost messages, and how many messages they are open to.
 
-    ``late`` tries with those that may be inside when the log ends; ``forgiving`` goes on with all.
+    ``late``: to those only that may be inside when the log ends. A loss on the way may happen at
+    any time, so it weighs the same for all.
     """
-
-    def linked(to: Bools, which: Candidates) -> Graph:
-        edges = edges_of(which, seen.n_out, budget=budget, places=places, linked=to)
-        return _graph(seen.users, seen.behaviours, places, edges)
-
-    if late:
-        graph = linked(runs.late, runs)
-        if not forgiving or structure(graph).matched:
-            return graph, int(np.count_nonzero(runs.late))
-    # A loss may happen at any time, so it weighs the same for all.
-    return linked(np.ones(seen.n_in, dtype=np.bool_), replace(runs, staying=None)), seen.n_in
+    to = runs.late if late else np.ones(seen.n_in, dtype=np.bool_)
+    which = runs if late else replace(runs, staying=None)
+    edges = edges_of(which, seen.n_out, budget=budget, places=places, linked=to)
+    return _graph(seen.users, seen.behaviours, places, edges), int(np.count_nonzero(to))
 
 
 def _graph(
@@ -294,26 +287,22 @@ def _flag_notes(seen: Seen) -> list[str]:
     return notes
 
 
-def _lost_note(places: int, linked: int) -> str:
+def _lost_note(places: int, linked: int, *, late: bool) -> str:
     are = "is" if places == 1 else "are"
+    if not late:
+        return f"{several(places, 'message')} in never came out; it may be any of {linked}"
     return (
-        f"{several(places, 'message')} in {are} lost, or still inside when the log ends; it may be "
-        f"any of {linked}"
+        f"{several(places, 'message')} in {are} taken to be still inside when the log ends, which "
+        f"may be any of {linked}; if messages get lost on the way, say so (lost: {places})"
     )
 
 
-def _cover_notes(spare: int, alone: int, places: int, missing: int) -> list[str]:
-    notes = []
-    if spare:
-        are = "is" if spare == 1 else "are"
-        known = f"; for {alone} of them there is no possible sender" if alone else ""
-        notes.append(f"{several(spare, 'message')} out {are} nobody's{known}")
-    if spare and places > missing:
-        notes.append(
-            "with cover traffic, places for lost messages may stay empty: "
-            f"from {missing} to {several(places, 'message')} are lost"
-        )
-    return notes
+def _cover_notes(spare: int, alone: int) -> list[str]:
+    if not spare:
+        return []
+    are = "is" if spare == 1 else "are"
+    known = f"; for {alone} of them there is no possible sender" if alone else ""
+    return [f"{several(spare, 'message')} out {are} nobody's{known}"]
 
 
 def _truth_notes(seen: Seen, possible: Callable[[Integers, Integers], Bools]) -> list[str]:

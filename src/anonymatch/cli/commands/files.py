@@ -23,7 +23,8 @@ from anonymatch.cli.observing import (
     graph_of,
     observe,
 )
-from anonymatch.cli.options import Options, amount, command, option, size, whole
+from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
+from anonymatch.errors import InputError
 from anonymatch.whole_file import check_place
 
 __all__: list[str] = []
@@ -78,12 +79,23 @@ def convert(
         original=original,
     )
     way.check(1)
-    graph = graph_of(observe(file, options, way))
+    for place in (file, departures, original):
+        if place is not None and _same(place, out):
+            raise InputError(f"{out}: it is the file to read; give another name to write to")
+    graph = graph_of(observe(file, options, way), options)
     am.write(graph, out)
     if options.json:
         records.print_json({"path": str(out)} | records.graph_record(graph))
         return
     print(f"wrote {out}: {graph!r}")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two names are of one file that is there."""
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 @command(app, acts=("json", "seed"))
@@ -98,7 +110,12 @@ def synthesize(
     ] = 1000,
     rate: Annotated[
         float,
-        option("--rate", "Messages in a second (1 unless told).", metavar="R", parser=size),
+        option(
+            "--rate",
+            "Messages in a second (1 unless told).",
+            metavar="R",
+            parser=above_zero("rate"),
+        ),
     ] = 1.0,
     users: Annotated[
         int | None,

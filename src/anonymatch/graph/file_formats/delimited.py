@@ -20,7 +20,7 @@ from anonymatch.graph import limits, tables
 from anonymatch.graph.edges import EdgeError
 from anonymatch.graph.file_formats.rows import frame_of
 from anonymatch.graph.file_formats.source import Source, decode
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _BYTES_A_ROW = 100  # polars' strings, their codes and the sorts, at their peak
 _PIECE = 1 << 20
+_HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24  # bytes in which the header ends, mostly and at all
 _INNER_QUOTE = "a quote stands inside a field; quote the field, and write the quote twice in it"
 _OPEN_QUOTE = "a quote opens here and is not closed; close it, or write it twice inside quotes"
 _OTHER_KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
@@ -104,19 +105,29 @@ def _check_memory(data: memoryview) -> None:
 
 def _header(data: memoryview, separator: str) -> list[str]:
     """The names of the columns; refuses what is no text at all."""
-    head = bytes(data[: 1 << 16])
+    head = bytes(data[:_HEAD])
     for magic, kind in _OTHER_KINDS.items():
         if head.startswith(magic):
             raise InputError(f"it is a {kind} file, not text; give it the right suffix")
     if not head.strip():
         raise InputError("it is empty; the first line must name the columns")
-    first = head.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
+    if b"\n" not in head.lstrip(b"\r\n"):
+        head = bytes(data[:_LONGEST_HEAD])
+    first, ended, _ = head.lstrip(b"\r\n").partition(b"\n")
+    if not ended and len(data) > _LONGEST_HEAD:
+        raise InputError(f"line 1 is longer than {_LONGEST_HEAD >> 20} MiB; the columns come first")
+    first = first.rstrip(b"\r")
     if first.count(b'"') % 2:
         raise InputError(f"line 1: {_OPEN_QUOTE}")
-    columns = next(csv.reader([decode(first)], delimiter=separator), [])
+    try:
+        columns = next(csv.reader([decode(first)], delimiter=separator), [])
+    except csv.Error as error:
+        if b"\r" in first:
+            raise InputError("line 1: it ends with CR alone; end lines with LF or CRLF") from None
+        raise InputError(f"line 1: {error}") from None
     for name in set(columns) & set(tables.COLUMNS):
         if columns.count(name) > 1:
-            raise InputError(f"line 1: column {name!r} is there twice; keep one")
+            raise InputError(f"line 1: column {quoted(name)} is there twice; keep one")
     return columns
 
 

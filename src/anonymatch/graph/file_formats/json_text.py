@@ -26,6 +26,7 @@ from anonymatch.graph.file_formats.sides import check_name, check_names
 from anonymatch.graph.inputs import edge_list, join
 from anonymatch.graph.names import Names
 from anonymatch.graph.notes import edge_notes, lonely_notes
+from anonymatch.wording import listed, quoted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -112,7 +113,7 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     except EdgeError as error:
         where = " and ".join(str(lines[at]) for at in error.positions)
         raise InputError(f"line{'s' if ' ' in where else ''} {where}: {error}") from None
-    ignored = f"ignored keys: {', '.join(map(repr, sorted(extra)))}"
+    ignored = f"ignored keys: {listed(sorted(extra))}"
     users_alone, behaviours_alone = (np.array(end, dtype=np.int64) for end in alone)
     lonely = lonely_notes(parts, users_alone, behaviours_alone)
     return parts, [*([ignored] if extra else []), *edge_notes(parts, "line"), *lonely]
@@ -153,7 +154,7 @@ def _mapping(document: dict[str, Any]) -> tuple[Parts, list[str]]:
     for user, behaviours in document.items():
         if not isinstance(behaviours, list):
             raise InputError(
-                f"user {user!r} must have a list of behaviours, not {_kind(behaviours)}"
+                f"user {quoted(user)} must have a list of behaviours, not {_kind(behaviours)}"
             )
         edges += [(user, _checked(name, "behaviour", "")) for name in behaviours]
     parts = edge_list(edges, list(document), None)
@@ -192,7 +193,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {twice!r} is there twice")
+        raise ValueError(f"key {quoted(twice)} is there twice")
     return made
 
 
@@ -214,7 +215,7 @@ def _weight(value: Any, place: str) -> int | float | Fraction:
         return value
     exact = exact_text(value) if isinstance(value, str) else None
     if exact is None:
-        raise InputError(f"{place}the weight is {value!r}; give a number")
+        raise InputError(f"{place}the weight is {quoted(value)}; give a number")
     return exact
 
 

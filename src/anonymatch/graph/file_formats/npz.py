@@ -20,6 +20,7 @@ from anonymatch.graph.file_formats.sides import check_sides, json_names, named
 from anonymatch.graph.inputs import join
 from anonymatch.graph.names import Names
 from anonymatch.graph.notes import edge_notes
+from anonymatch.wording import quoted
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -62,7 +63,7 @@ def read(source: Source) -> tuple[Parts, list[str]]:
             raise InputError("it has no array 'format'; write it with scipy.sparse.save_npz")
         layout = _word(arrays["format"])
         if layout not in _FORMATS:
-            raise InputError(f"its format is {layout!r}; save it as csr, csc or coo")
+            raise InputError(f"its format is {quoted(layout)}; save it as csr, csc or coo")
         shape = tuple(int(side) for side in arrays["shape"].ravel()[:3])
         if len(shape) != 2 or min(shape) < 0:
             raise InputError(f"its shape is {shape}; need users x behaviours")
@@ -132,14 +133,16 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:
         shape, _, kind = read_header(stream)
         if kind.hasobject:
             raise InputError(
-                f"array {member.filename!r} holds pickled objects, which could run code; "
+                f"array {quoted(member.filename)} holds pickled objects, which could run code; "
                 "save plain numbers"
             )
         size = kind.itemsize
         for side in shape:
             size *= side
         if size > member.file_size or min(shape, default=0) < 0:
-            raise InputError(f"array {member.filename!r} declares {shape}, more than the file has")
+            raise InputError(
+                f"array {quoted(member.filename)} declares {shape}, more than the file has"
+            )
     with archive.open(member) as stream:
         array: AnyArray = npy.read_array(stream, allow_pickle=False)
     return array

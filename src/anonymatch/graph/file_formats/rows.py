@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from anonymatch.errors import InputError
+from anonymatch.wording import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -56,8 +57,8 @@ def names_of(names: Sequence[Hashable], noun: str, *, text: bool) -> pl.Series:
     if not kinds <= {str, int}:
         odd = next(name for name in names if type(name) not in (str, int))
         raise InputError(
-            f"{noun} {odd!r} is a {type(odd).__name__}; files hold names that are text or whole "
-            "numbers"
+            f"{noun} {quoted(odd)} is a {type(odd).__name__}; files hold names that are text or "
+            "whole numbers"
         )
     if text:
         written = [str(name) for name in names]
@@ -78,7 +79,7 @@ def _text(noun: str, names: list[str]) -> pl.Series:
     try:
         return pl.Series(noun, names, dtype=pl.String)
     except UnicodeEncodeError as error:
-        raise InputError(f"{noun} {error.object!r} cannot be written as UTF-8") from None
+        raise InputError(f"{noun} {quoted(error.object)} cannot be written as UTF-8") from None
 
 
 def _weights(graph: Graph) -> pl.Series:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymatch.errors import InputError
 from anonymatch.graph.names import Names
-from anonymatch.wording import several
+from anonymatch.wording import quoted, several
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -55,4 +55,4 @@ def check_name(name: Any, noun: str) -> str | int:
     if type(name) is str or type(name) is int:
         return name
     kind = "null" if name is None else f"a {type(name).__name__}"
-    raise InputError(f"{noun} {name!r} is {kind}; a name must be text or a whole number")
+    raise InputError(f"{noun} {quoted(name)} is {kind}; a name must be text or a whole number")
