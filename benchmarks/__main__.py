@@ -18,7 +18,17 @@ from typing import cast
 
 import anonymatch as am
 from anonymatch._native import best_isa
-from benchmarks import dense, estimates, posteriors, read_csv, scale, sparse, startup
+from benchmarks import (
+    cluster,
+    dense,
+    estimates,
+    growth,
+    posteriors,
+    read_csv,
+    scale,
+    sparse,
+    startup,
+)
 from benchmarks.report import HEADER, Line, Size, summary
 
 SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
@@ -27,6 +37,8 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "sparse": sparse.lines,
     "estimates": estimates.lines,
     "scale": scale.lines,
+    "growth": growth.lines,
+    "cluster": cluster.lines,
     "csv": read_csv.lines,
     "startup": startup.lines,
 }

@@ -16,6 +16,8 @@ _TITLES = {
     "sparse": "Sparse, near-complete and split graphs",
     "estimates": "Estimates beyond exact reach",
     "scale": "Scale: blocks, allowed and forced edges",
+    "growth": "Growth of time and memory with the users",
+    "cluster": "Threads, processes and recording",
     "csv": "Reading CSV",
     "startup": "Start-up",
 }
@@ -31,12 +33,15 @@ named: `python -m benchmarks dense sparse`.
 How to read them:
 
 - Seconds are CPU time of one thread, the best of several rounds, in turns with the peer, because
-  wall time on a shared machine says little. Ratios are what carries over to other machines.
+  wall time on a shared machine says little (two threads and two processes are the exception: their
+  notes tell the CPU time too). Ratios are what carries over to other machines.
   `count()` uses all cores unless told; here it is held to one.
 - Every answer is asserted: against peers, known numbers, or the same graph read in another way.
   A fast wrong answer is no result; where a peer wraps around or rounds, the line says so.
 - *faster*: their time through ours should be at least the goal. *<= 3x*: our time through theirs
   should be at most that. No goal: the line is there for comparison.
+- Growth: each size in a process of its own; the exponent is fitted to the sizes from 10^4 users on
+  and may exceed the documented order by 0.2.
 - Goals for growth with the edges (an exponent of at most 1.2, as large graphs leave the caches) and
   for equal blocks (at most 1.5 times their reduction) say what *linear* and *as fast* mean here.
 - Graphs are seeded and new to the package in every round, so nothing is remembered between rounds.

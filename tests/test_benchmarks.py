@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SECTIONS = ("dense", "posteriors", "sparse", "estimates", "scale", "csv", "startup")
+SECTIONS = (
+    "dense", "posteriors", "sparse", "estimates", "scale", "growth", "cluster", "csv", "startup",
+)  # fmt: skip
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -140,3 +142,31 @@ def test_flint_is_reached_inside_its_wheel() -> None:
 
     assert permanent is not None
     assert permanent(np.ones((21, 21), dtype=np.int64)) == math.factorial(21)
+
+
+@pytest.mark.usefixtures("_importable")
+def test_growth_is_judged_by_its_exponent() -> None:
+    from benchmarks.growth import CASES, _verdict
+
+    case, sizes = CASES["sparse"], (10**3, 10**4, 10**5, 10**6)
+
+    def grown(power: float) -> list[dict[str, float]]:
+        return [{"seconds": n**power, "memory": 80 + n / 1e3, "start": 80.0} for n in sizes]
+
+    assert _verdict(case, sizes, grown(1.1)).passed
+    assert not _verdict(case, sizes, grown(1.3)).passed
+    assert "time n^1.30, memory n^1.00; documented n^1" in _verdict(case, sizes, grown(1.3)).note
+
+
+@pytest.mark.usefixtures("_importable")
+def test_the_table_of_costs_shares_out_what_can_be_shared() -> None:
+    from benchmarks.cost_table import render, rows
+
+    found = list(rows([(0.5, 36)], [(8, 100)]))
+    dense, log = found
+
+    assert dense.method == "signs"
+    assert dense.on(100) == pytest.approx(max(dense.seconds / 100, 1.0))
+    assert log.method == "band"
+    assert log.on(10_000) == log.seconds
+    assert [line.count("|") for line in render(iter(found))] == [7] * 4

@@ -43,7 +43,13 @@ from anonymatch.designs.random_graphs import (
 )
 from anonymatch.designs.rivals import Rival, rivals
 from anonymatch.effort import Budget
-from anonymatch.errors import AnonymatchError, BudgetError, InputError, NoMatchingError
+from anonymatch.errors import (
+    AnonymatchError,
+    BudgetError,
+    InputError,
+    NoMatchingError,
+    StoppedError,
+)
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.families import (
     aztec,
@@ -79,6 +85,7 @@ from anonymatch.measures.mixes import (
     threshold_mix_bits,
 )
 from anonymatch.measures.summary import Metrics, metrics
+from anonymatch.runs import Run
 from anonymatch.sources.relays import path_counts, relay_graph, relay_weights
 
 __all__ = [
@@ -118,8 +125,10 @@ __all__ = [
     "Posterior",
     "RandomDistribution",
     "Rival",
+    "Run",
     "Score",
     "Step",
+    "StoppedError",
     "Ties",
     "Witness",
     "__version__",

@@ -7,18 +7,22 @@ that answers do not depend on where they ran. The loop runs them here, on thread
 
 from __future__ import annotations
 
+import math
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TypeVar
 
 from anonymatch.arguments import real
+from anonymatch.chunks import MOST_CHUNKS, Place, Recorder, results
 from anonymatch.errors import BudgetError, InputError
+from anonymatch.plain import fingerprint
+from anonymatch.runs import MISSING, Run
+from anonymatch.shared import Remote
+from anonymatch.stopping import Stop, Stopped, heard
 
 __all__ = [
     "CHUNK_SECONDS",
@@ -27,8 +31,10 @@ __all__ = [
     "Progress",
     "Stop",
     "Stopped",
+    "borders",
     "check_place",
     "in_words",
+    "time_in_words",
     "usable_cores",
 ]
 
@@ -39,6 +45,22 @@ Progress = Callable[[float, float], None]
 
 CHUNK_SECONDS = 0.05  # short enough for Ctrl-C and a smooth bar, long enough to hide the overhead
 _THREADS_PAY_FROM = 0.05  # predicted seconds below which starting threads costs more than it gains
+_RECORDS_PAY_FROM = 0.01  # predicted seconds below which work is done again rather than recorded
+
+
+def borders(units: int, seconds: float, finer: int = 1) -> list[int]:
+    """Where units of work are cut, if all take so many predicted seconds: never by who does them.
+
+    ``finer``: how many times shorter than usual, for units of different sizes.
+
+    Examples
+    --------
+    >>> borders(8, 0.15)
+    [0, 2, 5, 8]
+    """
+    number = finer * math.ceil(min(seconds / CHUNK_SECONDS, MOST_CHUNKS))
+    number = max(1, min(units, number))
+    return [units * k // number for k in range(number + 1)]
 
 
 def usable_cores() -> int:
@@ -114,6 +136,24 @@ def in_words(seconds: float, memory: float) -> str:
     >>> in_words(0.2, 2**20)
     'under a second and 1 MiB'
     """
+    time = time_in_words(seconds)
+    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
+        if memory >= size:
+            amount = memory / size
+            return f"{time} and " + (
+                f"{amount:.3g} {unit}" if amount < 1e6 else f"more than a million {unit}"
+            )
+    return f"{time} and under 1 MiB"
+
+
+def time_in_words(seconds: float) -> str:
+    """A predicted time as people say it.
+
+    Examples
+    --------
+    >>> time_in_words(90)
+    'about 90 seconds'
+    """
     for unit, length in (
         ("years", 365.25 * 86400),
         ("days", 86400),
@@ -122,20 +162,11 @@ def in_words(seconds: float, memory: float) -> str:
         ("seconds", 1),
     ):
         if seconds >= 2 * length or (unit == "seconds" and seconds >= 1):
-            number = f"{seconds / length:.3g}"
-            time = f"about {number} {unit if number != '1' else unit[:-1]}"
             if seconds >= 1e6 * length:
-                time = f"more than a million {unit}"
-            break
-    else:
-        time = "under a second"
-    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if memory >= size:
-            amount = memory / size
-            return f"{time} and " + (
-                f"{amount:.3g} {unit}" if amount < 1e6 else f"more than a million {unit}"
-            )
-    return f"{time} and under 1 MiB"
+                return f"more than a million {unit}"
+            number = f"{seconds / length:.3g}"
+            return f"about {number} {unit if number != '1' else unit[:-1]}"
+    return "under a second"
 
 
 def check_place(executor: object, progress: object) -> None:
@@ -149,39 +180,6 @@ def check_place(executor: object, progress: object) -> None:
         raise InputError(f"progress must be a function of two numbers, not {progress!r}")
 
 
-class Stopped(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
-    """Work ended because that was asked for, without a result of its own."""
-
-
-class Stop:
-    """A wish that long work end soon with what it has, and whether it has anything to end with.
-
-    Efforts that are made within :meth:`listening` look at it, and hand its byte to kernels.
-    """
-
-    def __init__(self) -> None:
-        self.byte = bytearray(1)
-        self.useful = False  # set by work that would have an answer now
-
-    def ask(self) -> None:
-        self.byte[0] = 1
-
-    @property
-    def asked(self) -> bool:
-        return self.byte[0] != 0
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        token = _heard.set(self)
-        try:
-            yield
-        finally:
-            _heard.reset(token)
-
-
-_heard: ContextVar[Stop | None] = ContextVar("stop", default=None)
-
-
 class Effort:
     """Long work under way: where its chunks run, how far it is, and whether it shall end."""
 
@@ -189,11 +187,12 @@ class Effort:
         self, *, executor: Executor | None = None, progress: Progress | None = None
     ) -> None:
         check_place(executor, progress)
-        self._executor = executor
+        self._run = executor if isinstance(executor, Run) else None
+        self._executor = executor.executor if isinstance(executor, Run) else executor
         self._progress = progress
         self._total = 0.0
         self._done = 0.0
-        self.stop = _heard.get() or Stop()
+        self.stop = heard()
 
     def expect(self, seconds: float) -> None:
         """More work lies ahead, in predicted seconds."""
@@ -210,34 +209,58 @@ class Effort:
     ) -> Iterator[T]:
         """Results of the calls, in their order; ``each`` is the predicted seconds of every call.
 
+        ``number`` of them are expected; there may be more if all cost the same. Calls are partials
+        of functions at the top of modules over plain values and ``Shared`` ones, so that they can
+        travel and be recorded.
+
         Raises
         ------
         Stopped
             When the work shall end: what a call under way would give is not to be used.
         """
-        if isinstance(each, Sequence):
-            costs, seconds = iter(each), sum(each)
-        else:
-            costs, seconds = repeat(each), each * number
-        with self._place(seconds, number) as executor:
-            if executor is None:
-                for call in calls:
-                    yield self._unless_stopped(call(), next(costs))
-                return
-            pending: deque[Future[T]] = deque()
+        seconds = sum(each) if isinstance(each, Sequence) else each * number
+        costs = iter(each) if isinstance(each, Sequence) else repeat(each)
+        run = self._run if number and seconds >= _RECORDS_PAY_FROM else None
+        recorder = None if run is None else Recorder(run, seconds / number, number)
+        with (
+            self._place(seconds, number) as place,
+            closing(
+                results(calls, each, number, place=place, recorder=recorder, stop=self.stop)
+            ) as all_,
+        ):
             try:
-                for call in calls:
-                    pending.append(executor.submit(call))
-                    if len(pending) > 4 * usable_cores():
-                        yield self._unless_stopped(pending.popleft().result(), next(costs))
-                while pending:
-                    yield self._unless_stopped(pending.popleft().result(), next(costs))
-            except (KeyboardInterrupt, Exception):
-                self.stop.ask()  # threads in the middle of a kernel need not finish it
+                for result in all_:
+                    self.stop.check()
+                    self.advance(next(costs))
+                    yield result
+            except GeneratorExit:  # whoever asked has seen enough
+                _finish(recorder)
                 raise
-            finally:
-                for future in pending:
-                    future.cancel()
+            except (KeyboardInterrupt, Exception):
+                if place.executor is not None:
+                    self.stop.ask()  # threads in the middle of a kernel need not finish it
+                raise
+            _finish(recorder)
+
+    def once(self, what: tuple[object, ...], seconds: float, compute: Callable[[], T]) -> T:
+        """The result of work that tells its own progress and cannot be cut, recorded when it ends.
+
+        ``what`` names it: everything that the result depends on.
+        """
+        run = self._run
+        if run is None or seconds < _RECORDS_PAY_FROM:
+            return compute()
+        key = fingerprint(what)
+        result = run.find(key)
+        if result is not MISSING:
+            self.advance(seconds)
+            known: T = result
+            return known
+        job = run.begin(key, str(what[0]), 1, seconds)
+        computed = compute()
+        run.keep(job, [(key, computed)], seconds)
+        run.finish(job)
+        return computed
 
     def apart(self, call: Callable[[], T], *, seconds: float) -> T:
         """The result of one call, on a thread of its own if it is long, so that Ctrl-C is heard."""
@@ -246,23 +269,28 @@ class Effort:
         with ThreadPoolExecutor(1) as executor:
             future = executor.submit(call)
             try:
-                return self._unless_stopped(future.result(), 0.0)
+                result = future.result()
             except KeyboardInterrupt:
                 self.stop.ask()
                 raise
+        self.stop.check()
+        return result
 
     @contextmanager
-    def _place(self, seconds: float, number: int) -> Iterator[Executor | None]:
-        if self._executor is not None:
-            yield self._executor
-        elif number < 2 or seconds < _THREADS_PAY_FROM or usable_cores() < 2:
-            yield None
+    def _place(self, seconds: float, number: int) -> Iterator[Place]:
+        executor = self._executor
+        if isinstance(executor, Remote) and seconds < executor.pays_from:
+            executor = None
+        cores = usable_cores()
+        if executor is not None:
+            yield Place(executor, cores)
+        elif number < 2 or seconds < _THREADS_PAY_FROM or cores < 2:
+            yield Place(None, 1)
         else:
-            with ThreadPoolExecutor(usable_cores()) as executor:
-                yield executor
+            with ThreadPoolExecutor(cores) as threads:
+                yield Place(threads, cores)
 
-    def _unless_stopped(self, result: T, seconds: float) -> T:
-        if self.stop.asked:
-            raise Stopped
-        self.advance(seconds)
-        return result
+
+def _finish(recorder: Recorder | None) -> None:
+    if recorder is not None:
+        recorder.finish()

@@ -3,7 +3,8 @@
 AnonymatchError
 ├── InputError (ValueError)       a file, a value or a name is not usable: what, where, what to do
 ├── NoMatchingError (ValueError)  an answer needs a perfect matching and there is none; a witness
-└── BudgetError                   the work is predicted to cost more than is allowed
+├── BudgetError                   the work is predicted to cost more than is allowed
+└── StoppedError                  the work could not go on: a cluster is gone, a disk is full
 """
 
 from __future__ import annotations
@@ -46,6 +47,14 @@ class BudgetError(AnonymatchError):
 
     def __reduce__(self) -> tuple[Callable[..., BudgetError], tuple[object, ...]]:
         return _budget_error, (str(self), self.seconds, self.memory)
+
+
+class StoppedError(AnonymatchError):
+    """Work under way could not go on where it ran: a cluster is gone, or a disk is full.
+
+    Nothing is wrong with what was asked. What a :class:`anonymatch.Run` has recorded is kept, and
+    the same call goes on from there.
+    """
 
 
 def _budget_error(message: str, seconds: float, memory: float) -> BudgetError:

@@ -8,8 +8,11 @@ import pytest
 
 from anonymatch.cli import main
 
-COMMANDS = ("count", "posterior", "sample", "bounds", "blocks", "convert", "demo")
-SHARED = {"--json", "--exact", "--method", "--budget", "--memory", "--threads", "--seed"}
+COMMANDS = ("count", "posterior", "sample", "bounds", "blocks", "runs", "convert", "demo")
+SHARED = {
+    "--json", "--exact", "--method", "--budget", "--memory", "--threads", "--cluster", "--resume",
+    "--seed",
+}  # fmt: skip
 
 
 def page(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -36,6 +39,7 @@ def test_a_page_is_plain_text(capsys: pytest.CaptureFixture[str], command: str) 
         ("blocks", {"--json", "--threads"}),
         ("convert", {"--json", "--threads"}),
         ("demo", {"--json"}),
+        ("runs", {"--json"}),
     ],
 )
 def test_options_that_do_nothing_are_not_listed(

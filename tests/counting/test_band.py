@@ -20,8 +20,6 @@ from anonymatch.counting.block import Block
 from anonymatch.counting.solution import Solution
 from anonymatch.effort import Effort
 
-GO_ON = bytearray(1)
-
 
 @st.composite
 def blocks(draw: st.DrawFn, *, weighted: bool, users: int = 12) -> Block:
@@ -68,7 +66,7 @@ def log_band(n: int, live: float, seed: int) -> am.Graph:
 
 @given(blocks(weighted=False))
 def test_counts_are_those_of_the_definition(block: Block) -> None:
-    found = way_of(block).count(GO_ON)
+    found = way_of(block).count()
 
     assert found is not None
     assert found.total == truth(block.dense().tolist())
@@ -76,7 +74,7 @@ def test_counts_are_those_of_the_definition(block: Block) -> None:
 
 @given(blocks(weighted=False, users=30), st.sampled_from([0.0, 1.0, 3000.0]))
 def test_chances_agree_with_the_general_programme(block: Block, memory: float) -> None:
-    found, other = way_of(block).chances(memory, GO_ON), general(block)
+    found, other = way_of(block).chances(memory), general(block)
 
     assert found is not None
     assert found.chances is not None
@@ -87,7 +85,7 @@ def test_chances_agree_with_the_general_programme(block: Block, memory: float) -
 @given(blocks(weighted=True), st.sampled_from([0.0, 1.0, 3000.0]))
 def test_weights_agree_with_the_general_programme(block: Block, memory: float) -> None:
     way, other = way_of(block), general(block)
-    found, real = way.chances(memory, GO_ON), way.real(GO_ON)
+    found, real = way.chances(memory), way.real()
 
     assert found is not None
     assert real is not None
@@ -100,7 +98,7 @@ def test_weights_agree_with_the_general_programme(block: Block, memory: float) -
 @given(blocks(weighted=True, users=7))
 def test_the_error_is_proven(block: Block) -> None:
     way = way_of(block)
-    found = way.real(GO_ON)
+    found = way.real()
     assert found is not None
     exact = truth([[Fraction(float(cell)) for cell in row] for row in block.dense()])
     top = math.log(exact.numerator) - math.log(exact.denominator)
@@ -137,7 +135,7 @@ def assert_same_chances(block: Block, rows: list[int], columns: list[int]) -> No
     matrix = block.dense()[rows][:, columns]
     indptr = np.concatenate(([0], np.cumsum(matrix.sum(axis=1)))).astype(np.int32)
     mixed = Block(block.n_users, block.n_behaviours, indptr, np.nonzero(matrix)[1].astype(np.int32))
-    found, straight = way_of(mixed).chances(0.0, GO_ON), way_of(block).chances(0.0, GO_ON)
+    found, straight = way_of(mixed).chances(0.0), way_of(block).chances(0.0)
 
     assert found is not None
     assert straight is not None
@@ -200,7 +198,7 @@ def test_answers_are_the_same_wherever_they_run() -> None:
 
 def test_ways_can_be_pickled() -> None:
     block = Block(2, 3, np.array([0, 2, 4], np.int32), np.array([0, 1, 1, 2], np.int32))
-    found = pickle.loads(pickle.dumps(way_of(block))).count(GO_ON)
+    found = pickle.loads(pickle.dumps(way_of(block))).count()
 
     assert found.total == 3
 

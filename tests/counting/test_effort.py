@@ -14,7 +14,6 @@ import pytest
 from tests.strategies import Matrix, graph_of, holds
 
 import anonymatch as am
-from anonymatch.counting import signs
 from anonymatch.graph import families
 
 SPARSE = families.random_regular(24, 3, seed=7)
@@ -35,7 +34,7 @@ WEIGHTED = with_weights(DENSE)
 @pytest.fixture
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work that takes milliseconds in many chunks, as seconds of it would be."""
-    monkeypatch.setattr(signs, "CHUNK_SECONDS", 1e-6)
+    monkeypatch.setattr("anonymatch.effort.CHUNK_SECONDS", 1e-6)
 
 
 # ---- refusals

@@ -8,8 +8,8 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 a threshold is missed, 2 bad input, 130
-    interrupted.
+    """Run one command and return its exit code: 0 done, 1 a threshold is missed or the work was
+    stopped, 2 bad input, 130 interrupted.
     """
     given = sys.argv[1:] if arguments is None else arguments
     if given == ["--version"]:  # without typer, which takes longer to import than this to answer

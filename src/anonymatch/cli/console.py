@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from anonymatch.cli import words
 from anonymatch.effort import Progress, Stop, in_words
-from anonymatch.errors import AnonymatchError, BudgetError
+from anonymatch.errors import AnonymatchError, BudgetError, StoppedError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -32,6 +32,7 @@ __all__ = [
     "DONE",
     "INTERRUPTED",
     "MISSED",
+    "STOPPED",
     "as_text",
     "finish",
     "note",
@@ -43,7 +44,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-DONE, MISSED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, MISSED, STOPPED, BAD_INPUT, INTERRUPTED = 0, 1, 1, 2, 130
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
 _WORTH_SAYING = 2**26  # bytes that a user may have forbidden
 _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
@@ -66,6 +67,8 @@ def finish(arguments: list[str]) -> int:
         return DONE if code is None else code
     except BudgetError as error:
         return _refuse(_over_budget(error))
+    except StoppedError as error:
+        return _refuse(str(error), STOPPED)
     except AnonymatchError as error:
         return _refuse(str(error))
     except BrokenPipeError:  # the reader of the pipe has seen enough
@@ -104,9 +107,9 @@ def _not_written(error: OSError) -> str:
     return f"cannot write the answer ({error.strerror or error}){room}"
 
 
-def _refuse(message: str) -> int:
+def _refuse(message: str, exit_code: int = BAD_INPUT) -> int:
     print(f"error: {words.name(message)}", file=sys.stderr)
-    return BAD_INPUT
+    return exit_code
 
 
 def _drop_output() -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import copy
 import inspect
+import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, fields
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
@@ -21,6 +23,8 @@ from anonymatch.cli.help import Command
 from anonymatch.counting.plan import METHODS
 from anonymatch.effort import Budget, Progress, usable_cores
 from anonymatch.errors import InputError
+from anonymatch.graph.bipartite import Graph
+from anonymatch.runs import Run
 
 __all__ = ["Options", "above_zero", "amount", "command", "option", "size", "whole"]
 
@@ -78,7 +82,7 @@ def above_zero(what: str) -> Callable[[str], float]:
 size = above_zero("set size")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """How a command shall work and answer."""
 
@@ -121,6 +125,22 @@ class Options:
             parser=whole(1, _MOST_THREADS),
         ),
     ] = None
+    cluster: Annotated[
+        str | None,
+        option(
+            "--cluster",
+            "Work on a Dask cluster: tcp://host:port, or local:N for N processes here.",
+            metavar="WHERE",
+        ),
+    ] = None
+    resume: Annotated[
+        Path | None,
+        option(
+            "--resume",
+            "Record what is finished in this file, and go on from there.",
+            metavar="FILE",
+        ),
+    ] = None
     seed: Annotated[
         int | None,
         option(
@@ -136,6 +156,8 @@ class Options:
         if self.method not in METHODS:
             known = ", ".join(METHODS)
             raise InputError(f"--method {self.method}: there is no such method; use {known}")
+        if self.cluster is not None and self.threads is not None:
+            raise InputError("--threads: a cluster has workers of its own; leave it out")
 
     def effort(self) -> Budget:
         """The budget that the options allow."""
@@ -144,14 +166,16 @@ class Options:
             allowed["memory"] = self.memory * 2**30
         return Budget(**allowed)
 
-    def keywords(self, progress: Progress | None = None) -> dict[str, Any]:
-        """Keywords for ``count`` and its kin."""
+    def keywords(
+        self, progress: Progress | None = None, graph: Graph | None = None
+    ) -> dict[str, Any]:
+        """Keywords for ``count`` and its kin, in a command that is about a graph."""
         return {
             "method": self.method,
             "exact": self.exact or None,
             "budget": self.effort(),
             "seed": self.seed,
-            "executor": self.executor(),
+            "executor": self.executor(graph),
             "progress": progress,
         }
 
@@ -160,25 +184,60 @@ class Options:
         """The seed of what is drawn: the same every time unless told."""
         return 0 if self.seed is None else self.seed
 
-    def drawing(self, progress: Progress) -> dict[str, Any]:
+    def drawing(self, progress: Progress, graph: Graph) -> dict[str, Any]:
         """Keywords for ``sample``."""
         return {
             "budget": self.effort(),
             "seed": self.draw_seed,
-            "executor": self.executor(),
+            "executor": self.executor(graph),
             "progress": progress,
         }
 
-    def executor(self) -> Executor | None:
-        """Where chunks of work run; None leaves it to the library."""
+    def executor(self, graph: Graph | None = None) -> Executor | None:
+        """Where chunks of work run, the same at every call; None leaves it to the library.
+
+        ``graph`` is what the command is about, the same at every call too.
+        """
+        if self.resume is None:
+            return self._workers
+        if "run" not in self._opened:
+            self._opened["run"] = Run(self.resume, graph, executor=self._workers)
+        return self._opened["run"]
+
+    @cached_property
+    def _workers(self) -> Executor | None:
+        if self.cluster is not None:
+            from anonymatch.cluster import Cluster
+
+            # Ctrl-C leaves at once, and Python's tracker of resources would remark on it.
+            os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")
+            self._opened["cluster"] = Cluster(self.cluster)
+            _silence("distributed", "tornado")
+            return self._opened["cluster"]
         if self.threads is None:
             return None
         return Here() if self.threads == 1 else ThreadPoolExecutor(self.threads)
+
+    @cached_property
+    def _opened(self) -> dict[str, Executor]:
+        return {}
+
+    def close(self) -> None:
+        """Let go of files and clusters."""
+        for name in [name for name in ("run", "cluster") if name in self._opened]:
+            self._opened.pop(name).shutdown()
 
     def limit_readers(self) -> None:
         """Hold polars to as many threads, or to the cores; it looks once, when it is imported."""
         if self.threads is not None:
             os.environ["POLARS_MAX_THREADS"] = str(min(self.threads, usable_cores()))
+
+
+def _silence(*packages: str) -> None:
+    """One clear line is what people get: no logs of libraries beside it."""
+    for name in logging.root.manager.loggerDict:
+        if name.partition(".")[0] in packages:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 class Here(Executor):
@@ -216,10 +275,8 @@ def command(
         @wraps(function)
         def parsed(**values: Any) -> Callable[[], int | None]:
             options = Options(**{p.name: values.pop(p.name) for p in shared})
-            if options.method != "auto" and "method" not in acts:
-                name = function.__name__
-                raise InputError(f"--method {options.method}: {name} has no choice of methods")
-            return partial(function, **values, options=options)
+            _check_acts(function.__name__, options, acts)
+            return partial(_work, partial(function, **values, options=options), options)
 
         parameters = [*own, *shared]
         parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -227,6 +284,29 @@ def command(
         app.command(cls=Command)(parsed)
 
     return register
+
+
+def _check_acts(name: str, options: Options, acts: tuple[str, ...]) -> None:
+    """Refuse options that change how a command works, where they cannot."""
+    if options.method != "auto" and "method" not in acts:
+        raise InputError(f"--method {options.method}: {name} has no choice of methods")
+    if options.cluster is not None and "cluster" not in acts:
+        raise InputError(f"--cluster: {name} has no long work; leave it out")
+    if options.resume is not None and "resume" not in acts:
+        raise InputError(f"--resume: {name} has no long work; leave it out")
+
+
+def _work(function: Callable[[], int | None], options: Options) -> int | None:
+    """Do the work of a command and let go of what it opened; Ctrl-C waits for nothing."""
+    try:
+        code = function()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        options.close()
+        raise
+    options.close()
+    return code
 
 
 def _parameters(shown: tuple[str, ...]) -> list[inspect.Parameter]:

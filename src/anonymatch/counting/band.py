@@ -19,13 +19,12 @@ from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.solution import Chances, Floats, Solution
 from anonymatch.effort import CHUNK_SECONDS
+from anonymatch.stopping import byte_of_work
 
-__all__ = ["BandWay", "Found", "Stop", "banded", "find_band"]
+__all__ = ["BandWay", "Found", "banded", "find_band"]
 
 Ints = npt.NDArray[np.int32]
 Ints64 = npt.NDArray[np.int64]
-Stop = bytearray
-"""One byte that tells running work to give up."""
 
 # Measured on one core: seconds a unit of work, of a digit of the exact count, of all chances.
 _REAL, _DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
@@ -71,23 +70,23 @@ class BandWay:
     def chance_error(self) -> float:
         return 2.1 * (self.roundings + 5200) * 2.0**-53
 
-    def count(self, stop: Stop) -> Found | None:
+    def count(self) -> Found | None:
         """The exact count; None if told to stop."""
-        job = self._run(_native.BandTask.count_words, None, _DIGIT, 0.0, stop)
+        job = self._run(_native.BandTask.count_words, None, _DIGIT, 0.0)
         if job is None:
             return None
         words = job.count_words().astype("<u8")
         return Found(int.from_bytes(words.tobytes(), "little"), math.nan, None)
 
-    def real(self, stop: Stop) -> Found | None:
+    def real(self) -> Found | None:
         """The log of the count over doubles; also None where weights spread too far."""
-        job = self._run(_native.BandTask.count_real, self.weights, _REAL, 0.0, stop)
+        job = self._run(_native.BandTask.count_real, self.weights, _REAL, 0.0)
         return None if job is None else Found(None, _log(job), None)
 
-    def chances(self, memory: float, stop: Stop) -> Found | None:
+    def chances(self, memory: float) -> Found | None:
         """All chances, in the order of the block's edges, and the log of the count."""
         kept = min(memory, _LAYERS) if memory else _LAYERS
-        job = self._run(_native.BandTask.edges, self.weights, _CHANCES, kept, stop)
+        job = self._run(_native.BandTask.edges, self.weights, _CHANCES, kept)
         if job is None:
             return None
         chances = job.posteriors()
@@ -97,16 +96,12 @@ class BandWay:
         return Found(None, _log(job), chances)
 
     def _run(
-        self,
-        task: _native.BandTask,
-        weights: Floats | None,
-        each: float,
-        memory: float,
-        stop: Stop,
+        self, task: _native.BandTask, weights: Floats | None, each: float, memory: float
     ) -> _native.Band | None:
+        stop = byte_of_work()
         job = _native.band(self.starts, self.stops, weights, task, memory=memory)
         while not job.run(CHUNK_SECONDS / each):
-            if stop[0]:
+            if stop is not None and stop[0]:
                 return None
         return None if job.failed else job
 
@@ -200,19 +195,18 @@ def banded(
     ``otherwise`` serves minors, sums too large for digits, and weights that spread too far for one
     scale a layer; with ``rounded`` also a count without weights is a double.
     """
-    go_on = bytearray(1)
     otherwise = cache(otherwise)
 
     def total() -> int:
         if math.isinf(way.words_seconds):
             return otherwise().total
-        counted = found if found is not None and found.total is not None else way.count(go_on)
+        counted = found if found is not None and found.total is not None else way.count()
         assert counted is not None
         assert counted.total is not None
         return counted.total
 
     def real() -> tuple[float, float]:
-        known = found if found is not None and found.total is None else way.real(go_on)
+        known = found if found is not None and found.total is None else way.real()
         if known is None:
             return otherwise().log_and_error
         return known.log, way.log_error + 2.0**-51 * abs(known.log)
@@ -220,7 +214,7 @@ def banded(
     def posteriors() -> Chances:
         known = found
         if known is None or known.chances is None:
-            known = way.chances(memory, go_on)
+            known = way.chances(memory)
         if known is None or known.chances is None:
             return otherwise().posteriors
         return known.chances, way.chance_error

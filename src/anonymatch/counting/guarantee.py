@@ -27,6 +27,7 @@ from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.padding import squared
 from anonymatch.effort import CHUNK_SECONDS, Budget, Effort
 from anonymatch.errors import InputError
+from anonymatch.shared import Shared
 
 __all__ = ["Guarantee", "exact_matchings", "exact_samples", "guaranteed"]
 
@@ -216,6 +217,7 @@ class _Sampler:
         self._block = block
         self._turned = turned
         self.nesting = nesting
+        self._moves = 0
         # Pilots, the draws that count and the moves of columns know nothing of each other.
         self._seeds = np.random.SeedSequence(seed).generate_state(4, np.uint64).tolist()
         self.each = _EDGE * block.n_edges + _STEP * block.n_users
@@ -277,22 +279,22 @@ class _Sampler:
         """Look for a better order of columns, for a share of the predicted seconds."""
         each = _MOVE * (self._block.n_edges / self._block.n_users) ** 2
         moves = int(min(seconds * _SEARCH_SHARE, _SEARCH_SECONDS) / each)
+        self._moves = moves
         self.nesting.improve(moves, self._seeds[3])
 
     def tallies(self, bets: Bets, draws: float, effort: Effort) -> Generator[Tally, None, None]:
-        def tally(first: int, last: int) -> Tally:
-            return self.nesting.tally(self._seeds[2], first, last, bets.larger, bets.smaller)
-
+        tally = partial(_tally, self._shared(), self._seeds[2], bets.larger, bets.smaller)
         return self._chunks(tally, draws, effort)
 
     def samples(self, draws: float, effort: Effort) -> Generator[npt.NDArray[np.int32], None, None]:
         n = self._block.n_users
-
-        def sample(first: int, last: int) -> npt.NDArray[np.int32]:
-            kept = self.nesting.samples(self._seeds[2], first, last).reshape(-1, n)
-            return np.argsort(kept, axis=1).astype(np.int32) if self._turned else kept
-
+        sample = partial(_sample, self._shared(), self._seeds[2], n, self._turned)
         return self._chunks(sample, draws, effort)
+
+    def _shared(self) -> Shared[_native.Nesting]:
+        """The nesting as it is now."""
+        recipe = (self._block, self._turned, self._moves, self._seeds[3])
+        return Shared(_nesting, *recipe, value=self.nesting)
 
     def _chunks(
         self, work: Callable[[int, int], T], draws: float, effort: Effort
@@ -311,6 +313,32 @@ class _Sampler:
     def chunk_seconds(self, draws: float) -> float:
         """Predicted seconds of such a chunk."""
         return self._groups(draws) * _native.NESTING_GROUP * self.each
+
+
+def _nesting(block: Block, turned: bool, moves: int, seed: int) -> _native.Nesting:
+    side = block.transposed() if turned else block
+    nesting = _native.nesting(side, _log_weights(side))
+    if moves:
+        nesting.improve(moves, seed)
+    return nesting
+
+
+def _tally(
+    nesting: Shared[_native.Nesting],
+    seed: int,
+    larger: Floats,
+    smaller: Floats,
+    first: int,
+    last: int,
+) -> Tally:
+    return nesting.get().tally(seed, first, last, larger, smaller)
+
+
+def _sample(
+    nesting: Shared[_native.Nesting], seed: int, n: int, turned: bool, first: int, last: int
+) -> npt.NDArray[np.int32]:
+    kept = nesting.get().samples(seed, first, last).reshape(-1, n)
+    return np.argsort(kept, axis=1).astype(np.int32) if turned else kept
 
 
 def _log_weights(block: Block) -> Floats | None:

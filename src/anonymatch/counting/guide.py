@@ -17,6 +17,8 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.effort import CHUNK_SECONDS, Effort, Stop, Stopped
+from anonymatch.shared import Shared
+from anonymatch.stopping import byte_of_work
 
 __all__ = ["Chains", "Guide", "TreeDraws", "messages", "spread_of"]
 
@@ -59,32 +61,44 @@ class TreeDraws(NamedTuple):
     second: Floats  # sum of W^2 m^2
 
 
+class _Draws:
+    """What draws of a block have in common: its messages, made once a process."""
+
+    def __init__(self, block: Block, kappa: float) -> None:
+        self._block, self._kappa = block, kappa
+
+    @cached_property
+    def trees(self) -> _native.Guided:
+        return self._guided(children=2)
+
+    @cached_property
+    def paths(self) -> _native.Guided:
+        return self._guided(children=1)
+
+    def _guided(self, *, children: int) -> _native.Guided:
+        stop = byte_of_work()
+        guided = _native.Guided(self._block, kappa=self._kappa, children=children, stop=stop)
+        if stop is not None and stop[0]:
+            raise Stopped  # its messages may be unfinished
+        return guided
+
+
 class Guide:
     """Guided draws of one square block; it travels to other processes without its messages."""
 
-    def __init__(
-        self, block: Block, kappa: float, seed: tuple[int, ...], stop: Stop | None = None
-    ) -> None:
+    def __init__(self, block: Block, kappa: float, seed: tuple[int, ...]) -> None:
         self.block, self.kappa, self.seed = block, kappa, seed
-        self.stop = None if stop is None else stop.byte
+        self._shared = Shared(_Draws, block, kappa)
 
     @classmethod
     def of(cls, block: Block, seed: tuple[int, ...], effort: Effort) -> Guide:
         """The guide whose messages suit the block: flatter ones where plain ones freeze."""
         frozen = bool((messages(block, effort) > _FROZEN).any())
         kappa = 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0
-        return cls(block, kappa, seed, effort.stop)
+        return cls(block, kappa, seed)
 
     def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
         return Guide, (self.block, self.kappa, self.seed)
-
-    @cached_property
-    def _trees(self) -> _native.Guided:
-        return _native.Guided(self.block, kappa=self.kappa, children=2, stop=self.stop)
-
-    @cached_property
-    def _paths(self) -> _native.Guided:
-        return _native.Guided(self.block, kappa=self.kappa, children=1, stop=self.stop)
 
     @property
     def path_seconds(self) -> float:
@@ -102,11 +116,11 @@ class Guide:
         Those that there are when the work shall end.
         """
         seed = _mixed(self.seed, 1)
-        draw = partial(_tree_draws, self, seed, marginals)
+        draw = partial(_tree_draws, self._shared, seed, marginals)
         parts: list[_native.GuidedDraws] = []
         try:
             for part in _in_chunks(draw, first, last, self.tree_seconds, effort):
-                parts.append(part)  # noqa: PERF402  (what is there stays when the loop is left)
+                parts.append(_native.GuidedDraws(*part))  # noqa: PERF401  (they stay if it is left)
         except Stopped:
             if not parts:
                 raise
@@ -114,29 +128,36 @@ class Guide:
 
     def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
         """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
-        draw = partial(_path_draws, self, _mixed(self.seed, 2))
+        draw = partial(_path_draws, self._shared, _mixed(self.seed, 2))
         parts = list(_in_chunks(draw, first, last, self.path_seconds, effort))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def follow(self, matchings: Matchings, effort: Effort) -> Floats:
         """The log weights that plain draws would have had if they had chosen these matchings."""
-        draw = partial(_followed, self, matchings)
-        return np.concatenate(list(_in_chunks(draw, 0, len(matchings), self.path_seconds, effort)))
+        each = _per_chunk(self.path_seconds)
+        starts = range(0, len(matchings), each)
+        calls = (partial(_followed, self._shared, matchings[k : k + each]) for k in starts)
+        seconds = self.path_seconds * each
+        return np.concatenate(list(effort.chunks(calls, each=seconds, number=len(starts))))
 
 
 def _tree_draws(
-    guide: Guide, seed: int, marginals: bool, first: int, last: int
+    shared: Shared[_Draws], seed: int, marginals: bool, first: int, last: int
 ) -> _native.GuidedDraws:
-    return guide._trees.draws(seed, first, last, marginals=marginals, stop=guide.stop)
+    trees = shared.get().trees
+    return trees.draws(seed, first, last, marginals=marginals, stop=byte_of_work())
 
 
-def _path_draws(guide: Guide, seed: int, first: int, last: int) -> tuple[Floats, Matchings]:
-    drawn = guide._paths.draws(seed, first, last, matchings=True, stop=guide.stop)
+def _path_draws(
+    shared: Shared[_Draws], seed: int, first: int, last: int
+) -> tuple[Floats, Matchings]:
+    paths = shared.get().paths
+    drawn = paths.draws(seed, first, last, matchings=True, stop=byte_of_work())
     return drawn.log_weights, drawn.matchings
 
 
-def _followed(guide: Guide, matchings: Matchings, first: int, last: int) -> Floats:
-    return guide._paths.log_weights_of(matchings[first:last], stop=guide.stop)
+def _followed(shared: Shared[_Draws], matchings: Matchings) -> Floats:
+    return shared.get().paths.log_weights_of(matchings, stop=byte_of_work())
 
 
 def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
@@ -158,19 +179,20 @@ class Chains:
         self.block = block
         self.number = self.number_of(block)
         self._seed = _mixed(seed, 3)
-        self._stop = None if stop is None else stop.byte
         self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
         paced = _PACING if block.n_users <= _GIANT else _GIANT_PACING
-        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=paced, stop=self._stop)
+        byte = None if stop is None else stop.byte
+        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=paced, stop=byte)
         self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
 
     @cached_property
     def _worm(self) -> _native.Worm:
         return _native.Worm(self.block)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_worm"}
+    @cached_property
+    def _shared(self) -> Shared[_native.Worm]:
+        return Shared(_native.Worm, self.block, value=self._worm)
 
     @property
     def sample_seconds(self) -> float:
@@ -197,28 +219,24 @@ class Chains:
     def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
         together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
         calls = [
-            partial(self._stretch, k, k + together, each, matchings)
+            partial(
+                _stretch,
+                self._shared,
+                np.stack(self._ends[k : k + together]),
+                self._seed,
+                self._runs * self.number + k,
+                each,
+                self.worms,
+                matchings,
+            )
             for k in range(0, self.number, together)
         ]
         seconds = self.sample_seconds * each * together
         stretches = effort.chunks(calls, each=seconds, number=len(calls))
-        runs = [run for stretch in stretches for run in stretch]
+        runs = [_native.WormSamples(*run) for stretch in stretches for run in stretch]
         self._ends = [run.last for run in runs]
         self._runs += 1
         return runs
-
-    def _stretch(
-        self, first: int, last: int, samples: int, matchings: bool
-    ) -> list[_native.WormSamples]:
-        return self._worm.run_together(
-            np.stack(self._ends[first:last]),
-            self._seed,
-            self._runs * self.number + first,
-            samples=samples,
-            worms=self.worms,
-            matchings=matchings,
-            stop=self._stop,
-        )
 
     @staticmethod
     def number_of(block: Block) -> int:
@@ -228,6 +246,26 @@ class Chains:
     def warming_of(block: Block) -> int:
         """Samples that a chain throws away."""
         return _WARMING if block.n_users <= _GIANT else _GIANT_WARMING
+
+
+def _stretch(
+    worm: Shared[_native.Worm],
+    starts: Matchings,
+    seed: int,
+    index: int,
+    samples: int,
+    worms: int,
+    matchings: bool,
+) -> list[_native.WormSamples]:
+    return worm.get().run_together(
+        starts,
+        seed,
+        index,
+        samples=samples,
+        worms=worms,
+        matchings=matchings,
+        stop=byte_of_work(),
+    )
 
 
 def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
@@ -246,10 +284,14 @@ def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
 
 
 def _in_chunks(call: Any, first: int, last: int, seconds: float, effort: Effort) -> Iterator[Any]:
-    each = max(1, int(CHUNK_SECONDS / seconds))
-    borders = list(range(first, last, each))
-    calls = (partial(call, begin, min(begin + each, last)) for begin in borders)
-    return effort.chunks(calls, each=seconds * each, number=len(borders))
+    each = _per_chunk(seconds)
+    starts = range(first, last, each)
+    calls = (partial(call, begin, min(begin + each, last)) for begin in starts)
+    return effort.chunks(calls, each=seconds * each, number=len(starts))
+
+
+def _per_chunk(seconds: float) -> int:
+    return max(1, int(CHUNK_SECONDS / seconds))
 
 
 def _mixed(seed: tuple[int, ...], use: int) -> int:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from anonymatch import _native
-from anonymatch.counting.band import Found, Stop
+from anonymatch.counting.band import Found
 from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.edge_estimate import EdgeEstimate, estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
@@ -36,6 +36,7 @@ _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
 _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
 _CLOSE_CHANCE = 0.01  # half-width of a chance
 _ESTIMATE_BYTES = 500.0  # an edge
+_CUT = ("signs", "ryser")  # methods that run as chunks, each recorded
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
 
@@ -69,7 +70,7 @@ class Job:
         self.kinds: list[Kind] = [self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()]
         context = Context(edges=edges, budget=settings.budget, effort=self.effort)
         self.options: list[Option] = [
-            choose(kind.block, context, settings.method) for kind in self.kinds
+            self._recorded(choose(kind.block, context, settings.method)) for kind in self.kinds
         ]
         self._solved: dict[int, Solution] = {}
         self.rounded = False  # whether some count without weights is left in doubles
@@ -80,6 +81,17 @@ class Job:
         steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
         steps += self._small_steps
         self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
+
+    def _recorded(self, option: Option) -> Option:
+        """The option with its answers recorded where the method cannot be cut into chunks."""
+        if option.rounded is not None:
+            option = replace(option, rounded=self._recorded(option.rounded))
+        if option.method in _CUT:
+            return option
+        what = (option.method, option.why, option.seconds)
+        return replace(
+            option, solve=lambda: option.solve().recorded(what, option.seconds, self.effort)
+        )
 
     def beyond_budget(self) -> frozenset[int]:
         """Kinds, by place, that the budget does not reach; the cheapest are served first.
@@ -230,14 +242,14 @@ class Job:
         ready.sort(key=lambda k: -options[k].seconds)
         runs = [run for run in (options[k].run for k in ready) if run is not None]
         found = self.effort.chunks(
-            (partial(_called, run, self.effort.stop.byte) for run in runs),
+            runs,
             each=[options[k].seconds for k in ready],
             number=len(ready),
         )
         for k, one in zip(ready, found, strict=True):
             take = options[k].take
             assert take is not None
-            self._solved[k] = take(one)
+            self._solved[k] = take(None if one is None else Found(*one))
 
     def log_scale(self, kind: Kind) -> float:
         """Natural log of what the block's count is to be multiplied with."""
@@ -288,10 +300,6 @@ class Job:
         rows = np.repeat(np.arange(n_rows), np.diff(small.row_offsets))
         sums = np.bincount(rows, weights=through, minlength=n_rows)
         return minors, through / sums[rows]
-
-
-def _called(run: Callable[[Stop], Found | None], stop: Stop) -> Found | None:
-    return run(stop)
 
 
 def _scaled_total(solution: Solution, scale: Fraction | float) -> int | Fraction:

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from anonymatch.counting import frontier, ryser, signs, subset
-from anonymatch.counting.band import Found, Stop, banded, find_band
+from anonymatch.counting.band import BandWay, Found, banded, find_band
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bits
 from anonymatch.counting.classes import plan_classes
@@ -52,7 +52,7 @@ class Option:
     seconds: float
     memory: float
     solve: Callable[[], Solution]
-    run: Callable[[Stop], Found | None] | None = None  # the long part, free of side effects
+    run: partial[Found | None] | None = None  # the long part, a chunk
     take: Callable[[Found | None], Solution] | None = None  # what becomes of its result
     rounded: Option | None = None  # for counts: the same over doubles with a proven error
 
@@ -233,18 +233,17 @@ def _band(block: Block, context: Context, best: float) -> Option | None:
         seconds=way.seconds,
         memory=way.memory,
         solve=partial(found, None, rounded=True),
-        run=way.real,
+        run=partial(BandWay.real, way),
         take=partial(found, rounded=True),
     )
     if context.edges:
-        seconds, memory, run = way.edges_seconds, way.edges_memory, partial(way.chances, memory)
         return replace(
             real,
             method="band",
-            seconds=seconds,
-            memory=memory,
+            seconds=way.edges_seconds,
+            memory=way.edges_memory,
             solve=partial(found, None),
-            run=run,
+            run=partial(BandWay.chances, way, memory),
             take=found,
         )
     if not block.exact:
@@ -255,7 +254,7 @@ def _band(block: Block, context: Context, best: float) -> Option | None:
         seconds=way.words_seconds,
         memory=way.words_memory,
         solve=partial(found, None),
-        run=way.count,
+        run=partial(BandWay.count, way),
         take=found,
         rounded=real,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -13,7 +12,8 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.block import Block
-from anonymatch.effort import CHUNK_SECONDS, Effort
+from anonymatch.effort import Effort, borders
+from anonymatch.shared import Shared
 
 __all__ = ["RyserWay", "applies", "find_way", "total"]
 
@@ -61,12 +61,17 @@ def total(way: RyserWay, *, bits: float, effort: Effort) -> int:
     words = max(1, math.ceil(bits / 64))
     units = _native.ryser_units(len(way.matrix))
     # Units differ in size: many short chunks keep all threads busy to the end.
-    number = max(1, min(units, 4 * math.ceil(way.seconds / CHUNK_SECONDS)))
-    borders = [units * k // number for k in range(number + 1)]
-
-    def calls() -> Iterator[Callable[[], int]]:
-        for first, last in pairwise(borders):
-            yield partial(_native.ryser_count, way.matrix, way.order, words, first, last)
-
-    parts = effort.chunks(calls(), each=way.seconds / number, number=number)
+    cuts = borders(units, way.seconds, finer=4)
+    number = len(cuts) - 1
+    shared = Shared(_input, way.matrix, way.order)
+    calls = (partial(_count, shared, words, first, last) for first, last in pairwise(cuts))
+    parts = effort.chunks(calls, each=way.seconds / number, number=number)
     return sum(parts) % (1 << (64 * words))
+
+
+def _input(matrix: Any, order: Any) -> tuple[Any, Any]:
+    return matrix, order
+
+
+def _count(shared: Shared[tuple[Any, Any]], words: int, first: int, last: int) -> int:
+    return _native.ryser_count(*shared.get(), words, first, last)

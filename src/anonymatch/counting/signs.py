@@ -17,7 +17,8 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.solution import Chances, Floats, Objects, Solution, shares
-from anonymatch.effort import CHUNK_SECONDS, Effort
+from anonymatch.effort import Effort, borders
+from anonymatch.shared import Shared
 
 __all__ = ["applies", "seconds", "solve"]
 
@@ -61,12 +62,12 @@ def solve(block: Block, *, bits: float, effort: Effort) -> Solution:
     copies = math.factorial(n - block.n_users)  # orders of the users that padding adds
 
     def total() -> int:
-        call = partial(_native.signs_count, matrix, words)
+        call = partial(_count, Shared(np.array, matrix, value=matrix), words)
         value = _signed(_gather(call, n, seconds(block, edges=False), effort), words)
         return (value[0] >> (n - 1)) // copies
 
     def minors() -> Objects:
-        call = partial(_native.signs_minors, matrix, words)
+        call = partial(_minors, Shared(np.array, matrix, value=matrix), words)
         values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
         rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
         edges = np.empty(block.n_edges, dtype=object)
@@ -86,7 +87,7 @@ def all_minors(block: Block, *, bits: float, effort: Effort) -> Objects:
     """The minors of every pair of a square block, edges or not, as a matrix of Python ints."""
     n = block.n_behaviours
     words = math.ceil((bits + n) / 64)
-    call = partial(_native.signs_minors, block.dense().astype(np.uint32), words)
+    call = partial(_minors, Shared(np.array, block.dense().astype(np.uint32)), words)
     values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
     matrix = np.empty((n, n), dtype=object)
     matrix[:] = np.array([value >> (n - 1) for value in values], dtype=object).reshape(n, n)
@@ -102,7 +103,7 @@ def _solve_reals(block: Block, effort: Effort) -> Solution:
     rounding = _native.signs_rounding(n) + 2.0**-40  # the latter for adding up the ranges
 
     def real() -> tuple[float, float]:
-        call = partial(_native.signs_count_double, matrix)
+        call = partial(_count_double, Shared(np.array, matrix, value=matrix))
         value, absolute = _gather(call, n, seconds(block, edges=False), effort).tolist()
         relative = rounding * absolute / value if value > 0 else math.inf
         error = -math.log1p(-relative) if relative < 1 else math.inf
@@ -114,11 +115,11 @@ def _solve_reals(block: Block, effort: Effort) -> Solution:
 def _chances(block: Block, matrix: Floats, effort: Effort) -> Chances:
     """The chance of every edge from minors in doubles, and a proven bound on their errors."""
     n = block.n_behaviours
-    call = partial(_native.signs_minors_double, matrix)
+    call = partial(_minors_double, Shared(np.array, matrix, value=matrix))
     predicted = seconds(block, edges=True)
     sums = _gather(call, n, predicted, effort).reshape(n, n)[: block.n_users]
     weights = matrix[: block.n_users]
-    wrong = _native.signs_minors_errors(matrix, _ranges(n, predicted))[: block.n_users]
+    wrong = _native.signs_minors_errors(matrix, len(_borders(n, predicted)) - 1)[: block.n_users]
     through = sums * weights
     totals = through.sum(axis=1)
     # With t and T off by w e and W e, W the row's weight: |t/T - t'/T'| <= (w + W t'/T') e / T, T
@@ -146,22 +147,35 @@ def _padding_bits(block: Block) -> float:
     return math.lgamma(block.n_behaviours - block.n_users + 1) / math.log(2.0) + 1e-6
 
 
-def _ranges(n: int, predicted: float) -> int:
-    return max(1, min(_native.signs_units(n), math.ceil(predicted / CHUNK_SECONDS)))
+def _borders(n: int, predicted: float) -> list[int]:
+    return borders(_native.signs_units(n), predicted)
 
 
 def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: Effort) -> Any:
     """The sum of ``call(first, last)`` over ranges of units that take about CHUNK_SECONDS."""
-    units = _native.signs_units(n)
-    number = _ranges(n, predicted)
-    borders = [units * k // number for k in range(number + 1)]
+    cuts = _borders(n, predicted)
+    number = len(cuts) - 1
+    calls = (partial(call, first, last) for first, last in pairwise(cuts))
+    return _add_up(effort.chunks(calls, each=predicted / number, number=number))
 
-    def calls() -> Iterator[Callable[[], Any]]:
-        for first, last in pairwise(borders):
-            yield partial(call, first, last)
 
-    parts = effort.chunks(calls(), each=predicted / number, number=number)
-    return _add_up(parts)
+# Chunks: the matrix is shared, the range is theirs.
+
+
+def _count(matrix: Shared[Any], words: int, first: int, last: int) -> Any:
+    return _native.signs_count(matrix.get(), words, first, last)
+
+
+def _minors(matrix: Shared[Any], words: int, first: int, last: int) -> Any:
+    return _native.signs_minors(matrix.get(), words, first, last)
+
+
+def _count_double(matrix: Shared[Any], first: int, last: int) -> Any:
+    return _native.signs_count_double(matrix.get(), first, last)
+
+
+def _minors_double(matrix: Shared[Any], first: int, last: int) -> Any:
+    return _native.signs_minors_double(matrix.get(), first, last)
 
 
 def _add_up(parts: Iterator[Any]) -> Any:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.block import Block
 from anonymatch.counting.result import log_of
+from anonymatch.effort import Effort
 
 __all__ = ["Chances", "Floats", "Objects", "Solution", "shares"]
 
+T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
 Chances = tuple[Floats, float]
@@ -42,6 +45,23 @@ class Solution:
         self.exact = total is not None
         self._total, self._log, self._minors = total, log, minors
         self._real, self._posteriors = real, posteriors
+
+    def recorded(self, what: tuple[object, ...], seconds: float, effort: Effort) -> Solution:
+        """The same, with every part recorded when it is there; ``what`` names how it is found."""
+
+        def kept(part: str, compute: Callable[[], T] | None) -> Callable[[], T] | None:
+            if compute is None:
+                return None
+            return partial(effort.once, (part, *what, self.block), seconds, compute)
+
+        return Solution(
+            self.block,
+            total=kept("count of a block", self._total),
+            log=self._log,
+            minors=kept("minors of a block", self._minors),
+            real=kept("count of a block over doubles", self._real),
+            posteriors=kept("chances of a block", self._posteriors),
+        )
 
     @cached_property
     def total(self) -> int:

@@ -8,6 +8,7 @@ from anonymatch.cli.commands import (
     attacking,
     designing,
     checking,
+    running,
     files,
     studio,
 )
@@ -20,5 +21,6 @@ __all__ = [
     "designing",
     "files",
     "measuring",
+    "running",
     "studio",
 ]

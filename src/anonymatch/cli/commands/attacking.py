@@ -17,7 +17,7 @@ from anonymatch.errors import InputError
 __all__: list[str] = []
 
 
-@command(app, acts=("json", "exact", "budget", "memory", "threads", "seed"))
+@command(app, acts=("json", "exact", "budget", "memory", "threads", "cluster", "resume", "seed"))
 def attack(
     *,
     file: File,
@@ -73,7 +73,7 @@ def attack(
             samples=samples,
             seed=options.seed,
             budget=options.effort(),
-            executor=options.executor(),
+            executor=options.executor(graph),
             progress=tell,
         ),
     )
@@ -85,13 +85,13 @@ def attack(
 
     page = attack_pages.attack_page(file.name, graph, found, top=top)
     if target is not None and len(target) == 1 and truth is None:
-        one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options)))
+        one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options, graph)))
         page += attack_pages.outcomes_page(one)
     show(*page)
 
 
-def _exposing(options: Options) -> dict[str, Any]:
-    return {"budget": options.effort(), "executor": options.executor()}
+def _exposing(options: Options, graph: am.Graph) -> dict[str, Any]:
+    return {"budget": options.effort(), "executor": options.executor(graph)}
 
 
 def _users(graph: am.Graph, wanted: Sequence[str]) -> list[Hashable]:
@@ -118,7 +118,7 @@ def _truth(graph: am.Graph, text: str | None, options: Options) -> Any:
     return {users.get(user, user): behaviours.get(did, did) for user, did in told}
 
 
-@command(app, acts=("json", "budget", "memory", "threads"))
+@command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume"))
 def improve(
     *,
     file: File,
@@ -139,7 +139,7 @@ def improve(
             graph,
             edges,
             budget=options.effort(),
-            executor=options.executor(),
+            executor=options.executor(graph),
             progress=tell,
         ),
     )

@@ -31,7 +31,7 @@ from anonymatch.whole_file import check_place
 
 __all__: list[str] = []
 
-_ACTS = ("json", "budget", "memory", "threads", "seed")
+_ACTS = ("json", "budget", "memory", "threads", "cluster", "resume", "seed")
 
 Log = Annotated[
     Path, typer.Argument(metavar="FILE", help="A message log, a simulator's log, or a table.")
@@ -101,6 +101,7 @@ def audit(
     )
     way.check(1)
     seen = observe(file, options, way)
+    options.executor(seen.graph)  # a file of a run is about this graph
     found = _audit(file.name, seen, options, threshold=threshold, steps=steps, top=top)
     gates = am.check_gates(found, thresholds)
     if csv is not None:

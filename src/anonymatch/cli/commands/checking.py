@@ -13,7 +13,7 @@ from anonymatch.cli.options import Options, command, option
 __all__: list[str] = []
 
 
-@command(app, acts=("json", "budget", "threads"))
+@command(app, acts=("json", "budget", "threads", "cluster", "resume"))
 def paper(
     *,
     claim: Annotated[

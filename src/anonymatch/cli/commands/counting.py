@@ -31,7 +31,21 @@ Size = Annotated[
 ]
 
 
-@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed", "digits"))
+@command(
+    app,
+    acts=(
+        "json",
+        "exact",
+        "method",
+        "budget",
+        "memory",
+        "threads",
+        "cluster",
+        "resume",
+        "seed",
+        "digits",
+    ),
+)
 def count(
     *,
     file: File,
@@ -61,7 +75,9 @@ def count(
     promise: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
     stop = Stop()
     answer = watch(
-        "counting", lambda tell: am.count(graph, **promise, **options.keywords(tell)), stop=stop
+        "counting",
+        lambda tell: am.count(graph, **promise, **options.keywords(tell, graph)),
+        stop=stop,
     )
     if options.json:
         early = {"interrupted": True} if stop.asked else {}
@@ -73,10 +89,14 @@ def count(
         show(*([_EARLY] if stop.asked else []), *page)
     if stop.asked:
         sys.stdout.flush()
+        options.close()
         raise KeyboardInterrupt  # ends as every command ends on Ctrl-C
 
 
-@command(app, acts=("json", "exact", "method", "budget", "memory", "threads", "seed"))
+@command(
+    app,
+    acts=("json", "exact", "method", "budget", "memory", "threads", "cluster", "resume", "seed"),
+)
 def posterior(
     *,
     file: File,
@@ -108,7 +128,7 @@ def posterior(
 
 
 def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: bool) -> Posterior:
-    chances = am.posterior(graph, **options.keywords(tell))
+    chances = am.posterior(graph, **options.keywords(tell, graph))
     if counts:
         if not chances.exact:
             raise InputError("--counts: these chances are not exact; add --exact")
@@ -133,7 +153,7 @@ def _edge_columns(chances: Posterior, *, counts: bool) -> dict[str, Any]:
     return columns
 
 
-@command(app, acts=("json", "budget", "memory", "threads", "seed"))
+@command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume", "seed"))
 def sample(
     *,
     file: File,
@@ -149,7 +169,9 @@ def sample(
     graph = load(file, options)
     _check_size(size, graph, options)
     with notes() as said:
-        drawn = watch("drawing", lambda tell: am.sample(graph, size, **options.drawing(tell)))
+        drawn = watch(
+            "drawing", lambda tell: am.sample(graph, size, **options.drawing(tell, graph))
+        )
     if out is not None:
         saving.save(_drawn_columns(graph, drawn), out)
     if options.json:

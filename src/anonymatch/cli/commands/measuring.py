@@ -15,7 +15,7 @@ from anonymatch.cli.words import plural
 __all__: list[str] = []
 
 
-@command(app, acts=("json", "method", "budget", "memory", "threads", "seed"))
+@command(app, acts=("json", "method", "budget", "memory", "threads", "cluster", "resume", "seed"))
 def metrics(
     *,
     file: File,
@@ -44,7 +44,7 @@ def metrics(
             threshold=threshold,
             method=options.method,
             budget=options.effort(),
-            executor=options.executor(),
+            executor=options.executor(graph),
             progress=tell,
         ),
     )

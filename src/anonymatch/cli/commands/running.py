@@ -1,0 +1,35 @@
+"""The command that tells what a file of --resume has recorded."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anonymatch.cli import records
+from anonymatch.cli.app import app, top_option
+from anonymatch.cli.console import show
+from anonymatch.cli.options import Options, command
+from anonymatch.runs import read_run
+
+__all__: list[str] = []
+
+
+@command(app, acts=("json",))
+def runs(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="RUN", help="A file that --resume made.")],
+    top: Annotated[int, top_option("Jobs")] = 20,
+    options: Options,
+) -> None:
+    """How far is it? What a file of --resume has recorded, and the time that is left."""
+    found = read_run(file)
+    if options.json:
+        record = asdict(found) | {"done": found.done, "left": found.left}
+        records.print_json(records.plain(record))
+        return
+    from anonymatch.cli import run_pages
+
+    show(*run_pages.run_page(file.name, found, top=top))
