@@ -34,6 +34,7 @@ T = TypeVar("T")
 _QUICK = 1.0  # predicted seconds of an exact count that no promise is worth
 _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
 _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
+_WORTH = 0.5  # seconds below which chances are rather left open than estimated
 _CLOSE_CHANCE = 0.01  # half-width of a chance
 _ESTIMATE_BYTES = 500.0  # an edge
 _CUT = ("signs", "ryser")  # methods that run as chunks, each recorded
@@ -211,10 +212,14 @@ class Job:
         found = {}
         for k in sorted(over):
             kind = self.kinds[k]
+            allowed = replace(self._allowed(kind, len(over)), half_width=_CLOSE_CHANCE)
+            if partial and allowed.seconds < _WORTH:
+                found[k] = EdgeEstimate.unknown(kind.block.n_edges)
+                continue
             one = estimate_edges(
                 kind.block,
                 seed=(self.settings.seed, kind.number),
-                allowed=replace(self._allowed(kind, len(over)), half_width=_CLOSE_CHANCE),
+                allowed=allowed,
                 effort=self.effort,
             )
             if one is None and not partial:
