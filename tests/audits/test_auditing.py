@@ -146,6 +146,7 @@ def test_senders_with_several_messages_have_figures_of_their_own() -> None:
     seen = Observation(graph=graph, source="", senders=("ann", "ann"), receivers=("xia", "xia"))
     found = am.audit(seen)
     assert (found.bits.value, found.people_bits) == (0.5, am.Figure(0.0, 0.0, 0.0))
+    assert "1 sender (ann) wrote to a receiver who is certain" in found.notes[-1]
     table = found.people
     assert table is not None
     assert table.select("sender", "messages", "chance", "receiver", "receiver_chance").rows() == [

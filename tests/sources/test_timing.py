@@ -422,9 +422,17 @@ def test_truth_outside_the_law_is_noted() -> None:
 
 
 def test_delays_are_those_of_the_law_where_the_truth_is_not_known() -> None:
-    seen = observe(log_of([0], [1]), "exponential:2")
+    seen = observe(log_of([0, 0.5], [1]), "exponential:2")
 
     assert (seen.mean_delay, seen.longest_delay, seen.source) == (2.0, None, str(Exponential(2)))
+
+
+def test_the_mean_delay_is_known_if_everything_came_out() -> None:
+    seen = observe(log_of([0, 1], [3, 4]), "window:1,5")
+
+    assert (seen.mean_delay, seen.longest_delay) == (3.0, 5.0)
+    early = observe(log_of([0, 1], [2, 3]), "window:1,5")
+    assert early.mean_delay == 2.0
 
 
 # ---- calibration: chances are what they say

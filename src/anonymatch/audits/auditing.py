@@ -11,7 +11,7 @@ from typing import Any
 from anonymatch.arguments import real, whole
 from anonymatch.audits.answers import Answers, Work, answers
 from anonymatch.audits.campaign import campaign, one_step
-from anonymatch.audits.people import people, people_bits
+from anonymatch.audits.people import people, people_bits, people_notes
 from anonymatch.audits.result import Audit, Cost
 from anonymatch.audits.scoring import score
 from anonymatch.audits.verdict import caveats, verdict
@@ -94,6 +94,7 @@ def audit(
     below = users.below(threshold)
     identified = int((users.allowed == 1).sum())
     named = worst(seen, found, top)
+    senders = people(seen, found)
     messages = seen.graph is None or seen.mean_delay is not None
     return Audit(
         name=called if name is None else str(name),
@@ -114,11 +115,11 @@ def audit(
         one_step=one_step(found),
         campaign=campaign(seen, found, steps, work),
         score=score(seen, found),
-        people=people(seen, found),
+        people=senders,
         people_bits=people_bits(seen, work),
         verdict=verdict(bits, users, named, messages=messages),
         caveats=caveats(seen, found),
-        notes=seen.notes,
+        notes=(*seen.notes, *people_notes(senders)),
         seed=seed,
         seconds=time.perf_counter() - began,
     )

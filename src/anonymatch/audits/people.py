@@ -19,11 +19,12 @@ from anonymatch.measures.figure import Figure
 from anonymatch.measures.messages import message_classes
 from anonymatch.measures.users import name_column
 from anonymatch.sources.observation import Observation
+from anonymatch.wording import names, several
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["people", "people_bits"]
+__all__ = ["people", "people_bits", "people_notes"]
 
 _LN2 = math.log(2.0)
 _SHARE = 0.1  # of the budget
@@ -85,6 +86,23 @@ def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
         .agg(pl.len().alias("messages"), pl.all().first())
         .rename({"message": "surest_message"})
     )
+
+
+def people_notes(table: pl.DataFrame | None) -> tuple[str, ...]:
+    """What the figures of messages hide: receivers that are certain though messages are not."""
+    if table is None or "receiver_chance" not in table.columns:
+        return ()
+    import polars as pl
+
+    sure = table.filter((pl.col("receiver_chance") > 1 - 1e-9) & (pl.col("chance") < 1 - 1e-9))
+    if not sure.height:
+        return ()
+    who = names(sure["sender"].to_list())
+    said = (
+        f"{several(sure.height, 'sender')} ({who}) wrote to a receiver who is certain, though not "
+        "by which message: see the table of people."
+    )
+    return (said,)
 
 
 def _receivers(seen: Observation, found: Answers) -> pl.DataFrame:

@@ -85,12 +85,19 @@ class Seen:
         return truth
 
     def delays(self) -> tuple[float | None, float | None]:
-        """Mean and longest delay as the truth shows them, else as the law says."""
+        """Mean and longest delay as the log shows them, else as the law says.
+
+        If everything that came in came out, the mean is known whichever message is whose.
+        """
         delays = self.log.true_delays()
         if len(delays):
             return float(delays.mean()), float(delays.max())
-        longest = self.law.longest_delay
-        return self.law.mean_delay, None if longest == inf else longest
+        longest = None if self.law.longest_delay == inf else self.law.longest_delay
+        if 0 < self.n_in == self.n_out:
+            log = self.log
+            means = log.departures[self.outs].mean(), log.arrivals[self.ins].mean()
+            return float(means[0] - means[1]), longest
+        return self.law.mean_delay, longest
 
     def candidates(self) -> Candidates:
         log = self.log
