@@ -22,9 +22,11 @@ import pytest
 import anonymatch as am
 from anonymatch.chunks import _IN_FLIGHT
 from anonymatch.cli import main
+from anonymatch.cli.console import as_text
+from anonymatch.cli.run_pages import run_page
 from anonymatch.effort import Effort, usable_cores
 from anonymatch.paper.search import survey
-from anonymatch.runs import read_run
+from anonymatch.runs import JobRecord, RunRecord, read_run
 
 GRAPH = am.random_density(25, 0.5, seed=3)  # sums over signs of 16 units
 HARD = am.random_density(60, 0.3, seed=3)
@@ -344,3 +346,14 @@ def test_exact_weights_tell_graphs_apart(tmp_path: Path) -> None:
     assert "begun with another graph" in refusal(
         path, two_by_two(Fraction(1, 3) + Fraction(1, 10**30))
     )
+
+
+def test_a_run_without_a_pace_does_not_say_that_nothing_is_left() -> None:
+    job = JobRecord(what="counting.signs._count", number=990, recorded=0, each=0.05, finished=False)
+    found = RunRecord(
+        code="0", graph="36 users", sessions=1, computed=(0,), jobs=(job,), pace=None, last=0.0
+    )
+    text = as_text(*run_page("run.sqlite", found, top=0))
+
+    assert "not known yet" in text
+    assert "nothing" not in text

@@ -35,11 +35,11 @@ _WORDS = {
 def run_page(title: str, found: RunRecord, *, top: int) -> list[RenderableType]:
     """How much is recorded, how much is left, and the jobs: those begun last first."""
     recorded = sum(job.recorded for job in found.jobs)
-    left = "unknown" if found.left is None else time_in_words(found.left)
+    left = "not known yet" if found.left is None else time_in_words(found.left)
     lines = [
         ("recorded", words.plural(recorded, "chunk"), "finished parts that are not done again"),
         ("done", words.share(found.done), "of the predicted work that was begun"),
-        ("left", left if found.left else "nothing", "at the pace of the last session"),
+        ("left", "nothing" if found.left == 0 else left, "at the pace of the last session"),
         ("sessions", f"{found.sessions:,}", "times that it was started"),
     ]
     table = pages.columns("job", right=("recorded", "of", "state"))
