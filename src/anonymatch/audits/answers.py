@@ -27,6 +27,8 @@ from anonymatch.wording import several
 
 __all__ = ["Answers", "Work", "answers", "entropy_of"]
 
+_LARGE = 3_000_000  # edges of a graph that fills memory itself
+_TIGHT = 0.4 * 2**30  # bytes that one of its blocks may then need beside it
 _QUICK = 10.0  # predicted seconds of an exact integer
 _SMALL_ENOUGH = 300_000  # edges of a graph for which it is worth a plan of its own
 
@@ -80,6 +82,9 @@ def answers(seen: Observation, work: Work) -> Answers:
     if seen.passage is not None:
         return _of_passage(seen.passage)
     assert seen.graph is not None
+    if seen.graph.n_edges > _LARGE:
+        tight = replace(work.budget, memory=min(work.budget.memory, _TIGHT))
+        work = replace(work, budget=tight)
     return _of_graph(seen.graph, seen.lost, work)
 
 

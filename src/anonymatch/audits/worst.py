@@ -20,8 +20,10 @@ _FEW = 5  # candidates that are worth saying
 def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
     """Up to ``most`` users: the largest chance to be guessed first, then the smallest set."""
     users = found.users
-    chance = np.where(np.isnan(users.chance.value), users.chance.high, users.chance.value)
-    order = np.lexsort((users.effective.low.round(9), -chance.round(12)))[:most]
+    # Of whom little is known comes after those of whom something bad is.
+    chance = np.where(np.isnan(users.chance.value), users.chance.low, users.chance.value)
+    size = np.where(np.isnan(users.effective.value), users.effective.high, users.effective.value)
+    order = np.lexsort((size.round(9), -chance.round(12)))[:most]
     reasons = _reasons(seen, len(order))
     return tuple(_one(int(i), found, reasons) for i in order)
 
