@@ -209,3 +209,13 @@ def test_separate_cycles_have_two_ways_each() -> None:
     ]
 
     assert value(am.Graph.from_rows(rows)) == 2 ** len(lengths)
+
+
+def test_rows_that_do_not_fit_the_lanes_have_their_price() -> None:
+    """40 users of about 20 edges would take hours by signs, not a quarter of an hour."""
+    light, heavy = (
+        am.count(am.random_density(n, 0.5, seed=1), method="signs", budget=0).plan.seconds
+        for n in (34, 40)
+    )
+
+    assert heavy > 20 * 2**6 * light
