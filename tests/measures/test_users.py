@@ -139,3 +139,15 @@ def test_the_table_names_users_and_guesses(names: tuple[object, object], kind: s
     assert str(table.schema["user"]) == kind
     assert table["user"].to_list() == [str(n) if kind == "String" else n for n in names]
     assert table["guess"].to_list() == ["x", "y"]
+
+
+@given(weighted_matrices(users=(1, 6), spare=2, matched=True))
+def test_users_taken_some_at_a_time_have_the_same_figures(matrix: Matrix) -> None:
+    graph = graph_of(matrix)
+    chances = am.posterior(graph).chances
+    whole = user_figures(graph, chances, 1e-12).frame()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("anonymatch.measures.users._TOGETHER", 2)
+        parts = user_figures(graph, chances, 1e-12).frame()
+
+    assert parts.equals(whole)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["LOST", "Range", "UserFigures", "name_column", "user_figures"]
+
+_TOGETHER = 100_000  # users whose edges are looked at together: a million would fill memory
 
 LOST = -2
 """In place of a behaviour's index: the message never came out."""
@@ -171,37 +174,60 @@ def user_figures(
     >>> found.shannon.value.round(4).tolist(), found.effective.value.round(4).tolist()
     ([0.9183, 0.9183, 1.585], [1.8899, 1.8899, 3.0])
     """
-    shape = structure(graph)
-    rows = graph.rows()
-    possible = shape.block_of_user[rows] == shape.block_of_behaviour[graph.indices]
-    edges = _Edges(
-        rows[possible].astype(np.int64),
-        graph.indices[possible].astype(np.int64),
-        chances[possible],
-        np.broadcast_to(error, chances.shape)[possible],
-        graph.n_users,
-    )
-    degree = graph.degrees
-    if alike:
-        edges = edges.merged(graph.n_behaviours - alike)
-        places = np.bincount(
-            rows[graph.indices >= graph.n_behaviours - alike], minlength=len(degree)
-        )
-        degree = degree - np.maximum(places - 1, 0)
-    shannon = edges.shannon()
-    chance = edges.largest()
+    errors = np.broadcast_to(error, chances.shape)
+    last = graph.n_behaviours - alike
+    borders = [*range(0, graph.n_users, _TOGETHER), graph.n_users]
+    parts = [
+        _part(graph, chances, errors, begin, end, last) for begin, end in pairwise(borders)
+    ] or [_part(graph, chances, errors, 0, 0, last)]
     return UserFigures(
         users=graph.users,
         behaviours=graph.behaviours,
-        degree=degree,
-        allowed=edges.sizes,
-        shannon=shannon,
-        renyi2=edges.renyi2(),
-        min_entropy=chance.minus_log2(),
-        effective=shannon.map(np.exp2),
-        chance=chance,
-        guess=edges.guesses(graph.n_behaviours - alike),
+        **{name: _joined([part[name] for part in parts]) for name in parts[0]},
     )
+
+
+def _part(
+    graph: Graph, chances: Floats, errors: Floats, begin: int, end: int, last: int
+) -> dict[str, Any]:
+    """Figures of the users from ``begin`` to ``end``; behaviours from ``last`` on are alike."""
+    shape = structure(graph)
+    cut = slice(graph.indptr[begin], graph.indptr[end])
+    columns = graph.indices[cut].astype(np.int64)
+    degree = graph.degrees[begin:end]
+    rows = np.repeat(np.arange(end - begin), degree)
+    possible = shape.block_of_user[begin:end][rows] == shape.block_of_behaviour[columns]
+    edges = _Edges(
+        rows[possible],
+        columns[possible],
+        chances[cut][possible],
+        errors[cut][possible],
+        end - begin,
+    )
+    if last < graph.n_behaviours:
+        edges = edges.merged(last)
+        places = np.bincount(rows[columns >= last], minlength=end - begin)
+        degree = degree - np.maximum(places - 1, 0)
+    shannon = edges.shannon()
+    chance = edges.largest()
+    return {
+        "degree": degree,
+        "allowed": edges.sizes,
+        "shannon": shannon,
+        "renyi2": edges.renyi2(),
+        "min_entropy": chance.minus_log2(),
+        "effective": shannon.map(np.exp2),
+        "chance": chance,
+        "guess": edges.guesses(last),
+    }
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Figures of parts of the users, as one."""
+    if isinstance(parts[0], Range):
+        ends = ("value", "low", "high")
+        return Range(*(np.concatenate([getattr(part, end) for part in parts]) for end in ends))
+    return np.concatenate(parts)
 
 
 class _Edges:
