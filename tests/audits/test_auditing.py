@@ -140,6 +140,11 @@ def test_worst_users_come_first_with_a_reason() -> None:
     assert "1 of 3 (33 %) is identified" in found.verdict
 
 
+def test_top_0_names_everybody() -> None:
+    assert len(am.audit(am.partition([2, 3]), top=0).worst) == 5
+    assert len(am.audit(am.partition([2, 3]), top=2).worst) == 2
+
+
 def test_senders_with_several_messages_have_figures_of_their_own() -> None:
     # Whatever message of ann's is whose, both went to xia.
     graph = am.complete(2)

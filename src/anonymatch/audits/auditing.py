@@ -57,7 +57,7 @@ def audit(
     threshold : float
         An effective set size; the audit says which share of users is below it.
     top : int
-        Worst users that are named with a reason.
+        Worst users that are named with a reason; 0 for all.
     steps : int
         Exposures of the campaign.
     budget : float or Budget, optional
@@ -93,7 +93,7 @@ def audit(
     bits = found.entropy.divided(n_users * _LN2)
     below = users.below(threshold)
     identified = int((users.allowed == 1).sum())
-    named = worst(seen, found, top)
+    named = worst(seen, found, top or len(users.users))
     senders = people(seen, found)
     messages = seen.graph is None or seen.mean_delay is not None
     return Audit(

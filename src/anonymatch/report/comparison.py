@@ -22,7 +22,6 @@ from anonymatch.report.user_table import number_cell
 
 __all__ = ["comparison_page"]
 
-_SHARES = ("identified", "below", "surest", "degree", "reached", "cover")
 _SECONDS = ("mean_delay", "longest_delay")
 _BETTER = {"higher": "more is better", "lower": "less is better"}
 
@@ -129,16 +128,16 @@ def _caption(row: Row) -> str:
 
 def _figures(comparison: Comparison, row: Row) -> list[Said]:
     return [
-        _figure(audit, row.name, figure)
+        _figure(audit, row, figure)
         for audit, figure in zip(comparison.audits, row.figures, strict=True)
     ]
 
 
-def _figure(audit: Audit, name: str, figure: Figure | None) -> Said:
+def _figure(audit: Audit, row: Row, figure: Figure | None) -> Said:
     if figure is None:
         return Said("not known", "the source does not say")
-    unit = "share" if name in _SHARES else "seconds" if name in _SECONDS else ""
-    return said(figure, unit, confidence=confidence_of(audit, name), seed=audit.seed)
+    unit = "share" if row.share else "seconds" if row.name in _SECONDS else ""
+    return said(figure, unit, confidence=confidence_of(audit, row.name), seed=audit.seed)
 
 
 def _audits(comparison: Comparison) -> Section:
