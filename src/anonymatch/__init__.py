@@ -6,7 +6,8 @@ from anonymatch.attacks.best_play import Adaptive, adaptive, reveals_needed
 from anonymatch.attacks.campaign import attack
 from anonymatch.attacks.exposed import Exposure, Outcome
 from anonymatch.attacks.exposure import Exposures, exposure, exposures
-from anonymatch.attacks.improve import AddedEdge, Improvement, improve
+from anonymatch.attacks.improve import improve
+from anonymatch.attacks.improvement import AddedEdge, Improvement
 from anonymatch.attacks.result import Attack, AttackStep, Ties
 from anonymatch.attacks.strategies import STRATEGIES
 from anonymatch.audits.auditing import audit

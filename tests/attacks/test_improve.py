@@ -176,6 +176,54 @@ def test_blocks_beyond_the_budget_are_named() -> None:
     assert "1 block" in str(found)
 
 
+@pytest.fixture(scope="module")
+def stairs() -> am.Graph:
+    """Two blocks within a small budget, and an edge back that makes one block beyond it."""
+    above, below = (am.random_density(16, 0.6, seed=seed).to_scipy().toarray() for seed in (1, 2))
+    ones, none = np.ones((16, 16), int), np.zeros((16, 16), int)
+    return am.Graph.from_biadjacency(np.block([[above, ones], [none, below]]))
+
+
+def test_a_gain_by_estimates_says_so_and_has_its_interval(stairs: am.Graph) -> None:
+    found = improve(stairs, budget=0.02)
+
+    (edge,) = found.edges
+    before, after = am.count(stairs), am.count(found.graph)
+    assert before.exact
+    assert after.exact
+    assert not edge.exact
+    assert not found.exact
+    assert (edge.confidence, edge.seed) == (0.95, 0)
+    assert edge.method.endswith("sampling")
+    assert 0 < edge.low < edge.high
+    assert edge.low <= edge.bits <= edge.high
+    assert edge.low <= after.log2 - before.log2 <= edge.high
+    assert found.low <= after.log <= found.high
+    assert edge.helped is None
+    assert "95% sure, seed 0" in str(found)
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert (plain["exact"], plain["confidence"], plain["seed"]) == (False, 0.95, 0)
+
+
+def test_an_exact_gain_has_no_interval() -> None:
+    found = improve(am.ring(6, 2), edges=2)
+
+    assert found.exact
+    assert (found.confidence, found.seed) == (1.0, None)
+    assert all(edge.low == edge.bits == edge.high and edge.exact for edge in found.edges)
+
+
+def test_gains_of_weights_are_proven_and_not_exact() -> None:
+    weights = [[2.5, 1.5, 0], [0, 0.3, 1.1], [0.7, 0, 0.9]]
+    graph = am.Graph.from_biadjacency(weights)
+
+    (edge,) = improve(graph).edges
+
+    assert not edge.exact
+    assert edge.confidence == 1.0
+    assert edge.low <= edge.bits <= edge.high < edge.low + 1e-9
+
+
 def test_what_is_missing_may_run_out() -> None:
     told: list[tuple[float, float]] = []
     found = improve(am.crown(4), edges=9, progress=lambda done, total: told.append((done, total)))

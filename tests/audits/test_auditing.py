@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from anonymatch.audits import campaign
 from anonymatch.audits.gates import parse_gates
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation, Passage
+from anonymatch.sources.timing import passage_graph
 
 
 def passage(arrivals: list[float], departures: list[float], **more: object) -> Observation:
@@ -199,6 +202,11 @@ def test_json_holds_every_figure(tmp_path: Path) -> None:
         ({"k": 3}, False),
         ({"worst": 2}, True),
         ({"worst": 2.1}, False),
+        ({"receivers": 2}, True),
+        ({"receivers": 2.1}, False),
+        ({"surest": 0.5}, True),
+        ({"surest": 0.49}, False),
+        ({"identified": 0}, True),
     ],
 )
 def test_gates(threshold: dict[str, float], reached: bool) -> None:
@@ -208,9 +216,109 @@ def test_gates(threshold: dict[str, float], reached: bool) -> None:
 
 def test_a_gate_that_the_interval_leaves_open_is_not_reached() -> None:
     found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
-    [gate] = am.check_gates(found, {"bits": (found.bits.low + found.bits.high) / 2})
-    assert not gate.reached
-    assert "not sure" in gate.text
+    middle = (found.bits.low + found.bits.high) / 2
+    for gate in am.check_gates(found, {"bits": middle, "surest": 0.9}):
+        assert not gate.reached
+        assert not gate.missed
+        assert "is not sure to be" in gate.text
+
+
+def test_the_share_of_identified_users_may_be_limited() -> None:
+    found = am.audit(am.partition([1, 2, 1]))
+    kept, exceeded = (am.check_gates(found, {"identified": share})[0] for share in (0.5, 0.49))
+
+    assert kept.text == "identified=0.5 is kept: share of users for whom one behaviour is left: 0.5"
+    assert exceeded.missed
+    assert "is exceeded" in exceeded.text
+
+
+@pytest.mark.parametrize("name", ["identified", "surest"])
+def test_a_limit_in_percent_is_refused(name: str) -> None:
+    with pytest.raises(am.InputError, match="give a number from 0 to 1"):
+        am.check_gates(am.audit(am.complete(2)), {name: 5})
+
+
+def test_nobody_misses_no_gate() -> None:
+    found = am.audit(am.Graph.from_edges([]))
+    gates = am.check_gates(found, {name: 1 for name in am.GATES if name != "bits"})
+
+    assert all(gate.reached and "there is nobody" in gate.text for gate in gates)
+
+
+# ---- receivers of several messages
+
+
+def by_receiver(graph: am.Graph, receivers: dict[Hashable, str]) -> float:
+    """Equally likely receivers of the worst user, by definition."""
+    chances = am.posterior(graph)
+    sizes = []
+    for user in graph.users:
+        together: defaultdict[str, float] = defaultdict(float)
+        for behaviour, chance in chances[user].items():
+            together[receivers.get(behaviour, "lost")] += chance
+        bits = sum(-chance * math.log2(chance) for chance in together.values() if chance > 0)
+        sizes.append(2.0**bits)
+    return min(sizes)
+
+
+@given(matrices(users=(1, 6), spare=2, matched=True), st.data())
+def test_receivers_of_a_graph(matrix: Matrix, data: st.DataObject) -> None:
+    graph = graph_of(matrix)
+    receivers = data.draw(
+        st.lists(st.sampled_from("xyz"), min_size=graph.n_behaviours, max_size=graph.n_behaviours)
+    )
+    found = am.audit(Observation(graph=graph, source="", receivers=tuple(receivers)), steps=0)
+    [gate] = am.check_gates(found, {"receivers": 1})
+    wanted = by_receiver(graph, dict(zip(graph.behaviours, receivers, strict=True)))
+
+    assert gate.reached
+    assert gate.figure.value == pytest.approx(wanted, abs=1e-9)
+    assert gate.figure.low - 1e-9 <= wanted <= gate.figure.high + 1e-9
+    assert gate.figure.high - gate.figure.low < 1e-6
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=7), st.lists(st.integers(1, 6)), st.data())
+def test_receivers_of_a_passage(
+    arrivals: list[int], delays: list[int], data: st.DataObject
+) -> None:
+    leaving = [at + delay + 0.5 for at, delay in zip(arrivals, delays, strict=False)]
+    receivers = [data.draw(st.sampled_from("xyz")) for _ in leaving]
+    seen = passage([float(at) for at in arrivals], leaving, receivers=tuple(receivers))
+    [gate] = am.check_gates(am.audit(seen, steps=0), {"receivers": 1})
+    assert seen.passage is not None
+    names = dict(zip(seen.passage.behaviours, receivers, strict=True))
+    wanted = by_receiver(passage_graph(seen.passage), names)
+
+    assert gate.figure.value == pytest.approx(wanted, abs=1e-9)
+    assert gate.figure.high - gate.figure.low < 1e-9
+
+
+def test_receivers_of_a_long_passage_keep_their_scale() -> None:
+    # With 101 inside throughout, what is far ahead is less likely than the smallest double.
+    number = 80_000
+    arrivals = np.arange(number) * 1.0
+    early = ["xy"[k % 2] for k in range(number // 2)]
+    seen = passage(
+        arrivals.tolist(),
+        (arrivals + 100.5).tolist(),
+        receivers=(*early, *range(number // 2)),
+    )
+    [gate] = am.check_gates(am.audit(seen, steps=0), {"receivers": 1})
+    chances = 101 / 201, 100 / 201  # of the receiver of the next departure, and of the other
+
+    wanted = 2.0 ** -sum(chance * math.log2(chance) for chance in chances)
+    assert gate.figure.value == pytest.approx(wanted, rel=1e-12)
+
+
+def test_receivers_are_unknown_where_chances_are() -> None:
+    seen = Observation(
+        graph=am.random_density(40, 0.5, seed=1), source="", receivers=tuple(range(20)) * 2
+    )
+    found = am.audit(seen, budget=0)
+    reached, unsure = (am.check_gates(found, {"receivers": number})[0] for number in (1, 2))
+
+    assert reached.reached
+    assert "is not sure to be reached" in unsure.text
 
 
 @pytest.mark.parametrize("text", ["bits", "bits=", "bits=x", "mood=3", "k=-1", "k=nan", ""])
@@ -299,3 +407,25 @@ def test_the_campaign_of_a_large_log_turns_to_each_block_once(
     assert found.campaign.steps[-1].bits_left == pytest.approx(math.log2(6 * 24 * 2 / 3 / 4 / 2))
     assert "one user in each block" in found.campaign.reason
     assert exact.campaign.reason == ""
+
+
+# ---- what users and behaviours are called
+
+
+@pytest.mark.parametrize("law", ["window:0,3", "threshold:2", "pool:2,0", "timed:2"])
+def test_a_log_has_messages_though_no_delay_is_known(law: str) -> None:
+    came, left = np.array([0.5, 1.0]), np.array([2.0, 2.0])
+    log = Messages(arrivals=came, departures=left, senders=("a", "b"), receivers=("x", "y"))
+    seen = replace(am.sources.observe(log, law), mean_delay=None)
+
+    assert am.audit(seen).verdict.startswith("0.5 bits of doubt per message; a typical one")
+
+
+def test_flow_pairs_are_flows() -> None:
+    found = am.audit(Path(__file__).parents[2] / "examples" / "flows")
+    [gate] = am.check_gates(found, {"bits": 0})
+
+    assert found.verdict == "Every flow is identified."
+    assert gate.meaning == "bits per flow"
+    assert am.compare([found, found]).verdict == "All have the same bits per flow."
+    assert am.compare([found, am.audit(am.complete(2))]).rows[0].title == "bits per message"

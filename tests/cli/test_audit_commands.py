@@ -11,6 +11,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
+from anonymatch.runs import read_run
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -52,6 +53,27 @@ def test_audit_as_json_is_the_library_s(capsys: pytest.CaptureFixture[str], log:
     assert record["gates"] == []
 
 
+@pytest.mark.parametrize(("users", "density", "budget"), [(22, 0.5, 5), (40, 0.3, 0.5)])
+def test_an_audit_that_is_resumed_says_the_same(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    users: int,
+    density: float,
+    budget: float,
+) -> None:
+    monkeypatch.setattr("anonymatch.effort._RECORDS_PAY_FROM", 0.0)
+    path, run_file = tmp_path / "seen.csv", tmp_path / "run.sqlite"
+    am.write(am.random_density(users, density, seed=1), path)
+    asked = ("audit", path, "--budget", budget)
+    resumed = (*asked, "--resume", run_file)
+    records = [answer(capsys, *arguments) for arguments in (asked, resumed, resumed)]
+
+    assert sum(job.recorded for job in read_run(run_file).jobs) > 0
+    assert all(record.pop("seconds") > 0 for record in records)  # as long as each took itself
+    assert records[0] == records[1] == records[2]
+
+
 def test_audit_saves_page_and_table(
     capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
 ) -> None:
@@ -66,12 +88,19 @@ def test_audit_saves_page_and_table(
 
 @pytest.mark.parametrize(
     ("gate", "code", "said"),
-    [("bits=0.1", 0, "is reached"), ("bits=9", 1, "is missed"), ("k=1,worst=1", 0, "is reached")],
+    [
+        ("--fail-under bits=0.1", 0, "is reached"),
+        ("--fail-under bits=9", 1, "is missed"),
+        ("--fail-under k=1,worst=1,receivers=1", 0, "is reached"),
+        ("--fail-over identified=1,surest=1", 0, "is kept"),
+        ("--fail-over surest=0.01", 1, "is exceeded"),
+        ("--fail-under bits=0.1 --fail-over surest=0.01", 1, "is reached"),
+    ],
 )
 def test_thresholds_decide_the_exit_code(
     capsys: pytest.CaptureFixture[str], log: Path, gate: str, code: int, said: str
 ) -> None:
-    found, out, _ = run(capsys, "audit", log, "--law", "window:1,5", "--fail-under", gate)
+    found, out, _ = run(capsys, "audit", log, "--law", "window:1,5", *gate.split())
 
     assert found == code
     assert said in out
@@ -83,6 +112,8 @@ def test_thresholds_decide_the_exit_code(
         ((), "needs a law"),
         (("--law", "widow:1,5"), "widow"),
         (("--law", "window:1,5", "--fail-under", "bats=3"), "bats=3"),
+        (("--law", "window:1,5", "--fail-under", "surest=0.5"), "known are bits=NUMBER"),
+        (("--law", "window:1,5", "--fail-over", "surest=50"), "give a number from 0 to 1"),
         (("--law", "window:1,5", "--html", "/nowhere/a.html"), "/nowhere"),
         (("--law", "window:1,5", "--csv", "a.docx"), "suffix"),
         (("--law", "window:1,5", "--source", "pigeons"), "pigeons"),
@@ -104,6 +135,14 @@ def test_tables_of_edges_need_no_law(capsys: pytest.CaptureFixture[str], tmp_pat
     path.write_text("user,behaviour\nann,x\nann,y\nbob,x\nbob,y\n")
 
     assert answer(capsys, "audit", path)["count"]["value"] == "2"
+
+
+def test_flow_pairs_are_not_called_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "audit", Path(__file__).parents[2] / "examples" / "flows")
+
+    assert code == 0
+    assert out.startswith("flows: 5 flows of initiators, 5 of responders")
+    assert "message" not in out
 
 
 def test_compare_one_log_under_two_laws(capsys: pytest.CaptureFixture[str], log: Path) -> None:
@@ -210,14 +249,86 @@ def test_extreme_laws_give_no_warnings(
     assert not [str(warning.message) for warning in recwarn]
 
 
-def test_a_file_is_not_converted_onto_itself(
+LAW = ("--law", "window:1,5")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("convert", "LOG", "LOG", *LAW),
+        ("audit", "LOG", *LAW, "--csv", "LOG"),
+        ("audit", "LOG", *LAW, "--html", "LOG"),
+        ("audit", "LOG", *LAW, "--resume", "LOG"),
+        ("audit", "in.csv", *LAW, "--departures", "LOG", "--csv", "LOG"),
+        ("audit", "in.csv", "--original", "LOG", "--csv", "LOG"),
+        ("compare", "in.csv", "LOG", *LAW, "--html", "LOG"),
+        ("posterior", "LOG", "--out", "LOG"),
+        ("sample", "LOG", "--out", "LOG"),
+        ("metrics", "LOG", "--out", "LOG"),
+        ("improve", "LOG", "--out", "LOG"),
+    ],
+)
+@pytest.mark.parametrize("name", ["log.csv", "link.csv", "folder/../log.csv"])
+def test_no_command_writes_over_what_it_reads(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / "log.csv"
+    log.write_text("nothing that a reader would take")  # so that it is refused before it is read
+    Path("folder").mkdir()
+    Path("link.csv").symlink_to(log)
+    given = [name if text == "LOG" else text for text in arguments[:-1]]
+    code, out, err = run(capsys, *given, log if arguments[-1] == "LOG" else arguments[-1])
+
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "it is the file to read; give another name to write to" in err
+    assert log.read_text() == "nothing that a reader would take"
+
+
+def test_no_file_is_written_twice(
     capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
 ) -> None:
-    before, link = log.read_bytes(), tmp_path / "link.csv"
-    link.symlink_to(log)
-    for out in (log, link):
-        code, _, err = run(capsys, "convert", log, out, "--law", "window:1,5")
-        assert (code, err.count("\n")) == (2, 1)
-        assert "it is the file to read; give another name" in err
+    place = tmp_path / "all.csv"
+    code, _, err = run(capsys, "audit", log, *LAW, "--csv", place, "--html", place)
 
-    assert log.read_bytes() == before
+    assert code == 2
+    assert "it would be written twice" in err
+    assert not place.exists()
+
+
+def test_files_of_a_simulator_s_folder_are_not_written_over(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sent, received = tmp_path / "SentMessages.csv", tmp_path / "ReceivedMessages.csv"
+    for path in (sent, received):
+        path.write_text("kept")
+    for source in (tmp_path, sent):
+        code, _, err = run(capsys, "audit", source, *LAW, "--csv", received)
+        assert code == 2
+        assert "it is the file to read" in err
+    code, _, err = run(capsys, "audit", tmp_path / "log.csv", *LAW, "--csv", received)
+
+    assert "it is the file to read" not in err  # beside some other file it is just a name
+    assert sent.read_text() == received.read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("design", "--users", 4, "--edges", 8, "--out"),
+        ("improve", "no.csv", "--out"),
+        ("paper", "--html"),
+        ("demo", "--html"),
+    ],
+)
+def test_nowhere_to_write_is_said_before_any_work(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[object, ...]
+) -> None:
+    code, out, err = run(capsys, *arguments, "/nowhere/a.csv")
+
+    assert (code, out) == (2, "")
+    assert "its folder does not exist" in err

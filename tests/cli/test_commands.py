@@ -103,6 +103,31 @@ def test_posterior_as_json_has_every_edge(capsys: pytest.CaptureFixture[str], th
     assert record["edges"][-1] == {"user": "cem", "behaviour": "z", "chance": 1.0, "count": "2"}
 
 
+def test_posterior_shows_the_matchings_through_best_guesses(
+    capsys: pytest.CaptureFixture[str], three: Path
+) -> None:
+    code, out, _ = run(capsys, "posterior", three, "--counts")
+    lines = [line.split() for line in out.splitlines()]
+
+    assert code == 0
+    assert ["cem", "z", "100", "%", "1", "of", "2", "2"] in lines
+    assert ["ann", "x", "50", "%", "2", "of", "2", "1"] in lines
+    assert "matchings" not in run(capsys, "posterior", three)[1].split("hides among")[1]
+
+
+def test_a_graph_that_is_too_large_to_build_is_refused_as_that(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log = tmp_path / "log.csv"
+    run(capsys, "synthesize", "window:0,900", log, "--messages", 400)
+
+    code, out, err = run(capsys, "audit", log, "--law", "window:0,900", "--memory", 1e-6)
+
+    assert (code, out) == (2, "")
+    assert "building a graph of" in err
+    assert "exact" not in err
+
+
 def test_bounds_as_json_enclose_the_count(capsys: pytest.CaptureFixture[str], three: Path) -> None:
     record = answer(capsys, "bounds", three)
 
@@ -494,7 +519,7 @@ def test_a_refusal_names_the_cost_and_the_option(
     code, out, err = run(capsys, "count", hard_graph(tmp_path, 36), "--exact", "--budget", 0)
 
     assert (code, out) == (2, "")
-    assert "an exact answer would take about" in err
+    assert "an exact count would take about" in err
     assert "allow it with --budget" in err
 
 

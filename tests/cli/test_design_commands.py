@@ -220,6 +220,21 @@ def test_improve_names_edges_and_saves_the_graph(
     assert better.log > record["log_start"]
 
 
+def test_improve_says_when_a_gain_is_an_estimate(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    blocks = [am.random_density(16, 0.6, seed=seed).to_rows() for seed in (1, 2)]
+    rows = [row + "1" * 16 for row in blocks[0]] + ["0" * 16 + row for row in blocks[1]]
+    path = tmp_path / "stairs.csv"
+    am.write(am.Graph.from_rows(rows), path)
+
+    code, out, _ = run(capsys, "improve", path, "--budget", 0.02)
+
+    assert code == 0
+    assert "95 % sure; estimated with seed 0" in " ".join(out.split())
+    assert " to " in out.splitlines()[-1]
+
+
 def test_without_a_matching_there_is_a_reason(
     capsys: pytest.CaptureFixture[str], nobody: Path
 ) -> None:
@@ -228,6 +243,17 @@ def test_without_a_matching_there_is_a_reason(
 
 
 # ---- metrics
+
+
+def test_metrics_are_estimated_with_the_seed_that_is_given(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "hard.csv"
+    am.write(am.random_regular(40, 8, seed=1), path)
+
+    record = answer(capsys, "metrics", path, "--budget", 0.1, "--seed", 3)
+
+    assert record["count"]["seed"] == 3
 
 
 def test_metrics_of_the_system_and_of_users(

@@ -368,3 +368,50 @@ def test_importing_the_graph_imports_no_reader() -> None:
     )
 
     assert run.stdout.strip() == "[]"
+
+
+# ---- headers
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("user", "behavior", "weight"),
+        ("User", "BEHAVIOUR", "Weight"),
+        ("USER", "Behavior", "WEIGHT"),
+    ],
+)
+def test_headers_may_be_american_and_in_any_case(
+    tmp_path: Path, suffix: str, header: tuple[str, str, str]
+) -> None:
+    graph = Graph.from_edges([("ann", "x", 2.0), ("ann", "y", 3.0), ("bob", "y", 4.0)])
+    path = tmp_path / f"seen{suffix}"
+    write(graph, path)
+    if suffix == ".parquet":
+        frame = pl.read_parquet(path)
+        frame.rename(dict(zip(frame.columns, header, strict=True))).write_parquet(path)
+    else:
+        separator = "\t" if suffix == ".tsv" else ","
+        _, *rest = path.read_text().splitlines()
+        path.write_text("\n".join([separator.join(header), *rest]))
+
+    assert read(path) == graph
+
+
+def test_a_column_by_its_own_name_comes_before_those_like_it(tmp_path: Path) -> None:
+    path = tmp_path / "seen.csv"
+    path.write_text("User,user,behaviour\nA,ann,x\nB,bob,y\n")
+
+    with pytest.warns(FileNote, match="ignored columns: 'User'"):
+        graph = read(path)
+
+    assert graph.users == ("ann", "bob")
+
+
+def test_frames_may_have_other_headers_too() -> None:
+    columns = {"User": ["ann", "bob"], "Behavior": ["x", "y"]}
+
+    assert Graph.from_frame(pl.DataFrame(columns)) == Graph.from_edges([("ann", "x"), ("bob", "y")])
+    pandas = pytest.importorskip("pandas")
+    assert Graph.from_frame(pandas.DataFrame(columns)).users == ("ann", "bob")

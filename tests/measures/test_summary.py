@@ -68,6 +68,19 @@ def test_every_user_has_an_interval_of_his_own() -> None:
     assert max(margins[edges:]) < 1e-9 < min(margins[:edges])
 
 
+def test_blocks_within_the_budget_are_known_whatever_their_size() -> None:
+    """One block is out of reach; a larger one has a closed form, a small one is quick."""
+    table = metrics(
+        joined(am.random_density(40, 0.5, seed=1), am.complete(50), am.ring(5, 3)), budget=0.0
+    ).users
+
+    assert table["shannon"].to_list()[:40] == [None] * 40
+    assert table["shannon"].to_list()[40:90] == pytest.approx([math.log2(50)] * 50)
+    assert table["shannon"].to_list()[90:] == pytest.approx(
+        metrics(am.ring(5, 3)).users["shannon"].to_list()
+    )
+
+
 def test_bounds_of_a_weighted_graph_hold_its_matching_entropy() -> None:
     rng = np.random.default_rng(2)
     graph = am.Graph.from_biadjacency(rng.uniform(0.1, 5.0, (22, 22)))

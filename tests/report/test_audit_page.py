@@ -140,7 +140,7 @@ def test_nearly_all_is_not_all(share: float) -> None:
 def test_gates_are_reached_missed_or_open() -> None:
     found = audit(am.complete(4))
     gates = check_gates(found, {"bits": 1, "k": 5})
-    unsure = replace(gates[0], reached=False, figure=Figure(1.0, 0.5, 1.5))
+    unsure = replace(gates[0], figure=Figure(1.0, 0.5, 1.5))
     text = section(audit_page(found, gates=[*gates, unsure]), "verdict")
 
     for state, colour in (

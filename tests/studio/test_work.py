@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
+import textwrap
 import threading
 import warnings
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 from anonymatch.effort import Progress
 from anonymatch.errors import InputError
 from anonymatch.graph.files import FileNote
-from anonymatch.studio.work import Job, Stopped, listening, problem
+from anonymatch.studio.work import Abandoned, Job, listening, problem
 
 
 def test_the_loop_goes_on_while_work_runs() -> None:
@@ -55,12 +58,43 @@ def test_stopping_is_at_once_and_ends_the_thread() -> None:
         job = Job(work)
         await asyncio.to_thread(begun.wait, 10)
         job.stop()
-        with pytest.raises(Stopped):
+        with pytest.raises(Abandoned):
             await job.result()
 
     asyncio.run(go())
 
     assert ended.wait(10)
+
+
+def test_work_under_way_is_no_leak_when_the_program_ends() -> None:
+    code = """
+        import asyncio, threading, time
+        import anonymatch as am
+        from anonymatch.graph.structure import structure
+        from anonymatch.studio.work import Job
+
+        begun = threading.Event()
+
+        def work(tell):
+            found = structure(am.ring(5, 3))
+            begun.set()
+            while found:
+                time.sleep(0.01)
+                tell(0.0, 1.0)
+
+        async def go():
+            job = Job(work)
+            await asyncio.to_thread(begun.wait, 10)
+            return job
+
+        kept = asyncio.run(go())
+    """
+
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=True, timeout=60
+    )
+
+    assert ended.stderr == b""
 
 
 def test_errors_arrive() -> None:

@@ -20,7 +20,7 @@ from anonymatch.attacks.shapes import Shapes, Whole
 from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, fixed, rank_of
 from anonymatch.attacks.tree import Tree, whole_shapes
 from anonymatch.attacks.truth import Drawn, Given, Truth
-from anonymatch.attacks.walk import Passage, log_of_share, walk
+from anonymatch.attacks.walk import Stride, log_of_share, walk
 from anonymatch.counting.dispatch import count
 from anonymatch.counting.result import Count
 from anonymatch.effort import Budget, Progress
@@ -231,9 +231,9 @@ class _Campaign:
         self._expect(plan.steps)
         ratios: list[Fraction | float] = []
         steps: list[AttackStep] = []
-        for passage in walk(position, plan.choose, plan.steps, self.tree, truth, plan.draws):
-            steps.append(self._passed(passage, ratios))
-            ratios.append(passage.chance)
+        for stride in walk(position, plan.choose, plan.steps, self.tree, truth, plan.draws):
+            steps.append(self._followed(stride, ratios))
+            ratios.append(stride.chance)
             self._tell(len(steps), plan.steps)
         drawn = plan.kind == "sampled" or plan.name == "random"
         return self._attack(steps, position.in_doubt == 0, plan.seed if drawn else None)
@@ -283,27 +283,27 @@ class _Campaign:
         dearest = shapes.price.dearest if shapes.price is not None else 0.0
         return int(min(_BRANCHES, shapes.budget.seconds / 2 / dearest)) if dearest else _BRANCHES
 
-    def _passed(self, passage: Passage, ratios: list[Fraction | float]) -> AttackStep:
+    def _followed(self, stride: Stride, ratios: list[Fraction | float]) -> AttackStep:
         users, behaviours = self.graph.users, self.graph.behaviours
         used, start = len(ratios), self.start
-        after = start.log + passage.log_after
-        if not passage.in_doubt and not self.graph.weighted:
+        after = start.log + stride.log_after
+        if not stride.in_doubt and not self.graph.weighted:
             after = 0.0
-        expected = start.log + passage.log_before + log_of_share(passage.share)
+        expected = start.log + stride.log_before + log_of_share(stride.share)
         return AttackStep(
             number=used + 1,
-            target=users[passage.target],
-            targets={users[passage.target]: Fraction(1)},
-            behaviour=behaviours[passage.behaviour],
+            target=users[stride.target],
+            targets={users[stride.target]: Fraction(1)},
+            behaviour=behaviours[stride.behaviour],
             log_expected_left=expected,
-            expected_log=start.log + passage.log_before - passage.entropy,
+            expected_log=start.log + stride.log_before - stride.entropy,
             log=after,
-            newly_forced={users[u]: behaviours[b] for u, b in sorted(passage.forced)},
-            n_forced=len(passage.forced),
-            edges_left=passage.n_edges,
-            in_doubt=passage.in_doubt,
-            ties=self._ties(passage.choice),
-            expectation=Left(start, ratios, used, passage.share, expected),
+            newly_forced={users[u]: behaviours[b] for u, b in sorted(stride.forced)},
+            n_forced=len(stride.forced),
+            edges_left=stride.n_edges,
+            in_doubt=stride.in_doubt,
+            ties=self._ties(stride.choice),
+            expectation=Left(start, ratios, used, stride.share, expected),
             outcome=Left(start, ratios, used + 1, Fraction(1), after),
         )
 

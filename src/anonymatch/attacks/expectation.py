@@ -15,7 +15,7 @@ from anonymatch.attacks.shapes import Split
 from anonymatch.attacks.strategies import Choice, Choose
 from anonymatch.attacks.tree import Tree
 from anonymatch.attacks.truth import Drawn
-from anonymatch.attacks.walk import Passage, log_of_share, walk
+from anonymatch.attacks.walk import Stride, log_of_share, walk
 
 __all__ = ["Expected", "over_all", "over_samples"]
 
@@ -189,7 +189,7 @@ def over_samples(
     What a step leaves is averaged before the target's behaviour is drawn: its expectation given
     the past is known, so that the first step has no error at all.
     """
-    paths: list[list[Passage]] = []
+    paths: list[list[Stride]] = []
     for sample in range(samples):
         draws = np.random.default_rng([seed, sample])
         paths.append(list(walk(Position(field_), choose, steps, tree, Drawn(draws), draws)))
@@ -197,7 +197,7 @@ def over_samples(
     return [_average(paths, k) for k in range(max(len(path) for path in paths))]
 
 
-def _average(paths: list[list[Passage]], k: int) -> Expected:
+def _average(paths: list[list[Stride]], k: int) -> Expected:
     """Step ``k`` over all paths; one that has ended stays as it is."""
     step = Expected(share=None)
     times: dict[int, int] = {}
@@ -207,18 +207,18 @@ def _average(paths: list[list[Passage]], k: int) -> Expected:
     n_edges: list[int] = []
     in_doubt: list[int] = []
     for path in paths:
-        passage = path[min(k, len(path) - 1)]
+        stride = path[min(k, len(path) - 1)]
         if k < len(path):
-            logs.append(passage.log_before + log_of_share(passage.share))
-            falls.append(passage.log_before - passage.entropy)
-            forced.append(len(passage.forced))
-            times[passage.target] = times.get(passage.target, 0) + 1
+            logs.append(stride.log_before + log_of_share(stride.share))
+            falls.append(stride.log_before - stride.entropy)
+            forced.append(len(stride.forced))
+            times[stride.target] = times.get(stride.target, 0) + 1
         else:
-            logs.append(passage.log_after)
-            falls.append(passage.log_after)
+            logs.append(stride.log_after)
+            falls.append(stride.log_after)
             forced.append(0)
-        n_edges.append(passage.n_edges)
-        in_doubt.append(passage.in_doubt)
+        n_edges.append(stride.n_edges)
+        in_doubt.append(stride.in_doubt)
     step.targets = {user: number / len(paths) for user, number in times.items()}
     top = max(logs)
     scaled = np.exp(np.array(logs) - top)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Hashable
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch.arguments import whole
 from anonymatch.attacks.additions import Addition, Pair, Search, graph_with
+from anonymatch.attacks.improvement import AddedEdge, Improvement
 from anonymatch.attacks.repair import missing_pairs, next_pair
 from anonymatch.attacks.shapes import Shapes, Whole
 from anonymatch.counting.dispatch import count, posterior
@@ -23,127 +24,14 @@ from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import BlockView, block_table, witness
-from anonymatch.wording import several
 
-__all__ = ["AddedEdge", "Improvement", "improve"]
+__all__ = ["improve"]
 
 Floats = npt.NDArray[np.float64]
 
 _LN2 = math.log(2.0)
+_LARGEST_LOG = math.log(sys.float_info.max)
 _RECTANGULAR = 250_000  # users times behaviours up to which a rectangular graph is searched
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddedEdge:
-    """An edge to add, and what it gains on top of those before it.
-
-    Attributes
-    ----------
-    user, behaviour
-    factor : Fraction or float
-        What the count is multiplied with: a Fraction when exact; inf if there was no matching.
-    bits : float
-        The same as bits; inf if there was no matching.
-    alone : bool
-        False for the first of two edges that gain only together: between two blocks one edge adds
-        nothing, two add a way round. The gain of both is with the second.
-    helped : user or None
-        The user whose own entropy grows most by it.
-    helped_bits : float
-        By how many bits.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> am.improve(am.Graph.from_rows(["1100", "0110", "0011", "1001"])).edges[0]
-    AddedEdge(user=0, behaviour=2, factor=Fraction(3, 2), bits=0.585, alone=True, helped=0,
-              helped_bits=0.585)
-    """
-
-    user: Hashable
-    behaviour: Hashable
-    factor: Fraction | float
-    bits: float
-    alone: bool = True
-    helped: Hashable | None = None
-    helped_bits: float = 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values; the factor as text when exact, infinite numbers as None."""
-        factor = str(self.factor) if isinstance(self.factor, Fraction) else self.factor
-        return {
-            "user": self.user,
-            "behaviour": self.behaviour,
-            "factor": None if math.isinf(self.bits) else factor,
-            "bits": None if math.isinf(self.bits) else self.bits,
-            "alone": self.alone,
-            "helped": self.helped,
-            "helped_bits": self.helped_bits,
-        }
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Improvement:
-    """Edges to add to a graph, best first, and the graph with them.
-
-    Attributes
-    ----------
-    start : Count
-        Matchings before.
-    edges : tuple of AddedEdge
-        Fewer than asked for if no edge, or pair of edges, would add a matching.
-    graph : Graph
-        With the edges.
-    not_searched : tuple of BlockView
-        Blocks of the graph at the start that the budget did not reach: edges inside them, and
-        between them and others, were not looked at.
-    all_between : bool
-        Whether every single edge between blocks that could add a matching was looked at.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> better = am.improve(am.partition([2, 2]), edges=2)
-    >>> [(edge.user, edge.behaviour, str(edge.factor), edge.alone) for edge in better.edges]
-    [(0, 2, '1', False), (2, 0, '5/4', True)]
-    >>> print(better)
-    2 edges: 2^2 to 2^2.322 matchings
-    """
-
-    start: Count
-    edges: tuple[AddedEdge, ...]
-    graph: Graph = field(repr=False)
-    not_searched: tuple[BlockView, ...] = field(default=(), repr=False)
-    all_between: bool = True
-
-    @property
-    def log(self) -> float:
-        """Natural log of the matchings with all edges."""
-        if self.start.log == -math.inf:
-            return count(self.graph).log if self.edges else -math.inf
-        return self.start.log + _LN2 * sum(edge.bits for edge in self.edges)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON if the names of users and behaviours are."""
-        log = self.log
-        return {
-            "log_start": self.start.log if math.isfinite(self.start.log) else None,
-            "log": log if math.isfinite(log) else None,
-            "edges": [edge.to_dict() for edge in self.edges],
-            "blocks_not_searched": len(self.not_searched),
-            "all_between": self.all_between,
-        }
-
-    def __str__(self) -> str:
-        number = len(self.edges)
-        if not number:
-            text = "no edge would add a matching"
-        else:
-            before = f"2^{self.start.log2:.4g}" if math.isfinite(self.start.log) else "no"
-            text = f"{several(number, 'edge')}: {before} to 2^{self.log / _LN2:.4g} matchings"
-        if self.not_searched:
-            text += f"; {several(len(self.not_searched), 'block')} beyond the budget"
-        return text
 
 
 def improve(
@@ -203,7 +91,7 @@ def improve(
     round_ = _Round(Budget.of(budget), executor)
     start = count(graph, budget=budget, executor=executor)
     if graph.n_users == 0:
-        return Improvement(start=start, edges=(), graph=graph)
+        return Improvement(start=start, matched=start, edges=(), graph=graph)
     found: list[AddedEdge] = []
     now, notes = graph, None
     needed = missing_pairs(graph)
@@ -213,8 +101,8 @@ def improve(
     for _ in range(needed):
         pair = next_pair(now, round_.budget)
         now = graph_with(now, (pair,))
-        bits = math.inf if missing_pairs(now) == 0 else 0.0
-        found.append(_edge(graph, pair, math.inf if bits else Fraction(1), bits))
+        found.append(_repairing(graph, pair, last=missing_pairs(now) == 0))
+    matched = count(now, budget=budget, executor=executor) if needed else start
     while len(found) < edges:
         addition, seen = round_.best(now, edges - len(found))
         notes = notes or seen
@@ -226,6 +114,7 @@ def improve(
             progress(len(found), edges)
     return Improvement(
         start=start,
+        matched=matched,
         edges=tuple(found),
         graph=now,
         not_searched=notes.blocks if notes else (),
@@ -303,27 +192,58 @@ class _Round:
         old, new = (
             count(part, budget=self.budget, executor=self._executor) for part in (before, now)
         )
-        factor: Fraction | float = math.exp(new.log - old.log)
-        if old.exact and new.exact:
-            factor = Fraction(new.value) / Fraction(old.value)
+        edge = _gain(graph, pair, old, new)
+        if edge.confidence < 1.0:  # chances cost more than counts
+            return edge
         helped, bits = self._helped(before, now)
-        edge = _edge(graph, pair, factor, (new.log - old.log) / _LN2)
         return replace(edge, helped=helped, helped_bits=bits)
 
     def _helped(self, before: Graph, after: Graph) -> tuple[Hashable | None, float]:
-        """The user whose entropy grows most, if chances are within the budget."""
+        """The user whose entropy grows most, if chances need not be estimated."""
         try:
             old, new = (_entropies(part, self.budget, self._executor) for part in (before, after))
         except BudgetError:
+            return None, 0.0
+        if old is None or new is None:
             return None, 0.0
         growth = (new - old) / _LN2
         user = int(np.argmax(growth >= growth.max() - 1e-12))
         return before.users[user], float(growth[user])
 
 
-def _edge(graph: Graph, pair: Pair, factor: Fraction | float, bits: float) -> AddedEdge:
-    user, behaviour = graph.users[pair[0]], graph.behaviours[pair[1]]
-    return AddedEdge(user=user, behaviour=behaviour, factor=factor, bits=bits)
+def _gain(graph: Graph, pair: Pair, old: Count, new: Count) -> AddedEdge:
+    """An edge by the counts of a block without and with it, which are never fewer."""
+    log = max(new.log - old.log, 0.0)
+    factor: Fraction | float = math.exp(log) if log < _LARGEST_LOG else math.inf
+    low, high = max(new.low - old.high, 0.0), max(new.high - old.low, 0.0)
+    if old.exact and new.exact:
+        factor = Fraction(new.value) / Fraction(old.value)
+        low = high = log
+    return AddedEdge(
+        user=graph.users[pair[0]],
+        behaviour=graph.behaviours[pair[1]],
+        factor=factor,
+        bits=log / _LN2,
+        low=low / _LN2,
+        high=high / _LN2,
+        method=old.method if old.method == new.method else f"{old.method}, then {new.method}",
+        confidence=max(0.0, old.confidence + new.confidence - 1.0),
+        seed=new.seed if old.seed is None else old.seed,
+    )
+
+
+def _repairing(graph: Graph, pair: Pair, *, last: bool) -> AddedEdge:
+    """An edge on the way to a first matching, which the last of them gives."""
+    bits = math.inf if last else 0.0
+    return AddedEdge(
+        user=graph.users[pair[0]],
+        behaviour=graph.behaviours[pair[1]],
+        factor=math.inf if last else Fraction(1),
+        bits=bits,
+        low=bits,
+        high=bits,
+        method="matching",
+    )
 
 
 def _touched(before: Graph, after: Graph, user: int) -> tuple[Graph, Graph]:
@@ -336,9 +256,12 @@ def _touched(before: Graph, after: Graph, user: int) -> tuple[Graph, Graph]:
     return before.take(users, behaviours), after.take(users, behaviours)
 
 
-def _entropies(graph: Graph, budget: Budget, executor: Executor | None) -> Floats:
-    """Shannon entropy of each user, in nats."""
-    chances = posterior(graph, budget=budget, executor=executor).chances
+def _entropies(graph: Graph, budget: Budget, executor: Executor | None) -> Floats | None:
+    """Shannon entropy of each user, in nats; None where chances are estimates."""
+    found = posterior(graph, budget=budget, executor=executor)
+    if found.confidence < 1.0:
+        return None
+    chances = found.chances
     logs = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
     sums = np.bincount(graph.rows(), chances * logs, minlength=graph.n_users)
     return -sums.astype(np.float64)

@@ -62,10 +62,7 @@ class Spot:
 
     def groups(self) -> list[list[int]]:
         """The user's edges, those together whose behaviours are alike."""
-        groups: dict[int, list[int]] = {}
-        for edge in self.shape.edges_of(self.user):
-            groups.setdefault(int(self.shape.outcomes[edge]), []).append(edge)
-        return list(groups.values())
+        return self.shape.groups(self.user)
 
     def behaviour(self, edge: int) -> int:
         """The behaviour, in the graph, of an edge of the block."""
@@ -136,6 +133,7 @@ class Position:
         self._forced: dict[int, int] = {}
         self._tied = dict(field.tied)
         self._heap: list[tuple[Any, int, int]] = []
+        self._unranked: list[int] = []  # pieces that nobody has compared yet
         self._next = 0  # in the queue
 
     def copy(self) -> Position:
@@ -197,6 +195,7 @@ class Position:
     def best(self) -> tuple[Any, int]:
         """The rank of the best target, and the first user who has it."""
         field = self.field
+        self._rank_pieces()
         while self._next < len(field.queue) and field.queue[self._next] in self._touched:
             self._next += 1
         while self._heap and self._heap[0][2] in self._died:
@@ -206,6 +205,16 @@ class Position:
             key, _ = field.rank(field.whole.shape(field.queue[self._next]))
             candidates.append((key, field.firsts[self._next]))
         return min(candidates)
+
+    def _rank_pieces(self) -> None:
+        """Solve and rank what exposures left: not before somebody asks for the best target."""
+        if self.field.rank is not None:
+            for number in self._unranked:
+                piece = self._pieces[number]
+                key, best = self.field.rank(piece.shape)
+                heapq.heappush(self._heap, (key, int(piece.users[best].min()), number))
+                self._tie(piece.shape, 1)
+        self._unranked = []
 
     def n_tied(self, key: Any) -> int:
         """How many users have this rank."""
@@ -274,10 +283,7 @@ class Position:
             piece = Piece(users, spot.behaviours[part.behaviours], part.shape, len(self.exposed))
             self._pieces[number] = piece
             self._place.update(dict.fromkeys(users.tolist(), number))
-            if self.field.rank is not None:
-                key, best = self.field.rank(part.shape)
-                heapq.heappush(self._heap, (key, int(users[best].min()), number))
-                self._tie(part.shape, 1)
+            self._unranked.append(number)
 
     def _tie(self, shape: Shape, sign: int) -> None:
         if self.field.rank is not None:

@@ -166,6 +166,13 @@ class Shape:
         codes: Ints = self.rows * (int(twins.max()) + 1) + twins[self.graph.indices]
         return codes
 
+    def groups(self, user: int) -> list[list[int]]:
+        """The user's edges, those together whose behaviours are alike."""
+        groups: dict[int, list[int]] = {}
+        for edge in self.edges_of(user):
+            groups.setdefault(int(self.outcomes[edge]), []).append(edge)
+        return list(groups.values())
+
     @property
     def most_outcomes(self) -> int:
         """Most behaviours of one user of which no two are alike."""

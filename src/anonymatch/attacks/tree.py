@@ -33,6 +33,7 @@ Nodes = tuple[int, ...]
 _NODE_SECONDS = 1.5e-3  # to expand a node
 _NODE_BYTES = 4000.0
 _POSITION_SECONDS = 2e-5  # to value a position of several blocks
+_TOGETHER = 200  # edges of a block up to which all that it can become is found at once
 _PROBE = 2000  # nodes that are tried before a tree that could be too large is refused
 
 
@@ -204,13 +205,13 @@ class Tree:
         return self._shapes.shape(Graph.from_rows(rows)), users
 
     def _expand(self, shape: Shape) -> Node:
-        user_twins, behaviour_twins = shape.twins
         moves = []
         total: int | Fraction = 0
-        for alike in _groups(user_twins):
-            choices = shape.edges_of(alike[0])
-            behaviours = behaviour_twins[shape.graph.indices[choices.start : choices.stop]]
-            groups = [[choices[k] for k in group] for group in _groups(behaviours)]
+        choices = [(alike, shape.groups(alike[0])) for alike in _groups(shape.twins[0])]
+        if shape.graph.n_edges <= _TOGETHER:
+            firsts = [group[0] for _, groups in choices for group in groups]
+            self._shapes.splits(shape, firsts)
+        for alike, groups in choices:
             splits = self._shapes.splits(shape, [group[0] for group in groups])
             branches = tuple(
                 Branch(

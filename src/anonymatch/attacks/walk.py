@@ -14,12 +14,12 @@ from anonymatch.attacks.tree import Tree
 from anonymatch.attacks.truth import Truth
 from anonymatch.counting.result import log_of
 
-__all__ = ["Passage", "log_of_share", "outlook", "walk"]
+__all__ = ["Stride", "log_of_share", "outlook", "walk"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Passage:
-    """One exposure: what was expected before it, and what it left."""
+class Stride:
+    """One exposure of a walk: what was expected before it, and what it left."""
 
     choice: Choice
     target: int
@@ -52,7 +52,7 @@ def walk(
     tree: Tree,
     truth: Truth,
     draws: np.random.Generator,
-) -> Iterator[Passage]:
+) -> Iterator[Stride]:
     """Up to ``steps`` exposures, until one matching is left; ``position`` is changed."""
     for left in range(steps, 0, -1):
         if not position.in_doubt:
@@ -64,7 +64,7 @@ def walk(
         before = position.log
         behaviour = truth.behaviour(position, target)
         change = position.expose(target, behaviour)
-        yield Passage(
+        yield Stride(
             choice=choice,
             target=target,
             behaviour=behaviour,

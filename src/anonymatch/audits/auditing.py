@@ -95,7 +95,6 @@ def audit(
     identified = int((users.allowed == 1).sum())
     named = worst(seen, found, top or len(users.users))
     senders = people(seen, found)
-    messages = seen.graph is None or seen.mean_delay is not None
     return Audit(
         name=called if name is None else str(name),
         observation=seen,
@@ -117,7 +116,7 @@ def audit(
         score=score(seen, found),
         people=senders,
         people_bits=people_bits(seen, work),
-        verdict=verdict(bits, users, named, messages=messages),
+        verdict=verdict(bits, users, named, seen.nouns),
         caveats=caveats(seen, found),
         notes=(*seen.notes, *people_notes(senders)),
         seed=seed,

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymatch.audits.record import plain
+from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
 from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
+from anonymatch.sources.observation import MESSAGES, Nouns
 
 __all__ = ["Comparison", "Row", "compare"]
 
@@ -61,7 +62,7 @@ class Comparison:
     >>> import anonymatch as am
     >>> found = am.compare([am.audit(am.complete(3)), am.audit(am.ring(3, 2))], ["all", "ring"])
     >>> [row.title for row in found.rows if row.best == 0][:3]
-    ['bits per message', 'typical set size', 'surest guess']
+    ['bits per user', 'typical set size', 'surest guess']
     """
 
     names: tuple[str, ...]
@@ -74,7 +75,7 @@ class Comparison:
         return {
             "names": list(self.names),
             "verdict": self.verdict,
-            "rows": plain(self.rows),
+            "rows": json_value(self.rows),
             "audits": [audit.to_dict() for audit in self.audits],
         }
 
@@ -98,20 +99,11 @@ def _median(audit: Audit) -> Figure | None:
     return Figure(middle, low, high)
 
 
-def _surest(audit: Audit) -> Figure | None:
-    chance = audit.answers.users.chance
-    if not len(chance.high):
-        return None
-    low, high = float(chance.low.max()), float(chance.high.max())
-    known = audit.answers.users.known
-    return Figure(float(chance.value.max()) if known else (low + high) / 2, low, high)
-
-
 _ROWS: tuple[tuple[str, str, str, str, _Figure], ...] = (
     (
         "bits",
-        "bits per message",
-        "doubt about the whole matching, shared out over the messages",
+        "bits per {user}",
+        "doubt about the whole matching, shared out over the {users}",
         "higher",
         lambda audit: audit.bits,
     ),
@@ -141,7 +133,7 @@ _ROWS: tuple[tuple[str, str, str, str, _Figure], ...] = (
         "surest guess",
         "chance that the attacker's guess about the worst user is right",
         "lower",
-        _surest,
+        lambda audit: audit.surest if audit.n_users else None,
     ),
     (
         "degree",
@@ -206,7 +198,7 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     >>> found.rows[0].said
     '2+2 is best: 0.5 against 0.25'
     >>> print(found.verdict)
-    2+2 has more bits per message: 0.5 against 0.25.
+    2+2 has more bits per user: 0.5 against 0.25.
     """
     given = tuple(audits)
     if len(given) < 2:
@@ -214,8 +206,17 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     called = _distinct([audit.name for audit in given] if names is None else list(names))
     if len(called) != len(given):
         raise InputError(f"there are {len(given)} audits, but {len(called)} names")
+    words = _nouns(given)
+    told = {"user": words.user, "users": words.users}
     rows = tuple(
-        _row(name, title, meaning, better, [figure(audit) for audit in given], called)
+        _row(
+            name,
+            title.format(**told),
+            meaning.format(**told),
+            better,
+            [figure(audit) for audit in given],
+            called,
+        )
         for name, title, meaning, better, figure in _ROWS
     )
     return Comparison(
@@ -224,6 +225,12 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
         rows=tuple(row for row in rows if any(row.figures)),
         verdict=_verdict(rows[0], called),
     )
+
+
+def _nouns(audits: Sequence[Audit]) -> Nouns:
+    """The words of all of them; messages where they differ."""
+    first = audits[0].observation.nouns
+    return first if all(each.observation.nouns == first for each in audits) else MESSAGES
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:
@@ -303,8 +310,8 @@ def _shown(figure: Figure, *, share: bool) -> str:
 def _verdict(bits: Row, called: tuple[str, ...]) -> str:
     if bits.best is not None:
         more = "more" if len(called) == 2 else "the most"
-        said = bits.said.replace("is best", f"has {more} bits per message", 1)
+        said = bits.said.replace("is best", f"has {more} {bits.title}", 1)
         return f"{said}."
     if bits.said == "no difference":
-        return "All have the same bits per message."
-    return "Intervals overlap: no difference in bits per message can be claimed."
+        return f"All have the same {bits.title}."
+    return f"Intervals overlap: no difference in {bits.title} can be claimed."

@@ -6,45 +6,81 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from anonymatch.audits.receivers import fewest_receivers, smallest
 from anonymatch.audits.result import Audit
 from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
 
-__all__ = ["GATES", "Gate", "check_gates", "parse_gates"]
+__all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "parse_gates"]
 
-GATES: Mapping[str, str] = {
+AT_LEAST: Mapping[str, str] = {
     "bits": "bits per message",
     "k": "behaviours that are open to every user (k-anonymity)",
     "worst": "equally likely behaviours that the worst user hides among",
+    "receivers": "equally likely receivers that the worst user hides among",
 }
+"""Figures that must reach a threshold, and what they are about."""
+
+AT_MOST: Mapping[str, str] = {
+    "identified": "share of users for whom one behaviour is left",
+    "surest": "chance that the attacker's guess about the worst user is right",
+}
+"""Figures that must not exceed one: shares and chances, from 0 to 1."""
+
+GATES: Mapping[str, str] = {**AT_LEAST, **AT_MOST}
 """Names of thresholds, and what they are about."""
+
+_ROUNDING = 1e-9  # what rounding takes away from a figure that is met exactly is no miss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """One threshold and whether it is reached; if the interval leaves that open, it is not.
 
+    Attributes
+    ----------
+    name, meaning : str
+    threshold : float
+    figure : Figure
+    reached : bool
+        Whether it is kept to, of those that a figure must not exceed.
+    missed : bool
+        Whether it is surely not.
+
     Examples
     --------
     >>> import anonymatch as am
-    >>> [gate] = check_gates(am.audit(am.complete(4)), {"k": 5})
-    >>> gate.reached, gate.text
-    (False, 'k=5 is missed: behaviours that are open to every user (k-anonymity): 4')
+    >>> for gate in check_gates(am.audit(am.complete(4)), {"k": 5, "surest": 0.3}):
+    ...     print(gate.text)
+    k=5 is missed: behaviours that are open to every user (k-anonymity): 4
+    surest=0.3 is kept: chance that the attacker's guess about the worst user is right: 0.25
     """
 
     name: str
+    meaning: str
     threshold: float
     figure: Figure
-    reached: bool
+
+    @property
+    def reached(self) -> bool:
+        if self.name in AT_MOST:
+            return self.figure.high <= self.threshold + _ROUNDING
+        return self.figure.low >= self.threshold * (1 - _ROUNDING)
+
+    @property
+    def missed(self) -> bool:
+        if self.name in AT_MOST:
+            return self.figure.low > self.threshold + _ROUNDING
+        return self.figure.high < self.threshold * (1 - _ROUNDING)
 
     @property
     def text(self) -> str:
         """One line for people."""
         figure = self.figure
-        open_still = not self.reached and figure.high >= self.threshold
-        state = "is reached" if self.reached else "is missed"
-        if open_still:
-            state = "is not sure to be reached"
+        done, not_done = ("kept", "exceeded") if self.name in AT_MOST else ("reached", "missed")
+        state = f"is not sure to be {done}"
+        if self.reached or self.missed:
+            state = f"is {done if self.reached else not_done}"
         if math.isinf(figure.low):
             return f"{self.name}={self.threshold:g} {state}: there is nobody"
         between = (
@@ -52,10 +88,10 @@ class Gate:
             if figure.high - figure.low <= 1e-6 * max(1.0, abs(figure.value))
             else f"{figure.low:.4g} to {figure.high:.4g}"
         )
-        return f"{self.name}={self.threshold:g} {state}: {GATES[self.name]}: {between}"
+        return f"{self.name}={self.threshold:g} {state}: {self.meaning}: {between}"
 
 
-def parse_gates(texts: list[str]) -> dict[str, float]:
+def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str, float]:
     """Thresholds from ``name=number``, several in one text parted by commas.
 
     Examples
@@ -70,15 +106,15 @@ def parse_gates(texts: list[str]) -> dict[str, float]:
             value = float(number)
         except ValueError:
             value = math.nan
-        if name not in GATES or not equals or not 0 <= value < math.inf:
-            known = ", ".join(f"{each}=NUMBER" for each in GATES)
-            raise InputError(f"threshold {text!r} is not understood; known are {known}")
-        found[name] = value
+        if name not in known or not equals or not 0 <= value < math.inf:
+            several = ", ".join(f"{each}=NUMBER" for each in known)
+            raise InputError(f"threshold {text!r} is not understood; known are {several}")
+        found[name] = _checked(name, value)
     return found
 
 
 def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ...]:
-    """Each threshold held against the low end of its figure.
+    """Each threshold held against the worse end of its figure.
 
     Examples
     --------
@@ -89,17 +125,22 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
     unknown = [name for name in thresholds if name not in GATES]
     if unknown:
         raise InputError(f"there is no threshold {unknown[0]!r}; known are {', '.join(GATES)}")
-    figures = {name: _figure(audit, name) for name in thresholds}
+    one = audit.observation.nouns.user
     return tuple(
         Gate(
             name=name,
-            threshold=float(threshold),
-            figure=figures[name],
-            # What rounding takes away from a figure that is met exactly is no miss.
-            reached=bool(figures[name].low >= threshold * (1 - 1e-9)),
+            meaning=f"bits per {one}" if name == "bits" else GATES[name],
+            threshold=_checked(name, float(threshold)),
+            figure=_figure(audit, name),
         )
         for name, threshold in thresholds.items()
     )
+
+
+def _checked(name: str, threshold: float) -> float:
+    if name in AT_MOST and not threshold <= 1.0:
+        raise InputError(f"threshold {name}={threshold:g} is a share; give a number from 0 to 1")
+    return threshold
 
 
 def _figure(audit: Audit, name: str) -> Figure:
@@ -107,10 +148,18 @@ def _figure(audit: Audit, name: str) -> Figure:
     if name == "bits":
         return audit.bits
     if not len(users.allowed):
-        return Figure(math.inf, math.inf, math.inf)
+        nobody = -math.inf if name in AT_MOST else math.inf
+        return Figure(nobody, nobody, nobody)
     if name == "k":
-        smallest = float(users.allowed.min())
-        return Figure(smallest, smallest, smallest)
-    low, high = float(users.effective.low.min()), float(users.effective.high.min())
-    value = float(users.effective.value.min()) if users.known else (low + high) / 2
-    return Figure(value, low, high)
+        return _sure(float(users.allowed.min()))
+    if name == "identified":
+        return _sure(audit.identified / audit.n_users)
+    if name == "surest":
+        return audit.surest
+    if name == "receivers":
+        return fewest_receivers(audit.observation, audit.answers)
+    return smallest(users.effective)
+
+
+def _sure(value: float) -> Figure:
+    return Figure(value, value, value)

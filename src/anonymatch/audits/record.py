@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from anonymatch.audits.result import Audit
 
-__all__ = ["plain", "record"]
+__all__ = ["json_value", "record"]
 
 _DIGITS = 2000.0  # natural log of a count up to which its digits are written
 
@@ -27,42 +27,43 @@ def record(audit: Audit) -> dict[str, Any]:
         "verdict": audit.verdict,
         "n_users": audit.n_users,
         "n_behaviours": audit.n_behaviours,
-        "cost": plain(audit.cost),
+        "cost": json_value(audit.cost),
         "count": {
             "exact": count.exact,
             "value": str(count.value) if short else None,
-            "log": plain(count.log),
-            "log2": plain(count.log2),
-            "low": plain(count.low),
-            "high": plain(count.high),
+            "log": json_value(count.log),
+            "log2": json_value(count.log2),
+            "low": json_value(count.low),
+            "high": json_value(count.high),
             "confidence": count.confidence,
             "method": count.method,
             "seed": count.seed,
         },
-        "bits": plain(audit.bits),
-        "degree": plain(audit.degree),
-        "bound": plain(audit.bound),
-        "reached": plain(audit.reached),
+        "bits": json_value(audit.bits),
+        "degree": json_value(audit.degree),
+        "bound": json_value(audit.bound),
+        "reached": json_value(audit.reached),
         "designs": [
             {
                 "objective": design.objective,
-                "bits": plain(design.log2 / design.users),
-                "bits_after_attack": plain(design.attack_log / math.log(2.0) / design.users),
+                "bits": json_value(design.log2 / design.users),
+                "bits_after_attack": json_value(design.attack_log / math.log(2.0) / design.users),
                 "parts": str(design),
             }
             for design in audit.designs
         ],
-        "same_delay": plain(audit.same_delay),
-        "front": plain(audit.front),
+        "same_delay": json_value(audit.same_delay),
+        "front": json_value(audit.front),
         "identified": audit.identified,
         "threshold": audit.threshold,
-        "below": plain(audit.below),
-        "worst": plain(audit.worst),
-        "one_step": plain(audit.one_step),
-        "campaign": plain(audit.campaign),
-        "score": plain(audit.score),
-        "people": None if audit.people is None else plain(audit.people.to_dicts()),
-        "people_bits": plain(audit.people_bits),
+        "below": json_value(audit.below),
+        "surest": json_value(audit.surest),
+        "worst": json_value(audit.worst),
+        "one_step": json_value(audit.one_step),
+        "campaign": json_value(audit.campaign),
+        "score": json_value(audit.score),
+        "people": None if audit.people is None else json_value(audit.people.to_dicts()),
+        "people_bits": json_value(audit.people_bits),
         "caveats": list(audit.caveats),
         "notes": list(audit.notes),
         "exact": audit.exact,
@@ -72,13 +73,13 @@ def record(audit: Audit) -> dict[str, Any]:
     }
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Values that JSON has; what is infinite or unknown is None, and other names are text.
 
     Examples
     --------
     >>> from anonymatch.measures.figure import Figure
-    >>> plain((Figure(0.5, -math.inf, 1.0), {"a": np.int64(3)}))
+    >>> json_value((Figure(0.5, -math.inf, 1.0), {"a": np.int64(3)}))
     [{'value': 0.5, 'low': None, 'high': 1.0}, {'a': 3}]
     """
     if isinstance(value, bool | np.bool_):
@@ -90,10 +91,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): json_value(each) for key, each in value.items()}
     if dataclasses.is_dataclass(value):
         names = (each.name for each in dataclasses.fields(value))
-        return {name: plain(getattr(value, name)) for name in names}
+        return {name: json_value(getattr(value, name)) for name in names}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [json_value(each) for each in value]
     return str(value)

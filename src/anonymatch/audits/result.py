@@ -200,7 +200,7 @@ class Audit:
     count : Count
         Ways to match users to behaviours.
     bits : Figure
-        Bits per message: entropy of the matching that happened, through the users; without weights
+        Bits per message (user, flow): entropy of the matching, through the users; without weights
         log2 of the count through the users.
     degree : Figure
         The same as a share of what it is if nothing is known.
@@ -217,6 +217,8 @@ class Audit:
         Users with one behaviour in all matchings.
     threshold, below : float, Figure
         An effective set size, and the share of users below it.
+    surest : Figure
+        The largest chance that a best guess is right; 0 if there is nobody.
     worst : tuple of Worst
     one_step : OneStep or None
     campaign : Campaign
@@ -295,6 +297,15 @@ class Audit:
     @property
     def exact(self) -> bool:
         return self.confidence == 1.0 and self.answers.users.known
+
+    @property
+    def surest(self) -> Figure:
+        chance = self.answers.users.chance
+        if not len(chance.high):
+            return Figure(0.0, 0.0, 0.0)
+        low, high = float(chance.low.max()), float(chance.high.max())
+        value = float(chance.value.max()) if self.answers.users.known else (low + high) / 2
+        return Figure(value, low, high)
 
     @property
     def users(self) -> pl.DataFrame:

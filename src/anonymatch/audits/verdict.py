@@ -10,7 +10,7 @@ from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Worst
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.users import UserFigures
-from anonymatch.sources.observation import Observation
+from anonymatch.sources.observation import Nouns, Observation
 from anonymatch.wording import name
 
 __all__ = ["caveats", "verdict"]
@@ -26,7 +26,7 @@ _WEIGHTED = (
 )
 
 
-def verdict(bits: Figure, figures: UserFigures, worst: Iterable[Worst], *, messages: bool) -> str:
+def verdict(bits: Figure, figures: UserFigures, worst: Iterable[Worst], nouns: Nouns) -> str:
     """One sentence: how much doubt there is, how a typical user hides, and who does not.
 
     Examples
@@ -36,7 +36,8 @@ def verdict(bits: Figure, figures: UserFigures, worst: Iterable[Worst], *, messa
     '1.15 bits of doubt per user; a typical one hides among 4 behaviours; nobody is identified, \
 the surest guess is 0 with 25 %.'
     """
-    noun, others = ("message", "messages") if messages else ("user", "behaviours")
+    noun = nouns.user
+    others = nouns.users if nouns.side else nouns.behaviours
     users, identified = len(figures.users), int((figures.allowed == 1).sum())
     if not users:
         return f"There are no {noun}s."

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["attack_page", "improve_page", "outcomes_page"]
 
+_LN2 = math.log(2.0)
 _BAR = 16  # characters of the longest bar
 _SHORT = 30.0  # natural log of a number that is written in digits
 
@@ -143,6 +144,9 @@ def improve_page(title: str, graph: am.Graph, found: am.Improvement) -> list[Ren
     if found.edges:
         more = words.plural(len(found.edges), "edge")
         lines.append(("after", words.bits(found.log), f"with {more} more"))
+        if found.confidence < 1.0:
+            sure = f"{words.share(found.confidence)} sure; estimated with seed {found.seed}"
+            lines.append(("", words.bits_between(found.low, found.high), sure))
     page = [pages.heading(f"{title}: {pages.size(graph)}"), pages.figures(lines)]
     if not found.edges and not found.not_searched:
         page.append(pages.paragraph("No edge would add a matching."))
@@ -154,7 +158,7 @@ def improve_page(title: str, graph: am.Graph, found: am.Improvement) -> list[Ren
                 words.name(edge.behaviour),
                 "" if edge.helped is None else words.name(edge.helped),
                 "with the next" if not edge.alone else f"{float(edge.factor):.4g}",
-                "" if not edge.alone else words.bits(edge.bits * math.log(2)),
+                "" if not edge.alone else _gained(edge),
             )
         page.append(pages.indented(table))
     if found.not_searched:
@@ -165,3 +169,9 @@ def improve_page(title: str, graph: am.Graph, found: am.Improvement) -> list[Ren
             )
         )
     return page
+
+
+def _gained(edge: am.AddedEdge) -> str:
+    if edge.confidence == 1.0:
+        return words.bits(edge.bits * _LN2)
+    return words.bits_between(edge.low * _LN2, edge.high * _LN2)

@@ -89,11 +89,7 @@ def figure_text(figure: am.Figure) -> str:
 
 
 def _size(found: am.Audit) -> str:
-    return (
-        f"{words.plural(found.n_users, 'user')}, {words.plural(found.n_behaviours, 'behaviour')}"
-        if found.cost.mean_delay is None
-        else f"{found.n_users:,} messages in, {found.n_behaviours:,} out"
-    )
+    return found.observation.nouns.size(found.n_users, found.n_behaviours)
 
 
 def _trust(found: am.Audit) -> str:
@@ -103,14 +99,14 @@ def _trust(found: am.Audit) -> str:
 
 
 def _system(found: am.Audit) -> list[pages.Line]:
+    nouns = found.observation.nouns
+    one = nouns.user
     lines: list[pages.Line] = [
-        ("bits per message", figure_text(found.bits), f"doubt that is left ({_trust(found)})"),
+        (f"bits per {one}", figure_text(found.bits), f"doubt that is left ({_trust(found)})"),
         (
             "ways to match",
             _ways(found.count),
-            "messages in to messages out"
-            if found.cost.mean_delay is not None
-            else "users to behaviours",
+            f"{nouns.users}{nouns.side} to {nouns.behaviours}",
         ),
         (
             "degree of anonymity",
@@ -131,16 +127,15 @@ def _system(found: am.Audit) -> list[pages.Line]:
         )
     for design in found.designs[:1]:
         bits = design.log2 / max(design.users, 1)
-        lines.append(
-            ("best design", f"{bits:.4g} bits", "per message, for as many users and candidates")
-        )
+        meaning = f"per {one}, for as many {nouns.users} and candidates"
+        lines.append(("best design", f"{bits:.4g} bits", meaning))
     for title, bits in found.same_delay:
-        lines.append((title, f"{bits:.4g} bits", "per message, for as much delay on average"))
+        lines.append((title, f"{bits:.4g} bits", f"per {one}, for as much delay on average"))
     lines.append(
         (
             "identified",
-            words.plural(found.identified, "user"),
-            "only one behaviour is left for them",
+            words.plural(found.identified, one),
+            f"only one of the {nouns.behaviours} is left for them",
         )
     )
     lines.append(
@@ -149,7 +144,7 @@ def _system(found: am.Audit) -> list[pages.Line]:
             words.share(found.below.value)
             if found.below.low == found.below.high
             else f"{words.share(found.below.low)} to {words.share(found.below.high)}",
-            "of the users hide among fewer equally likely behaviours",
+            f"of the {nouns.users} hide among fewer equally likely {nouns.behaviours}",
         )
     )
     return lines
@@ -165,7 +160,8 @@ def _ways(count: am.Count) -> str:
 
 def _bound(found: am.Audit) -> pages.Line:
     reached = words.share(found.reached.value)
-    meaning = f"per message if everybody keeps as many candidates; {reached} of it is reached"
+    one = found.observation.nouns.user
+    meaning = f"per {one} if everybody keeps as many candidates; {reached} of it is reached"
     return "at most", f"{found.bound:.4g} bits", meaning
 
 
@@ -173,7 +169,8 @@ def _cost(found: am.Audit) -> list[pages.Line]:
     cost = found.cost
     lines = []
     if found.observation.passage is None:  # there, everybody who came before is one
-        meaning = "cost: behaviours that fit a user, on average"
+        nouns = found.observation.nouns
+        meaning = f"cost: {nouns.behaviours} that fit a {nouns.user}, on average"
         lines.append(("candidates", f"{cost.candidates:.4g}", meaning))
     if cost.mean_delay is not None:
         longest = "" if cost.longest_delay is None else f"; {cost.longest_delay:.4g} at most"
@@ -211,7 +208,8 @@ def _attack(found: am.Audit) -> list[RenderableType]:
     steps = found.campaign.steps
     if steps:
         last = steps[-1]
-        doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} users still in doubt"
+        users = found.observation.nouns.users
+        doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} {users} still in doubt"
         said += (
             f" After {words.plural(len(steps), 'exposure')} {last.bits_left:.5g} bits are left"
             f"{doubt}{f' ({found.campaign.reason})' if found.campaign.reason else ''}."

@@ -125,13 +125,16 @@ def _leave() -> NoReturn:
 
 def _over_budget(error: BudgetError) -> str:
     """The refusal in the words of the command line."""
+    what, priced, _ = str(error).partition(" would take ")
+    if not priced:
+        return what
     if math.isinf(error.seconds):
         return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
     allow = f"--budget {math.ceil(error.seconds)}"
     if error.memory >= _WORTH_SAYING:
         allow += f" --memory {math.ceil(10 * error.memory / 2**30) / 10:g}"
     cost = in_words(error.seconds, error.memory)
-    return f"an exact answer would take {cost}; allow it with {allow}"
+    return f"{what} would take {cost}; allow it with {allow}"
 
 
 # ---- what is said

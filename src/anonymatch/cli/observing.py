@@ -15,19 +15,7 @@ from anonymatch.sources.door import SOURCES, open_observation
 from anonymatch.sources.observation import Observation
 from anonymatch.sources.timing import passage_graph
 
-__all__ = [
-    "Cover",
-    "Departures",
-    "From",
-    "Law",
-    "Lost",
-    "Original",
-    "Unit",
-    "Way",
-    "graph_of",
-    "making",
-    "observe",
-]
+__all__ = ["OneWay", "Way", "graph_of", "making", "observe"]
 
 _MAKING = 1.0  # seconds of making a graph that any budget allows
 
@@ -40,7 +28,7 @@ Law = Annotated[
         metavar="LAW",
     ),
 ]
-From = Annotated[
+Source = Annotated[
     str | None,
     option("--source", f"What FILE is, if it does not show: {', '.join(SOURCES)}.", metavar="KIND"),
 ]
@@ -70,17 +58,15 @@ Original = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Way:
-    """How files are to be understood."""
+    """Options that say how files are to be understood."""
 
-    law: list[str] | None = None
-    source: str | None = None
-    departures: Path | None = None
-    unit: str | None = None
-    cover: int | None = None
-    lost: int | None = None
-    original: Path | None = None
+    law: Law = None
+    source: Source = None
+    unit: Unit = None
+    cover: Cover = None
+    lost: Lost = None
 
     def law_of(self, k: int) -> str | None:
         """The law of the k-th file: one for all of them, or one for each."""
@@ -91,16 +77,26 @@ class Way:
         return {
             "law": self.law_of(k),
             "source": self.source,
-            "out": self.departures,
             "unit": self.unit,
             "cover": self.cover,
             "lost": self.lost,
-            "original": self.original,
         }
 
     def check(self, files: int) -> None:
+        """Refuse laws that are neither one for all files nor one for each."""
         if self.law is not None and len(self.law) not in (1, files):
             raise InputError(f"--law is given {len(self.law)} times for {files} files")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneWay(Way):
+    """The same for a single file, which may have another beside it."""
+
+    departures: Departures = None
+    original: Original = None
+
+    def keywords(self, k: int = 0) -> dict[str, Any]:
+        return super().keywords(k) | {"out": self.departures, "original": self.original}
 
 
 def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:

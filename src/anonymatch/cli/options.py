@@ -12,7 +12,7 @@ import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -20,6 +20,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from anonymatch.cli.help import Command
+from anonymatch.cli.saving import check_places
 from anonymatch.counting.plan import METHODS
 from anonymatch.effort import Budget, Progress, usable_cores
 from anonymatch.errors import InputError
@@ -29,6 +30,8 @@ from anonymatch.runs import Run
 __all__ = ["Options", "above_zero", "amount", "command", "option", "size", "whole"]
 
 T = TypeVar("T")
+_READ = ("file", "files", "departures", "original")  # parameters of commands that are files
+_WRITTEN = ("out", "csv", "html")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
 
 
@@ -258,24 +261,35 @@ def command(
 ) -> Callable[[Callable[..., int | None]], None]:
     """Register ``function(..., options)`` as a command that also takes every field of Options.
 
-    A parameter of its own goes before a field of the same name. ``acts`` names the options that act
-    on it. The command returns the work instead of doing it:
+    A parameter of its own goes before a field of the same name; one whose type is a dataclass
+    stands for the options that its fields are. ``acts`` names the shared options that act on it.
+    The command returns the work instead of doing it:
     typer would turn Ctrl-C and broken pipes into messages of its own.
     """
 
     def register(function: Callable[..., int | None]) -> None:
         hints = get_type_hints(function, include_extras=True)
-        own = [
-            p.replace(annotation=hints[p.name], kind=inspect.Parameter.KEYWORD_ONLY)
-            for p in inspect.signature(function).parameters.values()
-            if p.name != "options"
-        ]
-        shared = [p for p in _parameters(acts) if p.name not in {other.name for other in own}]
+        groups: dict[str, Any] = {}
+        own: list[inspect.Parameter] = []
+        for p in inspect.signature(function).parameters.values():
+            if p.name == "options":
+                continue
+            if is_dataclass(hints[p.name]):
+                groups[p.name] = hints[p.name]
+                own += _parameters(hints[p.name])
+            else:
+                kind = inspect.Parameter.KEYWORD_ONLY
+                own.append(p.replace(annotation=hints[p.name], kind=kind))
+        names = {p.name for p in own}
+        shared = [p for p in _parameters(Options, acts) if p.name not in names]
 
         @wraps(function)
         def parsed(**values: Any) -> Callable[[], int | None]:
             options = Options(**{p.name: values.pop(p.name) for p in shared})
             _check_acts(function.__name__, options, acts)
+            _check_files(values, options)
+            for name, group in groups.items():
+                values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
             return partial(_work, partial(function, **values, options=options), options)
 
         parameters = [*own, *shared]
@@ -296,6 +310,19 @@ def _check_acts(name: str, options: Options, acts: tuple[str, ...]) -> None:
         raise InputError(f"--resume: {name} has no long work; leave it out")
 
 
+def _check_files(values: dict[str, Any], options: Options) -> None:
+    """Refuse files to write that are read too, whatever the command."""
+    read = [place for name in _READ for place in _places(values.get(name))]
+    written = [place for name in _WRITTEN for place in _places(values.get(name))]
+    check_places(read, [*written, *_places(options.resume)])
+
+
+def _places(value: Path | list[Path] | None) -> list[Path]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, Path) else list(value)
+
+
 def _work(function: Callable[[], int | None], options: Options) -> int | None:
     """Do the work of a command and let go of what it opened; Ctrl-C waits for nothing."""
     try:
@@ -309,13 +336,13 @@ def _work(function: Callable[[], int | None], options: Options) -> int | None:
     return code
 
 
-def _parameters(shown: tuple[str, ...]) -> list[inspect.Parameter]:
-    """The fields of Options as parameters, hidden from the help unless they are ``shown``."""
-    hints = get_type_hints(Options, include_extras=True)
+def _parameters(group: Any, shown: tuple[str, ...] | None = None) -> list[inspect.Parameter]:
+    """The fields of a group as parameters; hidden from the help unless they are ``shown``."""
+    hints = get_type_hints(group, include_extras=True)
     found = []
-    for field in fields(Options):
+    for field in fields(group):
         kind, info = hints[field.name].__origin__, copy.copy(hints[field.name].__metadata__[0])
-        info.hidden = field.name not in shown
+        info.hidden = shown is not None and field.name not in shown
         found.append(
             inspect.Parameter(
                 field.name,

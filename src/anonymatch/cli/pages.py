@@ -17,6 +17,7 @@ from rich.text import Text
 from anonymatch.audits.identified import Identified
 from anonymatch.cli import meanings, words
 from anonymatch.cli.certainty import Certainty, order
+from anonymatch.counting.result import log_of
 from anonymatch.effort import in_words
 from anonymatch.graph.structure import structure
 
@@ -218,7 +219,13 @@ def _no_matching(why: am.Witness) -> str:
 
 
 def posterior_page(
-    title: str, posterior: am.Posterior, found: Certainty, *, top: int, explain: bool
+    title: str,
+    posterior: am.Posterior,
+    found: Certainty,
+    *,
+    top: int,
+    counts: bool,
+    explain: bool,
 ) -> list[RenderableType]:
     """The users of whom an attacker is surest."""
     graph = posterior.graph
@@ -237,7 +244,7 @@ def posterior_page(
                 ("identified", words.plural(sure, "user"), "whose behaviour is certain"),
             ]
         ),
-        certainty_table(graph, found, shown),
+        certainty_table(graph, found, shown, posterior.counts if counts else None),
     ]
     if len(shown) < len(rows):
         page.append(
@@ -259,20 +266,23 @@ def certainty_table(
     graph: am.Graph,
     found: Certainty,
     rows: Sequence[int] | npt.NDArray[np.int64],
-    marks: Sequence[str] = (),
+    counts: am.EdgeCounts | None = None,
 ) -> RenderableType:
-    """A line a user: best guess, its chance, and what the candidates are worth; maybe a mark."""
-    first = ("",) if marks else ()
-    table = columns(*first, "user", "best guess", right=("chance", "hides among"))
-    for place, row in enumerate(np.asarray(rows).tolist()):
-        worth = f"{found.candidates[row]:.3g} of {graph.degrees[row]}"
-        table.add_row(
-            *marks[place : place + 1],
-            Text(words.name(graph.users[row])),
-            Text(words.name(graph.behaviours[int(found.behaviour[row])])),
-            Text(words.share(float(found.chance[row]))),
-            Text(worth),
-        )
+    """A line a user: best guess, its chance, what the candidates are worth, maybe its matchings."""
+    more = () if counts is None else ("matchings",)
+    table = columns("user", "best guess", right=("chance", "hides among", *more))
+    for row in np.asarray(rows).tolist():
+        user, guess = graph.users[row], graph.behaviours[int(found.behaviour[row])]
+        cells = [
+            words.name(user),
+            words.name(guess),
+            words.share(float(found.chance[row])),
+            f"{found.candidates[row]:.3g} of {graph.degrees[row]}",
+        ]
+        if counts is not None:
+            through = counts[user][guess]
+            cells.append(words.number(through, log_of(through)))
+        table.add_row(*map(Text, cells))
     return Padding(table, (1, 0, 0, 2))
 
 

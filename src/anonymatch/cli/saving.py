@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.errors import InputError
+from anonymatch.sources.door import PARTS
 from anonymatch.whole_file import check_place, unfinished
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_target", "save"]
+__all__ = ["check_places", "check_target", "save"]
 
 _WRITERS = {
     ".csv": lambda frame, file: frame.write_csv(file),
@@ -22,15 +25,42 @@ _WRITERS = {
 }
 
 
+def check_places(read: Iterable[Path], written: Iterable[Path]) -> None:
+    """Refuse, before any work is done, to write over what is read, and to one place twice."""
+    sources, taken = list(read), list[Path]()
+    for place in written:
+        if any(_same(place, source) or _part(place, source) for source in sources):
+            raise InputError(f"{place}: it is the file to read; give another name to write to")
+        if any(place == other or _same(place, other) for other in taken):
+            raise InputError(f"{place}: it would be written twice; give each its own name")
+        check_place(place)
+        taken.append(place)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two names are of one file that is there."""
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+def _part(place: Path, source: Path) -> bool:
+    """Whether a file that is there is one that is read along with a simulator's log or folder."""
+    if place.name not in PARTS or not os.path.isfile(place):
+        return False
+    if not os.path.isdir(source) and source.name not in PARTS:
+        return False
+    folder = source if os.path.isdir(source) else source.parent
+    return any(_same(folder, above) for above in (place.parent, place.parent.parent))
+
+
 def check_target(path: Path | None) -> None:
-    """Refuse a place that cannot be written before any work is done."""
-    if path is None:
-        return
-    if path.suffix.lower() not in _WRITERS:
+    """Refuse a table whose suffix tells no format before any work is done."""
+    if path is not None and path.suffix.lower() not in _WRITERS:
         raise InputError(
             f"{path}: its suffix tells no known format; known are {' '.join(_WRITERS)}"
         )
-    check_place(path)
 
 
 def save(columns: dict[str, Any], path: Path) -> None:

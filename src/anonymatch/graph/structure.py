@@ -385,6 +385,9 @@ def _weight_keys(graph: Graph) -> Weights | None:
 _Result = TypeVar("_Result", Structure, BlockTable)
 
 
+_FIELDS = {kind: [entry.name for entry in fields(kind)] for kind in (Structure, BlockTable)}
+
+
 def _read(kind: type[_Result], kernel_result: Any, **more: Any) -> _Result:
-    names = (entry.name for entry in fields(kind) if entry.name not in more)
+    names = (name for name in _FIELDS[kind] if name not in more)
     return kind(**{name: getattr(kernel_result, name) for name in names}, **more)

@@ -35,6 +35,7 @@ _T = TypeVar("_T")
 _CHUNK = 1 << 18
 
 COLUMNS = ("user", "behaviour", "weight")
+_AMERICAN = {"behavior": "behaviour"}
 
 
 def from_frame(frame: Any) -> Parts:
@@ -49,6 +50,7 @@ def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
     """Parts of a graph, and notes on what was left out; an EdgeError has the rows it is about."""
     notes = []
     check_columns(frame.columns)
+    frame = frame.rename(meant(frame.columns))
     if frame.height > LARGEST:
         raise InputError(f"it has {frame.height} rows; a graph holds at most {LARGEST} edges")
     extra = [name for name in frame.columns if name not in COLUMNS]
@@ -90,10 +92,37 @@ def _with_rows(edges: npt.NDArray[np.intp] | None, work: Callable[[], _T]) -> _T
         raise EdgeError(str(error), *(int(edges[at]) for at in error.positions)) from None
 
 
+def meant(columns: list[str]) -> dict[str, str]:
+    """What the columns of a table of edges are called, in any case, by the names they have there.
+
+    Examples
+    --------
+    >>> meant(["User", "behavior", "note"])
+    {'User': 'user', 'behavior': 'behaviour'}
+    >>> meant(["user", "USER", "behaviour"])  # the name itself comes first
+    {'user': 'user', 'behaviour': 'behaviour'}
+    """
+    found = {}
+    for name in COLUMNS:
+        like = [name] if name in columns else [one for one in columns if _plain(one) == name]
+        if len(like) > 1:
+            raise InputError(
+                f"columns {listed(like)} could each be {quoted(name)}; name one of them {name}"
+            )
+        found.update(dict.fromkeys(like, name))
+    return found
+
+
+def _plain(column: str) -> str:
+    lower = column.lower()
+    return _AMERICAN.get(lower, lower)
+
+
 def check_columns(columns: list[str]) -> None:
     """Refuse a table without the columns that every table of edges has."""
+    there = meant(columns).values()
     for name in COLUMNS[:2]:
-        if name not in columns:
+        if name not in there:
             found = listed(columns)
             raise InputError(
                 f"no column {quoted(name)}; the columns are {found or 'none'}; "
@@ -104,8 +133,9 @@ def check_columns(columns: list[str]) -> None:
 def check_types(schema: dict[str, pl.DataType]) -> None:
     """Refuse columns whose type can be neither names nor weights, before they are read."""
     check_columns(list(schema))
-    for name in COLUMNS[:2]:
-        _check_names(pl.Series(name, [], dtype=schema[name]))
+    for column, name in meant(list(schema)).items():
+        if name != "weight":
+            _check_names(pl.Series(column, [], dtype=schema[column]))
 
 
 def places(noun: str, positions: tuple[int, ...]) -> str:
@@ -245,9 +275,10 @@ def _as_polars(frame: Any) -> pl.DataFrame:
     if isinstance(frame, pl.DataFrame):
         return frame
     if type(frame).__module__.partition(".")[0] == "pandas":
-        check_columns([str(name) for name in frame.columns])
-        wanted = [name for name in COLUMNS if name in frame.columns]
-        return pl.DataFrame([_from_pandas(frame[name], name) for name in wanted])
+        columns = {str(name): name for name in frame.columns}
+        check_columns(list(columns))
+        wanted = meant(list(columns))
+        return pl.DataFrame([_from_pandas(frame[columns[one]], wanted[one]) for one in wanted])
     if hasattr(frame, "__arrow_c_stream__"):
         return pl.DataFrame(frame)
     raise InputError(

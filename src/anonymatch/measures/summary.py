@@ -8,27 +8,29 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import numpy as np
 
-from anonymatch.counting.dispatch import count, posterior
+from anonymatch.counting.dispatch import count, known_posterior, posterior
 from anonymatch.counting.posterior import Posterior
 from anonymatch.counting.result import Count
 from anonymatch.effort import Budget, Effort, Progress
 from anonymatch.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import structure, witness
+from anonymatch.graph.structure import witness
 from anonymatch.measures import system
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.meanings import MEANINGS, Meaning
 from anonymatch.measures.messages import MessageClasses, Parties, message_classes
-from anonymatch.measures.users import Floats, UserFigures, user_figures
+from anonymatch.measures.users import UserFigures, user_figures
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Metrics", "metrics"]
+
+Answer = TypeVar("Answer", Count, Posterior)
 
 _LN2 = math.log(2.0)
 
@@ -184,9 +186,10 @@ def metrics(
     work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
     weight = work.count(graph) if graph.weighted else support
-    chances, margins, known = work.chances()
-    users = user_figures(graph, chances, margins)
-    figures, reasons = _system(work, support, weight, known)
+    known = work.chances()
+    users = user_figures(graph, known.chances, known.margins)
+    complete = not np.isnan(known.chances).any()
+    figures, reasons = _system(work, support, weight, known if complete else None)
     if threshold is not None:
         figures["below"] = users.below(threshold)
     classes = None
@@ -257,43 +260,25 @@ class _Work:
         return None if self._stages is None else self._stages.stage()
 
     def count(self, graph: Graph) -> Count:
-        found = count(graph, **self._keywords())
-        self.confidence = min(self.confidence, found.confidence)
-        return found
+        return self._sure(count(graph, **self._keywords()))
 
     def posterior(self, graph: Graph) -> Posterior:
-        found = posterior(graph, **self._keywords())
-        self.confidence = min(self.confidence, found.confidence)
-        return found
+        return self._sure(posterior(graph, **self._keywords()))
 
-    def chances(self) -> tuple[Floats, Floats, Posterior | None]:
-        """Chances of all edges, NaN where the budget does not reach; how far off; the posterior."""
-        graph = self.graph
+    def chances(self) -> Posterior:
+        """Chances of all edges; NaN in blocks that the budget does not reach by any method."""
         try:
-            found = self.posterior(graph)
+            return self.posterior(self.graph)
         except BudgetError:
-            pass
-        else:
-            return found.chances, found.margins, found
-        shape = structure(graph)
-        block = shape.block_of_user[graph.rows()]
-        chances = np.where(block == shape.block_of_behaviour[graph.indices], np.nan, 0.0)
-        margins = np.zeros(len(chances))
-        sizes = np.bincount(shape.block_of_user, minlength=shape.n_blocks)
-        limit = int(sizes.max()) // 2
-        while limit:
-            users = np.flatnonzero(sizes[shape.block_of_user] <= limit)
-            inside = shape.block_of_behaviour >= 0
-            inside[inside] = sizes[shape.block_of_behaviour[inside]] <= limit
-            try:
-                part = self.posterior(graph.take(users, np.flatnonzero(inside)))
-            except BudgetError:
-                limit //= 2
-                continue
-            within = (sizes[block] <= limit) & inside[graph.indices]
-            chances[within], margins[within] = part.chances, part.margins
-            return chances, margins, None
-        return chances, margins, None
+            return self._sure(
+                known_posterior(
+                    self.graph,
+                    budget=self.budget,
+                    seed=self.seed,
+                    executor=self.executor,
+                    progress=self.progress(),
+                )
+            )
 
     def entropy(self, graph: Graph) -> Figure:
         """Entropy of the matchings of a part of the graph, in nats."""
@@ -305,6 +290,11 @@ class _Work:
         except BudgetError:
             chances = None
         return system.matching_entropy(self.count(graph), chances, graph, support)
+
+    def _sure(self, found: Answer) -> Answer:
+        """An answer, after taking note of how sure it is."""
+        self.confidence = min(self.confidence, found.confidence)
+        return found
 
     def _keywords(self) -> _Keywords:
         return {

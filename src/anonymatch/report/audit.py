@@ -121,7 +121,7 @@ def _state(gate: Gate) -> str:
     """The verdict whose icon fits: a tick, a cross, or a half where the interval leaves it open."""
     if gate.reached:
         return "holds"
-    return "fails" if gate.figure.high < gate.threshold else "holds under a condition"
+    return "fails" if gate.missed else "holds under a condition"
 
 
 def _key_figures(audit: Audit) -> Section:

@@ -46,7 +46,7 @@ def comparison_page(comparison: Comparison, *, command: str | None = None) -> st
     >>> import anonymatch as am
     >>> from anonymatch.audits.compare import compare
     >>> pair = compare([am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))], ["2+2", "ring"])
-    >>> "2+2 has more bits per message: 0.5 against 0.25." in comparison_page(pair)
+    >>> "2+2 has more bits per user: 0.5 against 0.25." in comparison_page(pair)
     True
     """
     number = len(comparison.audits)

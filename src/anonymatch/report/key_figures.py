@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from anonymatch.audits.result import Audit
 from anonymatch.measures.figure import Figure
 from anonymatch.report.certainty import Said, amount, confidence_of, said
 from anonymatch.report.nouns import nouns
 from anonymatch.report.text import shown
 
-__all__ = ["KeyFigure", "anonymity_figures", "cost_figures", "surest"]
+__all__ = ["KeyFigure", "anonymity_figures", "cost_figures"]
 
 _UNKNOWN = Said("–", "not known: the source does not say")
 
@@ -67,7 +65,7 @@ def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
             audit,
             "surest",
             f"Worst {words.user}'s chance",
-            surest(audit),
+            audit.surest,
             "share",
             f"How often the attacker's best guess about the {words.user} that is worst off is "
             "right. Less is better.",
@@ -117,14 +115,14 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
             "Mean delay",
             cost.mean_delay,
             "seconds",
-            f"How long a message is held back on average, {known}.",
+            f"How long what is sent is held back on average, {known}.",
         ),
         _cost(
             audit,
             "Longest delay",
             cost.longest_delay,
             "seconds",
-            f"How long a message is held back at most, {known}.",
+            f"How long what is sent is held back at most, {known}.",
         ),
         _cost(
             audit,
@@ -139,24 +137,6 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
             f"{words.users.capitalize()} that never came out.",
         ),
     )
-
-
-def surest(audit: Audit) -> Figure:
-    """The largest chance of a best guess.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> round(surest(am.audit(am.complete(4))).value, 9)
-    0.25
-    """
-    chance = audit.answers.users.chance
-    if not len(chance.high):
-        return Figure(0.0, 0.0, 0.0)
-    low, high = float(chance.low.max()), float(chance.high.max())
-    known = chance.value[~np.isnan(chance.value)]
-    value = float(known.max()) if len(known) == len(chance.value) else (low + high) / 2
-    return Figure(value, low, high)
 
 
 def _card(

@@ -1,21 +1,11 @@
-"""What the users and behaviours of an audit are called: messages where the log has messages."""
+"""What the users and behaviours of an audit are called."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from anonymatch.audits.result import Audit
+from anonymatch.sources.observation import Nouns
 
-__all__ = ["Nouns", "nouns"]
-
-
-@dataclass(frozen=True, slots=True)
-class Nouns:
-    """Words for one and several of them."""
-
-    user: str
-    users: str
-    behaviours: str
+__all__ = ["nouns"]
 
 
 def nouns(audit: Audit) -> Nouns:
@@ -27,7 +17,4 @@ def nouns(audit: Audit) -> Nouns:
     >>> nouns(am.audit(am.complete(2))).users
     'users'
     """
-    seen = audit.observation
-    if seen.graph is None or seen.mean_delay is not None:
-        return Nouns("message", "messages", "messages out")
-    return Nouns("user", "users", "behaviours")
+    return audit.observation.nouns

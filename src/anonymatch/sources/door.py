@@ -31,7 +31,7 @@ from anonymatch.sources.timing import observe
 from anonymatch.whole_file import as_path
 from anonymatch.wording import quoted
 
-__all__ = ["SOURCES", "open_observation"]
+__all__ = ["PARTS", "SOURCES", "open_observation"]
 
 SOURCES = {
     "edges": "who may have done what: .csv .tsv .parquet .mtx .npz .json .jsonl",
@@ -46,6 +46,9 @@ SOURCES = {
 """Kinds of files and folders, each in one line."""
 
 _NYM_LOG = "packet_log.csv"
+PARTS = frozenset({SENT, RECEIVED, _NYM_LOG, FLOW_PAIR})
+"""Names of files that simulators write and folders of them hold."""
+
 _WITH_LAW = {"messages", "mixim", "nym"}
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _TIMES = {"time", "timestamp"}

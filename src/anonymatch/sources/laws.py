@@ -148,11 +148,25 @@ class Erlang:
         return f"Erlang law, {hops} of {self.mean:g} s on average"
 
 
+class _ByNumber:
+    """A mix that waits for a number of messages: how long one waits depends on the others."""
+
+    __slots__ = ()
+
+    @property
+    def mean_delay(self) -> None:
+        return None
+
+    @property
+    def longest_delay(self) -> None:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(_ByNumber):
     """A mix that waits for ``batch`` messages and sends them on together.
 
-    How long a message waits depends on the others: the law alone knows no delay.
+    The law alone knows no delay.
 
     References
     ----------
@@ -169,14 +183,6 @@ class Threshold:
 
     def __post_init__(self) -> None:
         _set(self, batch=whole(self.batch, "threshold: batch", least=1, most=_MOST))
-
-    @property
-    def mean_delay(self) -> None:
-        return None
-
-    @property
-    def longest_delay(self) -> None:
-        return None
 
     def __str__(self) -> str:
         return f"threshold law, batches of {self.batch}"
@@ -214,7 +220,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(_ByNumber):
     """A mix that waits for ``batch + kept`` messages, sends on ``batch`` and keeps the others.
 
     Those that are kept are drawn from all inside. So whoever is inside at a flush may be among
@@ -237,14 +243,6 @@ class Pool:
     def __post_init__(self) -> None:
         batch = whole(self.batch, "pool: batch", least=1, most=_MOST)
         _set(self, batch=batch, kept=whole(self.kept, "pool: kept", most=_MOST))
-
-    @property
-    def mean_delay(self) -> None:
-        return None
-
-    @property
-    def longest_delay(self) -> None:
-        return None
 
     def __str__(self) -> str:
         return f"pool law, batches of {self.batch} and {self.kept} kept"

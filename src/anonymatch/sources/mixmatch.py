@@ -40,7 +40,7 @@ from anonymatch.graph.edges import canonical
 from anonymatch.graph.files import reading
 from anonymatch.graph.names import Names
 from anonymatch.sources.json_files import as_object, load_json
-from anonymatch.sources.observation import Observation
+from anonymatch.sources.observation import FLOWS, Observation
 from anonymatch.whole_file import as_path
 from anonymatch.wording import quoted, several
 
@@ -139,6 +139,7 @@ def read_flow_pairs(
     return Observation(
         graph=graph,
         source=f"{several(len(truth), 'flow pair')}, longest delay {seconds:g} s",
+        nouns=FLOWS,
         truth=truth,
         mean_delay=_mean_delay(initiators, responders),
         longest_delay=seconds,

@@ -10,9 +10,46 @@ import numpy.typing as npt
 
 from anonymatch.graph.bipartite import Graph
 
-__all__ = ["Observation", "Passage"]
+__all__ = ["FLOWS", "MESSAGES", "USERS", "Nouns", "Observation", "Passage"]
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Nouns:
+    """What users and behaviours are called: messages where the log has messages.
+
+    Attributes
+    ----------
+    user, users : str
+        One of them, and several.
+    side : str
+        What tells users from behaviours, if the same noun is for both.
+    behaviours : str
+
+    Examples
+    --------
+    >>> MESSAGES.size(1, 2), FLOWS.size(2, 2), USERS.size(2, 1)
+    ('1 message in, 2 out', '2 flows of initiators, 2 of responders', '2 users, 1 behaviour')
+    """
+
+    user: str
+    users: str
+    side: str
+    behaviours: str
+
+    def size(self, users: int, behaviours: int) -> str:
+        """How many there are of both."""
+        those = self.behaviours.removeprefix(f"{self.users} ")
+        if behaviours == 1 and not self.side:
+            those = those.removesuffix("s")
+        who = self.user if users == 1 else self.users
+        return f"{users:,} {who}{self.side}, {behaviours:,} {those}"
+
+
+USERS = Nouns("user", "users", "", "behaviours")
+MESSAGES = Nouns("message", "messages", " in", "messages out")
+FLOWS = Nouns("flow", "flows", " of initiators", "flows of responders")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,8 +78,6 @@ class Passage:
 class Observation:
     """What every source returns, and an audit takes: a graph, or a passage, and its origin.
 
-    Users are messages in and behaviours are messages out, unless the source knows no messages.
-
     Attributes
     ----------
     graph : Graph or None
@@ -52,6 +87,8 @@ class Observation:
         Instead of a graph.
     source : str
         Where it comes from, for people: "window law, 1 to 5 s".
+    nouns : Nouns, optional
+        What its users and behaviours are; messages in and out in a passage unless told.
     senders, receivers : tuple, optional
         Who sent each message in, who received each message out, if people have several messages.
         Places for lost messages have the receiver None.
@@ -72,6 +109,7 @@ class Observation:
     graph: Graph | None = None
     passage: Passage | None = None
     source: str
+    nouns: Nouns = USERS
     senders: tuple[Hashable, ...] | None = field(default=None, repr=False)
     receivers: tuple[Hashable | None, ...] | None = field(default=None, repr=False)
     truth: npt.NDArray[np.int64] | None = field(default=None, repr=False)
@@ -81,3 +119,7 @@ class Observation:
     cover: float | None = None
     lost: int = 0
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.passage is not None and self.nouns is USERS:
+            object.__setattr__(self, "nouns", MESSAGES)

@@ -35,7 +35,7 @@ from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import place_names
 from anonymatch.sources.laws import Exponential, Law, Pool, check_law
 from anonymatch.sources.messages import Messages, check_messages
-from anonymatch.sources.observation import Observation, Passage
+from anonymatch.sources.observation import MESSAGES, Observation, Passage
 from anonymatch.sources.seen import Seen
 from anonymatch.wording import several
 
@@ -263,6 +263,7 @@ def _observation(
         graph=graph,
         passage=passage,
         source=str(seen.law),
+        nouns=MESSAGES,
         senders=seen.senders if seen.repeated else None,
         receivers=(*seen.receivers, *nowhere) if seen.repeated else None,
         truth=seen.truth(),

@@ -14,7 +14,7 @@ from anonymatch.effort import Progress
 from anonymatch.errors import AnonymatchError
 from anonymatch.report.text import shown
 from anonymatch.studio.widgets import alert, box, button, text
-from anonymatch.studio.work import Job, Stopped, problem
+from anonymatch.studio.work import Abandoned, Job, problem
 
 __all__ = ["View", "bits_text", "percent"]
 
@@ -64,7 +64,7 @@ class View:
         error = ""
         try:
             found = await job.result()
-        except Stopped:
+        except Abandoned:
             error = "" if self._job is not job else "stopped"
         except Exception as fault:
             error = problem(fault)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from anonymatch.counting.chain_sample import ApproximateNote
 from anonymatch.effort import Progress
 from anonymatch.errors import AnonymatchError
 from anonymatch.graph.files import FileNote
 
-__all__ = ["Job", "Stopped", "listening", "problem"]
+__all__ = ["Abandoned", "Job", "listening", "problem"]
 
 T = TypeVar("T")
 _here = threading.local()
+_GRACE = 1.0  # seconds that threads have to end when the program does
 
 
-class Stopped(Exception):  # noqa: N818  (it is no error)
-    """Somebody asked for the work to stop."""
+class Abandoned(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
+    """Nobody wants the work any more: it ends without a result."""
 
 
 class Job(Generic[T]):
@@ -39,16 +43,23 @@ class Job(Generic[T]):
         self._result: asyncio.Future[T] = self._loop.create_future()
         self._result.add_done_callback(_looked_at)
         self._stop = threading.Event()
-        threading.Thread(target=self._go, daemon=True, name="anonymatch studio").start()
+        self._thread = threading.Thread(target=self._go, daemon=True, name="anonymatch studio")
+        self._thread.start()
+        _jobs.add(self)
 
     async def result(self) -> T:
-        """What the work returns or raises; Stopped as soon as somebody asks for that."""
+        """What the work returns or raises; Abandoned as soon as somebody asks for that."""
         return await asyncio.shield(self._result)
 
     def stop(self) -> None:
         """Let go at once; the thread follows at its next step."""
         self._stop.set()
-        self._settle(Stopped("stopped"))
+        self._settle(Abandoned("stopped"))
+
+    def leave(self, seconds: float) -> None:
+        """Let the thread end, and wait so long for it."""
+        self._stop.set()
+        self._thread.join(seconds)
 
     @property
     def done(self) -> bool:
@@ -56,7 +67,7 @@ class Job(Generic[T]):
 
     def _tell(self, done: float, total: float) -> None:
         if self._stop.is_set():
-            raise Stopped("stopped")
+            raise Abandoned("stopped")
         if total > 0:
             self.share = min(max(done / total, 0.0), 1.0)
 
@@ -82,6 +93,17 @@ class Job(Generic[T]):
     def _settle(self, error: BaseException) -> None:
         if not self._result.done():
             self._result.set_exception(error)
+
+
+_jobs: WeakSet[Job[Any]] = WeakSet()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """End threads before the interpreter does: what they hold would be called leaked."""
+    last = time.monotonic() + _GRACE
+    for job in list(_jobs):
+        job.leave(max(last - time.monotonic(), 0.0))
 
 
 def _looked_at(result: asyncio.Future[T]) -> None:

@@ -11,23 +11,12 @@ from typing import Annotated
 import typer
 
 import anonymatch as am
-from anonymatch.audits.gates import parse_gates
+from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
 from anonymatch.cli import records, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
-from anonymatch.cli.observing import (
-    Cover,
-    Departures,
-    From,
-    Law,
-    Lost,
-    Original,
-    Unit,
-    Way,
-    observe,
-)
+from anonymatch.cli.observing import OneWay, Way, observe
 from anonymatch.cli.options import Options, command, option, size, whole
-from anonymatch.whole_file import check_place
 
 __all__: list[str] = []
 
@@ -56,7 +45,7 @@ Html = Annotated[Path | None, option("--html", "Also write a page with pictures.
 def audit(
     *,
     file: Log,
-    law: Law = None,
+    way: OneWay,
     html: Html = None,
     csv: Annotated[
         Path | None,
@@ -71,34 +60,27 @@ def audit(
         option(
             "--fail-under",
             "End with code 1 unless reached: bits=3 (per message), k=5 (open to every user), "
-            "worst=2 (set of the worst user).",
+            "worst=2 (set of the worst user), receivers=2 (the same, of receivers).",
+            metavar="NAME=N",
+        ),
+    ] = None,
+    fail_over: Annotated[
+        list[str] | None,
+        option(
+            "--fail-over",
+            "End with code 1 if exceeded: identified=0.01 (share of the users), surest=0.5 "
+            "(largest chance of a guess).",
             metavar="NAME=N",
         ),
     ] = None,
     threshold: Threshold = 5.0,
     steps: Steps = 10,
     top: Annotated[int, top_option("Worst users")] = 20,
-    departures: Departures = None,
-    source: From = None,
-    unit: Unit = None,
-    cover: Cover = None,
-    lost: Lost = None,
-    original: Original = None,
     options: Options,
 ) -> int | None:
     """Is this system good enough, and for whom is it worst? Everything in one answer."""
-    thresholds = parse_gates(fail_under or [])
-    _check_places(html)
+    thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
-    way = Way(
-        law=law,
-        source=source,
-        departures=departures,
-        unit=unit,
-        cover=cover,
-        lost=lost,
-        original=original,
-    )
     way.check(1)
     seen = observe(file, options, way)
     options.executor(seen.graph)  # a file of a run is about this graph
@@ -116,7 +98,7 @@ def audit(
             {"name": gate.name, "threshold": gate.threshold, "reached": gate.reached}
             for gate in gates
         ]
-        records.print_json(records.plain(found.to_dict()) | {"gates": told})
+        records.print_json(found.to_dict() | {"gates": told})
     else:
         from anonymatch.cli import audit_pages
 
@@ -133,22 +115,16 @@ def compare(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Two logs or tables, or more.")
     ],
-    law: Law = None,
+    way: Way,
     html: Html = None,
     threshold: Threshold = 5.0,
     steps: Steps = 10,
-    source: From = None,
-    unit: Unit = None,
-    cover: Cover = None,
-    lost: Lost = None,
     options: Options,
 ) -> None:
     """Which setting is better? Audits side by side; --law once for all, or once for each."""
-    _check_places(html)
     files = list(files)
-    way = Way(law=law, source=source, unit=unit, cover=cover, lost=lost)
-    if len(files) == 1 and law is not None and len(law) > 1:
-        files *= len(law)  # one log under several laws
+    if len(files) == 1 and way.law is not None and len(way.law) > 1:
+        files *= len(way.law)  # one log under several laws
     if len(files) < 2:
         raise am.InputError("to compare takes two files, or one file and several --law")
     way.check(len(files))
@@ -165,7 +141,7 @@ def compare(
 
         write_page(comparison_page(found, command=_command()), html)
     if options.json:
-        records.print_json(records.plain(found.to_dict()))
+        records.print_json(found.to_dict())
     else:
         from anonymatch.cli import audit_pages
 
@@ -197,12 +173,6 @@ def _audit(
             progress=tell,
         ),
     )
-
-
-def _check_places(*places: Path | None) -> None:
-    for place in places:
-        if place is not None:
-            check_place(place)
 
 
 def _command(arguments: Sequence[str] | None = None) -> str:

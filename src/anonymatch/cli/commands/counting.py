@@ -122,7 +122,8 @@ def posterior(
         records.print_json(record | records.graph_record(graph))
         return
     found = certainty(chances)
-    show(*pages.posterior_page(file.name, chances, found, top=top, explain=explain))
+    page = pages.posterior_page(file.name, chances, found, top=top, counts=counts, explain=explain)
+    show(*page)
     if out is not None:
         print(f"saved {plural(graph.n_edges, 'chance')} in {out}", file=sys.stderr)
 

@@ -11,21 +11,8 @@ import anonymatch as am
 from anonymatch.cli import records
 from anonymatch.cli.app import File, app
 from anonymatch.cli.console import note, show, watch
-from anonymatch.cli.observing import (
-    Cover,
-    Departures,
-    From,
-    Law,
-    Lost,
-    Original,
-    Unit,
-    Way,
-    graph_of,
-    observe,
-)
+from anonymatch.cli.observing import OneWay, graph_of, observe
 from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
-from anonymatch.errors import InputError
-from anonymatch.whole_file import check_place
 
 __all__: list[str] = []
 
@@ -41,13 +28,11 @@ def demo(
     """Audit the log that comes with the package, and say what each figure means."""
     from anonymatch.cli.demo import LAW, LOG, demo_page
 
-    if html is not None:
-        check_place(html)
     found = watch("auditing", lambda tell: am.audit(LOG, law=LAW, top=6, progress=tell))
     if html is not None:
         found.report(html)
     if options.json:
-        records.print_json(records.plain(found.to_dict()))
+        records.print_json(found.to_dict())
     else:
         show(*demo_page(found))
     if html is not None:
@@ -59,43 +44,17 @@ def convert(
     *,
     file: File,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The same graph in another format.")],
-    law: Law = None,
-    departures: Departures = None,
-    source: From = None,
-    unit: Unit = None,
-    cover: Cover = None,
-    lost: Lost = None,
-    original: Original = None,
+    way: OneWay,
     options: Options,
 ) -> None:
     """Write the graph in another format; the suffix of OUT tells which. Logs become edge lists."""
-    way = Way(
-        law=law,
-        source=source,
-        departures=departures,
-        unit=unit,
-        cover=cover,
-        lost=lost,
-        original=original,
-    )
     way.check(1)
-    for place in (file, departures, original):
-        if place is not None and _same(place, out):
-            raise InputError(f"{out}: it is the file to read; give another name to write to")
     graph = graph_of(observe(file, options, way), options)
     am.write(graph, out)
     if options.json:
         records.print_json({"path": str(out)} | records.graph_record(graph))
         return
     print(f"wrote {out}: {graph!r}")
-
-
-def _same(one: Path, other: Path) -> bool:
-    """Whether two names are of one file that is there."""
-    try:
-        return one.samefile(other)
-    except (OSError, ValueError):
-        return False
 
 
 @command(app, acts=("json", "seed"))
@@ -147,7 +106,6 @@ def synthesize(
     """Make a message log by a law, with the truth in it: for examples, tests and plans."""
     from anonymatch.sources import parse_law, synthesize, write_messages
 
-    check_place(out)
     log = synthesize(
         parse_law(law),
         messages=messages,

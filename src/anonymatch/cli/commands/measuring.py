@@ -44,6 +44,7 @@ def metrics(
             threshold=threshold,
             method=options.method,
             budget=options.effort(),
+            seed=options.seed,
             executor=options.executor(graph),
             progress=tell,
         ),

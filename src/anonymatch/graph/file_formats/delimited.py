@@ -1,8 +1,9 @@
 """CSV and TSV through polars: columns user, behaviour and, if weighted, weight, in any order.
 
-Names are text, kept as written: spaces count, quotes allow separators and newlines. A row with an
-empty behaviour keeps a user without an edge; a row with an empty user keeps a behaviour without an
-edge; names that are in no edge of the file are noted. An empty name must be quoted (``""``).
+Headers may be in any case, and behaviour may be behavior. Names are text, kept as written: spaces
+count, quotes allow separators and newlines. A row with an empty behaviour keeps a user without an
+edge; a row with an empty user keeps a behaviour without an edge; names that are in no edge of the
+file are noted. An empty name must be quoted (``""``).
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def write(graph: Graph, stream: BinaryIO) -> None:
 
 def _wanted(schema: dict[str, pl.DataType]) -> list[str]:
     tables.check_types(schema)
-    return [name for name in tables.COLUMNS if name in schema]
+    return list(tables.meant(list(schema)))
 
 
 def _load(

@@ -1,0 +1,129 @@
+"""Among how many receivers the worst user hides: several messages out may be of one receiver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.audits.answers import Answers
+from anonymatch.counting.posterior import Posterior
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.mixes import exponential_mix_inside
+from anonymatch.measures.users import Range
+from anonymatch.sources.observation import Observation, Passage
+
+__all__ = ["fewest_receivers", "smallest"]
+
+Floats = npt.NDArray[np.float64]
+Receivers = Sequence[Hashable | None]
+
+_PEAK = 1 / math.e  # where -p log2 p is largest
+_TINY = 1e-200  # a scale that is not let further down
+
+
+def smallest(figures: Range) -> Figure:
+    """The smallest figure of all users; there must be one."""
+    low, high = float(figures.low.min()), float(figures.high.min())
+    if np.isnan(figures.value).any():
+        return Figure.between(low, high)
+    return Figure(float(figures.value.min()), low, high)
+
+
+def fewest_receivers(seen: Observation, found: Answers) -> Figure:
+    """As many equally likely receivers as the user hides among who hides among the fewest.
+
+    Chances of messages out are added up over their receiver; to be lost is one more of them. These
+    are behaviours where each has a receiver of its own. There must be a user.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> seen = Observation(graph=am.complete(4), source="", receivers=("x", "x", "y", "y"))
+    >>> round(fewest_receivers(seen, am.audit(seen).answers).value, 9)
+    2.0
+    """
+    messages = smallest(found.users.effective)
+    if seen.receivers is None:
+        return messages
+    if seen.passage is not None:
+        return _through_passage(seen.passage, seen.receivers)
+    if found.chances is None:  # to merge messages never hides anybody better
+        return Figure.between(1.0, messages.high)
+    return _through_graph(found.chances, seen.receivers)
+
+
+# ---- a graph
+
+
+def _through_graph(found: Posterior, receivers: Receivers) -> Figure:
+    graph = found.graph
+    numbers: dict[Hashable | None, int] = {}
+    places = np.array([numbers.setdefault(one, len(numbers)) for one in receivers], dtype=np.int64)
+    keys = graph.rows() * np.int64(len(numbers)) + places[graph.indices]
+    pairs, pair = np.unique(keys, return_inverse=True)
+    chances, margins = (_sums(pair, part, len(pairs)) for part in (found.chances, found.margins))
+    low, high = (np.clip(chances + way * margins, 0.0, 1.0) for way in (-1.0, 1.0))
+    ends = _surprise(low), _surprise(high)
+    over = (low < _PEAK) & (high > _PEAK)
+    top = np.where(over, _PEAK * math.log2(math.e), np.maximum(*ends))
+    bits = (
+        _sums(pairs // len(numbers), part, graph.n_users).clip(0.0)
+        for part in (_surprise(chances), np.minimum(*ends), top)
+    )
+    return smallest(Range(*bits).map(np.exp2))
+
+
+def _sums(places: npt.NDArray[np.int64], values: Floats, number: int) -> Floats:
+    return np.bincount(places, values, number).astype(np.float64)
+
+
+def _surprise(chances: Floats) -> Floats:
+    """-p log2 p, and 0 for 0."""
+    found: Floats = -chances * np.log2(np.where(chances > 0.0, chances, 1.0))
+    return found
+
+
+# ---- a passage
+
+
+def _through_passage(passage: Passage, receivers: Receivers) -> Figure:
+    order = np.argsort(passage.departures, kind="stable")
+    left = passage.departures[order]
+    inside = exponential_mix_inside(passage.arrivals, left).tolist()
+    bits = _bits_inside(inside, [receivers[j] for j in order.tolist()])
+    fewest = float(bits[np.searchsorted(left, passage.arrivals, side="left")].min())
+    slack = 16.0 * (len(left) + 1) * 2.0**-53 * (1.0 + fewest)
+    return Figure(2.0**fewest, 2.0 ** max(fewest - slack, 0.0), 2.0 ** (fewest + slack))
+
+
+def _bits_inside(inside: Sequence[int], receivers: Receivers) -> Floats:
+    """Entropy of who receives a message that is inside just before each departure, in bits.
+
+    The last entry is for messages that are still inside after all departures. With N inside, one
+    leaves now with chance 1/N, and else is as those before the next departure: the chances of all
+    receivers shrink by the same factor, kept apart as a scale, and one of them grows.
+    """
+    shares: dict[Hashable | None, float] = {None: 1.0}  # None: it stays inside
+    scale, bits = 1.0, 0.0
+    found = [0.0]
+    for size, receiver in zip(reversed(inside), reversed(receivers), strict=True):
+        if size == 1:  # nobody else: it is this one
+            shares, scale, bits = {receiver: 1.0}, 1.0, 0.0
+        else:
+            if scale < _TINY:
+                shares, scale = {each: scale * share for each, share in shares.items()}, 1.0
+            later = (size - 1) / size
+            scale *= later
+            before = scale * shares.get(receiver, 0.0)
+            after = before + 1.0 / size
+            shares[receiver] = after / scale
+            bits = later * (bits - math.log2(later)) + _one(after) - _one(before)
+        found.append(max(bits, 0.0))
+    return np.array(found[::-1])
+
+
+def _one(chance: float) -> float:
+    return -chance * math.log2(chance) if chance > 0.0 else 0.0
