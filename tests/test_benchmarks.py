@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "sparse", "estimates", "scale", "growth", "cluster", "csv", "startup",
+    "dense", "posteriors", "sparse", "estimates", "structure", "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def test_flint_is_reached_inside_its_wheel() -> None:
 
 @pytest.mark.usefixtures("_importable")
 def test_growth_is_judged_by_its_exponent() -> None:
-    from benchmarks.growth import CASES, _verdict
+    from benchmarks.scale import CASES, _verdict
 
     case, sizes = CASES["sparse"], (10**3, 10**4, 10**5, 10**6)
 
