@@ -22,12 +22,12 @@ from benchmarks import (
     cluster,
     dense,
     estimates,
-    growth,
     posteriors,
     read_csv,
     scale,
     sparse,
     startup,
+    structure,
 )
 from benchmarks.report import HEADER, Line, Size, summary
 
@@ -36,8 +36,8 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "posteriors": posteriors.lines,
     "sparse": sparse.lines,
     "estimates": estimates.lines,
+    "structure": structure.lines,
     "scale": scale.lines,
-    "growth": growth.lines,
     "cluster": cluster.lines,
     "csv": read_csv.lines,
     "startup": startup.lines,

@@ -1,7 +1,7 @@
 """``python -m benchmarks.cost_table``: predicted times of exact counts on 1 to 10 000 cores.
 
-From the prices of the plan, so nothing is counted. Sums over signs and Ryser's sum are cut into
-chunks and share out evenly; bands, the frontier and the others take one core a block.
+From the prices of the plan, so nothing is counted. Sums over signs, Ryser's sum and long runs of
+the frontier are cut into chunks; bands and the others take one core a block.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from anonymatch.effort import Budget, Effort, in_words, time_in_words
 __all__ = ["Row", "render", "rows"]
 
 CORES = (1, 100, 10_000)
-_SHARED_OUT = ("signs", "ryser")
 _LEAST = 1.0  # seconds: the way to a cluster and back
 _MEMORY = 256 * 2.0**30  # of a large machine
 _RANDOM = [(density, n) for density in (0.1, 0.2, 0.5) for n in (24, 32, 40, 48, 64)]
+_REGULAR = [(3, 100), (3, 140), (4, 80), (5, 56), (5, 64)]
 _BANDS = [(8, 1000), (16, 1000), (20, 1000), (24, 1000), (8, 100_000)]
 
 
@@ -36,22 +36,27 @@ class Row:
     method: str
     seconds: float
     memory: float
+    longest: float | None  # seconds of a chunk
 
     def on(self, cores: int) -> float:
         """Predicted seconds by the clock."""
-        if cores == 1 or self.method not in _SHARED_OUT:
+        if cores == 1 or self.longest is None:
             return self.seconds
-        return max(self.seconds / cores, min(self.seconds, _LEAST))
+        return max(self.seconds / cores, self.longest, min(self.seconds, _LEAST))
 
 
 def rows(
-    random: Sequence[tuple[float, int]] = _RANDOM, bands: Sequence[tuple[int, int]] = _BANDS
+    random: Sequence[tuple[float, int]] = _RANDOM,
+    regular: Sequence[tuple[int, int]] = _REGULAR,
+    bands: Sequence[tuple[int, int]] = _BANDS,
 ) -> Iterator[Row]:
-    """Random graphs by density and users, logs by width and users."""
+    """Random graphs by density or candidates and users, logs by width and users."""
     for density, n in random:
         edges = np.random.default_rng(1).random((n, n)) < density
         graph = am.Graph.from_biadjacency((edges | np.eye(n, dtype=bool)).astype(np.int8))
         yield _row(f"{n} users, density {density:g}", graph)
+    for degree, n in regular:
+        yield _row(f"{n} users, {degree} candidates each", am.random_regular(n, degree, seed=1))
     for width, n in bands:
         yield _row(f"log of {n} users, width {width}", am.band(n, width // 2, width - width // 2))
 
@@ -59,7 +64,13 @@ def rows(
 def _row(what: str, graph: am.Graph) -> Row:
     """The dearest block, for it is nearly all of the price."""
     option = _dearest(graph)
-    return Row(what=what, method=option.method, seconds=option.seconds, memory=option.memory)
+    return Row(
+        what=what,
+        method=option.method,
+        seconds=option.seconds,
+        memory=option.memory,
+        longest=option.longest,
+    )
 
 
 def _dearest(graph: am.Graph) -> Option:

@@ -1,190 +1,160 @@
-"""Blocks, allowed and forced edges of large graphs beside scipy.
+"""How time and memory grow with the users, from a thousand to a million, beside what is documented.
 
-scipy's share is what it offers for the same answer: ``maximum_bipartite_matching`` and
-``connected_components`` of the matched digraph.
+Each size runs in a process of its own, so that its peak of memory is its own too.
 """
 
 from __future__ import annotations
 
-import resource
+import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import partial
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
-from anonymatch.graph import Graph
-from anonymatch.graph.structure import allowed, forced, structure
-from benchmarks.report import Line, Size, faster, plain
-from benchmarks.timing import fresh, race
+import anonymatch as am
+from anonymatch.graph.structure import allowed, forced
+from benchmarks.report import Line, Size, plain
+from benchmarks.structure import graph_of
+from benchmarks.timing import HERE, fresh
 
-__all__ = ["largest_memory", "lines"]
+__all__ = ["CASES", "lines", "measure"]
 
-Ints = npt.NDArray[np.int64]
-
-_SIZES = {"tiny": (100, 1), "quick": (10**5, 3), "full": (10**6, 3)}  # users, rounds
-_EXPONENT = 1.2  # linear, but for what caches do: small graphs fit into them, large ones do not
+_ROUNDS = 3
+_SLACK = 0.2  # of an exponent: small graphs fit into caches, large ones do not
+_SEEN = 2.0  # MiB: what is smaller is lost beside the process itself
+_SHORT = 1.0  # seconds from which one round does
 
 
-def graph_of(rows: Ints, columns: Ints, n: int, rng: np.random.Generator | None = None) -> Graph:
-    """A square graph, with users and behaviours shuffled if ``rng`` is given."""
-    if rng is not None:
-        rows, columns = rng.permutation(n)[rows], rng.permutation(n)[columns]
-    keys = np.unique(rows * n + columns)
-    pairs = scipy.sparse.csr_array(
-        (np.ones(len(keys), dtype=np.int8), (keys // n, keys % n)), shape=(n, n)
-    )
-    return Graph.from_biadjacency(pairs)
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A kind of graph, what is asked of it, and the documented order of the time in the users."""
+
+    name: str
+    graph: Callable[[int], am.Graph]
+    ask: Callable[[am.Graph], Any]
+    order: float
+    sizes: tuple[int, ...]
 
 
-def cases(n: int) -> Iterator[tuple[str, Graph]]:
+def _tens(n: int) -> am.Graph:
+    """A partition: everybody among ten, in no order."""
+    rows = np.repeat(np.arange(n), 10)
+    columns = rows // 10 * 10 + np.tile(np.arange(10), n)
+    inside = columns < n
+    return graph_of(rows[inside], columns[inside], n, np.random.default_rng(1))
+
+
+def _log(n: int) -> am.Graph:
+    """A log by time: a message leaves at most two places before or after it came."""
+    rows = np.repeat(np.arange(n), 5)
+    columns = rows + np.tile(np.arange(-2, 3), n)
+    inside = (columns >= 0) & (columns < n)
+    return graph_of(rows[inside], columns[inside], n)
+
+
+def _sparse(n: int) -> am.Graph:
+    """Three random candidates for each user, the truth among them."""
     rng = np.random.default_rng(1)
     users = np.arange(n)
-
-    def around(shifts: list[int]) -> tuple[Ints, Ints]:
-        rows = np.repeat(users, len(shifts))
-        return rows, (rows + np.tile(shifts, n)) % n
-
-    for degree in (9, 3):
-        rows = np.concatenate((users, np.repeat(users, degree - 1)))
-        columns = np.concatenate((users, rng.integers(0, n, n * (degree - 1))))
-        yield f"random, {degree} edges a user", graph_of(rows, columns, n, rng)
-    yield (
-        "random, 3 edges, no matching",
-        graph_of(np.repeat(users, 3), rng.integers(0, n, 3 * n), n),
-    )
-    permuted = np.concatenate([rng.permutation(n) for _ in range(3)])
-    yield "3-regular", graph_of(np.tile(users, 3), permuted, n)
-    yield "band of 9", graph_of(*around(list(range(9))), n)
-    yield "one cycle", graph_of(*around([0, 1]), n)
-    rows = np.repeat(users, 10)
-    block_columns = rows // 10 * 10 + np.tile(np.arange(10), n)
-    inside = block_columns < n
-    yield "complete tens, shuffled", graph_of(rows[inside], block_columns[inside], n, rng)
-    yield "bad for a greedy start", hard_start(max(n // 500, 20))
-    # scipy takes time quadratic in the users on these: many minutes at the full size.
-    users, n = users[: n // 20], n // 20
-    yield "band of 9, shuffled, 1/20", graph_of(*around(list(range(9))), n, rng)
-    rows, columns = around([0, 1])
-    yield "one cycle, shuffled, 1/20", graph_of(rows, columns, n, rng)
-    yield "path, shuffled, 1/20", graph_of(rows[:-1], columns[:-1], n, rng)
+    rows = np.concatenate((users, np.repeat(users, 2)))
+    columns = np.concatenate((users, rng.integers(0, n, 2 * n)))
+    return graph_of(rows, columns, n, rng)
 
 
-def hard_start(half: int) -> Graph:
-    """A full corner that attracts greedy choices, though only the two diagonals beside it match."""
-    corner = np.arange(half)
-    few = np.arange(8)
-    rows = [np.repeat(corner, half), corner, corner + half, np.repeat(few, half)]
-    columns = [np.tile(corner, half), corner + half, corner, np.tile(corner + half, len(few))]
-    rows.append(np.tile(corner + half, len(few)))
-    columns.append(np.repeat(few + half, half))
-    return graph_of(np.concatenate(rows), np.concatenate(columns), 2 * half)
+def _blocks(graph: am.Graph) -> tuple[int, int]:
+    return allowed(graph).n_edges, len(forced(graph))
 
 
-def by_scipy(matrix: Any) -> tuple[int, int, int, int]:
-    """Matched users, blocks, allowed and forced edges."""
-    n = matrix.shape[0]
-    partner = maximum_bipartite_matching(matrix, perm_type="row")
-    n_matched = int((partner >= 0).sum())
-    if n_matched < n:
-        return n_matched, 0, 0, 0
-    pointed = partner[matrix.indices]
-    digraph = scipy.sparse.csr_matrix((matrix.data, pointed, matrix.indptr), shape=(n, n))
-    n_blocks, labels = connected_components(digraph, connection="strong")
-    same = np.repeat(labels, np.diff(matrix.indptr)) == labels[pointed]
-    single = int((np.bincount(labels) == 1).sum())
-    return n_matched, int(n_blocks), int(same.sum()), single
+def _count(graph: am.Graph) -> float:
+    return am.count(graph, executor=HERE, exact=True, budget=1e4).log
 
 
-def by_anonymatch(graph: Graph) -> tuple[int, int, int, int]:
-    found = structure(graph)
-    if not found.matched:
-        return found.n_matched, 0, 0, 0
-    return found.n_matched, found.n_blocks, allowed(graph).n_edges, len(forced(graph))
+def _chances(graph: am.Graph) -> float:
+    return float(am.posterior(graph, executor=HERE, budget=1e4).chances.sum())
 
 
-def _afresh(graph: Graph) -> tuple[int, int, int, int]:
-    return by_anonymatch(fresh(graph))
+_TO_A_MILLION = (10**3, 10**4, 10**5, 10**6)
+CASES = {
+    "tens": Case("partition into tens: count", _tens, _count, 1.0, _TO_A_MILLION),
+    "tens chances": Case("partition into tens: chances", _tens, _chances, 1.0, _TO_A_MILLION),
+    "log chances": Case("log by time: chances", _log, _chances, 1.0, _TO_A_MILLION),
+    "log": Case("log by time: all digits", _log, _count, 2.0, (10**3, 10**4, 3 * 10**4, 10**5)),
+    "sparse": Case("random, 3 edges: blocks", _sparse, _blocks, 1.0, _TO_A_MILLION),
+}
 
 
 def lines(size: Size) -> Iterator[Line]:
-    n, rounds = _SIZES[size]
-    for number, (name, graph) in enumerate(cases(n)):
-        if number and size == "quick":
+    """A line a size with its memory, and a verdict a case: the fitted exponent."""
+    for name, case in CASES.items():
+        sizes = {"tiny": (100,), "quick": case.sizes[:3], "full": case.sizes}[size]
+        found = [_apart(name, n) for n in sizes]
+        for n, one in zip(sizes, found, strict=True):
+            yield plain(
+                f"{case.name}, {n} users",
+                one["seconds"],
+                goal="",
+                passed=None,
+                note=f"{one['memory']:.0f} MiB at the peak, {one['start']:.0f} at the start",
+            )
+        if size != "tiny":
+            yield _verdict(case, sizes, found)
+
+
+def _verdict(case: Case, sizes: tuple[int, ...], found: list[dict[str, float]]) -> Line:
+    # The smallest size is left out: what every call costs hides the growth there.
+    seconds = _exponent(sizes[1:], [one["seconds"] for one in found[1:]], 0.0)
+    memory = _exponent(sizes[1:], [one["memory"] - one["start"] for one in found[1:]], _SEEN)
+    return plain(
+        f"{case.name}: growth",
+        found[-1]["seconds"],
+        goal=f"<= n^{case.order + _SLACK:g}",
+        passed=max(seconds, memory) <= case.order + _SLACK,
+        note=f"time n^{seconds:.2f}, memory n^{memory:.2f}; documented n^{case.order:g}",
+    )
+
+
+def _exponent(sizes: tuple[int, ...], values: list[float], least: float) -> float:
+    """The slope in logs, of values that are large enough to be seen; 0 if they are too few."""
+    seen = [(n, value) for n, value in zip(sizes, values, strict=True) if value > least]
+    if len(seen) < 2:
+        return 0.0
+    users, amounts = np.log(np.array(seen)).T
+    return float(np.polyfit(users, amounts, 1)[0])
+
+
+def _apart(name: str, n: int) -> dict[str, float]:
+    program = f"from benchmarks.scale import measure; measure({name!r}, {n})"
+    printed: dict[str, float] = json.loads(
+        subprocess.check_output([sys.executable, "-c", program], text=True)
+    )
+    return printed
+
+
+def measure(name: str, n: int) -> None:
+    """Print the best CPU seconds of a case, and the MiB of this process at first and at most."""
+    case = CASES[name]
+    _ = case.ask(case.graph(100))  # what is imported and started once is no growth
+    start = _mebibytes("VmHWM")
+    graph = case.graph(n)
+    best = float("inf")
+    for _ in range(_ROUNDS):
+        again = fresh(graph)
+        begin = time.process_time()
+        case.ask(again)
+        best = min(best, time.process_time() - begin)
+        if best > _SHORT:
             break
-        matrix = scipy.sparse.csr_matrix(graph.to_scipy())
-        timed = race(
-            {
-                "scipy": partial(by_scipy, matrix),
-                "ours": partial(_afresh, graph),
-            },
-            rounds=rounds,
-            patience=20.0,
-        )
-        answer = timed["ours"].answer
-        assert answer == timed["scipy"].answer, name
-        judged = number == 0 and size != "tiny"  # the goal names this graph
-        yield faster(
-            f"blocks: {name}",
-            timed["ours"].seconds,
-            "scipy",
-            timed["scipy"].seconds,
-            5.0 if judged else None,
-            f"{graph.n_users} users, {graph.n_edges} edges, {answer[1]} blocks",
-        )
-    if size == "full":
-        yield _linear(n)
-        yield _memory(n)
+    print(json.dumps({"seconds": best, "memory": _mebibytes("VmHWM"), "start": start}))
 
 
-def _linear(n: int) -> Line:
-    """How time grows with the edges, from a hundredth of the users to all of them."""
-    users = [n // 100, n // 30, n // 10, n // 3, n]
-    graphs = [next(cases(part))[1] for part in users]
-    timed = race({str(k): partial(_afresh, graph) for k, graph in enumerate(graphs)}, rounds=5)
-    edges = np.array([graph.n_edges for graph in graphs])
-    seconds = np.array([timed[str(k)].seconds for k in range(len(graphs))])
-    exponent = float(np.polyfit(np.log(edges), np.log(seconds), 1)[0])
-    each = ", ".join(
-        f"{1e9 * s / m:.0f} ns at {m:.1e}" for s, m in zip(seconds, edges, strict=True)
-    )
-    return plain(
-        f"blocks: growth from {users[0]} users",
-        float(seconds[-1]),
-        goal=f"<= edges^{_EXPONENT:g}",
-        passed=exponent <= _EXPONENT,
-        note=f"edges^{exponent:.2f}; an edge takes {each} edges",
-    )
-
-
-def _memory(n: int) -> Line:
-    """The largest memory of a process that makes the graph and does nothing else."""
-    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    program = f"from benchmarks.scale import largest_memory; largest_memory({n})"
-    printed = subprocess.check_output([sys.executable, "-c", program], text=True)
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    peak = float(printed)
-    return plain(
-        f"blocks: memory, {n} users",
-        end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime,
-        goal="<= 2 GiB",
-        passed=peak <= 2.0 if peak else None,
-        note=f"{peak:.2f} GiB for the whole process; the time includes making the graph"
-        if peak
-        else "this system does not say",
-    )
-
-
-def largest_memory(n: int) -> None:
-    """Print the GiB that this process has needed at most, 0 where the system does not say."""
-    by_anonymatch(next(cases(n))[1])
-    status = Path("/proc/self/status")  # getrusage would count the memory of the parent
+def _mebibytes(what: str) -> float:
+    """What the system says of this process; 0 where it does not."""
+    status = Path("/proc/self/status")
     text = status.read_text(encoding="ascii") if status.exists() else ""
-    found = [line for line in text.splitlines() if line.startswith("VmHWM")]
-    print(int(found[0].split()[1]) / 2**20 if found else 0)
+    found = [line for line in text.splitlines() if line.startswith(what)]
+    return int(found[0].split()[1]) / 2**10 if found else 0.0

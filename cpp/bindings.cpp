@@ -16,6 +16,7 @@
 #include "anonymatch/edges.hpp"
 #include "anonymatch/factorise.hpp"
 #include "anonymatch/frontier.hpp"
+#include "anonymatch/frontier_split.hpp"
 #include "anonymatch/guided.hpp"
 #include "anonymatch/nesting.hpp"
 #include "anonymatch/ryser.hpp"
@@ -83,6 +84,17 @@ void bind_frontier(nb::module_& m) {
               const nb::gil_scoped_release nogil;
               return am::plan_frontier(block(n_columns, indptr, indices), effort);
           });
+    nb::class_<am::FrontierPart>(m, "FrontierPart")
+        .def("kept", [](const am::FrontierPart& part) { return owned(std::vector(part.kept)); })
+        .def_ro("peak_states", &am::FrontierPart::peak_states)
+        .def_ro("transitions", &am::FrontierPart::transitions);
+    m.def("split_frontier", [block](std::int32_t n_columns, const Ints& indptr, const Ints& indices,
+                                    const Ints& order, double peak_states, double longest,
+                                    double worth, double stretch, std::int32_t parts) {
+        const nb::gil_scoped_release nogil;
+        return am::split_frontier(block(n_columns, indptr, indices), view(order),
+                                  {peak_states, longest, worth, stretch, parts});
+    });
     nb::class_<am::Frontier>(m, "Frontier")
         .def_static("words",
                     [block](std::int32_t n_columns, const Ints& indptr, const Ints& indices,

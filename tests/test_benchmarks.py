@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "sparse", "estimates", "scale", "growth", "cluster", "csv", "startup",
+    "dense", "posteriors", "sparse", "estimates", "structure", "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def test_flint_is_reached_inside_its_wheel() -> None:
 
 @pytest.mark.usefixtures("_importable")
 def test_growth_is_judged_by_its_exponent() -> None:
-    from benchmarks.growth import CASES, _verdict
+    from benchmarks.scale import CASES, _verdict
 
     case, sizes = CASES["sparse"], (10**3, 10**4, 10**5, 10**6)
 
@@ -162,11 +162,14 @@ def test_growth_is_judged_by_its_exponent() -> None:
 def test_the_table_of_costs_shares_out_what_can_be_shared() -> None:
     from benchmarks.cost_table import render, rows
 
-    found = list(rows([(0.5, 36)], [(8, 100)]))
-    dense, log = found
+    found = list(rows([(0.5, 36)], [(5, 52)], [(8, 100)]))
+    dense, sparse, log = found
 
     assert dense.method == "signs"
     assert dense.on(100) == pytest.approx(max(dense.seconds / 100, 1.0))
+    assert sparse.method == "frontier"
+    assert sparse.longest is not None
+    assert sparse.on(10_000) == sparse.longest < sparse.seconds / 10
     assert log.method == "band"
     assert log.on(10_000) == log.seconds
-    assert [line.count("|") for line in render(iter(found))] == [7] * 4
+    assert [line.count("|") for line in render(iter(found))] == [7] * 5

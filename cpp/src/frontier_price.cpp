@@ -47,6 +47,8 @@ Price price_order(const BlockView& block, std::span<const std::int32_t> order) {
     // least.
     const auto layer = [&] {
         states = subsets_between(live, done - gone, std::min(done, done - gone + slack));
+        if (states > price.peak) price.widest = done;
+        price.possible = price.possible && states > 0;
         price.peak = std::max(price.peak, states);
         price.states += states;
     };

@@ -14,6 +14,8 @@ struct Price {
     double peak = 1;
     double states = 0;
     double transitions = 0;
+    std::int32_t widest = 0;  // steps done at the layer with the most states
+    bool possible = true;     // false if some layer has none
 };
 
 /// Upper bounds for a run in this order; infinite beyond frontier_width_limit.

@@ -281,6 +281,7 @@ def doubly_stochastic(
 
 FrontierPlan = _kernels.FrontierPlan
 FRONTIER_WIDTH_LIMIT: int = _kernels.frontier_width_limit
+FrontierPart = _kernels.FrontierPart
 Frontier = _kernels.Frontier
 
 
@@ -291,9 +292,34 @@ def plan_frontier(block: Rows, effort: float) -> FrontierPlan:
     )
 
 
+def split_frontier(
+    block: Rows,
+    order: Ints,
+    *,
+    peak_states: float,
+    longest: float,
+    worth: float,
+    stretch: float,
+    parts: int,
+) -> list[FrontierPart]:
+    """Runs that together do the same as one (cpp/include/anonymatch/frontier_split.hpp)."""
+    found: list[FrontierPart] = _kernels.split_frontier(
+        block.n_behaviours,
+        _ints(block.indptr),
+        _ints(block.indices),
+        _ints(order),
+        peak_states,
+        longest,
+        worth,
+        stretch,
+        parts,
+    )
+    return found
+
+
 def frontier_words(
     block: Rows,
-    plan: FrontierPlan,
+    order: Ints,
     primes: Sequence[int],
     weights: Words | None,
     *,
@@ -305,7 +331,7 @@ def frontier_words(
         block.n_behaviours,
         _ints(block.indptr),
         _ints(block.indices),
-        _ints(plan.order),
+        _ints(order),
         np.asarray(primes, dtype=np.uint64),
         np.empty(0, np.uint64) if weights is None else weights,
         edges,
@@ -313,28 +339,26 @@ def frontier_words(
     )
 
 
-def frontier_reals(block: Rows, plan: FrontierPlan, *, edges: bool, memory: float) -> Frontier:
+def frontier_reals(block: Rows, order: Ints, *, edges: bool, memory: float) -> Frontier:
     """A job over doubles."""
     return Frontier.reals(
         block.n_behaviours,
         _ints(block.indptr),
         _ints(block.indices),
-        _ints(plan.order),
+        _ints(order),
         _weights(block),
         edges,
         _bytes(memory),
     )
 
 
-def frontier_sampler(
-    block: Rows, plan: FrontierPlan, *, size: int, seed: int, memory: float
-) -> Frontier:
+def frontier_sampler(block: Rows, order: Ints, *, size: int, seed: int, memory: float) -> Frontier:
     """A job that draws matchings."""
     return Frontier.sampler(
         block.n_behaviours,
         _ints(block.indptr),
         _ints(block.indices),
-        _ints(plan.order),
+        _ints(order),
         _weights(block),
         size,
         seed,

@@ -37,6 +37,7 @@ class Place:
 
     executor: Executor | None
     width: int
+    abreast: int | None = None  # at most so many on one machine, whatever the executor holds
 
     def adapted(self) -> Place:
         """The same, with pools of processes made fit for shared values."""
@@ -44,7 +45,15 @@ class Place:
         pools = sys.modules.get("concurrent.futures.process")
         if pools is not None and isinstance(executor, pools.ProcessPoolExecutor):
             executor = Processes(executor)
-        return Place(executor, executor.width if isinstance(executor, Remote) else self.width)
+        if not isinstance(executor, Remote):
+            return self
+        return Place(executor, executor.width, None if executor.elsewhere else self.abreast)
+
+    @property
+    def in_flight(self) -> int:
+        """How many groups may be under way."""
+        most = _IN_FLIGHT * self.width
+        return most if self.abreast is None else min(most, self.abreast)
 
     def together(self, each: float | Sequence[float], number: int) -> Iterator[int]:
         """How many of the next chunks go there in one message, by their predicted seconds."""
@@ -124,7 +133,7 @@ class _Loop:
         while more or self._line:
             while (
                 more
-                and self._unfinished < _IN_FLIGHT * width
+                and self._unfinished < self._place.in_flight
                 and len(self._line) < _WAITING * width
                 and not self._ready()
             ):

@@ -61,6 +61,7 @@ class Cluster(Remote):
     def __init__(self, address: str) -> None:
         self.address = address
         self._client = _connect(address)
+        self.elsewhere = not address.startswith("local:")
         self._shared: dict[bytes, Held] = {}
         self._holders: weakref.WeakSet[Shared[Any]] = weakref.WeakSet()
         self._lock = threading.RLock()

@@ -205,13 +205,19 @@ class Effort:
             self._progress(min(self._done, self._total), self._total)
 
     def chunks(
-        self, calls: Iterable[Callable[[], T]], *, each: float | Sequence[float], number: int
+        self,
+        calls: Iterable[Callable[[], T]],
+        *,
+        each: float | Sequence[float],
+        number: int,
+        abreast: int | None = None,
     ) -> Iterator[T]:
         """Results of the calls, in their order; ``each`` is the predicted seconds of every call.
 
-        ``number`` of them are expected; there may be more if all cost the same. Calls are partials
-        of functions at the top of modules over plain values and ``Shared`` ones, so that they can
-        travel and be recorded.
+        ``number`` of them are expected; there may be more if all cost the same. ``abreast``: how
+        many at most run at the same time in this machine's memory. Calls are partials of functions
+        at the top of modules over plain values and ``Shared`` ones, so that they can travel and be
+        recorded.
 
         Raises
         ------
@@ -223,7 +229,7 @@ class Effort:
         run = self._run if number and seconds >= _RECORDS_PAY_FROM else None
         recorder = None if run is None else Recorder(run, seconds / number, number)
         with (
-            self._place(seconds, number) as place,
+            self._place(seconds, number, abreast) as place,
             closing(
                 results(calls, each, number, place=place, recorder=recorder, stop=self.stop)
             ) as all_,
@@ -277,18 +283,18 @@ class Effort:
         return result
 
     @contextmanager
-    def _place(self, seconds: float, number: int) -> Iterator[Place]:
+    def _place(self, seconds: float, number: int, abreast: int | None) -> Iterator[Place]:
         executor = self._executor
         if isinstance(executor, Remote) and seconds < executor.pays_from:
             executor = None
         cores = usable_cores()
         if executor is not None:
-            yield Place(executor, cores)
+            yield Place(executor, cores, abreast)
         elif number < 2 or seconds < _THREADS_PAY_FROM or cores < 2:
             yield Place(None, 1)
         else:
             with ThreadPoolExecutor(cores) as threads:
-                yield Place(threads, cores)
+                yield Place(threads, cores, abreast)
 
 
 def _finish(recorder: Recorder | None) -> None:

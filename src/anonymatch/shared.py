@@ -163,10 +163,13 @@ class Remote(Executor):
         How much work is worth a message; chunks go there together until they take so long.
     pays_from : float
         Predicted seconds of work below which it is quicker to do it here.
+    elsewhere : bool
+        Whether workers may have machines of their own.
     """
 
     task_seconds = 0.1
     pays_from = 0.0
+    elsewhere = False
 
     @property
     def width(self) -> int:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Stop", "Stopped", "byte_of_work", "heard"]
+__all__ = ["Stop", "Stopped", "byte_of_work", "check_work", "heard"]
 
 T = TypeVar("T")
 
@@ -92,3 +92,10 @@ def byte_of_work() -> bytearray | None:
     """
     stop = _running.get()
     return None if stop is None else stop.byte
+
+
+def check_work() -> None:
+    """Raise Stopped if the call under way shall end: for calls that look in Python."""
+    stop = _running.get()
+    if stop is not None:
+        stop.check()

@@ -24,6 +24,7 @@ from anonymatch.shared import Shared
 DENSE = am.random_density(23, 0.5, seed=3)
 HARD = am.random_density(60, 0.3, seed=3)  # beyond exact reach with a small budget
 SPARSE = am.random_regular(40, 4, seed=3)
+LITTLE = am.Budget(memory=1e6)  # for it: work in parts
 
 
 def weighted(graph: am.Graph) -> am.Graph:
@@ -43,6 +44,8 @@ ASKED: dict[str, Callable[[Executor | None], Any]] = {
     "minors": lambda e: am.minors(DENSE.take(range(12), range(12)), executor=e).tolist(),
     "ryser": by_ryser,
     "frontier": lambda e: am.count(SPARSE, method="frontier", executor=e).value,
+    "parts": lambda e: am.count(SPARSE, method="frontier", budget=LITTLE, executor=e).value,
+    "chances by parts": lambda e: am.posterior(SPARSE, budget=LITTLE, executor=e).chances.tolist(),
     "estimate": lambda e: am.count(HARD, budget=0.4, executor=e).low,
     "estimated chances": lambda e: am.posterior(HARD, budget=0.4, executor=e).chances.tolist(),
     "promise": lambda e: am.count(
@@ -83,7 +86,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
         yield made
 
 
-@pytest.mark.parametrize("name", ["count", "posterior", "estimate", "estimated chances"])
+@pytest.mark.parametrize("name", ["count", "posterior", "parts", "estimate", "estimated chances"])
 def test_processes_give_the_same_bits(name: str, pool: Executor) -> None:
     assert ASKED[name](pool) == ASKED[name](None)
 

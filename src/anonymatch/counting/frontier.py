@@ -15,9 +15,17 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.block import Block
-from anonymatch.counting.moduli import combine, primes, residues, words_for
+from anonymatch.counting.frontier_parts import (
+    ABREAST,
+    Parts,
+    Real,
+    per_transition,
+    split,
+    words_job,
+)
+from anonymatch.counting.moduli import combine, words_for
 from anonymatch.counting.solution import Chances, Floats, Objects, Solution
-from anonymatch.effort import CHUNK_SECONDS, Effort
+from anonymatch.effort import CHUNK_SECONDS, Budget, Effort
 
 __all__ = [
     "FrontierWay",
@@ -31,12 +39,10 @@ __all__ = [
 
 Values = TypeVar("Values", Floats, Objects)
 
-# Measured on one core: seconds a transition, and what each further word of a value adds.
-_TRANSITION = 4e-9
-_WORD = 0.4e-9
-_EDGES = 2.2  # all edge counts against one count
 _LITTLE = 0.01  # search effort where the first orders are too wide
 _WORTH = 30.0  # predicted seconds that a search of full effort is fit for
+_SPLIT_FROM = 4.0  # predicted seconds from which parts run side by side
+_PART = 3e-4  # seconds that a part takes besides
 _HOPELESS = 4 * _native.FRONTIER_WIDTH_LIMIT
 _FAR_FROM_NARROW = 16 * _native.FRONTIER_WIDTH_LIMIT  # contraction narrows no order that much
 _LARGEST_DOUBLE = 1023  # bits
@@ -50,18 +56,45 @@ class FrontierWay:
     block: Block
     transposed: bool
     plan: _native.FrontierPlan
+    parts: Parts | None = None  # instead of one run
 
     @property
     def feasible(self) -> bool:
         return bool(self.plan.feasible)
 
     def seconds(self, words: int, *, edges: bool) -> float:
-        return self.plan.transitions * _per_transition(words) * (_EDGES if edges else 1.0)
+        each = per_transition(words, edges=edges)
+        if self.parts is None:
+            return float(self.plan.transitions * each)
+        return sum(self.parts.transitions) * each + len(self.parts.kept) * _PART
+
+    def longest(self, words: int, *, edges: bool) -> float | None:
+        """Seconds of the longest part."""
+        if self.parts is None:
+            return None
+        return max(self.parts.transitions) * per_transition(words, edges=edges) + _PART
 
     def memory(self, words: int, *, edges: bool) -> float:
-        if edges:
-            return float(self.plan.least_edge_bytes(words))
-        return float(self.plan.count_bytes(words))
+        plan = self.plan
+        whole = float(plan.least_edge_bytes(words) if edges else plan.count_bytes(words))
+        if self.parts is None:
+            return whole
+        abreast = min(len(self.parts.kept), ABREAST)
+        return whole * abreast * self.parts.peak_states / plan.peak_states
+
+    def within(self, budget: Budget, words: int, *, edges: bool) -> FrontierWay:
+        """The same in parts where one run would be long, or take more memory than there is."""
+        seconds, needed = self.seconds(words, edges=edges), self.memory(words, edges=edges)
+        if self.block.optional or (seconds <= _SPLIT_FROM and needed <= budget.memory):
+            return self
+        parts = split(
+            self.block,
+            self.plan,
+            seconds=seconds,
+            share=budget.memory / ABREAST / needed,
+            reached=seconds <= budget.seconds,
+        )
+        return self if len(parts.kept) == 1 else replace(self, parts=parts)
 
 
 def find_way(block: Block, rival: float = math.inf) -> FrontierWay:
@@ -98,15 +131,11 @@ def solve(
         words = words_for(bits)
 
         def total() -> int:
-            job = _words_job(way, words, edges=False, memory=memory)
-            _run(job, way.seconds(words, edges=False), words, effort)
-            return combine(job.count_words(), words)[0]
+            return _exact(way, words, edges=False, memory=memory, effort=effort)[0]
 
         def minors() -> Objects:
-            job = _words_job(way, words, edges=True, memory=memory)
-            _run(job, way.seconds(words, edges=True), words, effort)
             values: Objects = np.empty(block.n_edges, dtype=object)
-            values[:] = combine(job.edge_words(), words)
+            values[:] = _exact(way, words, edges=True, memory=memory, effort=effort)
             return _back(way, values)
 
         if block.weights is not None:
@@ -119,10 +148,8 @@ def solve(
         )
 
     def real() -> tuple[float, float]:
-        job = _native.frontier_reals(way.block, way.plan, edges=False, memory=memory)
-        _run(job, way.seconds(1, edges=False), 1, effort)
-        mantissa, exponent = job.count_real()
-        return math.log(mantissa) + exponent * _LN2, _rounding(block)
+        found = _real(way, way.block, edges=False, memory=memory, effort=effort)
+        return math.log(found.mantissa) + found.exponent * _LN2, _rounding(way)
 
     return Solution(
         block,
@@ -131,24 +158,23 @@ def solve(
     )
 
 
-def proven_bits(way: FrontierWay, block: Block, effort: Effort) -> float:
+def proven_bits(way: FrontierWay, effort: Effort) -> float:
     """A sharp bound on log2 of the count, from one run over doubles with its proven error."""
-    if way.block.weights is not None and max(way.block.weights).bit_length() > _LARGEST_DOUBLE:
+    block = way.block
+    if block.weights is not None and max(block.weights).bit_length() > _LARGEST_DOUBLE:
         effort.advance(way.seconds(1, edges=False))
         return math.inf
-    job = _native.frontier_reals(
-        replace(way.block, weights=_as_floats(way.block)), way.plan, edges=False, memory=math.inf
-    )
-    _run(job, way.seconds(1, edges=False), 1, effort)
-    _, exponent = job.count_real()
-    return float(exponent + 1) + 2 * _rounding(block)
+    weights = None if block.weights is None else block.weights.astype(np.float64)
+    doubles = replace(block, weights=weights)
+    found = _real(way, doubles, edges=False, memory=math.inf, effort=effort)
+    return found.exponent + 1 + 2 * _rounding(way)
 
 
 def sample(
     way: FrontierWay, block: Block, *, size: int, seed: int, memory: float, effort: Effort
 ) -> npt.NDArray[np.int32]:
     """``size`` matchings, each a row: the behaviour of every user."""
-    job = _native.frontier_sampler(way.block, way.plan, size=size, seed=seed, memory=memory)
+    job = _native.frontier_sampler(way.block, way.plan.order, size=size, seed=seed, memory=memory)
     _run(job, way.seconds(1, edges=True), 1, effort)
     rows = job.samples().reshape(size, block.n_users)
     if not way.transposed:
@@ -158,21 +184,32 @@ def sample(
     return matchings
 
 
-def _per_transition(words: int) -> float:
-    return _TRANSITION + _WORD * (words - 1)
+def _exact(
+    way: FrontierWay, words: int, *, edges: bool, memory: float, effort: Effort
+) -> list[int]:
+    order = way.plan.order
+    if way.parts is not None:
+        return way.parts.exact(
+            way.block, order, words=words, edges=edges, memory=memory, effort=effort
+        )
+    job = words_job(way.block, order, words, edges=edges, memory=memory)
+    _run(job, way.seconds(words, edges=edges), words, effort)
+    return combine(job.edge_words() if edges else job.count_words(), words)
 
 
-def _words_job(way: FrontierWay, words: int, *, edges: bool, memory: float) -> _native.Frontier:
-    weights = None if way.block.weights is None else residues(way.block.weights, words)
-    return _native.frontier_words(
-        way.block, way.plan, primes(words - 1), weights, edges=edges, memory=memory
-    )
+def _real(way: FrontierWay, block: Block, *, edges: bool, memory: float, effort: Effort) -> Real:
+    order = way.plan.order
+    if way.parts is not None:
+        return way.parts.real(block, order, edges=edges, memory=memory, effort=effort)
+    job = _native.frontier_reals(block, order, edges=edges, memory=memory)
+    _run(job, way.seconds(1, edges=edges), 1, effort)
+    return Real(*job.count_real(), job.posteriors() if edges else None)
 
 
 def _posteriors(way: FrontierWay, memory: float, effort: Effort) -> Chances:
-    job = _native.frontier_reals(way.block, way.plan, edges=True, memory=memory)
-    _run(job, way.seconds(1, edges=True), 1, effort)
-    return _back(way, job.posteriors()), _rounding(way.block)
+    found = _real(way, way.block, edges=True, memory=memory, effort=effort)
+    assert found.chances is not None
+    return _back(way, found.chances), _rounding(way)
 
 
 def _back(way: FrontierWay, values: Values) -> Values:
@@ -196,7 +233,7 @@ def _run(job: _native.Frontier, seconds: float, words: int, effort: Effort) -> N
 
     Predictions are upper bounds, so what is left at the end is told at once.
     """
-    each = _per_transition(words)
+    each = per_transition(words, edges=False)
     told = 0.0
     while not job.run(CHUNK_SECONDS / each):
         done = min(job.transitions_done * each, seconds)
@@ -205,10 +242,10 @@ def _run(job: _native.Frontier, seconds: float, words: int, effort: Effort) -> N
     effort.advance(seconds - told)
 
 
-def _as_floats(block: Block) -> Floats | None:
-    return None if block.weights is None else block.weights.astype(np.float64)
+def _rounding(way: FrontierWay) -> float:
+    """Proven relative error of the programme over doubles (cpp/include/anonymatch/frontier.hpp).
 
-
-def _rounding(block: Block) -> float:
-    """Proven relative error of the programme over doubles (cpp/include/anonymatch/frontier.hpp)."""
-    return 2.1 * (block.n_edges + 1100) * 2.0**-53
+    Of parts: their chances and their counts are rounded, and so are two sums of as many terms.
+    """
+    one = 2.1 * (way.block.n_edges + 1100) * 2.0**-53
+    return one if way.parts is None else 2 * one + 2.1 * len(way.parts.kept) * 2.0**-53

@@ -37,7 +37,6 @@ _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: with
 _WORTH = 0.5  # seconds below which chances are rather left open than estimated
 _CLOSE_CHANCE = 0.01  # half-width of a chance
 _ESTIMATE_BYTES = 500.0  # an edge
-_CUT = ("signs", "ryser")  # methods that run as chunks, each recorded
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
 
@@ -87,7 +86,7 @@ class Job:
         """The option with its answers recorded where the method cannot be cut into chunks."""
         if option.rounded is not None:
             option = replace(option, rounded=self._recorded(option.rounded))
-        if option.method in _CUT:
+        if option.longest is not None:  # its chunks are
             return option
         what = (option.method, option.why, option.seconds)
         return replace(

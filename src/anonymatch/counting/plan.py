@@ -23,7 +23,7 @@ from anonymatch.counting.contract import Contracted, contract
 from anonymatch.counting.near_complete import near_complete
 from anonymatch.counting.rank_one import RankOne, rank_one
 from anonymatch.counting.solution import Chances, Objects, Solution
-from anonymatch.effort import Budget, Effort
+from anonymatch.effort import CHUNK_SECONDS, Budget, Effort
 from anonymatch.errors import InputError
 from anonymatch.wording import several
 
@@ -52,6 +52,7 @@ class Option:
     seconds: float
     memory: float
     solve: Callable[[], Solution]
+    longest: float | None = None  # predicted seconds of its longest chunk, if it is cut into chunks
     run: partial[Found | None] | None = None  # the long part, a chunk
     take: Callable[[Found | None], Solution] | None = None  # what becomes of its result
     rounded: Option | None = None  # for counts: the same over doubles with a proven error
@@ -277,6 +278,7 @@ def _signs(block: Block, context: Context, best: float) -> Option | None:
         seconds=signs.seconds(block, edges=context.edges),
         memory=2.0**20,
         solve=lambda: signs.solve(block, bits=bits, effort=context.effort),
+        longest=CHUNK_SECONDS,
     )
 
 
@@ -285,7 +287,7 @@ def _frontier(block: Block, context: Context, best: float) -> Option | None:
     if not way.feasible:
         return None
     bits = block_bits(block) if block.exact else 64.0
-    return _along(way, block, bits, context)
+    return _along(way, block, bits, context, best)
 
 
 def _subset(block: Block, context: Context, best: float) -> Option | None:
@@ -346,13 +348,19 @@ def _ryser(block: Block, context: Context, best: float) -> Option | None:
         solve=lambda: Solution(
             block, total=lambda: ryser.total(way, bits=bits, effort=context.effort)
         ),
+        longest=CHUNK_SECONDS,
     )
 
 
-def _along(way: frontier.FrontierWay, block: Block, bits: float, context: Context) -> Option:
+def _along(
+    way: frontier.FrontierWay, block: Block, bits: float, context: Context, best: float
+) -> Option:
     exact_words = frontier.words_for(bits)
     words = 1 if context.edges and block.weights is None else exact_words
+    if way.seconds(words, edges=context.edges) <= best:
+        way = way.within(context.budget, words, edges=context.edges)
     seconds = way.seconds(words, edges=context.edges)
+    in_parts = f", in {len(way.parts.kept)} parts" if way.parts else ""
     sharpen = exact_words > _SHARPEN_FROM
     if sharpen and words > 1:
         seconds += way.seconds(1, edges=False)
@@ -360,17 +368,18 @@ def _along(way: frontier.FrontierWay, block: Block, bits: float, context: Contex
     def solve() -> Solution:
         proven = bits
         if sharpen and words > 1:
-            proven = min(bits, frontier.proven_bits(way, block, context.effort))
+            proven = min(bits, frontier.proven_bits(way, context.effort))
         return frontier.solve(
             way, block, bits=proven, memory=context.budget.memory, effort=context.effort
         )
 
     return Option(
         method="frontier",
-        why=f"at most {several(way.plan.width, 'open behaviour')} at once",
+        why=f"at most {several(way.plan.width, 'open behaviour')} at once{in_parts}",
         seconds=seconds,
         memory=way.memory(words, edges=context.edges),
         solve=solve,
+        longest=way.longest(words, edges=context.edges),
     )
 
 
@@ -404,10 +413,11 @@ def _after_contraction(
                 seconds=signs.seconds(small.block, edges=context.edges),
                 memory=2.0**20,
                 solve=lambda: signs.solve(small.block, bits=bits, effort=context.effort),
+                longest=CHUNK_SECONDS,
             )
         )
     if way.feasible:
-        inner.append(_along(way, small.block, max(bits, 1.0), context))
+        inner.append(_along(way, small.block, max(bits, 1.0), context, best))
     return [
         replace(
             option,
