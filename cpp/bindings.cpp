@@ -205,6 +205,9 @@ void bind_signs(nb::module_& m) {
     m.def("supported", &am::supported);
     m.def("best_isa", &am::best_isa);
     m.def("signs_units", &am::signs_units);
+    m.def("signs_factors", [](const Array<std::uint32_t>& matrix, int n) {
+        return am::signs_factors(view(matrix), n);
+    });
     m.def("signs_count", bound(am::signs_count, false));
     m.def("signs_minors", bound(am::signs_minors, true));
     m.def("signs_rounding", &am::signs_rounding);

@@ -1,7 +1,7 @@
 // Which path of signs.hpp runs.
 #include <cassert>
 
-#include "signs_problem.hpp"
+#include "signs_packing.hpp"
 
 namespace anonymatch {
 
@@ -29,6 +29,10 @@ Isa best_isa() noexcept {
 
 std::uint64_t signs_units(int n) noexcept {
     return n - 1 <= detail::unit_bits ? 1 : std::uint64_t{1} << (n - 1 - detail::unit_bits);
+}
+
+int signs_factors(std::span<const std::uint32_t> matrix, int n) noexcept {
+    return detail::pack(detail::SignsProblem(matrix, n)).factors();
 }
 
 void signs_count(std::span<const std::uint32_t> matrix, int n, std::uint64_t first,

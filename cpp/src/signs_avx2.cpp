@@ -47,6 +47,7 @@ struct Lanes256 {
     static Vector high64(Vector a) noexcept { return multiply32(upper(a), _mm256_set1_epi32(1)); }
 
     struct Sum {
+        static constexpr std::uint64_t flush_after = 128;
         Vector low, middle, high, biases;
 
         Sum() noexcept : low(_mm256_setzero_si256()), middle(low), high(low), biases(low) {}
@@ -87,6 +88,7 @@ struct Lanes256 {
     // The product of three factors lane by lane: |X Y| < 2^102 is split at 2^64, and a sum of 2^11
     // numbers below 2^115 each has room in 128 bits.
     struct LongSum {
+        static constexpr std::uint64_t flush_after = 128;
         std::array<i128, 4> low{};
         std::array<i128, 4> high{};
 
@@ -110,6 +112,31 @@ struct Lanes256 {
                 total += __builtin_parityll(position) ? -part : part;
             }
             *this = LongSum();
+        }
+    };
+
+    // The product of four factors lane by lane, each pair below 2^102.
+    struct LongestSum {
+        static constexpr std::uint64_t flush_after = 128;
+        Total sum;
+
+        void add(Vector x, Vector y, Vector z, Vector w, bool minus) noexcept {
+            alignas(32) std::array<std::array<std::int64_t, 4>, 4> lanes;
+            _mm256_store_si256(reinterpret_cast<__m256i*>(lanes[0].data()), x);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(lanes[1].data()), y);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(lanes[2].data()), z);
+            _mm256_store_si256(reinterpret_cast<__m256i*>(lanes[3].data()), w);
+            for (std::size_t position = 0; position < 4; ++position) {
+                i128 left = static_cast<i128>(lanes[0][position]) * lanes[1][position];
+                const i128 right = static_cast<i128>(lanes[2][position]) * lanes[3][position];
+                if (minus != (__builtin_parityll(position) != 0)) left = -left;
+                sum += Total(left) * Total(right);
+            }
+        }
+
+        void flush(Total& total) noexcept {
+            total += sum;
+            *this = LongestSum();
         }
     };
 };

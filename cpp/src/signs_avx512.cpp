@@ -50,7 +50,9 @@ struct Lanes512 {
     static Vector low64(Vector a) noexcept { return _mm512_mul_epi32(a, _mm512_set1_epi32(1)); }
     static Vector high64(Vector a) noexcept { return _mm512_srai_epi64(a, 32); }
 
+    // A block adds 16 numbers below 2^53 to each part of a sum, so 128 blocks stay below 2^64.
     struct Sum {
+        static constexpr std::uint64_t flush_after = 128;
         Vector low, high, biases;
 
         Sum() noexcept : low(_mm512_setzero_si512()), high(low), biases(low) {}
@@ -82,6 +84,7 @@ struct Lanes512 {
     // |X Y| has two limbs of 52 bits and its sign goes to Z, which is made positive as above:
     // sum X Y Z = sum |X Y| Z' - 2^51 sum |X Y|. A middle limb grows by less than 2^53 a term.
     struct LongSum {
+        static constexpr std::uint64_t flush_after = 128;
         Vector low, middle, high, bias_low, bias_high;
 
         LongSum() noexcept
@@ -123,6 +126,57 @@ struct Lanes512 {
                 total += __builtin_parityll(position) ? -part : part;
             }
             *this = LongSum();
+        }
+    };
+
+    // |X Y| |Z W| has four limbs, each below 3 2^52 before carries, and its sign is that of all four.
+    // A block adds 16 of them to each part, so 32 blocks stay below 2^63.
+    struct LongestSum {
+        static constexpr std::uint64_t flush_after = 32;
+        Vector limbs[4];
+
+        LongestSum() noexcept {
+            for (Vector& limb : limbs) limb = _mm512_setzero_si512();
+        }
+
+        void add(Vector x, Vector y, Vector z, Vector w, bool minus) noexcept {
+            const Vector zero = _mm512_setzero_si512();
+            const Vector signs = _mm512_ternarylogic_epi64(_mm512_xor_si512(x, y), z, w, 0x96);
+            const __mmask8 odd = _mm512_movepi64_mask(signs);
+            const auto negative = static_cast<__mmask8>(minus ? ~odd : odd);
+            const auto positive = static_cast<__mmask8>(~negative);
+            x = _mm512_abs_epi64(x);
+            y = _mm512_abs_epi64(y);
+            z = _mm512_abs_epi64(z);
+            w = _mm512_abs_epi64(w);
+            const Vector a = _mm512_madd52lo_epu64(zero, x, y);
+            const Vector b = _mm512_madd52hi_epu64(zero, x, y);
+            const Vector c = _mm512_madd52lo_epu64(zero, z, w);
+            const Vector d = _mm512_madd52hi_epu64(zero, z, w);
+            Vector first = _mm512_madd52hi_epu64(zero, a, c);
+            Vector second = _mm512_madd52hi_epu64(zero, a, d);
+            first = _mm512_madd52lo_epu64(first, a, d);
+            second = _mm512_madd52hi_epu64(second, b, c);
+            first = _mm512_madd52lo_epu64(first, b, c);
+            second = _mm512_madd52lo_epu64(second, b, d);
+            const Vector parts[4] = {_mm512_madd52lo_epu64(zero, a, c), first, second,
+                                     _mm512_madd52hi_epu64(zero, b, d)};
+            for (std::size_t k = 0; k < 4; ++k) {
+                limbs[k] = _mm512_mask_add_epi64(limbs[k], positive, limbs[k], parts[k]);
+                limbs[k] = _mm512_mask_sub_epi64(limbs[k], negative, limbs[k], parts[k]);
+            }
+        }
+
+        void flush(Total& total) noexcept {
+            for (std::size_t k = 0; k < 4; ++k) {
+                alignas(64) std::array<std::int64_t, 8> part;
+                _mm512_store_si512(part.data(), limbs[k]);
+                i128 sum = 0;
+                for (std::size_t position = 0; position < 8; ++position)
+                    sum += __builtin_parityll(position) ? -part[position] : part[position];
+                total += Total(sum) << static_cast<int>(52 * k);
+            }
+            *this = LongestSum();
         }
     };
 };

@@ -9,7 +9,7 @@
 // Either factor is made positive by adding 2^51, so that unsigned products can be summed:
 //     sum X Y = sum X' Y' - 2^51 (sum X' + sum Y') + 2^102 terms,    X' = 2^51 +- X, Y' = 2^51 + Y,
 // and the last part cancels because as many positions of a vector count +1 as -1. Matrices too heavy
-// for two factors take three.
+// for two factors take three or four.
 
 template <class Lanes>
 struct Blocks {
@@ -18,9 +18,6 @@ struct Blocks {
     static constexpr int block_column = Lanes::columns;
     static constexpr int first_outer = Lanes::columns + 2;
     static constexpr std::size_t most_outer = static_cast<std::size_t>(unit_bits - first_outer);
-    // A block adds 16 numbers below 2^53 to each sum, so 128 blocks stay below 2^64.
-    static constexpr std::uint64_t flush_after = 128;
-
     // Plain arrays: the members of std::array would be compiled without the vector instructions.
     Vector sums[signs_largest_n];
     Vector shift[signs_largest_n][terms - 1];  // terms 1, 2, 3 less term 0
@@ -122,10 +119,8 @@ struct Blocks {
         }
     }
 
-    template <std::size_t left, std::size_t right, std::size_t third>
-    void add_terms(typename Lanes::Sum& sum, bool odd) const noexcept
-        requires(third == 0)
-    {
+    template <std::size_t left, std::size_t right>
+    void add_terms(typename Lanes::Sum& sum, bool odd) const noexcept {
         for (std::size_t term = 0; term < terms; ++term) {
             const auto x = factor<left>(0, term);
             const auto y = factor<right>(left, term);
@@ -137,12 +132,12 @@ struct Blocks {
         }
     }
 
-    template <std::size_t left, std::size_t right, std::size_t third>
+    template <std::size_t left, std::size_t right>
     void add_terms(typename Lanes::LongSum& sum, bool odd) const noexcept {
         for (std::size_t term = 0; term < terms; ++term) {
             const auto x = factor<left>(0, term);
             const auto y = factor<right>(left, term);
-            const auto z = factor<third>(left + right, term);
+            const auto z = factor<4>(left + right, term);
             const bool minus = odd != (term == 1 || term == 2);
             sum.add(x.first, y.first, z.first, minus);
             sum.add(x.second, y.second, z.second, !minus);
@@ -151,7 +146,22 @@ struct Blocks {
         }
     }
 
-    template <std::size_t left, std::size_t right, std::size_t third = 0>
+    template <std::size_t left, std::size_t right>
+    void add_terms(typename Lanes::LongestSum& sum, bool odd) const noexcept {
+        for (std::size_t term = 0; term < terms; ++term) {
+            const auto x = factor<left>(0, term);
+            const auto y = factor<right>(left, term);
+            const auto z = factor<4>(left + right, term);
+            const auto w = factor<4>(left + right + 4, term);
+            const bool minus = odd != (term == 1 || term == 2);
+            sum.add(x.first, y.first, z.first, w.first, minus);
+            sum.add(x.second, y.second, z.second, w.second, !minus);
+            sum.add(x.third, y.third, z.third, w.third, !minus);
+            sum.add(x.fourth, y.fourth, z.fourth, w.fourth, minus);
+        }
+    }
+
+    template <std::size_t left, std::size_t right, class Sum = typename Lanes::Sum>
     void run(const SignsProblem& problem, const Packing& packing, Range units,
              Total& total) noexcept {
         const auto n = static_cast<std::size_t>(problem.n);
@@ -159,12 +169,11 @@ struct Blocks {
         for (std::uint64_t unit = units[0]; unit < units[1]; ++unit) {
             set_off(problem, packing, unit);
             bool odd = __builtin_parityll(unit) != 0;
-            std::conditional_t<third == 0, typename Lanes::Sum, typename Lanes::LongSum> sum;
+            Sum sum;
             for (std::uint64_t step = 1;; ++step, odd = !odd) {
-                multiply_groups(packing, left + right + third);
-                odd ? add_terms<left, right, third>(sum, true)
-                    : add_terms<left, right, third>(sum, false);
-                if (step % flush_after == 0 || step == steps) sum.flush(total);
+                multiply_groups(packing, left + right + packing.third + packing.fourth);
+                odd ? add_terms<left, right>(sum, true) : add_terms<left, right>(sum, false);
+                if (step % Sum::flush_after == 0 || step == steps) sum.flush(total);
                 if (step == steps) break;
                 const auto column = static_cast<std::size_t>(__builtin_ctzll(step));
                 const Vector* by = change[column];
@@ -187,7 +196,7 @@ bool count_in_lanes(const SignsProblem& problem, Range units,
     blocks.prepare(problem, packing);
     blocks.fill_with_ones();
     Total total;
-    switch (packing.third * 100 + packing.left * 10 + packing.right) {
+    switch (packing.fourth * 1000 + packing.third * 100 + packing.left * 10 + packing.right) {
         case 11:
             blocks.template run<1, 1>(problem, packing, units, total);
             break;
@@ -218,8 +227,11 @@ bool count_in_lanes(const SignsProblem& problem, Range units,
         case 44:
             blocks.template run<4, 4>(problem, packing, units, total);
             break;
+        case 444:
+            blocks.template run<4, 4, typename Lanes::LongSum>(problem, packing, units, total);
+            break;
         default:
-            blocks.template run<4, 4, 4>(problem, packing, units, total);
+            blocks.template run<4, 4, typename Lanes::LongestSum>(problem, packing, units, total);
             break;
     }
     (total << problem.halved).add_to(out);

@@ -9,19 +9,26 @@
 namespace anonymatch::detail {
 
 struct Packing {
-    static constexpr std::size_t most_groups = 12;
+    static constexpr std::size_t most_groups = 16;
 
     std::array<std::size_t, signs_largest_n> rows{};  // in the order of the groups
     std::array<std::size_t, most_groups + 1>
-        ends{};             // group g is rows[ends[g]] .. rows[ends[g + 1] - 1]
-    std::size_t left = 0;   // groups of the first factor, 1 .. 4
-    std::size_t right = 0;  // and of the second, 1 .. left
-    std::size_t third = 0;  // 0, or 4: then all three factors have four groups, some of them empty
+        ends{};              // group g is rows[ends[g]] .. rows[ends[g + 1] - 1]
+    std::size_t left = 0;    // groups of the first factor, 1 .. 4
+    std::size_t right = 0;   // and of the second, 1 .. left
+    std::size_t third = 0;   // 0, or 4: then all factors have four groups, some of them empty
+    std::size_t fourth = 0;  // the same
     bool fits = false;
+
+    /// How many there are; 0 if the rows do not fit.
+    [[nodiscard]] int factors() const noexcept {
+        return !fits ? 0 : fourth != 0 ? 4 : third != 0 ? 3 : 2;
+    }
 };
 
 /// First fit, heaviest row first, into groups whose bounds multiply to less than 2^15; then the
-/// choice of at most four groups for each factor that keeps both, or else three of them, below 2^51.
+/// choice of at most four groups for each factor that keeps both, or else three or four of them, below
+/// 2^51.
 inline Packing pack(const SignsProblem& problem) noexcept {
     const auto n = static_cast<std::size_t>(problem.n);
     Packing packing;
@@ -70,26 +77,32 @@ inline Packing pack(const SignsProblem& problem) noexcept {
     }
     packing.left = best_size;
     packing.right = groups - best_size;
-    if (best_size == 0) {
-        packing.left = packing.right = packing.third = 4;
-        std::array<i128, 3> factor{1, 1, 1};
-        std::array<std::size_t, 3> size{};
-        for (std::size_t group = 0; group < groups;
-             ++group) {  // first fit made the heaviest come first
-            std::size_t lightest = 3;
-            for (std::size_t k = 0; k < 3; ++k)
-                if (size[k] < 4 && (lightest == 3 || factor[k] < factor[lightest])) lightest = k;
+    for (std::size_t factors = 3; best_size == 0; ++factors) {
+        if (factors > 4) return packing;
+        std::array<i128, 4> factor{1, 1, 1, 1};
+        std::array<std::size_t, 4> size{};
+        bool below = groups <= 4 * factors;
+        for (std::size_t group = 0; below && group < groups; ++group) {
+            // First fit made the heaviest come first.
+            std::size_t lightest = factors;
+            for (std::size_t k = 0; k < factors; ++k)
+                if (size[k] < 4 && (lightest == factors || factor[k] < factor[lightest]))
+                    lightest = k;
             factor[lightest] *= product[group];
-            if (factor[lightest] >= limit) return packing;
+            below = factor[lightest] < limit;
             ++size[lightest];
             factor_of[group] = lightest;
         }
+        if (!below) continue;
+        packing.left = packing.right = packing.third = best_size = 4;
+        packing.fourth = factors == 4 ? 4 : 0;
     }
 
     std::size_t filled = 0;
     std::size_t slot = 0;
-    const std::array<std::size_t, 3> sizes{packing.left, packing.right, packing.third};
-    for (std::size_t factor = 0; factor < 3; ++factor) {
+    const std::array<std::size_t, 4> sizes{packing.left, packing.right, packing.third,
+                                           packing.fourth};
+    for (std::size_t factor = 0; factor < 4; ++factor) {
         const std::size_t slots = slot + sizes[factor];
         for (std::size_t group = 0; group < groups; ++group) {
             if (factor_of[group] != factor) continue;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <random>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "check.hpp"
@@ -162,6 +163,22 @@ void paths_agree_on_every_shape(Isa isa) {
                 signs_minors(matrix, n, 0, 1, Isa::portable, expected_cells);
                 CHECK(cells == expected_cells);
             }
+}
+
+void heavy_rows_take_more_factors(Isa isa) {
+    const auto words = [](const Matrix& matrix, int n, Isa path) {
+        std::array<std::uint64_t, 3> out{};
+        signs_count(matrix, n, 0, 1, path, out);
+        return out;
+    };
+    for (const auto& [n, density, heaviest, factors] :
+         {std::tuple{12, 1.0, 1U, 2}, std::tuple{12, 1.0, 600U, 3}, std::tuple{16, 1.0, 600U, 4},
+          std::tuple{16, 1.0, 599U, 4}, std::tuple{17, 1.0, 600U, 0}, std::tuple{36, 0.3, 1U, 3},
+          std::tuple{36, 0.8, 1U, 4}, std::tuple{40, 0.7, 1U, 4}}) {
+        const auto matrix = random_matrix(n, density, heaviest, static_cast<unsigned>(n));
+        CHECK_EQUAL(signs_factors(matrix, n), factors);
+        CHECK(words(matrix, n, isa) == words(matrix, n, Isa::portable));
+    }
 }
 
 void ranges_add_up(Isa isa) {
@@ -325,6 +342,7 @@ int main() {
         one_by_one_and_zero_rows(isa);
         complete_graphs_and_derangements(isa);
         paths_agree_on_every_shape(isa);
+        heavy_rows_take_more_factors(isa);
         ranges_add_up(isa);
         minors_expand_to_the_count(isa);
         floating_sums_keep_their_bound(isa);

@@ -85,6 +85,11 @@ def signs_units(n: int) -> int:
     return int(_kernels.signs_units(n))
 
 
+def signs_factors(matrix: npt.NDArray[np.uint32]) -> int:
+    """Factors that products of rows are kept in: 2 to 4, or 0 if they do not fit vector lanes."""
+    return int(_kernels.signs_factors(_words32(matrix), len(matrix)))
+
+
 def signs_count(
     matrix: npt.NDArray[np.uint32], words: int, first: int, last: int, isa: Isa = best_isa
 ) -> Integers:

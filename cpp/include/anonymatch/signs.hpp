@@ -31,6 +31,10 @@ enum class Isa : std::uint8_t { portable, avx2, avx512 };
 /// Units of the whole job: 1 up to n = 21, then 2^(n-21) units of 2^20 sign vectors each.
 [[nodiscard]] std::uint64_t signs_units(int n) noexcept;
 
+/// Factors below 2^51 that the rows are put together to: 2, 3 or 4, the fewer the faster; 0 if they are
+/// too heavy for vector lanes. `matrix` as for signs_count.
+[[nodiscard]] int signs_factors(std::span<const std::uint32_t> matrix, int n) noexcept;
+
 /// Adds the terms of the units [first, last) to `out`, least significant word first: over all units
 /// 2^(n-1) per(A) modulo 2^(64 out.size()), in two's complement.
 ///
@@ -40,9 +44,8 @@ enum class Isa : std::uint8_t { portable, avx2, avx512 };
 ///
 /// Inside nothing overflows: |r_i| is at most the sum of row i, halved when that sum is even (then
 /// every r_i is even). Rows are grouped so that the product of these bounds stays below 2^15 in
-/// 16-bit lanes and below 2^51 in each of the two or three last factors, whose product is summed
-/// exactly. Matrices below n = 8 or too heavy for that (beyond about 2^140) are counted by 64-bit
-/// words modulo 2^(64 words).
+/// 16-bit lanes and below 2^51 in each of the two to four last factors, whose product is summed
+/// exactly. Matrices below n = 8 or too heavy for that are counted by 64-bit words modulo 2^(64 words).
 void signs_count(std::span<const std::uint32_t> matrix, int n, std::uint64_t first,
                  std::uint64_t last, Isa isa, std::span<std::uint64_t> out) noexcept;
 

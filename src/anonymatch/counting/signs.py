@@ -26,8 +26,8 @@ _MINORS = 14.0  # all minors against one count, in integers
 _POSTERIORS = 6.0  # and in doubles
 _REAL = 2.0  # a count in doubles with its error bound against integers
 _CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
-_LOOSE = 34.0  # a count whose rows do not fit the kernel's lanes, against one whose rows do
-_GROUP, _FACTOR, _GROUPS = 2**15, 2**51, 4  # bounds of a lane and of a factor; lanes of a factor
+# A count by the factors that products of rows are kept in (0: they do not fit vector lanes).
+_BY_FACTORS = {2: 1.0, 3: 1.0, 4: 1.45 if _native.best_isa.name == "avx512" else 2.1, 0: 34.0}
 _LARGEST_ROW = 2**31  # row sums that the kernel takes
 
 
@@ -50,41 +50,7 @@ def seconds(block: Block, *, edges: bool) -> float:
         return _seconds(block, _POSTERIORS)
     if not block.exact:
         return _seconds(block, _REAL)
-    return _seconds(block, 1.0 if _packs(_row_sums(block)) else _LOOSE)
-
-
-def _row_sums(block: Block) -> list[int]:
-    """Of all rows, those of the users that padding adds included; the kernel halves even ones."""
-    weights = np.ones(block.n_edges) if block.weights is None else block.weights.astype(np.float64)
-    sums = np.add.reduceat(weights, block.indptr[:-1]).astype(np.int64).tolist()
-    padded = [*sums, *[block.n_behaviours] * (block.n_behaviours - block.n_users)]
-    return [value // 2 if value % 2 == 0 else value for value in padded]
-
-
-def _packs(sums: list[int]) -> bool:
-    """Whether products of rows fit the lanes of the fast kernel, as it puts them together itself.
-
-    Examples
-    --------
-    >>> _packs([18] * 36), _packs([20] * 40)
-    (True, False)
-    """
-    lanes: list[int] = []
-    for row in sorted((max(value, 1) for value in sums), reverse=True):
-        for k, product in enumerate(lanes):
-            if product * row < _GROUP:
-                lanes[k] *= row
-                break
-        else:
-            lanes.append(row)
-    if len(lanes) > 3 * _GROUPS or lanes[0] >= _GROUP:
-        return False
-    factors, sizes = [1, 1, 1], [0, 0, 0]
-    for product in lanes:
-        k = min((k for k in range(3) if sizes[k] < _GROUPS), key=lambda k: factors[k])
-        factors[k] *= product
-        sizes[k] += 1
-    return max(factors) < _FACTOR
+    return _seconds(block, _BY_FACTORS[_native.signs_factors(_suited(block))])
 
 
 def _seconds(block: Block, counts: float) -> float:
@@ -98,11 +64,12 @@ def solve(block: Block, *, bits: float, effort: Effort) -> Solution:
         return _solve_reals(block, effort)
     n = block.n_behaviours
     matrix = _padded(block).astype(np.uint32)
+    rows = _suited(block)
     words = math.ceil((bits + _padding_bits(block) + n) / 64)
     copies = math.factorial(n - block.n_users)  # orders of the users that padding adds
 
     def total() -> int:
-        call = partial(_count, Shared(np.array, matrix, value=matrix), words)
+        call = partial(_count, Shared(np.array, rows, value=rows), words)
         value = _signed(_gather(call, n, seconds(block, edges=False), effort), words)
         return (value[0] >> (n - 1)) // copies
 
@@ -181,6 +148,15 @@ def _padded(block: Block) -> npt.NDArray[Any]:
     missing = block.n_behaviours - block.n_users
     matrix = block.dense()
     return np.vstack([matrix, np.ones((missing, block.n_behaviours), dtype=matrix.dtype)])
+
+
+def _suited(block: Block) -> npt.NDArray[np.uint32]:
+    """The padded matrix or its transpose: what the kernel counts faster."""
+    matrix = _padded(block).astype(np.uint32)
+    return min(
+        (matrix, np.ascontiguousarray(matrix.T)),
+        key=lambda each: _BY_FACTORS[_native.signs_factors(each)],
+    )
 
 
 def _padding_bits(block: Block) -> float:
