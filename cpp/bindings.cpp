@@ -455,11 +455,11 @@ void bind_estimates(nb::module_& m) {
         .def("run",
              [samples](const am::Worm& job, const Ints& matching, std::uint64_t seed,
                        std::uint64_t index, std::uint64_t number, std::uint64_t worms,
-                       bool matchings, const Bytes& stop) {
+                       bool matchings, const Bytes& stop, std::uint64_t most_steps) {
                  auto found = [&] {
                      const nb::gil_scoped_release nogil;
                      return job.run(view(matching), seed, index, number, worms, matchings,
-                                    stop_flag(stop));
+                                    stop_flag(stop), most_steps);
                  }();
                  return samples(found);
              })
@@ -525,6 +525,8 @@ void bind_nesting(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_kernels, m) {
+    // Threads that the interpreter does not wait for may hold results when it ends: that is no leak.
+    nb::set_leak_warnings(false);
     m.attr("version") = ANONYMATCH_VERSION;
     m.attr("small_behaviours") = am::small_behaviours;
     m.attr("frontier_width_limit") = am::frontier_width_limit;

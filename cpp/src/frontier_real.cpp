@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "frontier_job.hpp"
 #include "frontier_reals.hpp"
@@ -43,12 +44,13 @@ private:
     /// Every matching uses one edge of the row, so the row's sum is the count in the row's own
     /// unit.
     void fill_row(std::int32_t first, std::int32_t last, std::vector<double>& chances) const {
-        std::int64_t unit = through(first).exponent;
+        std::int64_t unit = std::numeric_limits<std::int64_t>::min();
         for (std::int32_t edge = first; edge < last; ++edge)
             if (through(edge).mantissa != 0) unit = std::max(unit, through(edge).exponent);
         double whole = 0;
         for (std::int32_t edge = first; edge < last; ++edge) {
             const auto [mantissa, exponent] = through(edge);
+            if (mantissa == 0) continue;  // in no matching: it stays 0
             const auto shift = static_cast<int>(std::max<std::int64_t>(exponent - unit, -2000));
             whole += chances[static_cast<std::size_t>(edge)] = std::scalbn(mantissa, shift);
         }

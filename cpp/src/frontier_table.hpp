@@ -4,25 +4,25 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
 
-#include "anonymatch/large_vector.hpp"
+#include "pages.hpp"
 
 namespace anonymatch::frontier {
 
-/// Raw growing memory. realloc moves large arrays by remapping pages on Linux, so growing neither
-/// copies nor holds two copies; that is why this is no std::vector.
+/// Raw growing memory. Large arrays are mapped pages: they grow by remapping, which neither copies nor
+/// holds two copies, and go back to the system when they are freed, where malloc would keep them for
+/// the thread that had them. That is why this is no std::vector.
 template <class T>
 class Buffer {
     static_assert(std::is_trivially_copyable_v<T>);
 
 public:
     Buffer() = default;
-    ~Buffer() { std::free(data_); }
+    ~Buffer() { release(); }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
     Buffer(Buffer&& other) noexcept
@@ -40,36 +40,19 @@ public:
 
     void reserve(std::size_t wanted) {
         if (wanted <= capacity_) return;
-        const std::size_t size = capacity_ * sizeof(T);
-        const bool leap = size >= huge_from && size < huge_until;
-        const std::size_t grown =
-            std::max(wanted, leap ? 8 * capacity_ : capacity_ + capacity_ / 2);
-        void* moved = leap ? huge_copy(grown * sizeof(T), size)
-                           : std::realloc(static_cast<void*>(data_), grown * sizeof(T));
+        const std::size_t grown = std::max(wanted, capacity_ + capacity_ / 2);
+        void* moved = resized_pages(data_, capacity_ * sizeof(T), grown * sizeof(T));
         if (moved == nullptr) throw std::bad_alloc();
         data_ = static_cast<T*>(moved);
         capacity_ = grown;
     }
     void release() noexcept {
-        std::free(data_);
+        free_pages(data_, capacity_ * sizeof(T));
         data_ = nullptr;
         capacity_ = 0;
     }
 
 private:
-    static constexpr std::size_t huge_from = std::size_t{1} << 20;
-    static constexpr std::size_t huge_until = std::size_t{32} << 20;
-
-    void* huge_copy(std::size_t bytes, std::size_t used) {
-        void* moved =
-            std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
-        if (moved == nullptr) return nullptr;
-        advise_huge(moved, bytes);
-        std::memcpy(moved, data_, used);
-        std::free(data_);
-        return moved;
-    }
-
     T* data_ = nullptr;
     std::size_t capacity_ = 0;
 };

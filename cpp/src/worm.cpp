@@ -88,11 +88,12 @@ public:
 
     [[nodiscard]] WormSamples run(std::span<const Index> matching, std::uint64_t seed,
                                   std::uint64_t index, std::uint64_t samples, std::uint64_t worms,
-                                  bool keep, StopFlag stop) const {
+                                  bool keep, StopFlag stop, std::uint64_t most_steps) const {
         check(matching);
+        const Random random(seed, index);
         return weighted_.slots.empty()
-                   ? chain(uniform_, matching, Random(seed, index), samples, worms, keep, stop)
-                   : chain(weighted_, matching, Random(seed, index), samples, worms, keep, stop);
+                   ? chain(uniform_, matching, random, samples, worms, keep, stop, most_steps)
+                   : chain(weighted_, matching, random, samples, worms, keep, stop, most_steps);
     }
 
     [[nodiscard]] std::vector<WormSamples> run_together(std::span<const Index> matchings,
@@ -101,7 +102,7 @@ public:
                                                         bool keep, StopFlag stop) const {
         if (matchings.size() % at(n_) != 0) throw std::invalid_argument("not whole matchings");
         if (matchings.size() == at(n_))
-            return {run(matchings, seed, index, samples, worms, keep, stop)};
+            return {run(matchings, seed, index, samples, worms, keep, stop, ~std::uint64_t{0})};
         std::vector<Lane> lanes;
         for (std::size_t first = 0; first < matchings.size(); first += at(n_)) {
             const auto matching = matchings.subspan(first, at(n_));
@@ -214,14 +215,15 @@ private:
 
     template <class Table>
     WormSamples chain(const Table& table, std::span<const Index> matching, Random random,
-                      std::uint64_t samples, std::uint64_t worms, bool keep, StopFlag stop) const {
+                      std::uint64_t samples, std::uint64_t worms, bool keep, StopFlag stop,
+                      std::uint64_t most_steps) const {
         WormSamples result;
         result.counts.assign(indices_.size(), 0);
         std::vector<Index> column_of(matching.begin(), matching.end());
         result.last = column_of;
         for (std::uint64_t sample = 0; sample < samples; ++sample) {
             for (std::uint64_t k = 0; k < worms; ++k)
-                if (!worm(table, column_of, random, stop, result.steps)) return result;
+                if (!worm(table, column_of, random, stop, result.steps, most_steps)) return result;
             note(column_of, keep, result);
         }
         return result;
@@ -230,14 +232,16 @@ private:
     /// False when stopped half way.
     template <class Table>
     bool worm(const Table& table, std::vector<Index>& column_of, Random& random, StopFlag stop,
-              std::uint64_t& steps) const {
+              std::uint64_t& steps, std::uint64_t most_steps) const {
         const auto size = static_cast<std::uint32_t>(n_);
         const auto start =
             static_cast<Index>(Random::below(size, static_cast<std::uint32_t>(random.bits())));
         Index hole = column_of[at(start)];
         if (stop.raised()) return false;
         while (true) {
-            if ((++steps & (steps_between_looks - 1)) == 0 && stop.raised()) return false;
+            if ((++steps & (steps_between_looks - 1)) == 0 &&
+                (stop.raised() || steps >= most_steps))
+                return false;
             if (step(table, column_of, hole, random) == start) return true;
         }
     }
@@ -274,8 +278,8 @@ Worm& Worm::operator=(Worm&&) noexcept = default;
 
 WormSamples Worm::run(std::span<const std::int32_t> matching, std::uint64_t seed,
                       std::uint64_t index, std::uint64_t samples, std::uint64_t worms,
-                      bool keep_matchings, StopFlag stop) const {
-    return job_->run(matching, seed, index, samples, worms, keep_matchings, stop);
+                      bool keep_matchings, StopFlag stop, std::uint64_t most_steps) const {
+    return job_->run(matching, seed, index, samples, worms, keep_matchings, stop, most_steps);
 }
 
 std::vector<WormSamples> Worm::run_together(std::span<const std::int32_t> matchings,

@@ -499,9 +499,13 @@ class Worm:
         worms: int,
         matchings: bool = False,
         stop: bytearray | None = None,
+        most_steps: int = 2**64 - 1,
     ) -> WormSamples:
-        """Samples ``worms`` apart from a perfect matching; the first of them if stopped."""
-        arguments = seed, index, samples, worms, matchings, _stop(stop)
+        """Samples ``worms`` apart from a perfect matching; the first of them if stopped.
+
+        It gives up after about ``most_steps``: worms of some blocks hardly ever close.
+        """
+        arguments = seed, index, samples, worms, matchings, _stop(stop), most_steps
         return self._samples(self._job.run(_ints(matching), *arguments))
 
     def run_together(

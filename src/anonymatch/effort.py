@@ -34,6 +34,7 @@ __all__ = [
     "borders",
     "check_place",
     "in_words",
+    "rounded_up",
     "time_in_words",
     "usable_cores",
 ]
@@ -116,14 +117,28 @@ class Budget:
         """The error that names the predicted cost and how to allow it."""
         cost = in_words(seconds, memory)
         if seconds <= self.seconds:
-            allow = f"budget=Budget(memory={memory:.2g})"
+            allow = f"budget=Budget(memory={rounded_up(memory):g})"
         elif memory <= self.memory:
-            allow = f"budget={seconds:.2g}"
+            allow = f"budget={rounded_up(seconds):g}"
         else:
-            allow = f"budget=Budget(seconds={seconds:.2g}, memory={memory:.2g})"
+            allow = f"budget=Budget(seconds={rounded_up(seconds):g}, memory={rounded_up(memory):g})"
         return BudgetError(
             f"{what} would take {cost}; allow it with {allow}", seconds=seconds, memory=memory
         )
+
+
+def rounded_up(value: float) -> float:
+    """The next number of two digits that is not smaller.
+
+    Examples
+    --------
+    >>> rounded_up(98.2), rounded_up(1234.0), rounded_up(0.0471)
+    (99.0, 1300.0, 0.048)
+    """
+    if not 0.0 < value < math.inf:
+        return value
+    unit = math.floor(math.log10(value)) - 1
+    return float(f"{math.ceil(value / 10.0**unit - 1e-9)}e{unit}")
 
 
 def in_words(seconds: float, memory: float) -> str:

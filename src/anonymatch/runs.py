@@ -166,7 +166,9 @@ class Run(Executor):
         with self._lock, _clear(self.path):
             rows = self._base.execute("SELECT result, checksum FROM chunks WHERE key = ?", (key,))
             found = rows.fetchone()
-        if found is None or found[1] != _checksum(key, found[0]):
+        if found is None or not isinstance(found[0], bytes):
+            return MISSING
+        if found[1] != _checksum(key, found[0]):
             return MISSING
         try:
             return decode(found[0])
@@ -230,11 +232,17 @@ class Run(Executor):
 def _open(path: Path, graph: Rows | None) -> sqlite3.Connection:
     """A connection to a file of this graph and this code, made if there is none."""
     with _clear(path):
-        base = sqlite3.connect(path, timeout=0.0, isolation_level=None, check_same_thread=False)
+        base = sqlite3.connect(
+            path.absolute(),  # ':memory:' is a name like others
+            timeout=0.0,
+            isolation_level=None,
+            check_same_thread=False,
+        )
         try:
             base.execute("PRAGMA trusted_schema = OFF")
+            ((number,),) = base.execute("PRAGMA application_id")
             new = not base.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-            if not new:
+            if not new or number:
                 _check_form(path, base)
             base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = NORMAL")  # enough against kill -9, not for the power
@@ -263,7 +271,7 @@ def _check_form(path: Path, base: sqlite3.Connection) -> None:
     ((number,),) = base.execute("PRAGMA application_id")
     made = base.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     if number != _FORMAT or dict(made) != _TABLES or len(made) != len(_TABLES):
-        raise InputError(f"{path}: this is no run of anonymatch; give the name of a new file")
+        raise _no_run(path)
 
 
 def _check_subject(path: Path, base: sqlite3.Connection, graph: Rows | None) -> None:
@@ -303,13 +311,28 @@ def _in_use(path: Path) -> InputError:
     return InputError(f"{path}: another process is using it; wait for it, or give another file")
 
 
+def _no_run(path: Path) -> InputError:
+    return InputError(
+        f"{path}: this is no run of anonymatch, or a damaged one; name one that --resume made, "
+        "or a new file"
+    )
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(f"{path}: it is damaged; give the name of a new file")
+
+
 @contextmanager
 def _clear(path: Path) -> Iterator[None]:
     """What SQLite has against a file, in one clear line."""
     try:
         yield
+    except UnicodeDecodeError:  # also of what SQLite says itself
+        raise _damaged(path) from None
     except sqlite3.OperationalError as error:
         said = getattr(error, "sqlite_errorname", "")
+        if "UTF-8" in str(error):
+            raise _damaged(path) from None
         if said.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise _in_use(path) from None
         if said.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
@@ -318,8 +341,8 @@ def _clear(path: Path) -> Iterator[None]:
                 "the same command again"
             ) from None
         raise InputError(f"{path}: {error}; give another file") from None
-    except sqlite3.DatabaseError as error:
-        raise InputError(f"{path}: {error}; give the name of a new file") from None
+    except sqlite3.DatabaseError:
+        raise _no_run(path) from None
 
 
 # ---- what is in it
@@ -378,14 +401,20 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
         If there is no such file, or it is no run.
     """
     place = as_path(path)
-    if not place.is_file():
+    if not place.exists():
         raise InputError(f"{place}: there is no such file; --resume makes one")
+    if not place.is_file():
+        raise InputError(f"{place}: this is no file; give the name of a run")
     with _clear(place):
         base = sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)
         try:
             base.execute("PRAGMA trusted_schema = OFF")
             _check_form(place, base)
             return _record(base)
+        except InputError:
+            raise
+        except (TypeError, ValueError, OverflowError):
+            raise _damaged(place) from None
         finally:
             base.close()
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -108,7 +111,46 @@ def test_long_runs_are_split_where_that_costs_little(monkeypatch: pytest.MonkeyP
     assert sum(split.parts.transitions) <= 1.15 * way.plan.transitions
 
 
+def test_edges_in_no_matching_of_a_part_hide_no_others() -> None:
+    """Weights so far apart that a wrong unit for the others of a row would lose them."""
+    draws = np.random.default_rng(1)
+    matrix = SPARSE.to_scipy().toarray() * 10.0 ** draws.integers(-70, 70, (20, 20))
+    graph = am.Graph.from_biadjacency(matrix)
+    whole, parts = (
+        am.posterior(graph, method="frontier", budget=budget) for budget in (None, LITTLE)
+    )
+
+    assert np.abs(whole.chances - parts.chances).max() < 1e-11
+
+
 # ---- where they run
+
+
+_PEAK = """
+import sys, anonymatch as am
+from concurrent.futures import ThreadPoolExecutor
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+graph = am.random_regular(48, 4, seed=1)
+with ThreadPoolExecutor(8) as pool:
+    am.count(graph.take(range(9), range(9)), executor=pool)
+    before = peak()
+    budget = am.Budget(memory=float(sys.argv[1]))
+    am.posterior(graph, method="frontier", budget=budget, executor=pool)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is told by Linux alone")
+def test_parts_stay_within_the_memory() -> None:
+    """Freed layers go back to the system: eight threads would else keep a multiple of it."""
+    allowed = 16 * 2**20
+    done = subprocess.run(
+        [sys.executable, "-c", _PEAK, str(allowed)], capture_output=True, text=True, check=True
+    )
+
+    assert int(done.stdout) < allowed + 24 * 2**20  # beside small arrays and the results
 
 
 def test_no_more_parts_run_than_share_the_memory() -> None:

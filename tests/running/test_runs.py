@@ -290,6 +290,47 @@ def test_damaged_chunks_are_computed_again(damage: str, tmp_path: Path) -> None:
     assert computed(path)[1] == damaged > 0
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE jobs SET number = 'many'",
+        "UPDATE jobs SET each = 'long'",
+        "UPDATE sessions SET began = 'now', predicted = 1",
+        "UPDATE sessions SET computed = x'00'",
+        "UPDATE about SET value = CAST(x'ff' AS TEXT)",
+    ],
+)
+def test_what_is_no_number_is_told_in_one_line(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with am.Run(path, GRAPH) as run:
+        am.count(GRAPH, method="signs", executor=run)
+    with sqlite3.connect(path) as base:
+        base.execute(change)
+    base.close()
+
+    with pytest.raises(am.InputError, match=r"run\.sqlite: it is damaged"):
+        read_run(path)
+
+
+def test_any_name_is_the_name_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with am.Run(":memory:", GRAPH) as run:
+        am.count(GRAPH, method="signs", executor=run)
+
+    assert read_run(":memory:").computed[0] > 0
+    assert (tmp_path / ":memory:").is_file()
+
+
+def test_an_empty_base_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with sqlite3.connect(path) as base:
+        base.execute("PRAGMA application_id = 77")
+    base.close()
+
+    with pytest.raises(am.InputError, match="no run of anonymatch"):
+        am.Run(path, GRAPH)
+
+
 def test_a_run_serves_several_threads(tmp_path: Path) -> None:
     values: list[Any] = []
     with am.Run(tmp_path / "run.sqlite", GRAPH) as run:

@@ -38,10 +38,11 @@ public:
 
     /// `samples` matchings, each `worms` after the one before, from a perfect matching of the block
     /// (std::invalid_argument otherwise). A function of its arguments: to go on, pass `last` and
-    /// another index.
+    /// another index. It gives up after about `most_steps`: worms of some blocks hardly ever close.
     [[nodiscard]] WormSamples run(std::span<const std::int32_t> matching, std::uint64_t seed,
                                   std::uint64_t index, std::uint64_t samples, std::uint64_t worms,
-                                  bool keep_matchings, StopFlag stop = {}) const;
+                                  bool keep_matchings, StopFlag stop = {},
+                                  std::uint64_t most_steps = ~std::uint64_t{0}) const;
 
     /// The same from several matchings, one after another in `matchings`, with the indices from
     /// `index` on: what run() gives for each. Their steps take turns, so that in large blocks the

@@ -20,7 +20,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from anonymatch.cli import words
-from anonymatch.effort import Progress, Stop, in_words
+from anonymatch.effort import Progress, Stop, in_words, rounded_up
 from anonymatch.errors import AnonymatchError, BudgetError, StoppedError
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ T = TypeVar("T")
 
 DONE, MISSED, STOPPED, BAD_INPUT, INTERRUPTED = 0, 1, 1, 2, 130
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
-_WORTH_SAYING = 2**26  # bytes that a user may have forbidden
 _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
 _GRACE = 0.9  # seconds that work which is asked to end may take to say what it has
 
@@ -125,16 +124,18 @@ def _leave() -> NoReturn:
 
 def _over_budget(error: BudgetError) -> str:
     """The refusal in the words of the command line."""
-    what, priced, _ = str(error).partition(" would take ")
+    what, priced, advice = str(error).partition(" would take ")
     if not priced:
         return what
     if math.isinf(error.seconds):
         return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
-    allow = f"--budget {math.ceil(error.seconds)}"
-    if error.memory >= _WORTH_SAYING:
-        allow += f" --memory {math.ceil(10 * error.memory / 2**30) / 10:g}"
+    allow = []
+    if "seconds" in advice or "memory=" not in advice:
+        allow.append(f"--budget {math.ceil(error.seconds)}")
+    if "memory=" in advice:
+        allow.append(f"--memory {rounded_up(error.memory / 2**30):g}")
     cost = in_words(error.seconds, error.memory)
-    return f"{what} would take {cost}; allow it with {allow}"
+    return f"{what} would take {cost}; allow it with {' '.join(allow)}"
 
 
 # ---- what is said

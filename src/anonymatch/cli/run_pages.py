@@ -20,6 +20,8 @@ _WORDS = {
     "counting.signs._minors": "minors by signs",
     "counting.signs._minors_double": "chances by signs",
     "counting.ryser._count": "count by Ryser's sum",
+    "counting.frontier_parts._exact": "counts by frontier, in parts",
+    "counting.frontier_parts._real": "chances by frontier, in parts",
     "counting.guide._tree_draws": "guided draws",
     "counting.guide._path_draws": "plain draws",
     "counting.guide._followed": "weights of chains",
@@ -46,10 +48,12 @@ def run_page(title: str, found: RunRecord, *, top: int) -> list[RenderableType]:
     jobs = found.jobs[::-1] if top == 0 else found.jobs[::-1][:top]
     for job in jobs:
         state = "finished" if job.finished else "open"
-        name = _WORDS.get(job.what, job.what)
+        name = _WORDS.get(job.what) or words.name(job.what)
         table.add_row(name, f"{job.recorded:,}", f"{job.number:,}", state)
     page = [
-        pages.heading(f"{title}: {found.graph}, by anonymatch {found.code}"),
+        pages.heading(
+            f"{title}: {words.name(found.graph)}, by anonymatch {words.name(found.code)}"
+        ),
         pages.figures(lines),
         pages.indented(table),
     ]

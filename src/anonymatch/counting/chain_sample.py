@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from anonymatch.counting.block import Block
 from anonymatch.counting.estimate import Allowance, Sampling
-from anonymatch.counting.guide import Chains
+from anonymatch.counting.guide import Chains, TooSlowError
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
 
@@ -40,7 +40,10 @@ def chain_sample(
     if seconds > allowed.seconds:
         return None
     effort.expect(seconds)
-    drawn = sampling.chains.matchings(each, effort)
+    try:
+        drawn = sampling.chains.matchings(each, effort)
+    except TooSlowError:
+        return None
     order = np.random.default_rng([*seed, 7]).permutation(each * number)[:size]
     matchings: Matchings = drawn.reshape(len(drawn) * each, -1)[order, : block.n_users]
     return matchings

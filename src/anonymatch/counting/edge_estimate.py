@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from anonymatch.counting.block import Block
 from anonymatch.counting.estimate import Allowance, Sampling
-from anonymatch.counting.guide import TreeDraws, messages
+from anonymatch.counting.guide import TooSlowError, TreeDraws, messages
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
 
@@ -56,11 +56,14 @@ def estimate_edges(
     sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
     if allowed.strict and sampling.chains_price(_FEWEST_EACH) > allowed.seconds:
         return None
-    if padded.n_users > _LARGE:
-        by_chains = _by_chains(sampling, allowed, effort)
-        found = _with_messages(padded, messages(padded, effort), *by_chains)
-    else:
-        found = _closest(sampling, allowed, effort)
+    try:
+        if padded.n_users > _LARGE:
+            by_chains = _by_chains(sampling, allowed, effort)
+            found = _with_messages(padded, messages(padded, effort), *by_chains)
+        else:
+            found = _closest(sampling, allowed, effort)
+    except TooSlowError:
+        return None
     rows = slice(0, block.n_edges)  # users that were added come last
     chances = np.clip(found.chances[rows], 0.0, 1.0)
     sums = np.add.reduceat(chances, block.indptr[:-1])

@@ -26,7 +26,7 @@ from anonymatch.counting.bridge import (
     hidden_variance,
     t_quantile,
 )
-from anonymatch.counting.guide import Chains, Guide, spread_of
+from anonymatch.counting.guide import Chains, Guide, TooSlowError, spread_of
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort, Stopped
 
@@ -131,6 +131,8 @@ def _sampled_block(
         return sampling.estimate()
     except Stopped:
         return None if sampling is None else sampling.so_far()
+    except TooSlowError:  # without the check no draws are believed
+        return None
 
 
 def _proven_only(proven: tuple[float, float]) -> Estimate:

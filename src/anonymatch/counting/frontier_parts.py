@@ -30,7 +30,7 @@ Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.uint8]
 
 ABREAST = 8  # parts that run at the same time at most: they share the memory
-_MOST, _FEW = 65536, 1024  # parts: of a run to come, and to tell what one beyond reach would take
+_MOST, _FEW = 16384, 1024  # parts: of a run to come, and to tell what one beyond reach would take
 _LONGEST = 600.0  # predicted seconds of a part, so that little is lost when it is
 _WORTH = 2.0  # predicted seconds from which a part is split if that costs little,
 _STRETCH = 1.15  # in all against one run

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from anonymatch.effort import CHUNK_SECONDS, Effort, Stop, Stopped
 from anonymatch.shared import Shared
 from anonymatch.stopping import byte_of_work
 
-__all__ = ["Chains", "Guide", "TreeDraws", "messages", "spread_of"]
+__all__ = ["Chains", "Guide", "TooSlowError", "TreeDraws", "messages", "spread_of"]
 
 Floats = npt.NDArray[np.float64]
 Matchings = npt.NDArray[np.int32]
@@ -42,6 +43,9 @@ _STEPS = 10  # a user between two samples of a chain
 _TOGETHER = 4  # chains that take turns: their waits for memory overlap
 _PACING = 32  # worms by which the steps of a worm are measured
 _GIANT_PACING = 4
+_SLOWEST = 40  # steps a worm and user beyond which chains are given up: some hardly ever close
+_BALANCING = 100  # sweeps
+_UNEVEN = 0.1  # weight of the lightest edge of a behaviour, against all alike
 
 
 def messages(block: Block, effort: Effort) -> Floats:
@@ -170,6 +174,10 @@ def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
     return TreeDraws(logs, scale, *(np.asarray(total) for total in sums))
 
 
+class TooSlowError(Exception):
+    """Chains of a block do not come round in any time that would be worth it."""
+
+
 class Chains:
     """Worm chains of one square block from several matchings, and how far they have come."""
 
@@ -182,17 +190,52 @@ class Chains:
         self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
         paced = _PACING if block.n_users <= _GIANT else _GIANT_PACING
-        byte = None if stop is None else stop.byte
-        pace = self._worm.run(starts[0], self._seed, 2**40, samples=1, worms=paced, stop=byte)
+        pace = self._worm.run(
+            starts[0],
+            self._seed,
+            2**40,
+            samples=1,
+            worms=paced,
+            stop=None if stop is None else stop.byte,
+            most_steps=_SLOWEST * paced * block.n_users + 2**16,
+        )
+        if not pace.counts.any():
+            raise Stopped if stop is not None and stop.asked else TooSlowError
         self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
 
     @cached_property
+    def _balanced(self) -> Block:
+        """The block with weights by which every user and every behaviour is as heavy.
+
+        Factors of users and behaviours change no chance of a matching, but how long worms are:
+        where a log's early messages have few places, nearly all ways to leave one out are far away.
+        """
+        block = self.block
+        if block.weights is not None or block.n_users > _GIANT:
+            return block
+        _, _, logs = _native.doubly_stochastic(
+            block.indptr,
+            block.indices,
+            np.ones(block.n_edges),
+            np.ones(block.n_users),
+            block.n_behaviours,
+            sweeps=_BALANCING,
+            tolerance=0.01,
+        )
+        weights = np.exp(logs - logs.max())[block.indices]
+        sums = np.add.reduceat(weights, block.indptr[:-1])
+        weights /= np.repeat(sums, np.diff(block.indptr))
+        degrees = np.bincount(block.indices, minlength=block.n_behaviours)
+        uneven = (weights * degrees[block.indices]).min() < _UNEVEN
+        return replace(block, weights=weights) if uneven else block
+
+    @cached_property
     def _worm(self) -> _native.Worm:
-        return _native.Worm(self.block)
+        return _native.Worm(self._balanced)
 
     @cached_property
     def _shared(self) -> Shared[_native.Worm]:
-        return Shared(_native.Worm, self.block, value=self._worm)
+        return Shared(_native.Worm, self._balanced, value=self._worm)
 
     @property
     def sample_seconds(self) -> float:

@@ -59,6 +59,7 @@ class Job:
     def __init__(self, graph: Graph, settings: Settings, *, edges: bool) -> None:
         self.graph = graph
         self.settings = settings
+        self._edges = edges
         self.effort = Effort(executor=settings.executor, progress=settings.progress)
         self.reduced: Reduced = reduce(graph, exact=settings.exact)
         users, behaviours, n_edges = self.reduced.sizes()
@@ -227,7 +228,11 @@ class Job:
         return found
 
     def refusal(self, what: str) -> BudgetError:
-        return self.settings.budget.refusal(what, self.plan.seconds, self.plan.memory)
+        """Names what the work would take if its seconds were allowed: then more ways are tried."""
+        budget = self.settings.budget
+        free = replace(self.settings, budget=replace(budget, seconds=math.inf))
+        plan = Job(self.graph, free, edges=self._edges).plan
+        return budget.refusal(what, plan.seconds, plan.memory)
 
     def solution(self, k: int) -> Solution:
         if k not in self._solved:
