@@ -44,18 +44,9 @@ public:
 
     /// The two halves of a piece with the least transitions together, at its widest layer.
     [[nodiscard]] std::optional<std::pair<Piece, Piece>> halves(const Piece& piece) {
-        std::optional<std::pair<Piece, Piece>> best;
-        double least = 0;
-        for (const std::int32_t column : live(piece)) {
-            Piece early = without(piece, column, true);
-            Piece late = without(piece, column, false);
-            const double together = early.price.transitions + late.price.transitions;
-            if (!best || together < least) {
-                least = together;
-                best.emplace(std::move(early), std::move(late));
-            }
-        }
-        return best;
+        const std::int32_t column = best_column(piece);
+        if (column < 0) return std::nullopt;
+        return std::pair(without(piece, column, true), without(piece, column, false));
     }
 
 private:
@@ -63,20 +54,98 @@ private:
         return static_cast<std::size_t>(block_.indptr[row]);
     }
 
-    /// Columns with edges on both sides of the widest layer.
-    [[nodiscard]] std::vector<std::int32_t> live(const Piece& piece) const {
-        const auto n_columns = static_cast<std::size_t>(block_.n_columns);
-        std::vector<bool> early(n_columns);
-        std::vector<bool> late(n_columns);
+    /// Where a column's rows lie around a layer, in steps; -1 if there is none on that side.
+    struct Span {
+        std::int32_t first = -1;  // of all
+        std::int32_t last = -1;
+        std::int32_t before = -1;  // the last before the layer
+        std::int32_t after = -1;   // the first from it on
+    };
+
+    /// The column with edges on both sides of the widest layer whose halves are the shortest; -1 if
+    /// there is none. Early halves have it leave before the layer, so that from then to its last row
+    /// one less is live and one more is gone; in late ones it is not live until the layer. Sums over
+    /// steps of all three prices tell each column's at once.
+    [[nodiscard]] std::int32_t best_column(const Piece& piece) {
+        const std::vector<Span> spans = find_spans(piece);
+        add_up(piece, spans);
+        std::vector<double> saved(spans.size(), 0);  // by rows that lose an edge
         for (std::size_t edge = 0; edge < step_.size(); ++edge) {
             if (piece.kept[edge] == 0) continue;
-            const bool before = step_[edge] < piece.price.widest;
-            (before ? early : late)[static_cast<std::size_t>(block_.indices[edge])] = true;
+            const auto column = static_cast<std::size_t>(block_.indices[edge]);
+            const auto step = static_cast<std::size_t>(step_[edge]);
+            if (step_[edge] >= piece.price.widest)
+                saved[column] += early_[step];
+            else
+                saved[column] += step_[edge] == spans[column].first ? states_[step] : late_[step];
         }
-        std::vector<std::int32_t> columns;
-        for (std::size_t column = 0; column < n_columns; ++column)
-            if (early[column] && late[column]) columns.push_back(static_cast<std::int32_t>(column));
-        return columns;
+        std::int32_t best = -1;
+        double least = 0;
+        for (std::size_t column = 0; column < spans.size(); ++column) {
+            const auto& [first, last, before, after] = spans[column];
+            if (before < 0 || after < 0) continue;
+            const auto between = [](const std::vector<double>& sums, std::int32_t from,
+                                    std::int32_t to) {
+                return sums[static_cast<std::size_t>(to)] - sums[static_cast<std::size_t>(from)];
+            };
+            const double longer = between(early_sums_, before + 1, last + 1) -
+                                  between(sums_, before + 1, last + 1) +
+                                  between(late_sums_, first + 1, after + 1) -
+                                  between(sums_, first + 1, after + 1) - saved[column];
+            if (best < 0 || longer < least) {
+                least = longer;
+                best = static_cast<std::int32_t>(column);
+            }
+        }
+        return best;
+    }
+
+    [[nodiscard]] std::vector<Span> find_spans(const Piece& piece) const {
+        std::vector<Span> spans(static_cast<std::size_t>(block_.n_columns));
+        for (std::size_t edge = 0; edge < step_.size(); ++edge) {
+            if (piece.kept[edge] == 0) continue;
+            auto& [first, last, before, after] =
+                spans[static_cast<std::size_t>(block_.indices[edge])];
+            const std::int32_t step = step_[edge];
+            first = first < 0 ? step : std::min(first, step);
+            last = std::max(last, step);
+            if (step < piece.price.widest)
+                before = std::max(before, step);
+            else
+                after = after < 0 ? step : std::min(after, step);
+        }
+        return spans;
+    }
+
+    /// For every step the states before it: as they are, with one column less that is used, and
+    /// with one less that is not; and sums of their transitions, from step 0 on.
+    void add_up(const Piece& piece, const std::vector<Span>& spans) {
+        const std::size_t steps = order_.size();
+        std::vector<std::int32_t> change(steps + 1, 0);
+        std::vector<std::int32_t> leaving(steps + 1, 0);
+        std::vector<double> degree(steps, 0);
+        for (const Span& span : spans) {
+            ++change[static_cast<std::size_t>(span.first) + 1];
+            --change[static_cast<std::size_t>(span.last) + 1];
+            ++leaving[static_cast<std::size_t>(span.last) + 1];
+        }
+        for (std::size_t edge = 0; edge < step_.size(); ++edge)
+            degree[static_cast<std::size_t>(step_[edge])] += piece.kept[edge];
+        for (auto* values : {&states_, &early_, &late_}) values->assign(steps, 0);
+        for (auto* sums : {&sums_, &early_sums_, &late_sums_}) sums->assign(steps + 1, 0);
+        std::int32_t live = 0;
+        std::int32_t gone = 0;
+        for (std::size_t step = 0; step < steps; ++step) {
+            live += change[step];
+            gone += leaving[step];
+            const std::int32_t used = static_cast<std::int32_t>(step) - gone;
+            states_[step] = frontier::subsets_between(live, used, used);
+            early_[step] = live > 0 ? frontier::subsets_between(live - 1, used - 1, used - 1) : 0;
+            late_[step] = live > 0 ? frontier::subsets_between(live - 1, used, used) : 0;
+            sums_[step + 1] = sums_[step] + states_[step] * degree[step];
+            early_sums_[step + 1] = early_sums_[step] + early_[step] * degree[step];
+            late_sums_[step + 1] = late_sums_[step] + late_[step] * degree[step];
+        }
     }
 
     /// The piece without the column's edges on one side of its widest layer.
@@ -110,6 +179,8 @@ private:
     std::vector<std::int32_t> step_;    // of every edge
     std::vector<std::int32_t> indptr_;  // of the part that is priced
     std::vector<std::int32_t> indices_;
+    std::vector<double> states_, early_, late_;  // of the piece that is to be split
+    std::vector<double> sums_, early_sums_, late_sums_;
 };
 
 /// Pieces by how urgently they are to be split.

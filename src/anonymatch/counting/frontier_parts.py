@@ -30,7 +30,8 @@ Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.uint8]
 
 ABREAST = 8  # parts that run at the same time at most: they share the memory
-_MOST, _FEW = 16384, 1024  # parts: of a run to come, and to tell what one beyond reach would take
+_MOST, _FEW = 65536, 4096  # parts: of a run to come, and to tell what one beyond reach would take
+_MOST_EDGES = 6 * 10**7  # of all parts together: a second of splitting
 _LONGEST = 600.0  # predicted seconds of a part, so that little is lost when it is
 _WORTH = 2.0  # predicted seconds from which a part is split if that costs little,
 _STRETCH = 1.15  # in all against one run
@@ -120,7 +121,7 @@ def split(
         longest=_LONGEST * rate,
         worth=_WORTH * rate,
         stretch=_STRETCH,
-        parts=_MOST if reached else _FEW,
+        parts=min(_MOST, _MOST_EDGES // block.n_edges) if reached else _FEW,
     )
     return Parts(
         kept=tuple(part.kept() for part in found),
