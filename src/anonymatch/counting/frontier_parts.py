@@ -79,19 +79,23 @@ class Parts(NamedTuple):
     ) -> Real:
         """The count over doubles, and the chances of all edges."""
         call = partial(_real, Shared(*_recipe(block), value=block), order, edges)
-        found = [Real(*one) for one in self._run(call, 1, edges, memory, effort)]
-        top = max(one.exponent for one in found if one.mantissa)
-        counts = [math.ldexp(one.mantissa, max(one.exponent - top, -2000)) for one in found]
-        total = math.fsum(counts)
+        found = self._run(call, 1, edges, memory, effort)
+        total, top = 0.0, 0
+        chances = np.zeros(block.n_edges) if edges else None
+        for kept, one in zip(self.kept, found, strict=True):
+            mantissa, exponent, shares = one
+            if not mantissa:
+                continue
+            if total == 0.0 or exponent > top:  # sums in the unit of the largest so far
+                smaller = math.ldexp(1.0, max(top - exponent, -2000))
+                total, top = total * smaller, exponent
+                chances = None if chances is None else chances * smaller
+            count = math.ldexp(mantissa, max(exponent - top, -2000))
+            total += count
+            if chances is not None:
+                chances[kept != 0] += count * shares
         mantissa, exponent = math.frexp(total)
-        chances = None
-        if edges:
-            chances = np.zeros(block.n_edges)
-            for kept, count, one in zip(self.kept, counts, found, strict=True):
-                assert one.chances is not None
-                chances[kept != 0] += count * one.chances
-            chances /= total
-        return Real(2 * mantissa, exponent - 1 + top, chances)
+        return Real(2 * mantissa, exponent - 1 + top, None if chances is None else chances / total)
 
     def _run(
         self, call: partial[Any], words: int, edges: bool, memory: float, effort: Effort
