@@ -114,7 +114,7 @@ def test_long_runs_are_split_where_that_costs_little(monkeypatch: pytest.MonkeyP
 def test_edges_in_no_matching_of_a_part_hide_no_others() -> None:
     """Weights so far apart that a wrong unit for the others of a row would lose them."""
     draws = np.random.default_rng(1)
-    matrix = SPARSE.to_scipy().toarray() * 10.0 ** draws.integers(-70, 70, (20, 20))
+    matrix = SPARSE.to_scipy().toarray() * 10.0 ** draws.integers(-150, -10, (20, 20))
     graph = am.Graph.from_biadjacency(matrix)
     whole, parts = (
         am.posterior(graph, method="frontier", budget=budget) for budget in (None, LITTLE)

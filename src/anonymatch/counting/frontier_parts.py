@@ -86,7 +86,9 @@ class Parts(NamedTuple):
             mantissa, exponent, shares = one
             if not mantissa:
                 continue
-            if total == 0.0 or exponent > top:  # sums in the unit of the largest so far
+            if total == 0.0:
+                top = exponent
+            elif exponent > top:  # sums are in the unit of the largest so far
                 smaller = math.ldexp(1.0, max(top - exponent, -2000))
                 total, top = total * smaller, exponent
                 chances = None if chances is None else chances * smaller
