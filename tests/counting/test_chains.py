@@ -40,9 +40,7 @@ def test_chains_that_hardly_ever_close_are_given_up(
         chains_of(log)
 
 
-def test_what_cannot_be_checked_is_only_proven(
-    log: Block, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_checked_is_only_proven(log: Block, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guide, "_UNEVEN", 0.0)
     graph = am.Graph.from_biadjacency(log.dense())
     found = am.count(graph, budget=0.5)
