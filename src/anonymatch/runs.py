@@ -114,7 +114,17 @@ class Run(Executor):
         self._lock = threading.RLock()
         self._base = _open(self.path, graph)
         self._session = self._begin_session()
-        self._computed, self._predicted = 0, 0.0
+        self._taken, self._computed, self._predicted = 0, 0, 0.0
+
+    @property
+    def taken(self) -> int:
+        """Chunks that were asked for so far and found as an earlier session recorded them."""
+        return self._taken
+
+    @property
+    def computed(self) -> int:
+        """Chunks that were asked for so far and computed."""
+        return self._computed
 
     # ---- as an executor
 
@@ -164,16 +174,21 @@ class Run(Executor):
     def find(self, key: bytes) -> Any:
         """The recorded result of a chunk, or ``MISSING``; a damaged one is missing too."""
         with self._lock, _clear(self.path):
-            rows = self._base.execute("SELECT result, checksum FROM chunks WHERE key = ?", (key,))
+            rows = self._base.execute(
+                "SELECT result, checksum, session FROM chunks WHERE key = ?", (key,)
+            )
             found = rows.fetchone()
         if found is None or not isinstance(found[0], bytes):
             return MISSING
         if found[1] != _checksum(key, found[0]):
             return MISSING
         try:
-            return decode(found[0])
+            result = decode(found[0])
         except ValueError:
             return MISSING
+        with self._lock:
+            self._taken += found[2] != self._session
+        return result
 
     def keep(self, job: int, rows: Sequence[tuple[bytes, Any]], each: float) -> None:
         """Record results of chunks, each with its name: on the disk when this returns."""

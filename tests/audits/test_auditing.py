@@ -19,7 +19,7 @@ from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
 from anonymatch.audits import campaign
-from anonymatch.audits.gates import parse_gates
+from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation, Passage
 from anonymatch.sources.timing import passage_graph
@@ -129,6 +129,17 @@ def test_truth_is_scored_against_what_was_promised() -> None:
     assert outside.score is not None
     assert outside.score.impossible == 2
     assert outside.score.guesses == 3
+
+    # The guesses are as right as chance allows, and yet two truths are none of the candidates.
+    truth = np.array([0, 2, 1, 3])
+    graph = am.Graph.from_rows(["1100", "1100", "0011", "0011"])
+    odd = am.audit(Observation(graph=graph, source="", truth=truth))
+    assert odd.score is not None
+    assert (odd.score.right, odd.score.promised) == (0.25, 0.5)
+    assert odd.score.impossible == 2
+    assert not odd.score.calibrated
+    assert "does not fit the truth" in odd.caveats[0]
+    assert not any("does not fit the truth" in text for text in wrong.caveats)
 
 
 def test_worst_users_come_first_with_a_reason() -> None:
@@ -325,6 +336,39 @@ def test_receivers_are_unknown_where_chances_are() -> None:
 def test_bad_gates_are_refused(text: str) -> None:
     with pytest.raises(am.InputError, match="known are bits=NUMBER"):
         parse_gates([text])
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "option"),
+    [("identified=0.1", AT_LEAST, "--fail-over"), ("bits=3", AT_MOST, "--fail-under")],
+)
+def test_gates_of_the_other_option_are_named(text: str, known: dict[str, str], option: str) -> None:
+    with pytest.raises(am.InputError, match=f"'{text}' belongs to {option}"):
+        parse_gates([text], known)
+
+
+def test_compare_says_what_holds_of_one_audit_with_its_name() -> None:
+    truth = np.array([1, 0, 2])
+    fits = am.audit(Observation(graph=am.complete(3), source="", truth=truth))
+    graph = am.Graph.from_rows(["100", "010", "001"])
+    odd = am.audit(Observation(graph=graph, source="", truth=truth, notes=("odd log",)))
+    found = am.compare([fits, odd], ["all", "odd"])
+
+    assert found.caveats == (f"odd: {odd.caveats[0]}", *fits.caveats)
+    assert found.notes == ("odd: odd log",)
+
+
+def test_compare_names_the_threshold() -> None:
+    def below(*sizes: float) -> tuple[str, str]:
+        found = am.compare([am.audit(am.complete(3), threshold=size) for size in sizes])
+        return next((row.title, row.meaning) for row in found.rows if row.name == "below")
+
+    few = "share of users who hide among fewer than"
+    assert below(7, 7) == ("below 7", f"{few} 7 equally likely behaviours")
+    assert below(7, 2.5) == (
+        "below the threshold",
+        f"{few} the threshold (7, 2.5) equally likely behaviours",
+    )
 
 
 def test_compare_claims_no_difference_where_intervals_overlap() -> None:

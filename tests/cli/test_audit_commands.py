@@ -112,7 +112,7 @@ def test_thresholds_decide_the_exit_code(
         ((), "needs a law"),
         (("--law", "widow:1,5"), "widow"),
         (("--law", "window:1,5", "--fail-under", "bats=3"), "bats=3"),
-        (("--law", "window:1,5", "--fail-under", "surest=0.5"), "known are bits=NUMBER"),
+        (("--law", "window:1,5", "--fail-under", "surest=0.5"), "belongs to --fail-over"),
         (("--law", "window:1,5", "--fail-over", "surest=50"), "give a number from 0 to 1"),
         (("--law", "window:1,5", "--html", "/nowhere/a.html"), "/nowhere"),
         (("--law", "window:1,5", "--csv", "a.docx"), "suffix"),
@@ -150,9 +150,31 @@ def test_compare_one_log_under_two_laws(capsys: pytest.CaptureFixture[str], log:
 
     assert code == 0
     assert "window:0,9 has more bits per message" in out
+    told = " ".join(out.split())
+    assert "A: window:1,5: 60 messages in, 60 out, window law, 1 to 5 s" in told
+    assert "below 5" in told
+    assert "equally likely: an attacker who knows more" in told
     record = answer(capsys, "compare", log, log, "--law", "window:1,5")
     assert record["verdict"] == "All have the same bits per message."
     assert len(record["audits"]) == 2
+
+
+def test_a_law_that_the_truth_does_not_fit_is_said_everywhere(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log = tmp_path / "log.csv"
+    am.sources.write_messages(am.sources.synthesize("exponential:3", messages=200, seed=0), log)
+    code, out, _ = run(capsys, "audit", log, "--law", "window:0,12")
+    told = " ".join(out.split())
+
+    assert code == 0
+    assert "true pairs do not fit the law at all" in told
+    assert "promises are kept" not in told
+    assert "The law does not fit the truth" in told
+    _, out, _ = run(capsys, "compare", log, "--law", "exponential:3", "--law", "window:0,12")
+    told = " ".join(out.split())
+    assert "window:0,12: The law does not fit the truth" in told
+    assert "exponential:3: The law does not fit" not in told
 
 
 def test_compare_needs_two(capsys: pytest.CaptureFixture[str], log: Path) -> None:

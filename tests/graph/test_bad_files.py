@@ -94,6 +94,9 @@ def refusal_of(path: Path) -> str:
         (b"user,behaviour\nann,x\nj\xf6rg,x\n", "line 3: byte 0xf6 is not UTF-8"),
         ("user,behaviour\nann,x\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8"),
         (gzip.compress(b"user,behaviour\nann,x\n", mtime=0), "it is a gzip file, not text"),
+        ("time,direction,user,behaviour\n1,in,ann,\n2,out,,x\n", "this is a message log; audit it"),
+        ("timestamp,DIR,name\n1,in,ann\n2,out,x\n", "convert FILE OUT --law"),
+        ("when,Direction,user,behaviour\n1,in,ann,\n", "by its column 'Direction', .* 'time';"),
         (bytes(range(256)) * 20, "UTF-8|no column"),
         ("\0" * 5000, "no column"),
     ],
@@ -405,6 +408,7 @@ def test_bad_json(content: bytes | str, expected: str, tmp_path: Path) -> None:
             ),
             "lines 1 and 3: user 'a', behaviour 'x' is given twice",
         ),
+        ('{"time": 1, "direction": "in", "user": "a"}\n', "this is a message log; audit it"),
         ('{"user": ' + "[" * 200_000 + "\n", "line 1: the JSON is nested too deep"),
     ],
 )

@@ -237,9 +237,12 @@ def test_truth_is_held_against_promises() -> None:
 
     assert f"Of 300 best guesses, {percent(score.right)} were right" in text
     assert "The promises are kept" in text
+    wrong = replace(found, score=replace(score, calibrated=False))
+    assert "The promises are not kept" in words(section(audit_page(wrong), "truth"))
     wrong = replace(found, score=replace(score, calibrated=False, impossible=2))
     told = words(section(audit_page(wrong), "truth"))
-    assert "The promises are not kept" in told
+    assert "does not fit what really happened" in told
+    assert "promises are kept:" not in told
     assert "For 2 messages the truth is none of the candidates" in told
     assert len(re.findall("<circle", calibration_chart(score.bins, title="").inline())) == len(
         score.bins
@@ -310,6 +313,8 @@ def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
         assert plain(row.said) in unescape(text)
     assert "estimated, 95 % sure, seed 7" in told
     assert "not known" in told
+    assert f"mix: {audits[0].observation.source}; " in told
+    assert "random: Some figures are estimated" in told
     assert "anonymatch compare a b c" in told
     assert len(places(text)) == len(set(places(text)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from fractions import Fraction
@@ -164,14 +165,15 @@ def test_weights_are_written_and_make_lines_thick() -> None:
     assert widths == ["stroke-width:2.1", "stroke-width:5.0"]
 
 
-@pytest.mark.parametrize("n", [40, 41, 2000])
+@pytest.mark.parametrize("n", [40, 41, 200, 201, 2000])
 def test_large_graphs_are_summed_up_and_small_files(n: int) -> None:
     graph = am.random_density(n, 0.5, seed=n)
     for draw in (drawings.bipartite, drawings.matrix):
         picture = draw(graph)
 
         assert len(picture.standalone()) < MEGABYTE
-        assert ("summed up" in picture.words) == (n > 40)
+        assert ("a cell a pair" in picture.words) == (40 < n <= 200)
+        assert ("summed up" in picture.words) == (n > 200)
 
 
 def test_the_largest_names_and_a_full_graph_stay_below_a_megabyte() -> None:
@@ -189,11 +191,16 @@ def test_heat_shows_blocks_on_the_diagonal_whatever_their_order() -> None:
 
 
 def test_heat_covers_as_much_as_there_are_edges() -> None:
-    graph = am.partition([96])
-    tiles = tags(drawings.heat(graph), "rect", "solid")
+    for graph, cells in (
+        (am.partition([960]), 48 * 48),
+        (am.partition([4] * 15), 240),  # a cell a pair: groups do not run into each other
+        (am.random_density(200, 0.1, seed=1), None),
+    ):
+        [path] = tags(drawings.heat(graph), "path", "shade")
+        lengths = [int(length) for length in re.findall(r"h(\d+)", path.get("d") or "")]
 
-    assert sum(float(tile.get("width") or 0) for tile in tiles) == pytest.approx(48 * 48 * 9)
-    assert {tile.get("fill-opacity") for tile in tiles} == {"1"}
+        assert sum(lengths) == (graph.n_edges if cells is None else cells)
+        assert path.get("stroke-opacity") == "1"
 
 
 def test_exposure_removes_both_ends_and_keeps_the_rest() -> None:

@@ -243,7 +243,7 @@ def test_claims_that_cannot_be_shown_are_refused_by_name() -> None:
 
 def test_a_counterexample_without_matchings_or_with_many_users_is_still_shown() -> None:
     none = Claim("none", 1, counterexample=("100", "100", "111"))
-    many = Claim("many", 2, counterexample=tuple("1" * 50 for _ in range(50)))
+    many = Claim("many", 2, counterexample=tuple("1" * 201 for _ in range(201)))
     text = paper_page([none, many])
 
     assert "0 matchings from 5 edges" in text

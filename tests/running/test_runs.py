@@ -76,6 +76,22 @@ def test_a_second_call_computes_nothing_and_says_the_same(name: str, tmp_path: P
     assert second == 0
 
 
+def test_a_run_tells_what_it_took_and_what_it_computed(tmp_path: Path) -> None:
+    graph, ask = ASKED["count"]
+    path = tmp_path / "run.sqlite"
+    with am.Run(path, graph) as run:
+        ask(run)
+        ask(run)  # what this session recorded itself was not there already
+        number = run.computed
+        assert (run.taken, number) == (0, computed(path)[0])
+    with sqlite3.connect(path) as base:
+        base.execute("DELETE FROM chunks WHERE key IN (SELECT key FROM chunks LIMIT 3)")
+    base.close()
+    with am.Run(path, graph) as run:
+        ask(run)
+        assert (run.taken, run.computed) == (number - 3, 3)
+
+
 def test_work_without_a_graph_is_recorded_too(tmp_path: Path) -> None:
     for _ in range(2):
         with am.Run(tmp_path / "run.sqlite") as run:
@@ -357,10 +373,14 @@ def test_the_command_line_goes_on_where_it_stopped(
     am.write(GRAPH, seen)
     asked = ["count", str(seen), "--method", "signs", "--resume", str(path), "--json"]
     assert main(asked) == 0
-    first = capsys.readouterr().out
+    first, told = capsys.readouterr()
+    assert "chunk" not in told
     assert main(asked) == 0
-    assert capsys.readouterr().out == first
+    again, told = capsys.readouterr()
+    assert again == first
+    number = computed(path)[0]
     assert computed(path)[1] == 0
+    assert f"note: {number} of {number} chunks were there already in run.sqlite" in told
     assert main(["runs", str(path)]) == 0
     page = capsys.readouterr().out
     assert "run.sqlite: 25 users" in page

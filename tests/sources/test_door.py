@@ -171,6 +171,7 @@ def test_what_does_not_fit_is_named(name: str, how: dict[str, Any], says: str) -
     ("name", "content", "says"),
     [
         ("a.csv", b"user,behaviour,time\nann,x,3\n", "tell source"),
+        ("a.csv", b"when,direction,user,behaviour\n1,in,ann,\n", "needs a column 'time'"),
         ("a.csv", b"", "it is empty"),
         ("a.csv", b"\xff\xfe\x00time", "not UTF-8"),
         ("a.csv.gz", b"no gzip", "not gzip-compressed"),

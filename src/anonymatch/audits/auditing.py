@@ -95,6 +95,7 @@ def audit(
     identified = int((users.allowed == 1).sum())
     named = worst(seen, found, top or len(users.users))
     senders = people(seen, found)
+    scored = score(seen, found)
     return Audit(
         name=called if name is None else str(name),
         observation=seen,
@@ -113,11 +114,11 @@ def audit(
         worst=named,
         one_step=one_step(found),
         campaign=campaign(seen, found, steps, work),
-        score=score(seen, found),
+        score=scored,
         people=senders,
         people_bits=people_bits(seen, work),
         verdict=verdict(bits, users, named, seen.nouns),
-        caveats=caveats(seen, found),
+        caveats=caveats(seen, found, scored),
         notes=(*seen.notes, *people_notes(senders)),
         seed=seed,
         seconds=time.perf_counter() - began,

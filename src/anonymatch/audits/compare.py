@@ -56,6 +56,8 @@ class Comparison:
     audits : tuple of Audit
     rows : tuple of Row
     verdict : str
+    caveats, notes : tuple of str
+        Those of the audits; what is not said of all of them begins with a name.
 
     Examples
     --------
@@ -69,6 +71,25 @@ class Comparison:
     audits: tuple[Audit, ...]
     rows: tuple[Row, ...]
     verdict: str
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        return self._gathered([audit.caveats for audit in self.audits])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._gathered([audit.notes for audit in self.audits])
+
+    def _gathered(self, texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """What is said of one audit, with its name, then what is said of all."""
+        everywhere = [text for text in texts[0] if all(text in said for said in texts)]
+        alone = [
+            f"{name}: {text}"
+            for name, said in zip(self.names, texts, strict=True)
+            for text in said
+            if text not in everywhere
+        ]
+        return (*alone, *everywhere)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -123,8 +144,8 @@ _ROWS: tuple[tuple[str, str, str, str, _Figure], ...] = (
     ),
     (
         "below",
-        "below the threshold",
-        "share of users who hide among fewer than the threshold",
+        "below {threshold}",
+        "share of users who hide among fewer than {sizes} equally likely behaviours",
         "lower",
         lambda audit: audit.below,
     ),
@@ -207,7 +228,7 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     if len(called) != len(given):
         raise InputError(f"there are {len(given)} audits, but {len(called)} names")
     words = _nouns(given)
-    told = {"user": words.user, "users": words.users}
+    told = {"user": words.user, "users": words.users, **_thresholds(given)}
     rows = tuple(
         _row(
             name,
@@ -231,6 +252,14 @@ def _nouns(audits: Sequence[Audit]) -> Nouns:
     """The words of all of them; messages where they differ."""
     first = audits[0].observation.nouns
     return first if all(each.observation.nouns == first for each in audits) else MESSAGES
+
+
+def _thresholds(audits: Sequence[Audit]) -> dict[str, str]:
+    """The threshold of all of them, or each one's where they differ."""
+    sizes = [f"{audit.threshold:g}" for audit in audits]
+    if len(set(sizes)) == 1:
+        return {"threshold": sizes[0], "sizes": sizes[0]}
+    return {"threshold": "the threshold", "sizes": f"the threshold ({', '.join(sizes)})"}
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:

@@ -102,6 +102,12 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
     found: dict[str, float] = {}
     for text in (part.strip() for given in texts for part in given.split(",")):
         name, equals, number = (part.strip() for part in text.partition("="))
+        if name in GATES and name not in known:
+            option = "--fail-over" if name in AT_MOST else "--fail-under"
+            limit = "at most" if name in AT_MOST else "at least"
+            raise InputError(
+                f"threshold {text!r} belongs to {option}: {name} is to be {limit} that number"
+            )
         try:
             value = float(number)
         except ValueError:

@@ -161,7 +161,7 @@ class Score:
     error : float
         Standard error of the difference, if promises are kept.
     calibrated : bool
-        Whether the difference is within three of them.
+        Whether the difference is within three of them, and no truth is impossible.
     impossible : int
         Users whose true behaviour does not fit the law: the law is wrong for them.
     bins : tuple of Bin

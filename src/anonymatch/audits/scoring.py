@@ -32,13 +32,14 @@ def score(seen: Observation, found: Answers) -> Score | None:
     # Guesses of one system hang together, mostly against each other: the error is a safe one.
     error = math.sqrt(float((promised * (1.0 - promised)).sum())) / len(promised)
     difference = float(right.mean() - promised.mean())
+    impossible = _impossible(seen)
     return Score(
         guesses=int(judged.sum()),
         right=float(right.mean()),
         promised=float(promised.mean()),
         error=error,
-        calibrated=abs(difference) <= 3.0 * error + 1e-9,
-        impossible=_impossible(seen),
+        calibrated=not impossible and abs(difference) <= 3.0 * error + 1e-9,
+        impossible=impossible,
         bins=_bins(promised, right),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from anonymatch.audits.answers import Answers
-from anonymatch.audits.result import Worst
+from anonymatch.audits.result import Score, Worst
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.users import UserFigures
 from anonymatch.sources.observation import Nouns, Observation
@@ -20,6 +20,7 @@ _EVEN = (
     "All matchings are taken as equally likely: an attacker who knows more, from habits or other "
     "logs, does better."
 )
+_MISFIT = "The law does not fit the truth in the log, so the figures do not describe this system."
 _WEIGHTED = (
     "Matchings are taken to be as likely as their weights say: an attacker who knows more does "
     "better."
@@ -65,7 +66,7 @@ def _between(low: float, high: float, close: float) -> str:
     return f"{(low + high) / 2:.3g}" if high - low < close else f"{low:.3g} to {high:.3g}"
 
 
-def caveats(seen: Observation, found: Answers) -> tuple[str, ...]:
+def caveats(seen: Observation, found: Answers, scored: Score | None) -> tuple[str, ...]:
     """What every reader must know about such figures."""
     weighted = seen.graph is not None and seen.graph.weighted
     said = [
@@ -79,4 +80,6 @@ def caveats(seen: Observation, found: Answers) -> tuple[str, ...]:
     if found.confidence < 1.0:
         sure = f"{100 * found.confidence:.3g} %"
         said.append(f"Some figures are estimated; their intervals hold with a chance of {sure}.")
+    if scored is not None and not scored.calibrated:
+        said.insert(0, _MISFIT)
     return tuple(said)

@@ -51,7 +51,10 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
     return [
         pages.bullets(
             "Compared:",
-            [f"{letter}: {words.name(name)}: {_size(audit)}" for letter, name, audit in systems],
+            [
+                f"{letter}: {words.name(name)}: {_size(audit)}, {audit.observation.source}"
+                for letter, name, audit in systems
+            ],
         ),
         pages.paragraph(found.verdict),
         pages.indented(table),
@@ -59,6 +62,8 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
         pages.paragraph(
             "best: only where intervals do not overlap; =: no difference; ?: no sure one."
         ),
+        *(pages.paragraph(f"Note: {note}") for note in found.notes),
+        pages.paragraph(" ".join(found.caveats)),
     ]
 
 
@@ -225,10 +230,13 @@ def _score(score: am.Score) -> str:
         f"{words.plural(score.guesses, 'guess', 'guesses')} are right, "
         f"{words.share(score.promised)} were promised"
     )
-    said += "; promises are kept." if score.calibrated else "; promises are NOT kept: see the law."
+    if score.calibrated:
+        return f"{said}; promises are kept."
     if score.impossible:
-        said += f" {words.plural(score.impossible, 'true pair')} do not fit the law at all."
-    return said
+        do = "does" if score.impossible == 1 else "do"
+        pairs = words.plural(score.impossible, "true pair")
+        return f"{said}. But {pairs} {do} not fit the law at all: it is NOT the law of this log."
+    return f"{said}; promises are NOT kept: see the law."
 
 
 def _method(found: am.Audit) -> str:

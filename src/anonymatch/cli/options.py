@@ -19,6 +19,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from anonymatch.cli.console import note
 from anonymatch.cli.help import Command
 from anonymatch.cli.saving import check_places
 from anonymatch.counting.plan import METHODS
@@ -26,6 +27,7 @@ from anonymatch.effort import Budget, Progress, usable_cores
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.runs import Run
+from anonymatch.wording import several
 
 __all__ = ["Options", "above_zero", "amount", "command", "option", "size", "whole"]
 
@@ -226,7 +228,12 @@ class Options:
         return {}
 
     def close(self) -> None:
-        """Let go of files and clusters."""
+        """Let go of files and clusters, and say what a file of a run had."""
+        run = self._opened.get("run")
+        if isinstance(run, Run) and run.taken:
+            asked, were = run.taken + run.computed, "was" if run.taken == 1 else "were"
+            chunks = f"{run.taken} of {several(asked, 'chunk')}"
+            note(f"{chunks} {were} there already in {run.path.name}")
         for name in [name for name in ("run", "cluster") if name in self._opened]:
             self._opened.pop(name).shutdown()
 

@@ -73,7 +73,8 @@ def estimate_edges(
 
 def _closest(sampling: Sampling, allowed: Allowance, effort: Effort) -> EdgeEstimate:
     """By trees or by chains, whichever gets closer for the same seconds."""
-    if not sampling.trusted:
+    too_dear = allowed.strict and _PILOT * sampling.guide.tree_seconds > _SHARE * allowed.seconds
+    if too_dear or not sampling.trusted:
         chances, errors, _ = _by_chains(sampling, allowed, effort)
         return EdgeEstimate(chances, errors, "worm chain")
     guide = sampling.guide

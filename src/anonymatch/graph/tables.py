@@ -20,6 +20,7 @@ from anonymatch.graph.edges import (
     exact_text,
 )
 from anonymatch.graph.inputs import Parts, join
+from anonymatch.graph.logs import refuse_log
 from anonymatch.graph.names import Names
 from anonymatch.graph.notes import edge_notes, lonely_notes
 from anonymatch.wording import listed, quoted, several
@@ -119,7 +120,8 @@ def _plain(column: str) -> str:
 
 
 def check_columns(columns: list[str]) -> None:
-    """Refuse a table without the columns that every table of edges has."""
+    """Refuse a table without the columns that every table of edges has, and message logs."""
+    refuse_log(columns)
     there = meant(columns).values()
     for name in COLUMNS[:2]:
         if name not in there:

@@ -63,6 +63,11 @@ def _sentences(audit: Audit, score: Score) -> list[str]:
             "The promises are kept: the difference is within three standard errors, so the law "
             "fits what really happened."
         )
+    elif score.impossible:
+        said.append(
+            "However close these are, the law, and with it every figure here, does not fit what "
+            "really happened."
+        )
     else:
         said.append(
             "The promises are not kept: the difference is beyond three standard errors, so the "

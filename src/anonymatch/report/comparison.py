@@ -61,7 +61,10 @@ def comparison_page(comparison: Comparison, *, command: str | None = None) -> st
     )
     return page(
         f"{shown(number)} audits compared",
-        lead=", ".join(label(name, 60) for name in comparison.names),
+        lead="; ".join(
+            f"{label(name, 60)}: {audit.observation.source}"
+            for name, audit in zip(comparison.names, comparison.audits, strict=True)
+        ),
         sections=sections,
         script=script(),
     )
@@ -164,15 +167,13 @@ def _sure(audit: Audit) -> str:
 
 
 def _about(comparison: Comparison, command: str | None) -> Section:
-    caveats = dict.fromkeys(text for audit in comparison.audits for text in audit.caveats)
-    notes = [
-        f"{name}: {text}"
-        for name, audit in zip(comparison.names, comparison.audits, strict=True)
-        for text in audit.notes
-    ]
     took = sum(audit.seconds for audit in comparison.audits)
     facts = [("took", f"{took:.3g} s"), ("made by", f"anonymatch {version}")]
     body = render(
-        "audit_method.html", caveats=tuple(caveats), notes=notes, facts=facts, command=command
+        "audit_method.html",
+        caveats=comparison.caveats,
+        notes=comparison.notes,
+        facts=facts,
+        command=command,
     )
     return Section("about", "Caveats and method", body)

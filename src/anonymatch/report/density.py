@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.graph.bipartite import Graph, check_graph
-from anonymatch.report.matrix import shares_in_cells
-from anonymatch.report.svg import Element, Picture, element, group, text
+from anonymatch.report.matrix import shaded, shares_in_cells
+from anonymatch.report.svg import Picture, element, group, text
 from anonymatch.report.text import shown
 
 __all__ = ["density"]
@@ -60,7 +60,7 @@ def density(
     frame = element("rect", x=24, y=20, width=width, height=height, class_="axis")
     inside = element(
         "g",
-        *(path for shade in range(1, _SHADES + 1) for path in _path(shades == shade, shade)),
+        *shaded(shades, _SHADES),
         class_="g0",
         transform=f"translate(24 20) scale({cell:.6g})",
     )
@@ -77,17 +77,3 @@ def _finest(graph: Graph) -> tuple[Ints, float]:
         if int(np.count_nonzero(np.diff(shades, axis=1))) <= _STRETCHES:
             break
     return shades, fullest
-
-
-def _path(inside: npt.NDArray[np.bool_], shade: int) -> list[Element]:
-    """All cells of one shade as one path: a line a stretch, one cell thick."""
-    edge = np.diff(np.pad(inside, ((0, 0), (1, 1))).astype(np.int8), axis=1)
-    rows, begins = np.nonzero(edge == 1)
-    ends = np.nonzero(edge == -1)[1]
-    if not len(rows):
-        return []
-    lines = "".join(
-        f"M{begin} {row}.5h{end - begin}"
-        for row, begin, end in zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True)
-    )
-    return [element("path", d=lines, class_="shade", stroke_opacity=round(shade / _SHADES, 2))]

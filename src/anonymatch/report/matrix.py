@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +13,14 @@ from anonymatch.graph.structure import block_table, structure
 from anonymatch.report.svg import Element, Picture, element, group, text
 from anonymatch.report.text import label, plural, shown, text_width
 
-__all__ = ["LARGEST", "heat", "matrix", "permutations", "shares_in_cells"]
+__all__ = ["LARGEST", "heat", "matrix", "permutations", "shaded", "shares_in_cells"]
 
 LARGEST = 40  # users or behaviours that still get a row or a column each
 
 _LETTERS = 12.0
+_PAIRS = 200  # users or behaviours up to which there is a cell a pair
 _TILES = 48  # cells along a side of a summed-up picture
-_TILE = 9.0
+_SIDE = 432.0
 _SHADES = 8
 _ORDERED_EDGES = 4_000_000  # beyond them users stay in the order given
 _PICKS = 4  # permutations in a row
@@ -93,9 +93,10 @@ def matrix(
 
 
 def heat(graph: Graph, *, title: str = "") -> Picture:
-    """A large graph in at most 48 by 48 cells: the darker, the more of their pairs are edges.
+    """A large graph: a cell a pair up to 200 users and behaviours, beyond them 48 by 48 cells.
 
-    The darkest cell is the fullest, however sparse the graph.
+    The darker a cell, the more of its pairs are edges; the darkest is the fullest, however sparse
+    the graph.
 
     Users and behaviours are ordered by block, so that separate groups lie along the diagonal;
     graphs without a perfect matching, and very large ones, stay in the order given.
@@ -109,26 +110,28 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
     """
     check_graph(graph)
     rows, columns, note = _order(graph)
-    tall = min(_TILES, max(graph.n_users, 1))
-    wide = min(_TILES, max(graph.n_behaviours, 1))
+    each = max(graph.n_users, graph.n_behaviours) <= _PAIRS
+    most = _PAIRS if each else _TILES
+    tall = min(most, max(graph.n_users, 1))
+    wide = min(most, max(graph.n_behaviours, 1))
     shares = shares_in_cells(graph, (tall, wide), rows[graph.rows()], columns[graph.indices])
-    drawn: list[Element] = []
     fullest = float(shares.max(initial=0.0)) or 1.0
-    shades = np.ceil(shares / fullest * _SHADES).astype(int)
-    for i, row in enumerate(shades.tolist()):
-        begin = 0
-        for shade, run in groupby(row):
-            length = len(list(run))
-            if shade:
-                drawn.append(_tile(begin, i, length, shade))
-            begin += length
-    width, height = _TILE * wide, _TILE * tall
+    shades = np.ceil(shares / fullest * _SHADES).astype(np.int64)
+    tile = _SIDE / max(tall, wide, _TILES)
+    width, height = tile * wide, tile * tall
+    inside = element(
+        "g",
+        *shaded(shades, _SHADES),
+        class_="g0",
+        transform=f"translate(24 20) scale({tile:.6g})",
+    )
     pairs = graph.n_users * graph.n_behaviours
     density = graph.n_edges / pairs if pairs else 0.0
+    cells = "a cell a pair" if each else f"summed up in {tall} by {wide} cells"
+    darkest = "" if each else f", {100 * fullest:.3g} % in the darkest cell"
     words = (
         f"{plural(graph.n_users, 'user')} in rows and {plural(graph.n_behaviours, 'behaviour')} in "
-        f"columns, summed up in {tall} by {wide} cells: {100 * density:.3g} % of all pairs are "
-        f"edges, {100 * fullest:.3g} % in the darkest cell. {note}"
+        f"columns, {cells}: {100 * density:.3g} % of all pairs are edges{darkest}. {note}"
     )
     frame = element("rect", x=24, y=20, width=width, height=height, class_="axis")
     headings = (
@@ -147,7 +150,7 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
         height + 30,
         title or _sizes(graph),
         words,
-        (*headings, group(*drawn, class_="g0", x=24, y=20), frame),
+        (*headings, inside, frame),
     )
 
 
@@ -249,18 +252,6 @@ def _column_label(x: float, y: float, name: str, slanted: bool) -> Element:
     )
 
 
-def _tile(j: int, i: int, length: int, shade: int) -> Element:
-    return element(
-        "rect",
-        x=_TILE * j,
-        y=_TILE * i,
-        width=_TILE * length,
-        height=_TILE,
-        class_="solid",
-        fill_opacity=round(shade / _SHADES, 2),
-    )
-
-
 def _dense(graph: Graph) -> npt.NDArray[np.bool_]:
     there = np.zeros((graph.n_users, graph.n_behaviours), dtype=np.bool_)
     there[graph.rows(), graph.indices] = True
@@ -324,6 +315,33 @@ def shares_in_cells(
     pairs = np.outer(np.bincount(row_of), np.bincount(column_of))
     shares: npt.NDArray[np.float64] = edges.reshape(cells) / pairs
     return shares
+
+
+def shaded(shades: npt.NDArray[np.int64], levels: int) -> list[Element]:
+    """Cells of side 1 by their shade, 0 for none to ``levels``: a path for all of one shade.
+
+    Examples
+    --------
+    >>> len(shaded(np.array([[0, 1, 1], [2, 0, 1]]), 2))
+    2
+    """
+    return [
+        path for shade in range(1, levels + 1) for path in _path(shades == shade, shade / levels)
+    ]
+
+
+def _path(inside: npt.NDArray[np.bool_], opacity: float) -> list[Element]:
+    """All cells of one shade as one path: a line a stretch, one cell thick."""
+    edge = np.diff(np.pad(inside, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    rows, begins = np.nonzero(edge == 1)
+    ends = np.nonzero(edge == -1)[1]
+    if not len(rows):
+        return []
+    lines = "".join(
+        f"M{begin} {row}.5h{end - begin}"
+        for row, begin, end in zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True)
+    )
+    return [element("path", d=lines, class_="shade", stroke_opacity=round(opacity, 2))]
 
 
 def _sizes(graph: Graph) -> str:

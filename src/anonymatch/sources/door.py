@@ -19,6 +19,7 @@ from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph.file_formats.source import Source
 from anonymatch.graph.files import read, reading
+from anonymatch.graph.logs import DIRECTIONS, TIMES
 from anonymatch.sources.json_files import load_json
 from anonymatch.sources.laws import EXAMPLES, Law, Window, check_law
 from anonymatch.sources.messages import Messages
@@ -51,8 +52,6 @@ PARTS = frozenset({SENT, RECEIVED, _NYM_LOG, FLOW_PAIR})
 
 _WITH_LAW = {"messages", "mixim", "nym"}
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
-_TIMES = {"time", "timestamp"}
-_DIRECTIONS = {"direction", "dir"}
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
 _JSON_MARKS = (b'"links"', b'"relays"', b'"members"')
 
@@ -296,9 +295,9 @@ _LOOKS: dict[str, Callable[[Path], str]] = {
 
 def _table_kind(place: Path, columns: list[str]) -> str:
     there = {str(column).strip().lower() for column in columns}
-    if not there & _TIMES:
+    if there.isdisjoint(TIMES):
         return "edges"
-    if there & _USERS and there & _BEHAVIOURS and not there & _DIRECTIONS:
+    if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):
         raise InputError(
             "it may be edges with a column of times, or a message log without directions; tell "
             "source"

@@ -17,6 +17,7 @@ from anonymatch.graph import limits
 from anonymatch.graph.file_formats import delimited, parquet
 from anonymatch.graph.file_formats.source import Source, decode
 from anonymatch.graph.files import reading
+from anonymatch.graph.logs import DIRECTIONS, TIMES
 from anonymatch.wording import listed, quoted, several
 
 __all__ = ["PACKED", "SUFFIXES", "Table", "load", "suffix_of"]
@@ -25,8 +26,8 @@ SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 PACKED = (".csv", ".tsv", ".jsonl")
 
 _SPELLINGS = {
-    "time": ("time", "timestamp"),
-    "direction": ("direction", "dir"),
+    "time": TIMES,
+    "direction": DIRECTIONS,
     "user": ("user", "sender"),
     "behaviour": ("behaviour", "behavior", "receiver"),
     "name": ("name", "id", "who"),

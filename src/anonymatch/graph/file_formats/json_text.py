@@ -24,6 +24,7 @@ from anonymatch.graph.edges import TOO_SMALL, VANISHED, EdgeError, exact_text
 from anonymatch.graph.file_formats.rows import frame_of
 from anonymatch.graph.file_formats.sides import check_name, check_names
 from anonymatch.graph.inputs import edge_list, join
+from anonymatch.graph.logs import refuse_log
 from anonymatch.graph.names import Names
 from anonymatch.graph.notes import edge_notes, lonely_notes
 from anonymatch.wording import listed, quoted
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from anonymatch.graph.inputs import Parts
 
 _KEYS = {"users", "behaviours", "edges"}
+_LINE_KEYS = {"user", "behaviour", "weight"}
 _UNFOLDS = 24  # Python's lists and numbers take about this many times the bytes of their JSON
 
 
@@ -88,7 +90,10 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
         record = _parse(line, place)
         if not isinstance(record, dict):
             raise InputError(f'{place}need an object: {{"user": ..., "behaviour": ...}}')
-        extra.update(record.keys() - {"user", "behaviour", "weight"})
+        others = record.keys() - _LINE_KEYS
+        if others:
+            refuse_log(record)
+            extra.update(others)
         if "user" not in record and "behaviour" not in record:
             raise InputError(f'{place}there is neither "user" nor "behaviour"; name one')
         found = [
