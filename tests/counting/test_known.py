@@ -211,11 +211,20 @@ def test_separate_cycles_have_two_ways_each() -> None:
     assert value(am.Graph.from_rows(rows)) == 2 ** len(lengths)
 
 
-def test_rows_that_do_not_fit_the_lanes_have_their_price() -> None:
-    """40 users of about 20 edges would take hours by signs, not a quarter of an hour."""
-    light, heavy = (
-        am.count(am.random_density(n, 0.5, seed=1), method="signs", budget=0).plan.seconds
-        for n in (34, 40)
+def test_heavy_rows_have_their_price() -> None:
+    """Products in four factors cost half as much again; those that fit no lanes many times."""
+    heavy = np.full((12, 12), 3)
+    heavy[0, 0] = 2**16
+    graphs = (
+        am.random_density(34, 0.5, seed=1),
+        am.random_density(40, 0.5, seed=1),
+        am.Graph.from_biadjacency(heavy),
+    )
+    three, four, none = (
+        am.count(graph, method="signs", exact=graph.weighted or None, budget=0.1).plan.seconds
+        / (graph.n_users * 2.0**graph.n_users)
+        for graph in graphs
     )
 
-    assert heavy > 20 * 2**6 * light
+    assert 1.2 < four / three < 3.0
+    assert none > 20 * three
