@@ -24,8 +24,9 @@ from benchmarks.timing import HERE, fresh, race
 __all__ = ["lines"]
 
 _SECONDS = {"tiny": 0.02, "quick": 4.0, "full": 70.0}  # predicted of one core, at most
-_RECORDED_SECONDS = {"tiny": 0.02, "quick": 3.0, "full": 12.0}
+_RECORDED_SECONDS = {"tiny": 0.02, "quick": 3.0, "full": 3.0}  # short, so that rounds are many
 _ROUNDS = {"tiny": 1, "quick": 1, "full": 2}
+_ROUNDS_RECORDED = {"tiny": 1, "quick": 3, "full": 10}
 _SPARSE = {"tiny": 24, "quick": 36, "full": 44}  # users
 _WORKERS = 2
 
@@ -114,7 +115,7 @@ def _recording(size: Size) -> Line:
             return am.count(graph, method="signs", budget=1e6, executor=HERE).value
 
         recorded()
-        timed = race({"alone": alone, "recorded": recorded}, rounds=3)
+        timed = race({"alone": alone, "recorded": recorded}, rounds=_ROUNDS_RECORDED[size])
     assert timed["alone"].answer == timed["recorded"].answer
     return within(
         f"recording every chunk, n = {graph.n_users}",
