@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import partial
 from importlib import import_module
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from anonymatch.arguments import whole
 from anonymatch.errors import InputError, StoppedError
@@ -80,7 +79,7 @@ class Cluster(Remote):
         return self._seen[1]
 
     @property
-    def task_seconds(self) -> float:  # type: ignore[override]
+    def task_seconds(self) -> float:
         """Longer with more workers: schedulers stand some thousand tasks a second."""
         return max(_TASK_SECONDS, self.width / _TASKS_A_SECOND)
 
@@ -110,17 +109,6 @@ class Cluster(Remote):
         self._client.close()
         if self._client.cluster is not None:
             self._client.cluster.close()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
 
     # ---- what Dask does
 

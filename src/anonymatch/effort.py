@@ -45,6 +45,8 @@ Progress = Callable[[float, float], None]
 """Called with the work done and the work in all, in the same unit (predicted seconds)."""
 
 CHUNK_SECONDS = 0.05  # short enough for Ctrl-C and a smooth bar, long enough to hide the overhead
+# Work of minutes is cut more coarsely: writing between chunks slows what follows on some machines.
+_CHUNKS_OF_LONG, _LONGER = 300, 4
 _THREADS_PAY_FROM = 0.05  # predicted seconds below which starting threads costs more than it gains
 _RECORDS_PAY_FROM = 0.01  # predicted seconds below which work is done again rather than recorded
 
@@ -59,7 +61,8 @@ def borders(units: int, seconds: float, finer: int = 1) -> list[int]:
     >>> borders(8, 0.15)
     [0, 2, 5, 8]
     """
-    number = finer * math.ceil(min(seconds / CHUNK_SECONDS, MOST_CHUNKS))
+    each = min(max(CHUNK_SECONDS, seconds / _CHUNKS_OF_LONG), _LONGER * CHUNK_SECONDS)
+    number = finer * math.ceil(min(seconds / each, MOST_CHUNKS))
     number = max(1, min(units, number))
     return [units * k // number for k in range(number + 1)]
 

@@ -17,8 +17,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy.typing as npt
 
@@ -149,17 +148,6 @@ class Run(Executor):
             if self._base.in_transaction:
                 self._base.rollback()
             self._base.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # ---- for the loop
 

@@ -7,6 +7,7 @@ import io
 import pickle
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future
@@ -152,7 +153,7 @@ def code() -> str:
 # ---- executors whose workers do not see this process's memory
 
 
-class Remote(Executor):
+class Remote(Executor, ABC):
     """An executor in other processes, to which shared values travel once each.
 
     Attributes
@@ -167,17 +168,20 @@ class Remote(Executor):
         Whether workers may have machines of their own.
     """
 
-    task_seconds = 0.1
     pays_from = 0.0
     elsewhere = False
 
     @property
-    def width(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def width(self) -> int: ...
 
+    @property
+    def task_seconds(self) -> float:
+        return 0.1
+
+    @abstractmethod
     def send(self, packed: bytes, shared: Iterable[Shared[Any]]) -> Future[list[Any]]:
         """The future results of packed calls."""
-        raise NotImplementedError
 
 
 class Processes(Remote):
