@@ -24,9 +24,8 @@ from benchmarks.timing import HERE, fresh, race
 __all__ = ["lines"]
 
 _SECONDS = {"tiny": 0.02, "quick": 4.0, "full": 70.0}  # predicted of one core, at most
-_RECORDED_SECONDS = {"tiny": 0.02, "quick": 3.0, "full": 3.0}  # short, so that rounds are many
 _ROUNDS = {"tiny": 1, "quick": 1, "full": 2}
-_ROUNDS_RECORDED = {"tiny": 1, "quick": 3, "full": 10}
+_ROUNDS_RECORDED = {"tiny": 1, "quick": 3, "full": 3}
 _SPARSE = {"tiny": 24, "quick": 36, "full": 44}  # users
 _WORKERS = 2
 
@@ -101,7 +100,7 @@ def _beside(what: str, spent: Spent, one: Spent, times: float | None, graph: am.
 
 
 def _recording(size: Size) -> Line:
-    graph = _graph(_RECORDED_SECONDS[size])
+    graph = _graph(_SECONDS[size])
     with tempfile.TemporaryDirectory() as folder:
         number = 0
 
