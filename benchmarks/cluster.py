@@ -6,6 +6,7 @@ each line also tells the CPU time of all processes together, which others hardly
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
@@ -25,7 +26,8 @@ __all__ = ["lines"]
 
 _SECONDS = {"tiny": 0.02, "quick": 4.0, "full": 70.0}  # predicted of one core, at most
 _ROUNDS = {"tiny": 1, "quick": 1, "full": 2}
-_ROUNDS_RECORDED = {"tiny": 1, "quick": 3, "full": 3}
+_RECORDED_SECONDS = {"tiny": 0.02, "quick": 4.0, "full": 20.0}  # its chunks are as long as of hours
+_ROUNDS_RECORDED = {"tiny": 1, "quick": 3, "full": 10}
 _SPARSE = {"tiny": 24, "quick": 36, "full": 44}  # users
 _WORKERS = 2
 
@@ -100,7 +102,7 @@ def _beside(what: str, spent: Spent, one: Spent, times: float | None, graph: am.
 
 
 def _recording(size: Size) -> Line:
-    graph = _graph(_SECONDS[size])
+    graph = _graph(_RECORDED_SECONDS[size])
     with tempfile.TemporaryDirectory() as folder:
         number = 0
 
@@ -113,8 +115,9 @@ def _recording(size: Size) -> Line:
         def alone() -> object:
             return am.count(graph, method="signs", budget=1e6, executor=HERE).value
 
-        recorded()
-        timed = race({"alone": alone, "recorded": recorded}, rounds=_ROUNDS_RECORDED[size])
+        timed = race(
+            {"alone": alone, "recorded": recorded}, rounds=_ROUNDS_RECORDED[size], patience=math.inf
+        )
     assert timed["alone"].answer == timed["recorded"].answer
     return within(
         f"recording every chunk, n = {graph.n_users}",

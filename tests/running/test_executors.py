@@ -151,9 +151,9 @@ def test_work_is_cut_by_its_price_alone(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("anonymatch.effort.usable_cores", lambda: 64)
 
     assert borders(10**12, 1000.0) == cut
-    assert len(cut) == 5_001  # of 0.2 seconds
+    assert len(cut) == 2_001  # of 0.5 seconds
     assert len(borders(10**12, 3.0)) == 61  # of 0.05: short work shows its progress
-    assert len(borders(10**12, 10.0)) == 101
+    assert len(borders(10**12, 10.0)) == 61
     assert (cut[0], cut[-1]) == (0, 10**12)
     assert borders(3, 1000.0) == [0, 1, 2, 3]
     assert borders(10, 0.0) == [0, 10]
