@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import entry_points
 from json import loads
 from pathlib import Path
 
@@ -43,6 +44,37 @@ def test_version_is_said_at_once() -> None:
 
     assert (done.returncode, done.stdout) == (0, f"anonymatch {am.__version__}\n")
     assert cpu() - before < 2.0  # seconds of a core; about .5 on an idle machine
+
+
+INTERRUPTED_AMID_IMPORTS = """
+import os, signal, sys
+from importlib import import_module
+
+amid, (module, _, function) = sys.argv[1], sys.argv[2].partition(":")
+
+class Interrupting:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == amid:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting)
+sys.argv[1:] = ["demo"]
+sys.exit(getattr(import_module(module), function)())
+"""
+
+
+@pytest.mark.parametrize("module", ["anonymatch", "numpy", "anonymatch.cli.console", "typer"])
+@pytest.mark.parametrize("heard", [True, False], ids=["heard", "ignored"])
+def test_ctrl_c_while_the_package_is_imported_is_one_line(module: str, *, heard: bool) -> None:
+    """Scripts that run a program in the background let it ignore Ctrl-C."""
+    (program,) = entry_points(group="console_scripts", name="anonymatch")
+    command = [sys.executable, "-c", INTERRUPTED_AMID_IMPORTS, module, program.value]
+    ignoring = [] if heard else ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+    done = subprocess.run([*ignoring, *command], capture_output=True, text=True, check=False)
+
+    expected = (130, "interrupted\n") if heard else (0, "")
+    assert (done.returncode, done.stderr) == expected
 
 
 @pytest.mark.slow
