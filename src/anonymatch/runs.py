@@ -326,7 +326,7 @@ def _damaged(path: Path) -> InputError:
 
 
 @contextmanager
-def _clear(path: Path) -> Iterator[None]:
+def _clear(path: Path, *, reading: bool = False) -> Iterator[None]:
     """What SQLite has against a file, in one clear line."""
     try:
         yield
@@ -339,6 +339,11 @@ def _clear(path: Path) -> Iterator[None]:
         if said.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise _in_use(path) from None
         if said.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            if reading:  # SQLite keeps a small index beside the file even then
+                raise InputError(
+                    f"{path}: cannot read it ({error}); reading takes a little room beside the "
+                    "file: make room, and ask again"
+                ) from None
             raise StoppedError(
                 f"{path}: cannot record ({error}); what was recorded is kept: make room and run "
                 "the same command again"
@@ -401,14 +406,14 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     Raises
     ------
     InputError
-        If there is no such file, or it is no run.
+        If there is no such file, it is no run, or its disk is full.
     """
     place = as_path(path)
     if not place.exists():
         raise InputError(f"{place}: there is no such file; --resume makes one")
     if not place.is_file():
         raise InputError(f"{place}: this is no file; give the name of a run")
-    with _clear(place):
+    with _clear(place, reading=True):
         base = sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)
         try:
             base.execute("PRAGMA trusted_schema = OFF")

@@ -194,6 +194,27 @@ def test_a_full_disk_is_one_clear_line_and_keeps_what_there_is(tmp_path: Path) -
     assert computed(path)[1] == 100 - before
 
 
+def told_on_a_full_disk(path: str) -> str:
+    small_files(1_000)
+    try:
+        read_run(path)
+    except am.InputError as error:
+        return str(error)
+    return "nothing"
+
+
+def test_reading_on_a_full_disk_is_told_in_its_own_words(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    am.Run(path, GRAPH).close()
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        said = executor.submit(told_on_a_full_disk, str(path)).result()
+
+    assert said.startswith(f"{path}: cannot read it (")
+    assert said.endswith("make room, and ask again")
+    assert "record" not in said
+    assert read_run(path).sessions == 1
+
+
 # ---- files that are refused
 
 
