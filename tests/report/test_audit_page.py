@@ -181,6 +181,23 @@ def test_large_graphs_are_shades_and_small_ones_cells() -> None:
     assert "<line" not in large
 
 
+@pytest.mark.parametrize(
+    ("graph", "pairs"),
+    [
+        (am.ring(60, 3), True),
+        (am.partition([40, 40]), True),  # so many edges are drawn in another way
+        (am.ring(300, 3), False),
+        (am.ring(600, 4), False),
+    ],
+)
+def test_captions_say_what_a_cell_stands_for(graph: am.Graph, *, pairs: bool) -> None:
+    text = section(audit_page(audit(graph, steps=0)), "picture").split("<figcaption")[1]
+
+    assert ("a cell a pair, coloured where the two fit" in text) == pairs
+    assert ("cells, the darker the more pairs fit" in text) == (not pairs)
+    assert ("in the darkest cell" in text) == (not pairs)
+
+
 def test_density_keeps_all_edges_and_the_order_given() -> None:
     graph = am.partition([100, 300])
     drawn = density(graph, title="")

@@ -162,7 +162,7 @@ def _graph(audit: Audit, graph: Graph) -> Panel:
     names = words.users, words.behaviours
     few = graph.n_edges <= _DRAWN
     drawn = heat(graph, title=title) if few else density(graph, title=title, names=names)
-    return Panel(drawn, f"The darker, the more pairs fit each other. {drawn.words} Exact.")
+    return Panel(drawn, f"{drawn.words} Exact.")
 
 
 def _certain(audit: Audit) -> list[tuple[Hashable, Hashable]]:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.graph.bipartite import Graph, check_graph
-from anonymatch.report.matrix import shaded, shares_in_cells
+from anonymatch.report.matrix import cells_in_words, shaded, shares_in_cells
 from anonymatch.report.svg import Picture, element, group, text
 from anonymatch.report.text import shown
 
@@ -25,15 +25,16 @@ def density(
 ) -> Picture:
     """Users in rows and behaviours in columns as they were given: the darker, the more edges.
 
-    There are up to 200 by 200 cells; fewer where neighbours differ so much that the picture would
-    be large. The darkest cell is the fullest, however sparse the graph.
+    There are up to 200 by 200 cells, one a pair in small graphs; fewer where neighbours differ so
+    much that the picture would be large. The darkest cell is the fullest, however sparse the graph.
 
     Examples
     --------
     >>> from anonymatch.graph.families import ring
     >>> density(ring(1000, 10), title="Ring").words
     '1,000 users in rows and 1,000 behaviours in columns, both in the order given, summed up in 200
-    by 200 cells: 1 % of all pairs are edges, 100 % in the darkest cell.'
+    by 200 cells, the darker the more pairs fit: 1 % of all pairs are edges, 100 % in the darkest
+    cell.'
     """
     check_graph(graph)
     shades, fullest = _finest(graph)
@@ -41,14 +42,11 @@ def density(
     longest = max(tall, wide, 1)
     cell = _SIDE / longest
     width, height = cell * wide, cell * tall
-    pairs = graph.n_users * graph.n_behaviours
-    share = graph.n_edges / pairs if pairs else 0.0
     users = f"{shown(graph.n_users)} {names[0]}"
     behaviours = f"{shown(graph.n_behaviours)} {names[1]}"
     words = (
-        f"{users} in rows and {behaviours} in columns, both in the order given, summed up in "
-        f"{tall} by {wide} cells: {100 * share:.3g} % of all pairs are edges, "
-        f"{100 * fullest:.3g} % in the darkest cell."
+        f"{users} in rows and {behaviours} in columns, both in the order given, "
+        f"{cells_in_words(graph, (tall, wide), fullest)}"
     )
     across = text(24, 14, f"{behaviours} →", "small soft")
     down = element(

@@ -13,7 +13,15 @@ from anonymatch.graph.structure import block_table, structure
 from anonymatch.report.svg import Element, Picture, element, group, text
 from anonymatch.report.text import label, plural, shown, text_width
 
-__all__ = ["LARGEST", "heat", "matrix", "permutations", "shaded", "shares_in_cells"]
+__all__ = [
+    "LARGEST",
+    "cells_in_words",
+    "heat",
+    "matrix",
+    "permutations",
+    "shaded",
+    "shares_in_cells",
+]
 
 LARGEST = 40  # users or behaviours that still get a row or a column each
 
@@ -105,8 +113,9 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
     --------
     >>> from anonymatch.graph.families import partition
     >>> heat(partition([500, 500])).words
-    '1,000 users in rows and 1,000 behaviours in columns, summed up in 48 by 48 cells: 50 % of all
-    pairs are edges, 100 % in the darkest cell. 2 blocks of 500 users lie along the diagonal.'
+    '1,000 users in rows and 1,000 behaviours in columns, summed up in 48 by 48 cells, the darker
+    the more pairs fit: 50 % of all pairs are edges, 100 % in the darkest cell. 2 blocks of 500
+    users lie along the diagonal.'
     """
     check_graph(graph)
     rows, columns, note = _order(graph)
@@ -125,13 +134,9 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
         class_="g0",
         transform=f"translate(24 20) scale({tile:.6g})",
     )
-    pairs = graph.n_users * graph.n_behaviours
-    density = graph.n_edges / pairs if pairs else 0.0
-    cells = "a cell a pair" if each else f"summed up in {tall} by {wide} cells"
-    darkest = "" if each else f", {100 * fullest:.3g} % in the darkest cell"
     words = (
         f"{plural(graph.n_users, 'user')} in rows and {plural(graph.n_behaviours, 'behaviour')} in "
-        f"columns, {cells}: {100 * density:.3g} % of all pairs are edges{darkest}. {note}"
+        f"columns, {cells_in_words(graph, (tall, wide), fullest)} {note}"
     )
     frame = element("rect", x=24, y=20, width=width, height=height, class_="axis")
     headings = (
@@ -288,6 +293,26 @@ def _sentence(sizes: npt.NDArray[np.integer]) -> str:
     ]
     verb = "lies" if len(sizes) == 1 else "lie"
     return f"{' and '.join(parts)} {verb} along the diagonal."
+
+
+def cells_in_words(graph: Graph, cells: tuple[int, int], fullest: float) -> str:
+    """What the cells of a picture stand for, how many pairs are edges, and in the fullest cell.
+
+    Examples
+    --------
+    >>> graph = Graph.from_rows(["1100", "1100", "0010", "0001"])
+    >>> cells_in_words(graph, (4, 4), 1.0)
+    'a cell a pair, coloured where the two fit: 37.5 % of all pairs are edges.'
+    """
+    pairs = graph.n_users * graph.n_behaviours
+    share = graph.n_edges / pairs if pairs else 0.0
+    edges = f"{100 * share:.3g} % of all pairs are edges"
+    if cells == (graph.n_users, graph.n_behaviours):
+        return f"a cell a pair, coloured where the two fit: {edges}."
+    return (
+        f"summed up in {cells[0]} by {cells[1]} cells, the darker the more pairs fit: {edges}, "
+        f"{100 * fullest:.3g} % in the darkest cell."
+    )
 
 
 def shares_in_cells(
