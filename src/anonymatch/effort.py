@@ -116,8 +116,8 @@ class Budget:
     def allows(self, seconds: float, memory: float) -> bool:
         return seconds <= self.seconds and memory <= self.memory
 
-    def refusal(self, what: str, seconds: float, memory: float) -> BudgetError:
-        """The error that names the predicted cost and how to allow it."""
+    def refusal(self, what: str, seconds: float, memory: float, instead: str = "") -> BudgetError:
+        """The error that names the predicted cost, how to allow it, and what to do instead."""
         cost = in_words(seconds, memory)
         if seconds <= self.seconds:
             allow = f"budget=Budget(memory={rounded_up(memory):g})"
@@ -125,9 +125,10 @@ class Budget:
             allow = f"budget={rounded_up(seconds):g}"
         else:
             allow = f"budget=Budget(seconds={rounded_up(seconds):g}, memory={rounded_up(memory):g})"
-        return BudgetError(
-            f"{what} would take {cost}; allow it with {allow}", seconds=seconds, memory=memory
-        )
+        text = f"{what} would take {cost}; allow it with {allow}"
+        if instead:
+            text = f"{text}, or {instead}"
+        return BudgetError(text, seconds=seconds, memory=memory)
 
 
 def rounded_up(value: float) -> float:

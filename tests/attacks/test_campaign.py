@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -337,6 +338,29 @@ def test_a_campaign_beyond_the_budget_is_refused_before_it_begins() -> None:
         attack(graph, budget=0.01)
     with pytest.raises(am.BudgetError, match="following 200 exposures would take"):
         attack(am.band(2000, 5, 5), steps=200, truth="sampled", budget=1)
+
+
+def test_what_a_refused_campaign_advises_is_allowed() -> None:
+    graph, small = am.random_density(20, 0.5, seed=1), 0.03
+
+    with pytest.raises(am.BudgetError, match="3 steps along each of 100 sampled truths") as refused:
+        attack(graph, steps=3, budget=small)
+    found = re.search(r"budget=([0-9.]+), or take .* samples=([0-9]+)$", str(refused.value))
+    assert found
+    budget, fewer = float(found[1]), int(found[2])
+
+    assert attack(graph, steps=3, budget=budget).samples == 100
+    assert attack(graph, steps=3, budget=small, samples=fewer).samples == fewer
+    with pytest.raises(am.BudgetError, match=f"each of {fewer + 1} .* samples={fewer}$"):
+        attack(graph, steps=3, budget=small, samples=fewer + 1)
+
+
+def test_a_refused_walk_advises_a_budget_that_pays_for_the_graph_too() -> None:
+    graph = am.band(2000, 5, 5)
+    with pytest.raises(am.BudgetError) as refused:
+        attack(graph, steps=200, truth="sampled", budget=1)
+
+    assert len(attack(graph, steps=200, truth="sampled", budget=refused.value.seconds).steps) == 200
 
 
 GRAPH = am.Graph.from_rows(["110", "110", "111"])

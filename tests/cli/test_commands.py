@@ -523,6 +523,17 @@ def test_a_refusal_names_the_cost_and_the_option(
     assert "allow it with --budget" in err
 
 
+def test_a_refused_campaign_names_what_else_is_affordable(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = hard_graph(tmp_path, 20)
+    code, out, err = run(capsys, "attack", path, "--steps", 3, "--budget", "0.03")
+
+    assert (code, out) == (2, "")
+    assert err.startswith("error: 3 steps along each of 100 sampled truths would take ")
+    assert "; allow it with --budget 1, or take fewer truths with --samples " in err
+
+
 # ---- estimates
 
 

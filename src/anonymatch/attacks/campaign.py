@@ -24,7 +24,7 @@ from anonymatch.attacks.walk import Stride, log_of_share, walk
 from anonymatch.counting.dispatch import count
 from anonymatch.counting.result import Count
 from anonymatch.effort import Budget, Progress
-from anonymatch.errors import InputError, NoMatchingError
+from anonymatch.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import witness
 from anonymatch.wording import several
@@ -33,6 +33,7 @@ __all__ = ["attack"]
 
 _BRANCHES = 4000  # outcomes that are followed before truths are sampled instead
 _SAMPLES = 100  # truths that expectations are averaged over
+_ROUNDING = 1e-9  # of predicted seconds: what is said to be affordable is
 
 
 def attack(
@@ -227,8 +228,10 @@ class _Campaign:
 
     def along(self, truth: Truth) -> Attack:
         """What happens if a truth is revealed user by user."""
-        plan, position = self.plan, Position(self.field)
-        self._expect(plan.steps)
+        plan, position, shapes = self.plan, Position(self.field), self.field.shapes
+        seconds = self._cost(plan.steps)
+        if seconds > shapes.budget.seconds:
+            raise shapes.refusal(f"following {several(plan.steps, 'exposure')}", seconds)
         ratios: list[Fraction | float] = []
         steps: list[AttackStep] = []
         for stride in walk(position, plan.choose, plan.steps, self.tree, truth, plan.draws):
@@ -240,10 +243,11 @@ class _Campaign:
 
     def in_expectation(self) -> Attack:
         """The average over all truths."""
-        plan = self.plan
-        found = None
-        self._expect(plan.steps - 1)
+        plan, found, samples = self.plan, None, self.plan.samples or _SAMPLES
+        shapes, left = self.field.shapes, self.field.shapes.budget.seconds
         if plan.samples is None:
+            if self._cost(plan.steps - 1) > left:
+                raise self._too_many(samples, left)
             found = over_all(
                 Position(self.field),
                 plan.choose,
@@ -252,10 +256,10 @@ class _Campaign:
                 by_behaviour=plan.name == "degree",
                 most=self._most_branches(),
             )
-        samples = None
+        drawn = found is None
         if found is None:
-            samples = plan.samples or _SAMPLES
-            self._expect(samples * plan.steps)
+            if samples * self._cost(plan.steps) > shapes.budget.seconds:
+                raise self._too_many(samples, left)
             found = over_samples(
                 self.field,
                 plan.choose,
@@ -263,19 +267,31 @@ class _Campaign:
                 self.tree,
                 samples=samples,
                 seed=plan.seed,
-                progress=lambda done: self._tell(done, samples or done),
+                progress=lambda done: self._tell(done, samples),
             )
         steps = [self._expected(k, step) for k, step in enumerate(found)]
         finished = not found or found[-1].in_doubt == 0
-        return self._attack(
-            steps, finished, None if samples is None else plan.seed, samples=samples
-        )
+        if not drawn:
+            return self._attack(steps, finished, None)
+        return self._attack(steps, finished, plan.seed, samples=samples)
 
-    def _expect(self, exposures: int) -> None:
-        """Refuse a campaign that would cost too much, before it begins."""
-        n_blocks = self.field.whole.table.n_blocks * -(-exposures // self.plan.steps)
-        what = f"following {several(exposures, 'exposure')}"
-        self.field.shapes.expect(what, exposures, n_blocks)
+    def _cost(self, exposures: int) -> float:
+        """Predicted seconds of so many exposures along one truth."""
+        return self.field.shapes.cost(exposures, self.field.whole.table.n_blocks)
+
+    def _too_many(self, samples: int, left: float) -> BudgetError:
+        """The refusal of truths to average over, with how many are affordable, if any are.
+
+        Unless they were asked for, up to as much is spent before on following all outcomes.
+        """
+        plan, each = self.plan, self._cost(self.plan.steps)
+        seconds = samples * each
+        if plan.samples is None:
+            seconds += seconds + self._cost(1)
+        affordable = int(left / each * (1 - _ROUNDING))
+        fewer = f"take fewer truths with samples={affordable}" if affordable > 1 else ""
+        what = f"{several(plan.steps, 'step')} along each of {several(samples, 'sampled truth')}"
+        return self.field.shapes.refusal(what, seconds, fewer)
 
     def _most_branches(self) -> int:
         """Outcomes that may be followed: half of the budget, if each costs as the dearest."""

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from anonymatch.attacks.answers import Answer, Price, answers
 from anonymatch.counting.job import Settings
 from anonymatch.effort import Budget
+from anonymatch.errors import BudgetError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.edges import Edges, pointers, settle
 from anonymatch.graph.names import Names
@@ -308,16 +309,20 @@ class Shapes:
                 self.exactly = all(answer.total is not None for answer in found)
         return found, block_table(graph)
 
-    def expect(self, what: str, exposures: int, n_blocks: int) -> None:
-        """Refuse so many exposures if solving what they leave is beyond the budget.
+    def cost(self, exposures: int, n_blocks: int) -> float:
+        """Predicted seconds to solve what so many exposures in so many blocks leave.
 
         Where a block's cost halves with each user, all exposures in it cost as much as it did.
         """
-        if self.price is not None:
-            number = min(exposures, n_blocks) if self.price.halves else exposures
-            seconds = number * self.price.dearest
-            if seconds > self._left:
-                raise self.budget.refusal(what, seconds, 0.0)
+        if self.price is None:
+            return 0.0
+        number = min(exposures, n_blocks) if self.price.halves else exposures
+        return number * self.price.dearest
+
+    def refusal(self, what: str, seconds: float, instead: str = "") -> BudgetError:
+        """The error that names the cost of everything: of the graph, and so many seconds more."""
+        first = 0.0 if self.price is None else self.price.seconds
+        return self._settings.budget.refusal(what, first + seconds, 0.0, instead)
 
     def shape(self, graph: Graph) -> Shape:
         """The shape of a block that was made into a graph of its own."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -135,7 +136,9 @@ def _over_budget(error: BudgetError) -> str:
     if "memory=" in advice:
         allow.append(f"--memory {rounded_up(error.memory / 2**30):g}")
     cost = in_words(error.seconds, error.memory)
-    return f"{what} would take {cost}; allow it with {' '.join(allow)}"
+    _, either, instead = advice.partition(", or ")
+    instead = re.sub(r"\b([a-z]+)=", r"--\1 ", instead)
+    return f"{what} would take {cost}; allow it with {' '.join(allow)}{either}{instead}"
 
 
 # ---- what is said
