@@ -11,6 +11,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
+from anonymatch.cli.demo import EXAMPLE
 from anonymatch.runs import read_run
 
 
@@ -288,6 +289,9 @@ LAW = ("--law", "window:1,5")
         ("sample", "LOG", "--out", "LOG"),
         ("metrics", "LOG", "--out", "LOG"),
         ("improve", "LOG", "--out", "LOG"),
+        ("attack", "in.csv", "--truth", "LOG", "--resume", "LOG"),
+        ("attack", "LOG", "--resume", "LOG"),
+        ("count", "LOG", "--resume", "LOG"),
     ],
 )
 @pytest.mark.parametrize("name", ["log.csv", "link.csv", "folder/../log.csv"])
@@ -309,6 +313,34 @@ def test_no_command_writes_over_what_it_reads(
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "it is the file to read; give another name to write to" in err
     assert log.read_text() == "nothing that a reader would take"
+
+
+def test_a_page_spares_the_stages_of_a_search_and_the_example(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stage, example = tmp_path / "classes-2-users-2-behaviours.npz", tmp_path / "example.csv"
+    monkeypatch.setattr("anonymatch.cli.demo.LOG", example)
+    for place in (stage, example):
+        place.write_text("kept")
+    for arguments in (
+        ("paper", "--folder", tmp_path, "--html", stage),
+        ("demo", "--html", example),
+    ):
+        code, out, err = run(capsys, *arguments)
+
+        assert (code, out) == (2, "")
+        assert "it is the file to read; give another name to write to" in err
+    assert stage.read_text() == example.read_text() == "kept"
+
+
+def test_sampled_is_a_word_and_no_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        code, _, err = run(capsys, "attack", EXAMPLE, "--truth", "sampled", "--resume", "sampled")
+
+        assert (code, "it is the file to read" in err) == (0, False)
 
 
 def test_no_file_is_written_twice(

@@ -32,7 +32,8 @@ from anonymatch.wording import several
 __all__ = ["Options", "above_zero", "amount", "command", "option", "size", "whole"]
 
 T = TypeVar("T")
-_READ = ("file", "files", "departures", "original")  # parameters of commands that are files
+_READ = ("file", "files", "departures", "original", "truth")  # parameters that are files
+_STAGES = "*.npz"  # files of a search, in the folder that keeps them
 _WRITTEN = ("out", "csv", "html")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
 
@@ -320,14 +321,15 @@ def _check_acts(name: str, options: Options, acts: tuple[str, ...]) -> None:
 def _check_files(values: dict[str, Any], options: Options) -> None:
     """Refuse files to write that are read too, whatever the command."""
     read = [place for name in _READ for place in _places(values.get(name))]
+    read += [stage for place in _places(values.get("folder")) for stage in place.glob(_STAGES)]
     written = [place for name in _WRITTEN for place in _places(values.get(name))]
     check_places(read, [*written, *_places(options.resume)])
 
 
-def _places(value: Path | list[Path] | None) -> list[Path]:
-    if value is None:
+def _places(value: Path | str | list[Path] | None) -> list[Path]:
+    if value is None or value == "sampled":  # which --truth takes instead of a file
         return []
-    return [value] if isinstance(value, Path) else list(value)
+    return [Path(value)] if isinstance(value, Path | str) else list(value)
 
 
 def _work(function: Callable[[], int | None], options: Options) -> int | None:

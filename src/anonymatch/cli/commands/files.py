@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import anonymatch as am
-from anonymatch.cli import records
+from anonymatch.cli import records, saving
 from anonymatch.cli.app import File, app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.observing import OneWay, graph_of, observe
@@ -28,6 +28,8 @@ def demo(
     """Audit the log that comes with the package, and say what each figure means."""
     from anonymatch.cli.demo import LAW, LOG, demo_page
 
+    if html is not None:
+        saving.check_places([LOG], [html])
     found = watch("auditing", lambda tell: am.audit(LOG, law=LAW, top=6, progress=tell))
     if html is not None:
         found.report(html)
