@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -142,14 +143,32 @@ def test_gates_are_reached_missed_or_open() -> None:
     gates = check_gates(found, {"bits": 1, "k": 5})
     unsure = replace(gates[0], figure=Figure(1.0, 0.5, 1.5))
     text = section(audit_page(found, gates=[*gates, unsure]), "verdict")
+    cards = re.findall(r"<li class.*?</li>", text, flags=re.DOTALL)
 
-    for state, colour in (
-        ("bits=1 is reached", "g2"),
-        ("k=5 is missed", "g1"),
-        ("is not sure to be reached", "g4"),
+    assert "Thresholds: 1 of 3 passed" in words(text)
+    for card, (state, colour, passes, figure) in zip(
+        cards,
+        (
+            ("bits=1 is reached", "g2", "PASS", "1.146; must be at least 1"),
+            ("k=5 is missed", "g1", "FAIL", "4; must be at least 5"),
+            ("bits=1 is not sure to be reached", "g4", "FAIL", "0.5 to 1.5; must be at least 1"),
+        ),
+        strict=True,
     ):
-        (line,) = [each for each in text.splitlines() if state in each]
-        assert f'class="icon {colour}"' in line
+        assert all(part in words(card) for part in (state, passes, figure))
+        assert f'<li class="{colour}">' in card
+        assert f'class="icon {colour}"' in card
+    assert "Thresholds" not in words(section(audit_page(found), "verdict"))
+
+
+def test_gates_say_which_way_they_go_and_when_there_is_nobody() -> None:
+    found = audit(am.complete(4))
+    (kept,) = check_gates(found, {"surest": 0.3})
+    nobody = replace(kept, name="worst", figure=Figure(math.inf, math.inf, math.inf))
+    text = words(section(audit_page(found, gates=[kept, nobody]), "verdict"))
+
+    assert "0.25; must be at most 0.3" in text
+    assert "there is nobody; must be at least 0.3" in text
 
 
 def test_hundred_thousand_messages_make_a_small_page_with_the_worst_of_them() -> None:

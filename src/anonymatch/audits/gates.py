@@ -46,6 +46,8 @@ class Gate:
         Whether it is kept to, of those that a figure must not exceed.
     missed : bool
         Whether it is surely not.
+    limit, found, state, text : str
+        What is asked of the figure, the figure, what came of it, and all of that in one line.
 
     Examples
     --------
@@ -74,21 +76,34 @@ class Gate:
         return self.figure.high < self.threshold * (1 - _ROUNDING)
 
     @property
-    def text(self) -> str:
-        """One line for people."""
+    def limit(self) -> str:
+        """What is asked of the figure: 'at least 3' or 'at most 0.5'."""
+        return f"{'at most' if self.name in AT_MOST else 'at least'} {self.threshold:g}"
+
+    @property
+    def found(self) -> str:
+        """The figure, or the ends between which it lies."""
         figure = self.figure
+        if math.isinf(figure.low):
+            return "there is nobody"
+        if figure.high - figure.low <= 1e-6 * max(1.0, abs(figure.value)):
+            return f"{figure.value:.4g}"
+        return f"{figure.low:.4g} to {figure.high:.4g}"
+
+    @property
+    def state(self) -> str:
+        """The threshold by its name, and whether it is reached."""
         done, not_done = ("kept", "exceeded") if self.name in AT_MOST else ("reached", "missed")
         state = f"is not sure to be {done}"
         if self.reached or self.missed:
             state = f"is {done if self.reached else not_done}"
-        if math.isinf(figure.low):
-            return f"{self.name}={self.threshold:g} {state}: there is nobody"
-        between = (
-            f"{figure.value:.4g}"
-            if figure.high - figure.low <= 1e-6 * max(1.0, abs(figure.value))
-            else f"{figure.low:.4g} to {figure.high:.4g}"
-        )
-        return f"{self.name}={self.threshold:g} {state}: {self.meaning}: {between}"
+        return f"{self.name}={self.threshold:g} {state}"
+
+    @property
+    def text(self) -> str:
+        """One line for people."""
+        meaning = "" if math.isinf(self.figure.low) else f"{self.meaning}: "
+        return f"{self.state}: {meaning}{self.found}"
 
 
 def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str, float]:

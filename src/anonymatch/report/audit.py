@@ -112,8 +112,8 @@ def _n_out(audit: Audit) -> int:
 
 
 def _verdict(audit: Audit, gates: Sequence[Gate]) -> Section:
-    lines = [(verdict(_state(gate)).icon, gate.text) for gate in gates]
-    body = render("audit_verdict.html", verdict=audit.verdict, gates=lines)
+    shown = [(gate, verdict(_state(gate))) for gate in gates]
+    body = render("audit_verdict.html", verdict=audit.verdict, gates=shown)
     return Section("verdict", "Verdict", body, style=style())
 
 
