@@ -126,6 +126,48 @@ def test_ctrl_c_during_an_estimate_tells_what_is_known(tmp_path: Path, *, json: 
         assert b"1,000 users" in out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("audit", "HARD"), "auditing"),
+        (("compare", "HARD", "HARD"), "auditing"),
+        (("attack", "HARD"), "attacking"),
+        (("improve", "HARD"), "improving"),
+        (("posterior", "HARD"), "chances"),
+        (("sample", "HARD", "--size", "100000"), "drawing"),
+        (("paper", "--thorough"), "checking"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_long_work_shows_a_bar_and_ends_on_ctrl_c(
+    tmp_path: Path, arguments: tuple[str, ...], shown: str
+) -> None:
+    hard = str(random_graph(tmp_path, 38))
+    given = [hard if text == "HARD" else text for text in arguments]
+    mine, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+    command = [*PROGRAM, *given, "--budget", "1e9"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env=environment
+    ) as running:
+        os.close(theirs)
+        try:
+            text = read_terminal(mine, until=shown)
+            running.send_signal(signal.SIGINT)
+            text += read_terminal(mine)
+            out, _ = running.communicate(timeout=60)
+        finally:
+            running.kill()
+            os.close(mine)
+
+    assert shown in text
+    assert text.endswith("interrupted\r\n")
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h")  # a hidden cursor comes back
+    assert "Traceback" not in text
+    assert (running.returncode, out) == (130, b"")
+
+
 def wait_for_work(running: subprocess.Popen[bytes]) -> None:
     """Until a core has been busy for two seconds: the count is under way then."""
     deadline = time.monotonic() + 60
@@ -234,15 +276,21 @@ def on_a_terminal(more: dict[str, str]) -> str:
     command = [*PROGRAM, "count", str(EXAMPLE)]
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as running:
         os.close(theirs)
-        text = b""
-        while True:
-            try:
-                piece = os.read(mine, 65536)
-            except OSError:  # Linux tells the end of a terminal so
-                break
-            if not piece:
-                break
-            text += piece
+        text = read_terminal(mine)
     os.close(mine)
     assert running.returncode == 0
+    return text
+
+
+def read_terminal(terminal: int, until: str | None = None) -> str:
+    """What was written to a terminal: up to a word, or to the end."""
+    text = b""
+    while until is None or until.encode() not in text:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # Linux tells the end of a terminal so
+            break
+        if not piece:
+            break
+        text += piece
     return text.decode()

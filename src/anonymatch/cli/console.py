@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from anonymatch.cli import words
@@ -229,7 +229,7 @@ def watch(what: str, work: Callable[[Progress], T], *, stop: Stop | None = None)
     Thread(target=go, daemon=True).start()
     try:
         if wait([result], timeout=_PATIENCE).not_done:
-            with bar or nullcontext():
+            with nullcontext() if bar is None else _shown(bar):
                 # Look up now and then: once polars has read a file, its signal handler lets a wait
                 # without a limit sleep through Ctrl-C.
                 while wait([result], timeout=_GLANCE).not_done:
@@ -241,6 +241,26 @@ def watch(what: str, work: Callable[[Progress], T], *, stop: Stop | None = None)
         if wait([result], timeout=_GRACE).not_done:
             raise
     return result.result()
+
+
+@contextmanager
+def _shown(bar: Bar) -> Iterator[None]:
+    """Draw a bar in a thread of its own: Ctrl-C ends the main one, and would leave it half drawn,
+    with the cursor hidden and what is said next lost.
+    """
+    ended, gone = Event(), Event()
+
+    def draw() -> None:
+        with bar:
+            ended.wait()
+        gone.set()
+
+    try:
+        Thread(target=draw, daemon=True).start()
+        yield
+    finally:
+        ended.set()
+        gone.wait(timeout=_GRACE)
 
 
 def _bar() -> Bar:
