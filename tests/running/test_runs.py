@@ -155,6 +155,35 @@ def test_what_is_done_when_something_fails_is_kept(tmp_path: Path) -> None:
     assert [job.finished for job in whole.jobs] == [True]
 
 
+def fatal_once(marker: str, number: int) -> int:
+    """One chunk kills its worker, the first time."""
+    if number == 90 and not Path(marker).exists():
+        Path(marker).touch()
+        os._exit(1)
+    return number
+
+
+@pytest.mark.slow
+def test_a_new_pool_goes_on_where_a_broken_one_stopped(tmp_path: Path) -> None:
+    path, context = tmp_path / "run.sqlite", get_context("spawn")
+    calls = [partial(fatal_once, str(tmp_path / "dead"), k) for k in range(100)]
+
+    def numbers() -> list[int]:
+        with (
+            ProcessPoolExecutor(1, mp_context=context) as pool,
+            am.Run(path, executor=pool) as run,
+        ):
+            return list(Effort(executor=run).chunks(calls, each=0.1, number=100))
+
+    with pytest.raises(am.StoppedError, match=r"^the executor is broken .* make a new executor"):
+        numbers()
+    kept = read_run(path).jobs[0].recorded
+
+    assert 0 < kept < 100
+    assert numbers() == list(range(100))
+    assert computed(path)[1] == 100 - kept
+
+
 # ---- a full disk
 
 
