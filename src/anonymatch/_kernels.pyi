@@ -100,6 +100,15 @@ class BandPlan:
     def peak_states(self) -> float: ...
 
     @property
+    def meeting(self) -> int: ...
+
+    def row_work(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def row_bits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def layer_states(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
     def real_bytes(self) -> float: ...
 
     @property
@@ -114,9 +123,21 @@ class BandTask(enum.Enum):
 
     edges = 2
 
+    forward_words = 3
+
+    back_words = 4
+
+    forward_real = 5
+
+    back_real = 6
+
+def meet_words(arg0: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg1: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg2: int, /) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+def meet_real(arg0: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg1: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> float: ...
+
 class Band:
     @staticmethod
-    def make(arg0: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg1: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg3: BandTask, arg4: int, /) -> Band: ...
+    def make(arg0: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg1: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], arg2: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg3: BandTask, arg4: int, arg5: int, arg6: int, arg7: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg8: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], arg9: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], /) -> Band: ...
 
     def run(self, arg: float, /) -> bool: ...
 
@@ -131,6 +152,10 @@ class Band:
     def count_real(self) -> tuple[float, int]: ...
 
     def posteriors(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def digits(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def layer(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]: ...
 
 class Isa(enum.Enum):
     portable = 0
