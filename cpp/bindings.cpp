@@ -156,7 +156,8 @@ void bind_band(nb::module_& m) {
         .def("layer_states",
              [](const am::BandPlan& plan) { return owned(std::vector(plan.layer_states)); })
         .def_prop_ro("real_bytes", &am::BandPlan::real_bytes)
-        .def_prop_ro("least_edge_bytes", &am::BandPlan::least_edge_bytes);
+        .def("kept_bytes", &am::BandPlan::kept_bytes, "stretches"_a = 1.0)
+        .def("edge_bytes", &am::BandPlan::edge_bytes, "stretches"_a = 1.0);
     m.def("plan_band", [](const Ints& starts, const Ints& stops) {
         const nb::gil_scoped_release nogil;
         return am::plan_band({view(starts), view(stops)});

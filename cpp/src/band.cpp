@@ -1,6 +1,7 @@
 #include "anonymatch/band.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -127,9 +128,26 @@ BandPlan plan_band(const BandView& view) {
 double BandPlan::real_bytes() const {
     return 5 * sizeof(double) * peak_states;
 }
-double BandPlan::least_edge_bytes() const {
-    const double some = 40 * peak_states;  // a stretch of layers around the widest
-    return sizeof(double) * (6 * peak_states + std::min(total_states, some));
+namespace {
+
+/// States of the layers of a segment, so that those and the first layers of all segments are few.
+double segment_states(const BandPlan& plan, double total, double mean) {
+    return std::min(total, std::max(20 * plan.peak_states, std::sqrt(total * mean)));
+}
+
+}  // namespace
+
+double BandPlan::kept_bytes(double stretches) const {
+    const double mean = total_states / static_cast<double>(row_work.size());
+    return 2 * sizeof(double) * segment_states(*this, total_states / stretches, mean);
+}
+double BandPlan::edge_bytes(double stretches) const {
+    const double total = total_states / stretches;
+    const double mean = total_states / static_cast<double>(row_work.size());
+    const double segment = segment_states(*this, total, mean);
+    const double firsts = segment < total ? total / segment * mean : 0;
+    constexpr double growth = 1.5;  // of the array that holds them
+    return sizeof(double) * (growth * (segment + firsts) + 6 * peak_states);
 }
 
 }  // namespace anonymatch

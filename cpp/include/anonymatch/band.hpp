@@ -65,8 +65,11 @@ struct BandPlan {
     std::vector<double> layer_states;  // before the first row, and after each
 
     [[nodiscard]] double real_bytes() const;
-    /// The least bytes of all chances; with more, fewer layers are made twice.
-    [[nodiscard]] double least_edge_bytes() const;
+    /// For all chances of a stretch, one of so many: the least limit of bytes that is of use. With
+    /// less there are more segments, and the first layer of each is kept.
+    [[nodiscard]] double kept_bytes(double stretches = 1) const;
+    /// What all chances of such a stretch take then.
+    [[nodiscard]] double edge_bytes(double stretches = 1) const;
 };
 
 BandPlan plan_band(const BandView& band);

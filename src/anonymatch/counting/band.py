@@ -38,7 +38,7 @@ Ints64 = npt.NDArray[np.int64]
 
 # Measured on one core: seconds a unit of work, of a digit of the exact count, of all chances.
 REAL, DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
-_LAYERS = 384.0 * 2**20  # bytes of kept layers beyond which making them again costs no more
+_LAYERS = 384.0 * 2**20  # bytes of kept layers that pay; with less, more are made again
 _REORDERED = (
     2 * _native.FRONTIER_WIDTH_LIMIT
 )  # of a first order; wider ones hide no band that helps
@@ -69,6 +69,7 @@ class BandWay:
     memory: float
     words_memory: float
     edges_memory: float
+    kept: float  # bytes of layers that all chances keep at least
     roundings: float
 
     @property
@@ -96,7 +97,7 @@ class BandWay:
 
     def chances(self, memory: float) -> Found | None:
         """All chances, in the order of the block's edges, and the log of the count."""
-        kept = kept_layers(memory)
+        kept = kept_layers(self.kept, memory)
         job = self._run(_native.BandTask.edges, self.weights, _CHANCES, kept)
         return None if job.failed else Found(None, _log(job), self.by_edge(job.posteriors()))
 
@@ -130,9 +131,9 @@ def run_to_the_end(job: _native.Band, each: float) -> None:
         check_work()
 
 
-def kept_layers(memory: float) -> float:
-    """Bytes of layers that are kept for all chances; 0 means no limit for the kernel."""
-    return min(memory, _LAYERS) if memory else _LAYERS
+def kept_layers(least: float, memory: float) -> float:
+    """The limit of kept layers for all chances, in so much memory."""
+    return max(least, min(memory / 2, _LAYERS))
 
 
 def find_band(block: Block) -> BandWay | None:
@@ -173,7 +174,8 @@ def find_band(block: Block) -> BandWay | None:
         edges_seconds=_CHANCES * plan.work,
         memory=plan.real_bytes,
         words_memory=plan.words_bytes,
-        edges_memory=plan.least_edge_bytes,
+        edges_memory=plan.edge_bytes(),
+        kept=plan.kept_bytes(),
         roundings=plan.roundings,
     )
 

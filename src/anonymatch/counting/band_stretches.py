@@ -47,10 +47,10 @@ class Price(NamedTuple):
 class _Rows(NamedTuple):
     """What decides where to cut."""
 
+    plan: _native.BandPlan
     seconds: Floats  # of every row, over doubles
     states: Floats  # of the layers before each row and after the last
     bits: Floats  # at most, of counts up to these layers
-    meeting: int  # the layer where passes over digits meet
 
 
 class _Stretch(NamedTuple):
@@ -85,14 +85,13 @@ class LongBand:
         self._way, self._memory, self._effort = way, memory, effort
         recipe = (getattr(way, field.name) for field in fields(way))
         self._shared = Shared(BandWay, *recipe, value=way)
-        self._abreast = int(min(_ABREAST, max(1.0, memory / 2 / way.edges_memory)))
         self._edges_share = way.edges_seconds / way.seconds
 
     @cached_property
     def _rows(self) -> _Rows:
         plan = _native.plan_band(self._way.starts, self._way.stops)
         bits = np.concatenate(([0.0], np.cumsum(plan.row_bits())))
-        return _Rows(REAL * plan.row_work(), plan.layer_states(), bits, plan.meeting)
+        return _Rows(plan, REAL * plan.row_work(), plan.layer_states(), bits)
 
     # ---- prices: None where one run is better
 
@@ -117,7 +116,8 @@ class LongBand:
             return None
         stretches = self._stretches()
         layers = 16.0 * float(sum(self._rows.states[one.last] for one in stretches))
-        memory = max(3 * way.memory, self._abreast * way.edges_memory) + layers
+        each = self._rows.plan.edge_bytes(len(stretches))
+        memory = max(3 * way.memory, self._abreast(each) * each) + layers
         passes = self._price(_between(stretches), memory)
         if passes is None:
             return None
@@ -138,7 +138,7 @@ class LongBand:
         layers = self._layers(self._over_digits(), _digits, np.ones(1, np.uint64))
         assert layers is not None  # digits grow as they must
         before, after = (side[-1].values for side in layers)
-        states = int(self._rows.states[self._rows.meeting])
+        states = int(self._rows.states[self._rows.plan.meeting])
         return Found(_native.meet_words(before, after, states), math.nan, None)
 
     def real(self) -> Found | None:
@@ -153,21 +153,27 @@ class LongBand:
         if layers is None:
             return None
         before, after = layers[0], layers[1][::-1]
-        kept = kept_layers(memory / self._abreast)
+        plan, number = self._rows.plan, len(stretches)
+        abreast = self._abreast(plan.edge_bytes(number))
+        kept = kept_layers(plan.kept_bytes(number), memory / abreast)
         found = self._effort.chunks(
             (
                 partial(_chances, self._shared, one.first, one.last, kept, a.values, b.values)
                 for one, a, b in zip(stretches, before, after, strict=True)
             ),
             each=[self._edges_share * one.seconds for one in stretches],
-            number=len(stretches),
-            abreast=self._abreast,
+            number=number,
+            abreast=abreast,
         )
         parts = [part for part in found if part is not None]
-        if len(parts) < len(stretches):
+        if len(parts) < number:
             return None
         chances = self._way.by_edge(np.concatenate(parts))
         return Found(None, _log(before[1], after[0]), chances)
+
+    def _abreast(self, each: float) -> int:
+        """Stretches whose chances may be under way on one machine, by the bytes of each."""
+        return int(min(_ABREAST, max(1.0, self._memory / 2 / each)))
 
     def _layers(
         self, passes: _Passes, call: Callable[..., Any], start: Any, *, all_of_them: bool = False
@@ -212,10 +218,10 @@ class LongBand:
         rows = self._rows
         before = 1 + rows.bits // _DIGIT_BITS
         after = 1 + (rows.bits[-1] - rows.bits) // _DIGIT_BITS
-        digits = np.where(np.arange(len(before)) < rows.meeting, before, after)
+        digits = np.where(np.arange(len(before)) < rows.plan.meeting, before, after)
         seconds = DIGIT / REAL * rows.seconds
         size = 8.0 * digits * rows.states
-        return _until(rows.meeting, before[1:] * seconds, after[:-1] * seconds, size)
+        return _until(rows.plan.meeting, before[1:] * seconds, after[:-1] * seconds, size)
 
 
 def _until(layer: int, before: Floats, after: Floats, size: Floats) -> _Passes:
