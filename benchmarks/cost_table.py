@@ -1,7 +1,7 @@
 """``python -m benchmarks.cost_table``: predicted times of exact counts on 1 to 10 000 cores.
 
 From the prices of the plan, so nothing is counted. Sums over signs, Ryser's sum and long runs of
-the frontier are cut into chunks; bands and the others take one core a block.
+the frontier are cut into chunks; long bands run from both ends; the others take one core a block.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Row:
     method: str
     seconds: float
     memory: float
-    longest: float | None  # seconds of a chunk
+    longest: float | None  # seconds on any number of cores
 
     def on(self, cores: int) -> float:
         """Predicted seconds by the clock."""

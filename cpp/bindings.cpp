@@ -150,8 +150,14 @@ void bind_band(nb::module_& m) {
         .def_ro("words_bytes", &am::BandPlan::words_bytes)
         .def_ro("roundings", &am::BandPlan::roundings)
         .def_ro("peak_states", &am::BandPlan::peak_states)
+        .def_ro("meeting", &am::BandPlan::meeting)
+        .def("row_work", [](const am::BandPlan& plan) { return owned(std::vector(plan.row_work)); })
+        .def("row_bits", [](const am::BandPlan& plan) { return owned(std::vector(plan.row_bits)); })
+        .def("layer_states",
+             [](const am::BandPlan& plan) { return owned(std::vector(plan.layer_states)); })
         .def_prop_ro("real_bytes", &am::BandPlan::real_bytes)
-        .def_prop_ro("least_edge_bytes", &am::BandPlan::least_edge_bytes);
+        .def("kept_bytes", &am::BandPlan::kept_bytes, "stretches"_a = 1.0)
+        .def("edge_bytes", &am::BandPlan::edge_bytes, "stretches"_a = 1.0);
     m.def("plan_band", [](const Ints& starts, const Ints& stops) {
         const nb::gil_scoped_release nogil;
         return am::plan_band({view(starts), view(stops)});
@@ -159,14 +165,26 @@ void bind_band(nb::module_& m) {
     nb::enum_<am::BandTask>(m, "BandTask")
         .value("count_words", am::BandTask::count_words)
         .value("count_real", am::BandTask::count_real)
-        .value("edges", am::BandTask::edges);
+        .value("edges", am::BandTask::edges)
+        .value("forward_words", am::BandTask::forward_words)
+        .value("back_words", am::BandTask::back_words)
+        .value("forward_real", am::BandTask::forward_real)
+        .value("back_real", am::BandTask::back_real);
+    m.def("meet_words", [](const Words& before, const Words& after, std::size_t states) {
+        return owned(am::meet_words(view(before), view(after), states));
+    });
+    m.def("meet_real", [](const Reals& before, const Reals& after) {
+        return am::meet_real(view(before), view(after));
+    });
     nb::class_<am::Band>(m, "Band")
-        .def_static("make",
-                    [](const Ints& starts, const Ints& stops, const Reals& weights,
-                       am::BandTask task, std::size_t byte_limit) {
-                        return am::Band({view(starts), view(stops)}, view(weights), task,
-                                        byte_limit);
-                    })
+        .def_static(
+            "make",
+            [](const Ints& starts, const Ints& stops, const Reals& weights, am::BandTask task,
+               std::size_t byte_limit, std::size_t first, std::size_t last, const Words& digits,
+               const Reals& before, const Reals& after) {
+                return am::Band({view(starts), view(stops)}, view(weights), task, byte_limit,
+                                {first, last, view(digits), view(before), view(after)});
+            })
         .def("run",
              [](am::Band& job, double max_work) {
                  const nb::gil_scoped_release nogil;
@@ -180,7 +198,12 @@ void bind_band(nb::module_& m) {
                  const auto real = job.count_real();
                  return std::make_tuple(real.mantissa, real.exponent);
              })
-        .def("posteriors", [](const am::Band& job) { return owned(job.posteriors()); });
+        .def("posteriors", [](const am::Band& job) { return owned(job.posteriors()); })
+        .def("digits", [](const am::Band& job) { return owned(job.digits()); })
+        .def("layer", [](const am::Band& job) {
+            am::BandLayer layer = job.layer();
+            return std::make_tuple(owned(std::move(layer.values)), layer.exponent);
+        });
 }
 
 void bind_signs(nb::module_& m) {

@@ -230,6 +230,10 @@ struct Kernels {
     target void down_real_##name(const double* z, double* x, int bits, int size,                   \
                                  const double* weights, const double* before, double* sums,        \
                                  const Offsets& at) {                                              \
+        if (before == nullptr && weights == nullptr)                                               \
+            return down_all<double, false, false>(z, x, bits, size, weights, before, sums, at);    \
+        if (before == nullptr)                                                                     \
+            return down_all<double, true, false>(z, x, bits, size, weights, before, sums, at);     \
         if (weights == nullptr)                                                                    \
             return down_all<double, false, true>(z, x, bits, size, weights, before, sums, at);     \
         down_all<double, true, true>(z, x, bits, size, weights, before, sums, at);                 \

@@ -26,12 +26,6 @@ constexpr double block_work = 8;
 constexpr double step_work = 300;
 constexpr double product_work = 4;  // of two digits
 
-/// log2 of Bregman's bound on what a row adds to a count.
-double row_bits(const Step& row) {
-    const auto degree = static_cast<double>(row.degree());
-    return std::lgamma(degree + 1) / degree / std::log(2.0);
-}
-
 double digits(double bits) {
     return std::floor(bits / digit_bits) + 1;
 }
@@ -82,6 +76,11 @@ double Step::work() const {
     return total;
 }
 
+double Step::bits() const {
+    const auto columns = static_cast<double>(degree());
+    return std::lgamma(columns + 1) / columns / std::log(2.0);
+}
+
 Steps::Steps(const BandView& band) {
     check(band);
     const auto n = static_cast<std::int32_t>(band.starts.size());
@@ -123,7 +122,7 @@ Meeting best_meeting(const std::vector<Step>& rows) {
     std::vector<double> after(rows.size() + 1, 0);  // work from the end down to each layer
     double bits = 0;
     for (std::size_t i = rows.size(); i-- > 0;) {
-        bits += row_bits(rows[i]);
+        bits += rows[i].bits();
         after[i] = after[i + 1] + rows[i].work() * digits(bits);
     }
     Meeting best{0, std::numeric_limits<double>::infinity(), 0};
@@ -137,14 +136,14 @@ Meeting best_meeting(const std::vector<Step>& rows) {
         const double work = before + after[i] + meeting;
         if (work < best.work) best = {i, work, 0};
         if (i == rows.size()) break;
-        before_bits += row_bits(rows[i]);
+        before_bits += rows[i].bits();
         before += rows[i].work() * digits(before_bits);
     }
     before_bits = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (i < best.layer) before_bits += row_bits(rows[i]);
+        if (i < best.layer) before_bits += rows[i].bits();
         const double there = i < best.layer ? before_bits : bits - before_bits;
-        if (i >= best.layer) before_bits += row_bits(rows[i]);
+        if (i >= best.layer) before_bits += rows[i].bits();
         const auto size =
             static_cast<double>(std::max(rows[i].states_before(), rows[i].states_after()));
         peak = std::max(peak, size * (digits(there) + 4));

@@ -47,6 +47,8 @@ struct Step {
     /// A value after the row is a sum of at most so many before it.
     [[nodiscard]] double terms() const;
     [[nodiscard]] double work() const;  // of the step over doubles, or over one digit
+    /// log2 of Bregman's bound on what the row adds to a count.
+    [[nodiscard]] double bits() const;
 };
 
 /// The stretch of the sets of `size` whose bits above `rest` are `held`, among `width` bits.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "anonymatch/band.hpp"
 #include "check.hpp"
@@ -155,6 +156,78 @@ void test_long_bands_keep_their_digits() {
     CHECK(std::abs(log - (std::log2(top) + 128)) < 1e-9);
 }
 
+void test_stretches_give_what_one_run_gives() {
+    std::mt19937 random(5);
+    for (int round = 0; round < 40; ++round) {
+        const Example band = random_band(random, 60, round % 4, 9);
+        const std::size_t rows = band.rows();
+        const std::size_t first = 1 + random() % (rows - 2);
+        const std::size_t last = first + 1 + random() % (rows - first - 1);
+        const double one[] = {1};
+        const std::uint64_t one_digit[] = {1};
+        const auto pass = [&](BandTask task, BandStretch stretch) {
+            const bool words = task == BandTask::forward_words || task == BandTask::back_words;
+            Band job(band.view(), words ? std::span<const double>() : band.weights, task, 0,
+                     stretch);
+            finish(job, 100);
+            return job;
+        };
+        const auto before = pass(BandTask::forward_real, {0, first, {}, one, {}}).layer();
+        const auto after = pass(BandTask::back_real, {last, rows, {}, {}, one}).layer();
+        Band whole(band.view(), band.weights, BandTask::edges);
+        finish(whole, 1e9);
+        const auto part =
+            pass(BandTask::edges, {first, last, {}, before.values, after.values}).posteriors();
+        const auto all = whole.posteriors();
+        std::size_t edge = 0;
+        for (std::size_t row = 0; row < first; ++row)
+            edge += static_cast<std::size_t>(band.stops[row] - band.starts[row]);
+        CHECK(!part.empty());
+        CHECK(std::equal(part.begin(), part.end(), all.begin() + static_cast<long>(edge)));
+        const auto met = pass(BandTask::forward_real, {first, last, {}, before.values, {}}).layer();
+        const double log = std::log2(meet_real(met.values, after.values)) +
+                           static_cast<double>(before.exponent + met.exponent + after.exponent);
+        const ScaledReal total = whole.count_real();
+        CHECK(std::abs(log - std::log2(total.mantissa) - static_cast<double>(total.exponent)) <
+              1e-11);
+        const BandPlan plan = plan_band(band.view());
+        if (!plan.words) continue;
+        const auto low = pass(BandTask::forward_words, {0, first, one_digit, {}, {}}).digits();
+        const auto more = pass(BandTask::forward_words, {first, last, low, {}, {}}).digits();
+        const auto high = pass(BandTask::back_words, {last, rows, one_digit, {}, {}}).digits();
+        auto met_words = meet_words(more, high, static_cast<std::size_t>(plan.layer_states[last]));
+        Band job(band.view(), {}, BandTask::count_words);
+        finish(job, 1e9);
+        auto words = job.count_words();
+        met_words.resize(std::max(words.size(), met_words.size()));
+        words.resize(met_words.size());
+        CHECK(words == met_words);
+    }
+}
+
+void test_stretches_that_do_not_fit_are_refused() {
+    std::mt19937 random(6);
+    const Example band = random_band(random, 10, 0, 4);
+    const std::vector<double> wrong(1000, 1);
+    const std::vector<std::pair<BandTask, BandStretch>> bad = {
+        {BandTask::forward_real, {3, 3, {}, wrong, {}}},
+        {BandTask::forward_real, {3, 5, {}, wrong, {}}},
+        {BandTask::back_real, {3, 10, {}, {}, wrong}},
+        {BandTask::back_real, {30, 40, {}, {}, wrong}},
+        {BandTask::forward_words, {0, 5, {}, {}, {}}},
+        {BandTask::edges, {2, 10, {}, wrong, {}}},
+    };
+    for (const auto& [task, stretch] : bad) {
+        bool refused = false;
+        try {
+            const Band job(band.view(), {}, task, 0, stretch);
+        } catch (const std::invalid_argument&) {
+            refused = true;
+        }
+        CHECK(refused);
+    }
+}
+
 void test_wide_spreads_are_told() {
     std::mt19937 random(4);
     Example band = random_band(random, 40, 0, 8);
@@ -189,6 +262,8 @@ int main() {
     test_chances_do_not_depend_on_memory();
     test_a_chance_is_the_share_of_its_matchings();
     test_long_bands_keep_their_digits();
+    test_stretches_give_what_one_run_gives();
+    test_stretches_that_do_not_fit_are_refused();
     test_wide_spreads_are_told();
     test_what_is_no_band_is_refused();
     return check::report("test_band");

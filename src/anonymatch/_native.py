@@ -385,11 +385,43 @@ def plan_band(starts: Ints, stops: Ints) -> BandPlan:
 
 
 def band(
-    starts: Ints, stops: Ints, weights: Floats | None, task: BandTask, *, memory: float
+    starts: Ints,
+    stops: Ints,
+    weights: Floats | None,
+    task: BandTask,
+    *,
+    memory: float = 0.0,
+    rows: tuple[int, int] | None = None,
+    digits: Words | None = None,
+    before: Floats | None = None,
+    after: Floats | None = None,
 ) -> Band:
-    """A job on a band; weights by row, of integers None."""
-    floats = np.empty(0) if weights is None else _floats(weights)
-    return Band.make(_ints(starts), _ints(stops), floats, task, _bytes(memory))
+    """A job on a band; weights by row, of integers None.
+
+    ``rows``: only those from one up to another, with the layers at their ends that it needs.
+    """
+    return Band.make(
+        _ints(starts),
+        _ints(stops),
+        _floats_or_none(weights),
+        task,
+        _bytes(memory),
+        *(rows or (0, len(starts))),
+        np.empty(0, np.uint64) if digits is None else digits,
+        _floats_or_none(before),
+        _floats_or_none(after),
+    )
+
+
+def meet_words(before: Words, after: Words, states: int) -> int:
+    """The count, from the digits of ways before and ways after a layer."""
+    words = _kernels.meet_words(before, after, states).astype("<u8")
+    return int.from_bytes(words.tobytes(), "little")
+
+
+def meet_real(before: Floats, after: Floats) -> float:
+    """The same over doubles, with at most 5200 roundings."""
+    return _kernels.meet_real(before, after)
 
 
 # ---- estimates: belief propagation, guided draws, the worm chain
@@ -561,7 +593,7 @@ def nesting(block: Rows, log_weights: Floats | None) -> Nesting:
     """A nested bound on the count of a square block, and the draws that it holds."""
     if block.n_users != block.n_behaviours:
         raise ValueError("nested bounds take square blocks")
-    logs = np.empty(0) if log_weights is None else _floats(log_weights)
+    logs = _floats_or_none(log_weights)
     return Nesting(block.n_users, _ints(block.indptr), _ints(block.indices), logs)
 
 
@@ -588,7 +620,7 @@ def block_table(graph: Rows, found: Structure, weights: Floats | None) -> BlockT
         _ints(graph.indptr),
         _ints(graph.indices),
         found,
-        np.empty(0) if weights is None else _floats(weights),
+        _floats_or_none(weights),
     )
 
 
@@ -604,7 +636,11 @@ def _floats(array: npt.NDArray[Any]) -> Floats:
 
 
 def _weights(block: Rows) -> Floats:
-    return np.empty(0) if block.weights is None else _floats(block.weights)
+    return _floats_or_none(block.weights)
+
+
+def _floats_or_none(array: npt.NDArray[Any] | None) -> Floats:
+    return np.empty(0) if array is None else _floats(array)
 
 
 def _bytes(memory: float) -> int:

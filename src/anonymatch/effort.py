@@ -14,7 +14,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from anonymatch.arguments import real
 from anonymatch.chunks import MOST_CHUNKS, Place, Recorder, results
@@ -244,20 +244,42 @@ class Effort:
             When the work shall end: what a call under way would give is not to be used.
         """
         seconds = sum(each) if isinstance(each, Sequence) else each * number
-        costs = iter(each) if isinstance(each, Sequence) else repeat(each)
+        with self._job(seconds, number, abreast) as through:
+            yield from through(calls, each, number)
+
+    def rounds(
+        self, calls: Callable[[int], Iterable[Callable[[], T]]], *, each: Sequence[Sequence[float]]
+    ) -> Iterator[list[T]]:
+        """Results of rounds of chunks, by round: ``calls`` are made when those before have ended.
+
+        ``each``: the predicted seconds of every call of every round.
+        """
+        with self._job(sum(map(sum, each)), sum(map(len, each)), None) as through:
+            for number, costs in enumerate(each):
+                yield list(through(calls(number), costs, len(costs)))
+
+    @contextmanager
+    def _job(
+        self, seconds: float, number: int, abreast: int | None
+    ) -> Iterator[Callable[..., Iterator[Any]]]:
+        """How chunks that belong together run: they are recorded as one job."""
         run = self._run if number and seconds >= _RECORDS_PAY_FROM else None
         recorder = None if run is None else Recorder(run, seconds / number, number)
-        with (
-            self._place(seconds, number, abreast) as place,
-            closing(
-                results(calls, each, number, place=place, recorder=recorder, stop=self.stop)
-            ) as all_,
-        ):
+        with self._place(seconds, number, abreast) as place:
+
+            def through(
+                calls: Iterable[Callable[[], T]], each: float | Sequence[float], some: int
+            ) -> Iterator[T]:
+                costs = iter(each) if isinstance(each, Sequence) else repeat(each)
+                found = results(calls, each, some, place=place, recorder=recorder, stop=self.stop)
+                with closing(found):
+                    for result in found:
+                        self.stop.check()
+                        self.advance(next(costs))
+                        yield result
+
             try:
-                for result in all_:
-                    self.stop.check()
-                    self.advance(next(costs))
-                    yield result
+                yield through
             except GeneratorExit:  # whoever asked has seen enough
                 _finish(recorder)
                 raise

@@ -51,23 +51,61 @@ inline constexpr std::int32_t band_width_limit = 30;
 /// What a band costs. The unit of work is about the time of one addition of doubles.
 struct BandPlan {
     bool feasible = false;
-    std::int32_t width = 0;   // widest window
-    double work = 0;          // of one pass over doubles
-    double words_work = 0;    // of the exact count
-    double peak_states = 0;   // most states of a layer
-    double total_states = 0;  // of all layers
-    double words_bytes = 0;   // of the exact count
-    bool words = true;        // whether digits have room for the sums of the exact count
-    double roundings = 0;     // at most, of a value over doubles
+    std::int32_t width = 0;            // widest window
+    double work = 0;                   // of one pass over doubles
+    double words_work = 0;             // of the exact count
+    double peak_states = 0;            // most states of a layer
+    double total_states = 0;           // of all layers
+    double words_bytes = 0;            // of the exact count
+    bool words = true;                 // whether digits have room for the sums of the exact count
+    double roundings = 0;              // at most, of a value over doubles
+    std::size_t meeting = 0;           // the row before which two passes over digits meet
+    std::vector<double> row_work;      // of each row, over doubles
+    std::vector<double> row_bits;      // what each row adds at most to log2 of the count
+    std::vector<double> layer_states;  // before the first row, and after each
 
     [[nodiscard]] double real_bytes() const;
-    /// The least bytes of all chances; with more, fewer layers are made twice.
-    [[nodiscard]] double least_edge_bytes() const;
+    /// For all chances of a stretch, one of so many: the least limit of bytes that is of use. With
+    /// less there are more segments, and the first layer of each is kept.
+    [[nodiscard]] double kept_bytes(double stretches = 1) const;
+    /// What all chances of such a stretch take then.
+    [[nodiscard]] double edge_bytes(double stretches = 1) const;
 };
 
 BandPlan plan_band(const BandView& band);
 
-enum class BandTask { count_words, count_real, edges };
+enum class BandTask {
+    count_words,
+    count_real,
+    edges,
+    forward_words,  // passes: a layer goes in, the one at the other end of the stretch comes out
+    back_words,
+    forward_real,
+    back_real,
+};
+
+/// Some rows of a band, and the layers at their ends. A long band can be done in stretches:
+/// passes from both ends give the layers between them, where they meet the count, and chances of a
+/// stretch need the two layers at its ends.
+struct BandStretch {
+    std::size_t first = 0;
+    std::size_t last = static_cast<std::size_t>(-1);  // rows up to this one
+    std::span<const std::uint64_t> digits{};          // the layer that goes in, an array a digit
+    std::span<const double> before{};                 // ways before the first row
+    std::span<const double> after{};                  // ways after the last
+};
+
+/// The values of a layer's states are `values` times 2^exponent.
+struct BandLayer {
+    std::vector<double> values;
+    std::int64_t exponent = 0;
+};
+
+/// The count where ways before and ways after a layer meet, least significant word first.
+std::vector<std::uint64_t> meet_words(std::span<const std::uint64_t> before,
+                                      std::span<const std::uint64_t> after, std::size_t states);
+/// The same over doubles, with at most 5200 roundings.
+double meet_real(std::span<const double> before, std::span<const double> after);
 
 /// A job. Make it, call `run` until it says true, then read results. It copies its input.
 class Band {
@@ -75,7 +113,7 @@ public:
     /// `weights` is empty, or one positive finite double an edge, by row (not with count_words).
     /// `byte_limit` (0: none) is for edges: layers beyond it are dropped and made again.
     Band(const BandView& band, std::span<const double> weights, BandTask task,
-         std::size_t byte_limit = 0);
+         std::size_t byte_limit = 0, const BandStretch& stretch = {});
     ~Band();
     Band(Band&&) noexcept;
     Band& operator=(Band&&) noexcept;
@@ -88,8 +126,10 @@ public:
     [[nodiscard]] bool failed() const noexcept;
     /// The count, least significant word first (count_words).
     [[nodiscard]] std::vector<std::uint64_t> count_words() const;
-    [[nodiscard]] ScaledReal count_real() const;           // count_real, edges
-    [[nodiscard]] std::vector<double> posteriors() const;  // edges: chances, by row
+    [[nodiscard]] ScaledReal count_real() const;              // count_real, edges of all rows
+    [[nodiscard]] std::vector<double> posteriors() const;     // edges: chances, by row
+    [[nodiscard]] std::vector<std::uint64_t> digits() const;  // forward_words, back_words
+    [[nodiscard]] BandLayer layer() const;                    // forward_real, back_real
 
     class Job;
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,26 @@ from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.solution import Chances, Floats, Solution
 from anonymatch.effort import CHUNK_SECONDS
-from anonymatch.stopping import byte_of_work
+from anonymatch.stopping import check_work
 
-__all__ = ["BandWay", "Found", "banded", "find_band"]
+__all__ = [
+    "DIGIT",
+    "REAL",
+    "BandWay",
+    "Found",
+    "Runs",
+    "banded",
+    "find_band",
+    "kept_layers",
+    "run_to_the_end",
+]
 
 Ints = npt.NDArray[np.int32]
 Ints64 = npt.NDArray[np.int64]
 
 # Measured on one core: seconds a unit of work, of a digit of the exact count, of all chances.
-_REAL, _DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
-_LAYERS = 384.0 * 2**20  # bytes of kept layers beyond which making them again costs no more
+REAL, DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
+_LAYERS = 384.0 * 2**20  # bytes of kept layers that pay; with less, more are made again
 _REORDERED = (
     2 * _native.FRONTIER_WIDTH_LIMIT
 )  # of a first order; wider ones hide no band that helps
@@ -59,51 +69,71 @@ class BandWay:
     memory: float
     words_memory: float
     edges_memory: float
+    kept: float  # bytes of layers that all chances keep at least
     roundings: float
 
     @property
     def log_error(self) -> float:
-        """Proven error of the log of a count over doubles (cpp/include/anonymatch/band.hpp)."""
-        return 1.02 * self.roundings * 2.0**-53
+        """Proven error of the log of a count over doubles (cpp/include/anonymatch/band.hpp).
+
+        With the roundings of a sum over a layer, where two passes meet.
+        """
+        return 1.02 * (self.roundings + 5200) * 2.0**-53
 
     @property
     def chance_error(self) -> float:
         return 2.1 * (self.roundings + 5200) * 2.0**-53
 
-    def count(self) -> Found | None:
-        """The exact count; None if told to stop."""
-        job = self._run(_native.BandTask.count_words, None, _DIGIT, 0.0)
-        if job is None:
-            return None
+    def count(self) -> Found:
+        """The exact count."""
+        job = self._run(_native.BandTask.count_words, None, DIGIT, 0.0)
         words = job.count_words().astype("<u8")
         return Found(int.from_bytes(words.tobytes(), "little"), math.nan, None)
 
     def real(self) -> Found | None:
-        """The log of the count over doubles; also None where weights spread too far."""
-        job = self._run(_native.BandTask.count_real, self.weights, _REAL, 0.0)
-        return None if job is None else Found(None, _log(job), None)
+        """The log of the count over doubles; None where weights spread too far."""
+        job = self._run(_native.BandTask.count_real, self.weights, REAL, 0.0)
+        return None if job.failed else Found(None, _log(job), None)
 
     def chances(self, memory: float) -> Found | None:
         """All chances, in the order of the block's edges, and the log of the count."""
-        kept = min(memory, _LAYERS) if memory else _LAYERS
+        kept = kept_layers(self.kept, memory)
         job = self._run(_native.BandTask.edges, self.weights, _CHANCES, kept)
-        if job is None:
-            return None
-        chances = job.posteriors()
-        if self.order is not None:
-            by_row, chances = chances, np.empty_like(chances)
-            chances[self.order] = by_row
-        return Found(None, _log(job), chances)
+        return None if job.failed else Found(None, _log(job), self.by_edge(job.posteriors()))
+
+    def by_edge(self, by_row: Floats) -> Floats:
+        """Values of the edges by row of the band, in the order of the block's edges."""
+        if self.order is None:
+            return by_row
+        values = np.empty_like(by_row)
+        values[self.order] = by_row
+        return values
 
     def _run(
         self, task: _native.BandTask, weights: Floats | None, each: float, memory: float
-    ) -> _native.Band | None:
-        stop = byte_of_work()
+    ) -> _native.Band:
         job = _native.band(self.starts, self.stops, weights, task, memory=memory)
-        while not job.run(CHUNK_SECONDS / each):
-            if stop is not None and stop[0]:
-                return None
-        return None if job.failed else job
+        run_to_the_end(job, each)
+        return job
+
+
+class Runs(Protocol):
+    """How a band is run: in one, or in stretches."""
+
+    def count(self) -> Found: ...
+    def real(self) -> Found | None: ...
+    def chances(self, memory: float) -> Found | None: ...
+
+
+def run_to_the_end(job: _native.Band, each: float) -> None:
+    """Run a job whose unit of work takes so many seconds, unless the work shall end."""
+    while not job.run(CHUNK_SECONDS / each):
+        check_work()
+
+
+def kept_layers(least: float, memory: float) -> float:
+    """The limit of kept layers for all chances, in so much memory."""
+    return max(least, min(memory / 2, _LAYERS))
 
 
 def find_band(block: Block) -> BandWay | None:
@@ -139,12 +169,13 @@ def find_band(block: Block) -> BandWay | None:
         order=None if straight else order,
         weights=block.weights if straight or block.weights is None else block.weights[order],
         width=plan.width,
-        seconds=_REAL * plan.work,
-        words_seconds=_DIGIT * plan.words_work if plan.words else math.inf,
+        seconds=REAL * plan.work,
+        words_seconds=DIGIT * plan.words_work if plan.words else math.inf,
         edges_seconds=_CHANCES * plan.work,
         memory=plan.real_bytes,
         words_memory=plan.words_bytes,
-        edges_memory=plan.least_edge_bytes,
+        edges_memory=plan.edge_bytes(),
+        kept=plan.kept_bytes(),
         roundings=plan.roundings,
     )
 
@@ -186,6 +217,7 @@ def banded(
     block: Block,
     found: Found | None,
     *,
+    runs: Runs,
     memory: float,
     otherwise: Callable[[], Solution],
     rounded: bool = False,
@@ -200,13 +232,12 @@ def banded(
     def total() -> int:
         if math.isinf(way.words_seconds):
             return otherwise().total
-        counted = found if found is not None and found.total is not None else way.count()
-        assert counted is not None
+        counted = found if found is not None and found.total is not None else runs.count()
         assert counted.total is not None
         return counted.total
 
     def real() -> tuple[float, float]:
-        known = found if found is not None and found.total is None else way.real()
+        known = found if found is not None and found.total is None else runs.real()
         if known is None:
             return otherwise().log_and_error
         return known.log, way.log_error + 2.0**-51 * abs(known.log)
@@ -214,7 +245,7 @@ def banded(
     def posteriors() -> Chances:
         known = found
         if known is None or known.chances is None:
-            known = way.chances(memory)
+            known = runs.chances(memory)
         if known is None or known.chances is None:
             return otherwise().posteriors
         return known.chances, way.chance_error

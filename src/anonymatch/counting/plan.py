@@ -15,6 +15,7 @@ import numpy as np
 
 from anonymatch.counting import frontier, ryser, signs, subset
 from anonymatch.counting.band import BandWay, Found, banded, find_band
+from anonymatch.counting.band_stretches import LongBand, Price
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bits
 from anonymatch.counting.classes import plan_classes
@@ -43,6 +44,9 @@ _GIANT = 10_000  # users from which one look at the width comes before any searc
 _CONTRACTION = 2e-5  # seconds a user that contracting takes, in Python
 
 
+Run = partial[Found] | partial[Found | None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """A way to solve a block, and its price."""
@@ -52,8 +56,8 @@ class Option:
     seconds: float
     memory: float
     solve: Callable[[], Solution]
-    longest: float | None = None  # predicted seconds of its longest chunk, if it is cut into chunks
-    run: partial[Found | None] | None = None  # the long part, a chunk
+    longest: float | None = None  # seconds on any number of cores, if it is cut into chunks
+    run: Run | None = None  # the long part, a chunk
     take: Callable[[Found | None], Solution] | None = None  # what becomes of its result
     rounded: Option | None = None  # for counts: the same over doubles with a proven error
 
@@ -224,41 +228,47 @@ def _band(block: Block, context: Context, best: float) -> Option | None:
     if way is None:
         return None
     memory = context.budget.memory
-    why = f"intervals by time, at most {several(way.width, 'open behaviour')} at once"
-    found = partial(
+    long = LongBand(way, memory, context.effort)
+    solve = partial(
         banded, way, block, memory=memory, otherwise=partial(_otherwise, block, context)
     )
-    real = Option(
-        method="band in doubles",
-        why=why,
-        seconds=way.seconds,
-        memory=way.memory,
-        solve=partial(found, None, rounded=True),
-        run=partial(BandWay.real, way),
-        take=partial(found, rounded=True),
-    )
-    if context.edges:
-        return replace(
-            real,
-            method="band",
-            seconds=way.edges_seconds,
-            memory=way.edges_memory,
-            solve=partial(found, None),
-            run=partial(BandWay.chances, way, memory),
-            take=found,
+
+    def option(seconds: float, needed: float, run: Run, *, rounded: bool = False) -> Option:
+        take = partial(solve, runs=way, rounded=rounded)
+        return Option(
+            method="band in doubles" if rounded else "band",
+            why=f"intervals by time, at most {several(way.width, 'open behaviour')} at once",
+            seconds=seconds,
+            memory=needed,
+            solve=partial(take, None),
+            run=run,
+            take=take,
         )
+
+    def cut(whole: Option, price: Price | None, *, rounded: bool = False) -> Option:
+        if price is None:
+            return whole
+        return replace(
+            whole,
+            why=f"{whole.why}, in stretches",
+            seconds=price.seconds,
+            memory=price.memory,
+            longest=price.longest,
+            solve=partial(solve, None, runs=long, rounded=rounded),
+            run=None,
+            take=None,
+        )
+
+    if context.edges:
+        chances = partial(BandWay.chances, way, memory)
+        return cut(option(way.edges_seconds, way.edges_memory, chances), long.price_of_chances())
+    real = partial(BandWay.real, way)
+    doubles = option(way.seconds, way.memory, real, rounded=block.exact)
+    doubles = cut(doubles, long.price_of_real(), rounded=block.exact)
     if not block.exact:
-        return replace(real, method="band")
-    return replace(
-        real,
-        method="band",
-        seconds=way.words_seconds,
-        memory=way.words_memory,
-        solve=partial(found, None),
-        run=partial(BandWay.count, way),
-        take=found,
-        rounded=real,
-    )
+        return doubles
+    exact = option(way.words_seconds, way.words_memory, partial(BandWay.count, way))
+    return replace(cut(exact, long.price_of_count()), rounded=doubles)
 
 
 def _otherwise(block: Block, context: Context) -> Solution:
