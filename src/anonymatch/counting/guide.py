@@ -44,6 +44,7 @@ _TOGETHER = 4  # chains that take turns: their waits for memory overlap
 _PACING = 32  # worms by which the steps of a worm are measured
 _GIANT_PACING = 4
 _SLOWEST = 40  # steps a worm and user beyond which chains are given up: some hardly ever close
+_LATEST = 10  # times the expected steps of a stretch beyond which chains are given up
 _BALANCING = 100  # sweeps
 _UNEVEN = 0.1  # weight of the lightest edge of a behaviour, against all alike
 
@@ -260,6 +261,7 @@ class Chains:
         return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
 
     def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
+        most_steps = _LATEST * _STEPS * self.block.n_users * each + 2**16
         together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
         calls = [
             partial(
@@ -271,12 +273,15 @@ class Chains:
                 each,
                 self.worms,
                 matchings,
+                most_steps,
             )
             for k in range(0, self.number, together)
         ]
         seconds = self.sample_seconds * each * together
         stretches = effort.chunks(calls, each=seconds, number=len(calls))
         runs = [_native.WormSamples(*run) for stretch in stretches for run in stretch]
+        if any(run.steps >= most_steps for run in runs):
+            raise TooSlowError
         self._ends = [run.last for run in runs]
         self._runs += 1
         return runs
@@ -299,6 +304,7 @@ def _stretch(
     samples: int,
     worms: int,
     matchings: bool,
+    most_steps: int,
 ) -> list[_native.WormSamples]:
     return worm.get().run_together(
         starts,
@@ -308,6 +314,7 @@ def _stretch(
         worms=worms,
         matchings=matchings,
         stop=byte_of_work(),
+        most_steps=most_steps,
     )
 
 
