@@ -33,6 +33,7 @@ _TREE_PATHS = 1.7  # plain draws that a tree costs
 _LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
 _CACHE_EDGES = 2e4  # from which on memory slows draws down
 _SWEEP_SECONDS = 1e-9  # of belief propagation, an edge, at least
+_SLOW_SWEEP_SECONDS = 8e-9  # and at most
 _STEP_SECONDS = 1e-8
 _CHAINS = 16
 _WARMING = 10  # samples
@@ -49,9 +50,10 @@ _BALANCING = 100  # sweeps
 _UNEVEN = 0.1  # weight of the lightest edge of a behaviour, against all alike
 
 
-def messages(block: Block, effort: Effort) -> Floats:
-    """Chances of the edges by belief propagation, as far as it comes."""
-    sweeps = int(np.clip(1e9 / block.n_edges, 30, 1000))
+def messages(block: Block, effort: Effort, seconds: float = math.inf) -> Floats:
+    """Chances of the edges by belief propagation, as far as it comes in predicted seconds."""
+    work = min(1e9, seconds / _SLOW_SWEEP_SECONDS)
+    sweeps = int(np.clip(work / block.n_edges, 30, 1000))
     call = partial(_native.bethe, block, sweeps=sweeps, stop=effort.stop.byte)
     return effort.apart(call, seconds=_SWEEP_SECONDS * block.n_edges * sweeps).marginals
 
@@ -96,24 +98,27 @@ class Guide:
         self._shared = Shared(_Draws, block, kappa)
 
     @classmethod
-    def of(cls, block: Block, seed: tuple[int, ...], effort: Effort) -> Guide:
-        """The guide whose messages suit the block: flatter ones where plain ones freeze."""
-        frozen = bool((messages(block, effort) > _FROZEN).any())
+    def of(cls, block: Block, believed: Floats, seed: tuple[int, ...]) -> Guide:
+        """The guide whose messages suit the block: flatter ones where plain ones freeze.
+
+        ``believed``: its :func:`messages`.
+        """
+        frozen = bool((believed > _FROZEN).any())
         kappa = 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0
         return cls(block, kappa, seed)
 
     def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
         return Guide, (self.block, self.kappa, self.seed)
 
-    @property
-    def path_seconds(self) -> float:
+    @staticmethod
+    def path_seconds(block: Block) -> float:
         """Of a plain draw, and of following a matching."""
-        slower = 1.0 + 0.5 * max(0.0, math.log2(self.block.n_edges / _CACHE_EDGES))
-        return _EDGE_SECONDS * self.block.n_edges * slower + _LEAF_SECONDS
+        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_edges / _CACHE_EDGES))
+        return _EDGE_SECONDS * block.n_edges * slower + _LEAF_SECONDS
 
-    @property
-    def tree_seconds(self) -> float:
-        return _TREE_PATHS * self.path_seconds
+    @staticmethod
+    def tree_seconds(block: Block) -> float:
+        return _TREE_PATHS * Guide.path_seconds(block)
 
     def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
         """Trees [first, last): the mean of their weights is unbiased for the count.
@@ -124,7 +129,7 @@ class Guide:
         draw = partial(_tree_draws, self._shared, seed, marginals)
         parts: list[_native.GuidedDraws] = []
         try:
-            for part in _in_chunks(draw, first, last, self.tree_seconds, effort):
+            for part in _in_chunks(draw, first, last, self.tree_seconds(self.block), effort):
                 parts.append(_native.GuidedDraws(*part))  # noqa: PERF401  (they stay if it is left)
         except Stopped:
             if not parts:
@@ -134,16 +139,17 @@ class Guide:
     def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
         """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
         draw = partial(_path_draws, self._shared, _mixed(self.seed, 2))
-        parts = list(_in_chunks(draw, first, last, self.path_seconds, effort))
+        seconds = self.path_seconds(self.block)
+        parts = list(_in_chunks(draw, first, last, seconds, effort))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def follow(self, matchings: Matchings, effort: Effort) -> Floats:
         """The log weights that plain draws would have had if they had chosen these matchings."""
-        each = _per_chunk(self.path_seconds)
+        path = self.path_seconds(self.block)
+        each = _per_chunk(path)
         starts = range(0, len(matchings), each)
         calls = (partial(_followed, self._shared, matchings[k : k + each]) for k in starts)
-        seconds = self.path_seconds * each
-        return np.concatenate(list(effort.chunks(calls, each=seconds, number=len(starts))))
+        return np.concatenate(list(effort.chunks(calls, each=path * each, number=len(starts))))
 
 
 def _tree_draws(
