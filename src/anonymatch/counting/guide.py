@@ -251,7 +251,9 @@ class Chains:
     @staticmethod
     def seconds_of(block: Block) -> float:
         """Predicted seconds of a sample."""
-        slower = 1.0 + 2.0 * max(0.0, math.log2(block.n_users / 2e4))
+        of_users = 2.0 * math.log2(block.n_users / 2e4)
+        of_edges = 0.7 * math.log2(block.n_edges / 5e4)
+        slower = 1.0 + max(0.0, of_users, of_edges)  # memory
         return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
 
     def warm(self, effort: Effort) -> None:

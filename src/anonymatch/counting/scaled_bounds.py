@@ -29,6 +29,7 @@ BALANCE_SECONDS = 2.5e-9  # of a sweep of Sinkhorn's, an edge
 _LN2 = math.log(2.0)
 _SWEEPS = 300
 _EDGE_SWEEPS = 1e9  # work that bounds may take: edges times sweeps
+_LEAST_EDGE_SWEEPS = 1e8  # whatever the budget: a lower bound hangs on them
 _MORE_SWEEPS = 5000
 _MORE_EDGE_SWEEPS = 1e8
 _WIDE = math.log(1e8)  # ratio of two weights of a user from which scaling begins in logs
@@ -150,7 +151,7 @@ class Square:
 
     def _sweeps(self, seconds: float) -> list[int]:
         """Sweeps to begin with, and for graphs that they leave unbalanced, if there is room."""
-        most = seconds / BALANCE_SECONDS
+        most = max(seconds / BALANCE_SECONDS, _LEAST_EDGE_SWEEPS)
         first = int(np.clip(min(_EDGE_SWEEPS, most) / max(self.n_edges, 1), 20, _SWEEPS))
         more = min(_MORE_EDGE_SWEEPS, most) / max(self.n_edges, 1)
         more = int(np.clip(more, first, _MORE_SWEEPS))
