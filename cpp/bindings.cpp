@@ -486,18 +486,19 @@ void bind_estimates(nb::module_& m) {
                  }();
                  return samples(found);
              })
-        .def("run_together", [samples](const am::Worm& job, const Ints& starts, std::uint64_t seed,
-                                       std::uint64_t index, std::uint64_t number,
-                                       std::uint64_t worms, bool matchings, const Bytes& stop) {
-            auto found = [&] {
-                const nb::gil_scoped_release nogil;
-                return job.run_together(view(starts), seed, index, number, worms, matchings,
-                                        stop_flag(stop));
-            }();
-            std::vector<decltype(samples(found.front()))> lanes;
-            for (auto& lane : found) lanes.push_back(samples(lane));
-            return lanes;
-        });
+        .def("run_together",
+             [samples](const am::Worm& job, const Ints& starts, std::uint64_t seed,
+                       std::uint64_t index, std::uint64_t number, std::uint64_t worms,
+                       bool matchings, const Bytes& stop, std::uint64_t most_steps) {
+                 auto found = [&] {
+                     const nb::gil_scoped_release nogil;
+                     return job.run_together(view(starts), seed, index, number, worms, matchings,
+                                             stop_flag(stop), most_steps);
+                 }();
+                 std::vector<decltype(samples(found.front()))> lanes;
+                 for (auto& lane : found) lanes.push_back(samples(lane));
+                 return lanes;
+             });
 }
 
 void bind_nesting(nb::module_& m) {

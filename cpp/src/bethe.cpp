@@ -62,6 +62,8 @@ Bethe bethe(const SquareBlock& block, const BetheOptions& options, StopFlag stop
     Sweeps state = scaled_weights(block);
     if (options.kappa == 1.0) {
         iterate(block, options, BetheGain{}, stop, state, result);
+    } else if (options.kappa == 0.5) {
+        iterate(block, options, HalfGain{}, stop, state, result);
     } else {
         iterate(block, options, Gain(options.kappa), stop, state, result);
     }

@@ -99,10 +99,11 @@ public:
     [[nodiscard]] std::vector<WormSamples> run_together(std::span<const Index> matchings,
                                                         std::uint64_t seed, std::uint64_t index,
                                                         std::uint64_t samples, std::uint64_t worms,
-                                                        bool keep, StopFlag stop) const {
+                                                        bool keep, StopFlag stop,
+                                                        std::uint64_t most_steps) const {
         if (matchings.size() % at(n_) != 0) throw std::invalid_argument("not whole matchings");
         if (matchings.size() == at(n_))
-            return {run(matchings, seed, index, samples, worms, keep, stop, ~std::uint64_t{0})};
+            return {run(matchings, seed, index, samples, worms, keep, stop, most_steps)};
         std::vector<Lane> lanes;
         for (std::size_t first = 0; first < matchings.size(); first += at(n_)) {
             const auto matching = matchings.subspan(first, at(n_));
@@ -111,9 +112,9 @@ public:
         }
         if (samples > 0 && worms > 0) {
             if (weighted_.slots.empty())
-                take_turns(uniform_, lanes, samples, worms, keep, stop);
+                take_turns(uniform_, lanes, samples, worms, keep, stop, most_steps);
             else
-                take_turns(weighted_, lanes, samples, worms, keep, stop);
+                take_turns(weighted_, lanes, samples, worms, keep, stop, most_steps);
         }
         std::vector<WormSamples> results;
         for (Lane& each : lanes) results.push_back(std::move(each.result));
@@ -162,7 +163,7 @@ private:
 
     template <class Table>
     void take_turns(const Table& table, std::vector<Lane>& lanes, std::uint64_t samples,
-                    std::uint64_t worms, bool keep, StopFlag stop) const {
+                    std::uint64_t worms, bool keep, StopFlag stop, std::uint64_t most_steps) const {
         std::vector<Lane*> running;
         for (Lane& each : lanes) {
             each.worms_left = worms;
@@ -170,7 +171,8 @@ private:
             running.push_back(&each);
         }
         for (std::uint64_t turn = 0; !running.empty(); ++turn) {
-            if ((turn & (turns_between_looks - 1)) == 0 && stop.raised()) return;
+            if ((turn & (turns_between_looks - 1)) == 0 && (stop.raised() || turn >= most_steps))
+                return;
             for (std::size_t k = 0; k < running.size();) {
                 Lane& each = *running[k];
                 const Index row = step(table, each.column_of, each.hole, each.random);
@@ -285,8 +287,10 @@ WormSamples Worm::run(std::span<const std::int32_t> matching, std::uint64_t seed
 std::vector<WormSamples> Worm::run_together(std::span<const std::int32_t> matchings,
                                             std::uint64_t seed, std::uint64_t index,
                                             std::uint64_t samples, std::uint64_t worms,
-                                            bool keep_matchings, StopFlag stop) const {
-    return job_->run_together(matchings, seed, index, samples, worms, keep_matchings, stop);
+                                            bool keep_matchings, StopFlag stop,
+                                            std::uint64_t most_steps) const {
+    return job_->run_together(matchings, seed, index, samples, worms, keep_matchings, stop,
+                              most_steps);
 }
 
 }  // namespace anonymatch

@@ -86,6 +86,7 @@ void test_turns_change_nothing() {
         }
         const std::uint8_t raised = 1;
         CHECK_EQUAL(worm.run_together(both, 1, 0, 5, 5, true, StopFlag(&raised))[0].samples, 0U);
+        CHECK_EQUAL(worm.run_together(both, 1, 0, 5, 5, true, {}, 0)[0].samples, 0U);
     }
 }
 

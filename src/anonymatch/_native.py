@@ -550,12 +550,14 @@ class Worm:
         worms: int,
         matchings: bool = False,
         stop: bytearray | None = None,
+        most_steps: int = 2**64 - 1,
     ) -> list[WormSamples]:
         """What :meth:`run` gives from each start, with the indices from ``index`` on.
 
-        Chains take turns at their steps: in large blocks their waits for memory overlap.
+        Chains take turns at their steps: in large blocks their waits for memory overlap. They give
+        up when one has made about ``most_steps``.
         """
-        arguments = seed, index, samples, worms, matchings, _stop(stop)
+        arguments = seed, index, samples, worms, matchings, _stop(stop), most_steps
         lanes = self._job.run_together(_ints(starts).reshape(-1), *arguments)
         return [self._samples(lane) for lane in lanes]
 

@@ -10,6 +10,7 @@ from anonymatch.counting import guide
 from anonymatch.counting.block import Block
 from anonymatch.counting.guide import Chains, TooSlowError
 from anonymatch.counting.reference import block_of
+from anonymatch.effort import Effort
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +50,21 @@ def test_what_cannot_be_checked_is_only_proven(log: Block, monkeypatch: pytest.M
     assert found.low == found.proven[0]
     with pytest.raises(am.BudgetError):
         am.posterior(graph, budget=0.5)
+
+
+def test_chains_that_get_stuck_later_are_given_up() -> None:
+    """Worms of weights this far apart seem quick until one has to come back over a light edge."""
+    draws = np.random.default_rng(1)
+    weights = np.exp(draws.standard_cauchy((200, 200)).clip(-300, 300))
+    graph = am.Graph.from_biadjacency(weights)
+
+    with pytest.raises(am.BudgetError):
+        am.posterior(graph, budget=0.5)
+
+
+def test_a_stretch_ends_at_its_last_step(log: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    chains = chains_of(log)
+    monkeypatch.setattr(guide, "_LATEST", 0)
+
+    with pytest.raises(TooSlowError):
+        chains.matchings(1000, Effort())

@@ -17,7 +17,7 @@ from anonymatch.counting.bounds import block_bounds
 from anonymatch.counting.bridge import bracket_of, bridge_of, hidden_variance
 from anonymatch.counting.edge_estimate import estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
-from anonymatch.counting.guide import Chains, Guide
+from anonymatch.counting.guide import Chains, Guide, messages
 from anonymatch.counting.padding import squared
 from anonymatch.counting.reduce import reduce
 from anonymatch.effort import Effort, Stop
@@ -147,7 +147,7 @@ def test_without_seconds_only_what_is_proven_is_said() -> None:
 
 def test_trees_are_unbiased_and_followed_matchings_have_their_weight() -> None:
     block = largest_block(dense(15, np.random.default_rng(5)))
-    guide = Guide.of(block, (3,), Effort())
+    guide = Guide.of(block, messages(block, Effort()), (3,))
     logs, matchings = guide.paths(0, 300, Effort())
     alive = np.isfinite(logs)
 
@@ -180,7 +180,7 @@ def test_dead_ends_and_samples_far_apart_are_noticed() -> None:
 def test_chains_forget_where_they_began() -> None:
     block = largest_block(regular(16, np.random.default_rng(4)))
     chances = am.posterior(graph_of(block)).chances
-    start = Guide.of(block, (1,), Effort()).paths(0, 1, Effort())[1]
+    start = Guide.of(block, messages(block, Effort()), (1,)).paths(0, 1, Effort())[1]
     chains = Chains(block, start, (1,))
     chains.warm(Effort())
     shares = chains.counts(500, Effort()).sum(axis=0) / (500 * chains.number)

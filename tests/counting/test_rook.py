@@ -248,3 +248,12 @@ def test_predicted_cost_of_minors_grows_with_the_components() -> None:
     assert large is not None
 
     assert small.minor_operations < large.minor_operations
+
+
+def test_many_equal_rows_are_planned_as_one_kind() -> None:
+    """Rows of three columns come in seven kinds, whatever their number."""
+    rows = [tuple(j for j in range(3) if (i % 7 + 1) >> j & 1) for i in range(20_000)]
+    plan = plan_rows(tuple(rows))
+
+    assert plan is not None
+    assert sorted(plan.order) == list(range(20_000))

@@ -46,12 +46,11 @@ public:
 
     /// The same from several matchings, one after another in `matchings`, with the indices from
     /// `index` on: what run() gives for each. Their steps take turns, so that in large blocks the
-    /// waits for memory overlap.
-    [[nodiscard]] std::vector<WormSamples> run_together(std::span<const std::int32_t> matchings,
-                                                        std::uint64_t seed, std::uint64_t index,
-                                                        std::uint64_t samples, std::uint64_t worms,
-                                                        bool keep_matchings,
-                                                        StopFlag stop = {}) const;
+    /// waits for memory overlap. It gives up when one has made about `most_steps`.
+    [[nodiscard]] std::vector<WormSamples> run_together(
+        std::span<const std::int32_t> matchings, std::uint64_t seed, std::uint64_t index,
+        std::uint64_t samples, std::uint64_t worms, bool keep_matchings, StopFlag stop = {},
+        std::uint64_t most_steps = ~std::uint64_t{0}) const;
 
 private:
     class Job;

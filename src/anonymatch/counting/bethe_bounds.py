@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.pieces import Floats, Pieces, sums
-from anonymatch.counting.scaled_bounds import Square, lower_of_shares
+from anonymatch.counting.scaled_bounds import BALANCE_SECONDS, Square, lower_of_shares
 
 __all__ = ["BetheBounds", "bethe_bounds"]
 
@@ -24,11 +24,19 @@ _LN2 = math.log(2.0)
 _PADDED_EDGES = 20_000_000  # edges up to which spare behaviours get users of their own
 _EDGE_SWEEPS = 1e9  # work of belief propagation: edges times sweeps
 _EDGE_PASSES = 2e8  # work of the search for prices: edges times passes
+_BALANCING = 300  # sweeps
 _MANY_EDGES = 100_000  # from which on the first shares that prove something are enough
 _SETTLED = 1e-9  # change of prices, relative to the slopes, that further passes are not worth
 # How much of an even matrix is mixed in, so that no share drowns in the rounding of the sums.
 _EVEN_PARTS = (0.0, 1e-9, 1e-6, 1e-3)
+_FEW_EVEN_PARTS = (1e-6, 1e-3)  # where time is short
 _ROUNDING = 2.0**-50  # of a sum of shares, a vertex
+_SHARES = {1.0: 0.6, 0.5: 0.4}  # of the seconds, by kappa
+# Measured seconds, an edge.
+_SWEEP_SECONDS = {1.0: 8e-9, 0.5: 1.3e-8}  # of belief propagation, by kappa
+_START_SECONDS, _WEIGHTS_SECONDS = 1e-7, 5e-7  # before its first sweep, and more with weights
+_PASS_SECONDS = 8e-9  # of the search for prices
+_PROOF_SECONDS = 3e-7  # of what is proven from one matrix, but for the search
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +48,47 @@ class BetheBounds:
     fractional: Floats  # the permanent with half the second term: better when little is open
 
 
-def bethe_bounds(pieces: Pieces) -> BetheBounds | None:
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """How long each step goes on."""
+
+    sweeps: int  # of belief propagation
+    balancing: int  # sweeps
+    passes: int  # of the search for prices
+    even_parts: tuple[float, ...]
+    thorough: bool  # whether it goes on after the first shares that prove something
+
+    @classmethod
+    def within(cls, seconds: float, square: Square, apart: float, kappa: float) -> _Work | None:
+        """As much as takes so many predicted seconds; None if they do not reach a first sweep.
+
+        ``apart``: edges once equal users are told apart.
+        """
+        edges, weighted = square.n_edges, square.log_weights is not None
+        sweeps = int(np.clip(_EDGE_SWEEPS / apart, 30, 1000))
+        passes = int(np.clip(_EDGE_PASSES / edges, 5, 200))
+        thorough = edges <= _MANY_EDGES
+        start = apart * (_START_SECONDS + weighted * _WEIGHTS_SECONDS)
+        going_on = apart * _SWEEP_SECONDS[kappa] * sweeps
+        a_matrix = edges * (BALANCE_SECONDS * _BALANCING + _PASS_SECONDS * passes)
+
+        def part(matrices: int) -> float:
+            left = seconds - start - matrices * edges * _PROOF_SECONDS
+            return left / (going_on + matrices * a_matrix)
+
+        if part(len(_EVEN_PARTS) if thorough or weighted else 1) >= 1.0:
+            return cls(sweeps, _BALANCING, passes, _EVEN_PARTS, thorough)
+        share = min(part(len(_FEW_EVEN_PARTS) if weighted else 1), 1.0)
+        if share * sweeps < 1.0:
+            return None
+        balancing, passes = math.ceil(share * _BALANCING), math.ceil(share * passes)
+        return cls(math.ceil(share * sweeps), balancing, passes, _FEW_EVEN_PARTS, thorough=False)
+
+
+def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | None:
     """Bounds of each block, or None for nobody, or if spare behaviours would need too many edges.
+
+    None, too, if so many predicted ``seconds`` are too few for any.
 
     Lower: as :func:`scaled_bounds`, for Bethe's chances. Upper, with
     F(P) = sum P ln(w/P) + k sum (1-P) ln(1-P) over doubly stochastic P on the edges [1]_:
@@ -56,27 +103,32 @@ def bethe_bounds(pieces: Pieces) -> BetheBounds | None:
     """
     square = Square.of(pieces)
     spare = pieces.spare
-    if not 0 < len(pieces.rows) + float(spare @ pieces.behaviours) <= _PADDED_EDGES:
+    apart = len(pieces.rows) + float(spare @ pieces.behaviours)
+    if not 0 < apart <= _PADDED_EDGES:
         return None
-    even, _ = square.balanced(np.ones(square.n_edges), 300)
+    works = {k: _Work.within(s * seconds, square, apart, k) for k, s in _SHARES.items()}
+    if not any(works.values()):
+        return None
     lower = np.full(pieces.n_blocks, -math.inf)
     tops = []
-    for kappa in (1.0, 0.5):
+    for kappa, work in works.items():
         upper = np.full(pieces.n_blocks, math.inf)
-        for shares in _mixtures(square, _marginals(pieces, square, kappa), even):
+        tops.append(upper)
+        if work is None:
+            continue
+        for shares in _mixtures(square, work, kappa):
             if kappa == 1.0:
                 lower = np.maximum(lower, lower_of_shares(pieces, square, shares))
-            upper = np.minimum(upper, _tangent(pieces, square, shares, kappa))
-            if square.n_edges > _MANY_EDGES and np.isfinite(upper).all():
+            np.minimum(upper, _tangent(pieces, square, shares, kappa, work.passes), out=upper)
+            if not work.thorough and np.isfinite(upper).all():
                 break
-        tops.append(upper)
     padding = gammaln(spare + 1.0)
     alone = pieces.behaviours == 1  # one user with one behaviour: nothing is open
     doubling = np.where(alone, 0.0, 0.5 * _LN2 * pieces.behaviours)
     return BetheBounds(lower - padding, tops[0] + doubling - padding, tops[1] - padding)
 
 
-def _marginals(pieces: Pieces, square: Square, kappa: float) -> Floats:
+def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
     """Bethe's chances on the edges of ``square``; equal users there are told apart for them."""
     copies = square.copies.astype(np.int64)
     degrees = np.diff(square.indptr)
@@ -96,21 +148,22 @@ def _marginals(pieces: Pieces, square: Square, kappa: float) -> Floats:
         square.columns[edges].astype(np.int32),
         weights,
     )
-    sweeps = int(np.clip(_EDGE_SWEEPS / len(edges), 30, 1000))
     found = _native.bethe(block, kappa=kappa, sweeps=sweeps).marginals
     return sums(edges, found, square.n_edges)
 
 
-def _mixtures(square: Square, shares: Floats, even: Floats) -> Iterator[Floats]:
-    """Doubly stochastic shares close to these; the closest first."""
+def _mixtures(square: Square, work: _Work, kappa: float) -> Iterator[Floats]:
+    """Doubly stochastic shares close to Bethe's chances; the closest first."""
+    even, _ = square.balanced(np.ones(square.n_edges), work.balancing)
+    shares = _marginals(square, kappa, work.sweeps)
     shares = np.where(np.isfinite(shares), shares, even)
-    for part in _EVEN_PARTS:
+    for part in work.even_parts:
         mixed = (1.0 - part) * shares + part * even
         if (mixed > 0.0).all():
-            yield square.balanced(mixed, 300)[0]
+            yield square.balanced(mixed, work.balancing)[0]
 
 
-def _tangent(pieces: Pieces, square: Square, shares: Floats, kappa: float) -> Floats:
+def _tangent(pieces: Pieces, square: Square, shares: Floats, kappa: float, passes: int) -> Floats:
     """What the tangent at ``shares`` proves about the maximum, for each block."""
     blocks = pieces.n_blocks
     edge_blocks = square.spread(square.row_blocks)
@@ -123,6 +176,8 @@ def _tangent(pieces: Pieces, square: Square, shares: Floats, kappa: float) -> Fl
     good = (share > 4.0 * off) & (rest > 4.0 * off)
     proven = np.ones(blocks, dtype=bool)
     proven[edge_blocks[~good & ~alone]] = False
+    if not proven.any():
+        return np.full(blocks, math.inf)
     share, rest = np.where(good, share, 0.5), np.where(good, rest, 0.5)
     rest_logs = np.where(alone, 0.0, np.log(rest) + 2.0 * off / rest)
     slopes = -np.where(alone, 0.0, np.log(share) - 2.0 * off / share)
@@ -131,7 +186,7 @@ def _tangent(pieces: Pieces, square: Square, shares: Floats, kappa: float) -> Fl
     if square.log_weights is not None:
         slopes += square.log_weights
         size += np.abs(square.log_weights)
-    by_row, by_column = _prices(square, slopes + 2.0**-50 * size, shares)
+    by_row, by_column = _prices(square, slopes + 2.0**-50 * size, shares, passes)
     upper = kappa * sums(edge_blocks, copies * rest_logs, blocks)
     upper += sums(square.row_blocks, square.copies * by_row, blocks)
     upper += sums(pieces.behaviour_blocks, by_column, blocks)
@@ -142,7 +197,7 @@ def _tangent(pieces: Pieces, square: Square, shares: Floats, kappa: float) -> Fl
     return np.where(proven, upper, math.inf)
 
 
-def _prices(square: Square, slopes: Floats, shares: Floats) -> tuple[Floats, Floats]:
+def _prices(square: Square, slopes: Floats, shares: Floats, passes: int) -> tuple[Floats, Floats]:
     """Prices of rows and columns that together are at least the slope on every edge.
 
     At the maximum they can be equal to it, so that averages come close; one largest value each
@@ -154,7 +209,7 @@ def _prices(square: Square, slopes: Floats, shares: Floats) -> tuple[Floats, Flo
     row_sums = np.add.reduceat(weights, begins)
     column_sums = sums(columns, weights, square.n_columns)
     settled = _SETTLED * float(np.abs(slopes).max(initial=0.0))
-    for _ in range(int(np.clip(_EDGE_PASSES / max(square.n_edges, 1), 5, 200))):
+    for _ in range(passes):
         by_row = np.add.reduceat(weights * (slopes - by_column[columns]), begins) / row_sums
         left = weights * (slopes - square.spread(by_row))
         before, by_column = by_column, sums(columns, left, square.n_columns) / column_sums

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from anonymatch.counting.block import Block
 from anonymatch.counting.estimate import Allowance, Sampling
-from anonymatch.counting.guide import TooSlowError, TreeDraws, messages
+from anonymatch.counting.guide import TooSlowError, TreeDraws
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort
 
@@ -59,7 +59,7 @@ def estimate_edges(
     try:
         if padded.n_users > _LARGE:
             by_chains = _by_chains(sampling, allowed, effort)
-            found = _with_messages(padded, messages(padded, effort), *by_chains)
+            found = _with_messages(padded, sampling.believed, *by_chains)
         else:
             found = _closest(sampling, allowed, effort)
     except TooSlowError:
@@ -73,14 +73,15 @@ def estimate_edges(
 
 def _closest(sampling: Sampling, allowed: Allowance, effort: Effort) -> EdgeEstimate:
     """By trees or by chains, whichever gets closer for the same seconds."""
-    too_dear = allowed.strict and _PILOT * sampling.guide.tree_seconds > _SHARE * allowed.seconds
+    tree_seconds = sampling.tree_seconds
+    too_dear = allowed.strict and _PILOT * tree_seconds > _SHARE * allowed.seconds
     if too_dear or not sampling.trusted:
         chances, errors, _ = _by_chains(sampling, allowed, effort)
         return EdgeEstimate(chances, errors, "worm chain")
     guide = sampling.guide
-    effort.expect(guide.tree_seconds * _PILOT)
+    effort.expect(tree_seconds * _PILOT)
     chances, errors = _weighted(guide.trees(0, _PILOT, effort, marginals=True))
-    by_trees = float(np.mean(errors**2)) * _PILOT * guide.tree_seconds
+    by_trees = float(np.mean(errors**2)) * _PILOT * tree_seconds
     number = _PILOT_EACH * sampling.chains.number
     effort.expect(sampling.chains.sample_seconds * number)
     _, worm_errors, _ = _pooled(sampling.chains.counts(_PILOT_EACH, effort), _PILOT_EACH)
@@ -89,9 +90,9 @@ def _closest(sampling: Sampling, allowed: Allowance, effort: Effort) -> EdgeEsti
         chances, errors, _ = _by_chains(sampling, allowed, effort)
         return EdgeEstimate(chances, errors, "worm chain")
     needed = _PILOT * (2.0 * float(errors.max()) / allowed.half_width) ** 2
-    draws = int(min(needed, _SHARE * allowed.seconds / guide.tree_seconds))
+    draws = int(min(needed, _SHARE * allowed.seconds / tree_seconds))
     if draws > _PILOT:
-        effort.expect(guide.tree_seconds * draws)
+        effort.expect(tree_seconds * draws)
         chances, errors = _weighted(guide.trees(0, draws, effort, marginals=True))
     return EdgeEstimate(chances, errors, "guided sampling")
 

@@ -26,7 +26,7 @@ from anonymatch.counting.bridge import (
     hidden_variance,
     t_quantile,
 )
-from anonymatch.counting.guide import Chains, Guide, TooSlowError, spread_of
+from anonymatch.counting.guide import Chains, Guide, TooSlowError, messages, spread_of
 from anonymatch.counting.padding import squared
 from anonymatch.effort import Effort, Stopped
 
@@ -47,6 +47,7 @@ _CHECKS = 160  # draws, and samples of chains, that are held against each other
 _CHEAP_CHECKS = 1600  # the same if they take no longer than draws that are made in any case
 _FEWEST_CHECKS = 16
 _CHECK_SHARE = 0.3  # of the seconds
+_BELIEF_SHARE = 0.25  # of the seconds, for belief propagation
 _NARROW = 1.0  # width of a bracket, in logs, below which trees are trusted
 _HIDDEN = 0.1  # relative variance that draws may not show and still be trusted
 _BELIEVED = 20.0  # draws that must count, or must reach the other side
@@ -155,13 +156,13 @@ class Sampling:
         self, block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
     ) -> None:
         self.block, self._seed, self._allowed, self._effort = block, seed, allowed, effort
-        self.guide = Guide.of(block, seed, effort)
+        self.path_seconds, self.tree_seconds = Guide.path_seconds(block), Guide.tree_seconds(block)
         self._number = Chains.number_of(block)
         self._drawn = np.empty(0)  # log weights of the trees so far
 
     def estimate(self) -> Estimate | None:
         """An interval from trees, from the bridge, or from the bracket; None if none is sound."""
-        if self._allowed.strict and _FEWEST * self.guide.tree_seconds > self._allowed.seconds:
+        if self._allowed.strict and _FEWEST * self.tree_seconds > self._allowed.seconds:
             return None
         if self.trusted:
             return self._by_trees()
@@ -178,12 +179,22 @@ class Sampling:
             return None
         return self._of_bridge(self._forward[0], self._backward) or self._by_bracket()
 
+    @cached_property
+    def believed(self) -> Floats:
+        """Chances of the edges by belief propagation."""
+        seconds = _BELIEF_SHARE * self._allowed.seconds if self._allowed.strict else math.inf
+        return messages(self.block, self._effort, seconds)
+
+    @cached_property
+    def guide(self) -> Guide:
+        return Guide.of(self.block, self.believed, self._seed)
+
     # ---- the check
 
     @cached_property
     def _checks(self) -> int:
         """Draws a side that the check makes; 0 if it is too dear."""
-        seconds = 2.0 * self.guide.path_seconds + 2e-7 * self.block.n_users
+        seconds = 2.0 * self.path_seconds + 2e-7 * self.block.n_users
         most = np.clip(_CHEAP_SECONDS / seconds, _CHECKS, _CHEAP_CHECKS)
         number = int(min(most, _CHECK_SHARE * self._allowed.seconds / seconds))
         number -= number % self._number
@@ -192,7 +203,7 @@ class Sampling:
     @cached_property
     def _forward(self) -> tuple[Floats, npt.NDArray[np.int32]]:
         """Plain draws: their log weights and matchings."""
-        self._expect(self.guide.path_seconds * self._checks)
+        self._expect(self.path_seconds * self._checks)
         return self.guide.paths(0, self._checks, self._effort)
 
     @cached_property
@@ -215,7 +226,7 @@ class Sampling:
     def _followed(self, each: int) -> Floats:
         chains = self.chains
         number = each * self._number
-        self._expect((chains.sample_seconds + self.guide.path_seconds) * number)
+        self._expect((chains.sample_seconds + self.path_seconds) * number)
         drawn = chains.matchings(each, self._effort)
         logs = self.guide.follow(drawn.reshape(number, -1), self._effort)
         return logs.reshape(self._number, each)
@@ -246,17 +257,17 @@ class Sampling:
         """Predicted seconds of so many samples of every chain, with all that goes before."""
         block = self.block
         samples = (each + Chains.warming_of(block)) * self._number
-        return samples * Chains.seconds_of(block) + 2.0 * self.guide.path_seconds
+        return samples * Chains.seconds_of(block) + 2.0 * self.path_seconds
 
     # ---- trees
 
     @cached_property
     def _pilot(self) -> Floats:
-        number = self._affordable(0.25, self.guide.tree_seconds, _PILOT)
+        number = self._affordable(0.25, self.tree_seconds, _PILOT)
         return self._trees(0, max(number, _FEWEST))
 
     def _trees(self, first: int, last: int) -> Floats:
-        self._expect(self.guide.tree_seconds * (last - first))
+        self._expect(self.tree_seconds * (last - first))
         logs = self.guide.trees(first, last, self._effort).log_weights
         self._drawn = np.concatenate((self._drawn, logs))
         return logs
@@ -267,8 +278,8 @@ class Sampling:
         pilot = self._pilot
         _, error, _, _ = spread_of(pilot)
         needed = len(pilot) * (t_quantile(_NOMINAL, 1e3) * error / self._allowed.half_width) ** 2
-        cheap = min(_CHEAP_DRAWS, _CHEAP_SECONDS / self.guide.tree_seconds)
-        number = self._affordable(0.9, self.guide.tree_seconds, max(1.2 * needed, cheap))
+        cheap = min(_CHEAP_DRAWS, _CHEAP_SECONDS / self.tree_seconds)
+        number = self._affordable(0.9, self.tree_seconds, max(1.2 * needed, cheap))
         return max(number, len(pilot))
 
     def _by_trees(self) -> Estimate:
@@ -292,7 +303,7 @@ class Sampling:
         each = self._more_for(found)
         if each:
             more, size = each * self._number, len(forward)
-            self._expect(self.guide.path_seconds * more)
+            self._expect(self.path_seconds * more)
             drawn, _ = self.guide.paths(size, size + more, self._effort)
             forward = np.concatenate((forward, drawn))
             backward = np.concatenate((backward, self._followed(each)), axis=1)
@@ -309,7 +320,7 @@ class Sampling:
 
     def _more_for(self, found: Bridge | None) -> int:
         """Samples that each chain shall add, and draws in proportion."""
-        seconds = 2.0 * self.guide.path_seconds + self.chains.sample_seconds
+        seconds = 2.0 * self.path_seconds + self.chains.sample_seconds
         most = self._affordable(0.6, seconds, _BRIDGED)
         if found is not None:
             ratio = t_quantile(_NOMINAL, found.freedom) * found.error / self._allowed.half_width

@@ -33,6 +33,7 @@ _TREE_PATHS = 1.7  # plain draws that a tree costs
 _LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
 _CACHE_EDGES = 2e4  # from which on memory slows draws down
 _SWEEP_SECONDS = 1e-9  # of belief propagation, an edge, at least
+_SLOW_SWEEP_SECONDS = 8e-9  # and at most
 _STEP_SECONDS = 1e-8
 _CHAINS = 16
 _WARMING = 10  # samples
@@ -44,13 +45,15 @@ _TOGETHER = 4  # chains that take turns: their waits for memory overlap
 _PACING = 32  # worms by which the steps of a worm are measured
 _GIANT_PACING = 4
 _SLOWEST = 40  # steps a worm and user beyond which chains are given up: some hardly ever close
+_LATEST = 10  # times the expected steps of a stretch beyond which chains are given up
 _BALANCING = 100  # sweeps
 _UNEVEN = 0.1  # weight of the lightest edge of a behaviour, against all alike
 
 
-def messages(block: Block, effort: Effort) -> Floats:
-    """Chances of the edges by belief propagation, as far as it comes."""
-    sweeps = int(np.clip(1e9 / block.n_edges, 30, 1000))
+def messages(block: Block, effort: Effort, seconds: float = math.inf) -> Floats:
+    """Chances of the edges by belief propagation, as far as it comes in predicted seconds."""
+    work = min(1e9, seconds / _SLOW_SWEEP_SECONDS)
+    sweeps = int(np.clip(work / block.n_edges, 30, 1000))
     call = partial(_native.bethe, block, sweeps=sweeps, stop=effort.stop.byte)
     return effort.apart(call, seconds=_SWEEP_SECONDS * block.n_edges * sweeps).marginals
 
@@ -95,24 +98,27 @@ class Guide:
         self._shared = Shared(_Draws, block, kappa)
 
     @classmethod
-    def of(cls, block: Block, seed: tuple[int, ...], effort: Effort) -> Guide:
-        """The guide whose messages suit the block: flatter ones where plain ones freeze."""
-        frozen = bool((messages(block, effort) > _FROZEN).any())
+    def of(cls, block: Block, believed: Floats, seed: tuple[int, ...]) -> Guide:
+        """The guide whose messages suit the block: flatter ones where plain ones freeze.
+
+        ``believed``: its :func:`messages`.
+        """
+        frozen = bool((believed > _FROZEN).any())
         kappa = 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0
         return cls(block, kappa, seed)
 
     def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
         return Guide, (self.block, self.kappa, self.seed)
 
-    @property
-    def path_seconds(self) -> float:
+    @staticmethod
+    def path_seconds(block: Block) -> float:
         """Of a plain draw, and of following a matching."""
-        slower = 1.0 + 0.5 * max(0.0, math.log2(self.block.n_edges / _CACHE_EDGES))
-        return _EDGE_SECONDS * self.block.n_edges * slower + _LEAF_SECONDS
+        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_edges / _CACHE_EDGES))
+        return _EDGE_SECONDS * block.n_edges * slower + _LEAF_SECONDS
 
-    @property
-    def tree_seconds(self) -> float:
-        return _TREE_PATHS * self.path_seconds
+    @staticmethod
+    def tree_seconds(block: Block) -> float:
+        return _TREE_PATHS * Guide.path_seconds(block)
 
     def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
         """Trees [first, last): the mean of their weights is unbiased for the count.
@@ -123,7 +129,7 @@ class Guide:
         draw = partial(_tree_draws, self._shared, seed, marginals)
         parts: list[_native.GuidedDraws] = []
         try:
-            for part in _in_chunks(draw, first, last, self.tree_seconds, effort):
+            for part in _in_chunks(draw, first, last, self.tree_seconds(self.block), effort):
                 parts.append(_native.GuidedDraws(*part))  # noqa: PERF401  (they stay if it is left)
         except Stopped:
             if not parts:
@@ -133,16 +139,17 @@ class Guide:
     def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
         """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
         draw = partial(_path_draws, self._shared, _mixed(self.seed, 2))
-        parts = list(_in_chunks(draw, first, last, self.path_seconds, effort))
+        seconds = self.path_seconds(self.block)
+        parts = list(_in_chunks(draw, first, last, seconds, effort))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def follow(self, matchings: Matchings, effort: Effort) -> Floats:
         """The log weights that plain draws would have had if they had chosen these matchings."""
-        each = _per_chunk(self.path_seconds)
+        path = self.path_seconds(self.block)
+        each = _per_chunk(path)
         starts = range(0, len(matchings), each)
         calls = (partial(_followed, self._shared, matchings[k : k + each]) for k in starts)
-        seconds = self.path_seconds * each
-        return np.concatenate(list(effort.chunks(calls, each=seconds, number=len(starts))))
+        return np.concatenate(list(effort.chunks(calls, each=path * each, number=len(starts))))
 
 
 def _tree_draws(
@@ -244,7 +251,9 @@ class Chains:
     @staticmethod
     def seconds_of(block: Block) -> float:
         """Predicted seconds of a sample."""
-        slower = 1.0 + 2.0 * max(0.0, math.log2(block.n_users / 2e4))
+        of_users = 2.0 * math.log2(block.n_users / 2e4)
+        of_edges = 0.7 * math.log2(block.n_edges / 5e4)
+        slower = 1.0 + max(0.0, of_users, of_edges)  # memory
         return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
 
     def warm(self, effort: Effort) -> None:
@@ -260,6 +269,7 @@ class Chains:
         return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
 
     def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
+        most_steps = _LATEST * _STEPS * self.block.n_users * each + 2**16
         together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
         calls = [
             partial(
@@ -271,12 +281,15 @@ class Chains:
                 each,
                 self.worms,
                 matchings,
+                most_steps,
             )
             for k in range(0, self.number, together)
         ]
         seconds = self.sample_seconds * each * together
         stretches = effort.chunks(calls, each=seconds, number=len(calls))
         runs = [_native.WormSamples(*run) for stretch in stretches for run in stretch]
+        if any(run.steps >= most_steps for run in runs):
+            raise TooSlowError
         self._ends = [run.last for run in runs]
         self._runs += 1
         return runs
@@ -299,6 +312,7 @@ def _stretch(
     samples: int,
     worms: int,
     matchings: bool,
+    most_steps: int,
 ) -> list[_native.WormSamples]:
     return worm.get().run_together(
         starts,
@@ -308,6 +322,7 @@ def _stretch(
         worms=worms,
         matchings=matchings,
         stop=byte_of_work(),
+        most_steps=most_steps,
     )
 
 

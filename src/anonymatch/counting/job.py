@@ -36,6 +36,7 @@ _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
 _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
 _WORTH = 0.5  # seconds below which chances are rather left open than estimated
 _CLOSE_CHANCE = 0.01  # half-width of a chance
+_PROVING = 0.4  # of the seconds, for proven bounds of what is estimated
 _ESTIMATE_BYTES = 500.0  # an edge
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
@@ -147,7 +148,7 @@ class Job:
             self.run(over)
             for k in set(range(len(self.kinds))) - over:
                 _ = self.solution(k).log_and_error
-        proven = {k: block_bounds(self.kinds[k].block) for k in sorted(over)}
+        proven = self._proven(over)
         self.effort.stop.useful = bool(over)
         found = {}
         for k, bounds in proven.items():
@@ -160,6 +161,18 @@ class Job:
                 proven=bounds,
             )
         return found
+
+    def _proven(self, over: frozenset[int]) -> dict[int, tuple[float, float]]:
+        """Proven bounds of the kinds beyond the budget, by place.
+
+        A budget of 0 leaves nothing else: then they are as close as they can be.
+        """
+        budget = self.settings.budget
+        blocks = {k: self.kinds[k].block for k in sorted(over)}
+        seconds = math.inf
+        if budget.chosen and budget.seconds > 0.0:
+            seconds = _PROVING * budget.seconds / max(sum(b.n_edges for b in blocks.values()), 1)
+        return {k: block_bounds(block, seconds * block.n_edges) for k, block in blocks.items()}
 
     def keep(self, promise: Promise) -> tuple[frozenset[int], dict[int, Estimate]]:
         """Kinds that are not counted exactly, by place, and what is promised of each.

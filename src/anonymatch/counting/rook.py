@@ -335,11 +335,17 @@ def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> Sweep | No
     left = {j: len(ends) for j, ends in reach.items()}
     live: set[int] = set()
     waiting = set(range(len(rows)))
+    numbers: dict[tuple[int, ...], int] = {}
+    kind = [numbers.setdefault(row, len(numbers)) for row in rows]
+    alike: list[list[int]] = [[] for _ in numbers]  # equal rows, the first of them last
+    for i in reversed(range(len(rows))):
+        alike[kind[i]].append(i)
+    kinds = {j: {kind[i] for i in ends} for j, ends in reach.items()}
     bits, total_bits = 0.0, sum(len(row).bit_length() for row in rows)
     order: list[int] = []
     operations = 0.0
     while waiting:
-        near = {i for j in live for i in reach[j] if i in waiting} if order else {start}
+        near = {alike[k][-1] for j in live for k in kinds[j]} if order else {start}
         if near:
             i = min(
                 near,
@@ -352,6 +358,14 @@ def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> Sweep | No
             i = min(waiting)
         waiting.remove(i)
         order.append(i)
+        same = alike[kind[i]]
+        if same[-1] == i:
+            same.pop()
+        else:  # a start in the middle
+            same.remove(i)
+        if not same:
+            for j in rows[i]:
+                kinds[j].discard(kind[i])
         live.update(rows[i])
         if len(live) > WIDEST:
             return None

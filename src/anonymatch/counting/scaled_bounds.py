@@ -20,13 +20,16 @@ from anonymatch import _native
 from anonymatch.counting.pieces import Floats, Ints, Pieces, sums
 from anonymatch.counting.reduce import log2_sums
 
-__all__ = ["Square", "log_sums", "lower_of_shares", "scaled_bounds"]
+__all__ = ["BALANCE_SECONDS", "Square", "log_sums", "lower_of_shares", "scaled_bounds"]
 
 _Number = TypeVar("_Number", np.float64, np.int64)
+
+BALANCE_SECONDS = 2.5e-9  # of a sweep of Sinkhorn's, an edge
 
 _LN2 = math.log(2.0)
 _SWEEPS = 300
 _EDGE_SWEEPS = 1e9  # work that bounds may take: edges times sweeps
+_LEAST_EDGE_SWEEPS = 1e8  # whatever the budget: a lower bound hangs on them
 _MORE_SWEEPS = 5000
 _MORE_EDGE_SWEEPS = 1e8
 _WIDE = math.log(1e8)  # ratio of two weights of a user from which scaling begins in logs
@@ -34,11 +37,12 @@ _WIDE = math.log(1e8)  # ratio of two weights of a user from which scaling begin
 # stay far above rounding; the least that works loosens a bound the least.
 _EVEN_PARTS = (1e-9, 1e-6, 1e-3, 0.1, 1.0)
 _LOG_EDGE_SWEEPS = 5e7  # work of the sweeps in logs: edges times sweeps
+_LOG_SWEEP_SECONDS = 2.5e-8  # of a sweep in logs, an edge
 _COOLING = 2.0
 _NOT_QUITE_0 = -600.0  # log of a share that divides without overflow
 
 
-def scaled_bounds(pieces: Pieces) -> tuple[Floats, Floats]:
+def scaled_bounds(pieces: Pieces, seconds: float = math.inf) -> tuple[Floats, Floats]:
     """Lower and upper bound on the log of the count of each block, from its Sinkhorn scaling.
 
     Lower: for every doubly stochastic P on the edges, with weights w [1]_,
@@ -47,6 +51,7 @@ def scaled_bounds(pieces: Pieces) -> tuple[Floats, Floats]:
     G(k) = ((k-1)/k)^(k-1), columns ranked by falling degree. Upper: for every y > 0,
     count <= product of sum_j w_ij y_j over users / product of y. A block with s spare
     behaviours gets s users who may have done everything, one row here, and s! is divided out.
+    Within so many predicted ``seconds``, as far as a few sweeps allow that.
 
     References
     ----------
@@ -55,7 +60,7 @@ def scaled_bounds(pieces: Pieces) -> tuple[Floats, Floats]:
     square = Square.of(pieces)
     lower = np.full(pieces.n_blocks, -math.inf)
     upper = np.full(pieces.n_blocks, math.inf)
-    for shares, column_logs in square.scalings():
+    for shares, column_logs in square.scalings(seconds):
         lower = np.maximum(lower, lower_of_shares(pieces, square, shares))
         upper = np.minimum(upper, _upper(pieces, square, column_logs))
         if (lower > -math.inf).all():
@@ -115,7 +120,7 @@ class Square:
         """Values of the rows, given to each of their edges."""
         return np.repeat(row_values, np.diff(self.indptr))
 
-    def scalings(self) -> Iterator[tuple[Floats, Floats]]:
+    def scalings(self, seconds: float) -> Iterator[tuple[Floats, Floats]]:
         """Ways to scale: a share for each edge, and the log of a factor for each column.
 
         Shares of a row add up to its copies and shares of a column to 1, unless some are not
@@ -129,25 +134,27 @@ class Square:
             wide = logs.min(initial=0.0) < -_WIDE
             start = start if wide else np.exp(logs)
         if not wide:
-            for sweeps in self._sweeps():
+            for sweeps in self._sweeps(seconds):
                 shares, factors = self.balanced(start, sweeps)
                 yield shares, factors
                 yield self._settled(factors), factors
             return
         assert self.log_weights is not None
-        by_row, by_column = self._cooled()
+        by_row, by_column = self._cooled(seconds / 2)
         close = np.exp(self.log_weights + self.spread(by_row) + by_column[self.columns])
-        sweeps = self._sweeps()[0]
+        sweeps = self._sweeps(seconds / 2)[0]
         even, _ = self.balanced(start, sweeps)
         for part in _EVEN_PARTS:
             mixed = (1.0 - part) * close + part * np.maximum(even, 0.0)
             shares, factors = self.balanced(mixed, sweeps)
             yield shares, by_column + factors
 
-    def _sweeps(self) -> list[int]:
+    def _sweeps(self, seconds: float) -> list[int]:
         """Sweeps to begin with, and for graphs that they leave unbalanced, if there is room."""
-        first = int(np.clip(_EDGE_SWEEPS / max(self.n_edges, 1), 20, _SWEEPS))
-        more = int(np.clip(_MORE_EDGE_SWEEPS / max(self.n_edges, 1), first, _MORE_SWEEPS))
+        most = max(seconds / BALANCE_SECONDS, _LEAST_EDGE_SWEEPS)
+        first = int(np.clip(min(_EDGE_SWEEPS, most) / max(self.n_edges, 1), 20, _SWEEPS))
+        more = min(_MORE_EDGE_SWEEPS, most) / max(self.n_edges, 1)
+        more = int(np.clip(more, first, _MORE_SWEEPS))
         return [first, more] if more > 2 * first else [first]
 
     def balanced(self, start: Floats, sweeps: int) -> tuple[Floats, Floats]:
@@ -228,7 +235,7 @@ class Square:
         ]
         return edges, children.astype(np.int64), found.astype(np.int64)
 
-    def _cooled(self) -> tuple[Floats, Floats]:
+    def _cooled(self, seconds: float) -> tuple[Floats, Floats]:
         """Logs of factors of rows and columns that nearly balance weights that lie far apart.
 
         Plain sweeps would need as many as the weights have orders of magnitude. So the logs are
@@ -239,7 +246,8 @@ class Square:
         by_row, by_column = np.zeros(n_rows), np.zeros(self.n_columns)
         hottest = float(np.ptp(self.log_weights)) / 8.0
         steps = 1 + max(0, math.ceil(math.log(max(hottest, 1.0), _COOLING)))
-        sweeps = int(np.clip(_LOG_EDGE_SWEEPS / (steps * self.n_edges), 2, 40))
+        work = min(_LOG_EDGE_SWEEPS, seconds / _LOG_SWEEP_SECONDS)
+        sweeps = int(np.clip(work / (steps * self.n_edges), 2, 40))
         for step in reversed(range(steps)):
             heat = _COOLING**step
             for _ in range(sweeps):
