@@ -128,5 +128,5 @@ def test_weights_that_spread_too_far_go_another_way(short: None) -> None:
 def test_too_little_memory_for_stretches_leaves_one_run(short: None) -> None:
     way = largest_block(log_band(60, 5.0, seed=2))
 
-    assert LongBand(way, 3.9 * way.words_memory, Effort()).price_of_count() is None
-    assert LongBand(way, 4.1 * way.words_memory, Effort()).price_of_count() is not None
+    assert LongBand(way, 6.9 * way.words_memory, Effort()).price_of_count() is None
+    assert LongBand(way, 7.1 * way.words_memory, Effort()).price_of_count() is not None

@@ -30,7 +30,9 @@ Words = npt.NDArray[np.uint64]
 _STRETCH = 2.0  # predicted seconds of a pass that are worth a layer in the file of a run
 _LAYER_BYTES = 2.0**30  # of all layers at borders
 _MOST = 1000  # stretches
-_COUNTS_FROM, _CHANCES_FROM = 4.0, 20.0  # predicted seconds of one run from which stretches pay
+# Predicted seconds of one run from which stretches pay. Counts are no more work so; chances are half
+# as much again, so that two cores gain nothing but that each stretch is recorded.
+_COUNTS_FROM, _CHANCES_FROM = 4.0, 60.0
 _ABREAST = 8  # stretches whose chances are under way on one machine
 _DIGIT_BITS = 52
 _LN2 = math.log(2.0)
@@ -100,7 +102,7 @@ class LongBand:
         way = self._way
         if not _COUNTS_FROM <= way.words_seconds < math.inf:
             return None
-        return self._price(self._over_digits(), 4 * way.words_memory)
+        return self._price(self._over_digits(), 7 * way.words_memory)
 
     def price_of_real(self) -> Price | None:
         """Of the count over doubles."""
