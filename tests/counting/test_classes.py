@@ -153,6 +153,24 @@ def test_many_different_users_of_few_kinds_of_behaviours() -> None:
     assert solved.total == symmetric[n // 2] * math.factorial(n // 2) ** 2
 
 
+def test_few_users_with_many_spare_behaviours_of_each_kind() -> None:
+    """Seven kinds of 1000 would not fit a state: of each, three users take three at most."""
+    kinds = np.array([[k >> i & 1 for k in range(1, 8)] for i in range(3)])
+    a, b, c = (set(np.flatnonzero(row)) for row in np.repeat(kinds, 1000, axis=1))
+    solved = by_classes(block_of(np.repeat(kinds, 1000, axis=1).astype(object)))
+
+    assert solved is not None
+    assert solved.total == (
+        len(a) * len(b) * len(c)
+        - len(a & b) * len(c)
+        - len(a & c) * len(b)
+        - len(b & c) * len(a)
+        + 2 * len(a & b & c)
+    )
+    of_all = solved.minors()[3000]  # the first user and a behaviour that all three know
+    assert of_all == (len(b) - 1) * (len(c) - 1) - (len(b & c) - 1)
+
+
 def test_without_twins_there_is_nothing_to_gain() -> None:
     assert plan_classes(block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])) is None
     assert plan_classes(block_of([[1], [1]])) is None

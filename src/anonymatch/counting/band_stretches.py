@@ -30,8 +30,8 @@ Words = npt.NDArray[np.uint64]
 _STRETCH = 2.0  # predicted seconds of a pass that are worth a layer in the file of a run
 _LAYER_BYTES = 2.0**30  # of all layers at borders
 _MOST = 1000  # stretches
-# Predicted seconds of one run from which stretches pay. Counts are no more work so; chances are half
-# as much again, so that two cores gain nothing but that each stretch is recorded.
+# Predicted seconds of one run from which stretches pay. Counts are no more work so; chances are
+# half as much again, so that two cores gain nothing but that each stretch is recorded.
 _COUNTS_FROM, _CHANCES_FROM = 4.0, 60.0
 _ABREAST = 8  # stretches whose chances are under way on one machine
 _DIGIT_BITS = 52

@@ -38,6 +38,7 @@ class Sweep:
 
     weights: Values  # chooser class x item class; 0: not allowed
     sizes: list[int]  # of the item classes
+    room: list[int]  # how many items of each class can be taken
     phases: list[Phase]
     exhaustive: bool  # every item must be taken
     operations: float
@@ -57,14 +58,16 @@ class Sweep:
             return None
         exhaustive = sum(choosers) == sum(items)
         reach = [tuple(np.flatnonzero(row).tolist()) for row in weights]
-        starts = sorted(range(len(reach)), key=lambda k: math.prod(items[j] + 1 for j in reach[k]))
+        takers = (weights != 0).T @ np.array(choosers)
+        room = [min(size, int(most)) for size, most in zip(items, takers, strict=True)]
+        starts = sorted(range(len(reach)), key=lambda k: math.prod(room[j] + 1 for j in reach[k]))
         best: tuple[float, list[Phase]] | None = None
         orders = [sorted(range(len(reach)), key=reach.__getitem__)]
         if len(reach) <= MOST_CLASSES:
-            orders += [_greedy(reach, items, start) for start in starts[:8]]
+            orders += [_greedy(reach, room, start) for start in starts[:8]]
         for order in orders:
             phases = _phases(reach, choosers, order)
-            cost = _predicted(phases, items, exhaustive)
+            cost = _predicted(phases, room, exhaustive)
             if cost is not None and (best is None or cost < best[0]):
                 best = cost, phases
         if best is None:
@@ -72,6 +75,7 @@ class Sweep:
         return cls(
             weights=weights,
             sizes=items,
+            room=room,
             phases=best[1],
             exhaustive=exhaustive,
             operations=best[0],
@@ -174,18 +178,18 @@ def _strides(sweep: Sweep, live: tuple[int, ...]) -> dict[int, int]:
     strides, stride = {}, 1
     for item in live:
         strides[item] = stride
-        stride *= sweep.sizes[item] + 1
+        stride *= sweep.room[item] + 1
     return strides
 
 
-def _taken(keys: Keys, stride: int, size: int) -> Keys:
-    return keys // stride % (size + 1)
+def _taken(keys: Keys, stride: int, room: int) -> Keys:
+    return keys // stride % (room + 1)
 
 
 def _successors(sweep: Sweep, phase: Phase, keys: Keys) -> Keys:
     strides = _strides(sweep, phase.live)
     moved = [
-        keys[_taken(keys, strides[item], sweep.sizes[item]) < sweep.sizes[item]] + strides[item]
+        keys[_taken(keys, strides[item], sweep.room[item]) < sweep.room[item]] + strides[item]
         for item in phase.reach
     ]
     return np.unique(np.concatenate(moved))
@@ -197,9 +201,10 @@ def _moves(
     """For each class of items: source states, their successors, and how many items are left."""
     strides = _strides(sweep, phase.live)
     for item in phase.reach:
-        stride, size = strides[item], sweep.sizes[item]
-        left = size - _taken(keys, stride, size)
-        source = np.flatnonzero(left)
+        stride, room = strides[item], sweep.room[item]
+        taken = _taken(keys, stride, room)
+        source = np.flatnonzero(taken < room)
+        left = sweep.sizes[item] - taken
         target = np.searchsorted(following, keys[source] + stride)
         yield item, source, target, left[source].astype(sweep.weights.dtype)
 
@@ -210,12 +215,12 @@ def _turned(sweep: Sweep, phase: Phase, keys: Keys, live: tuple[int, ...]) -> tu
     kept = np.arange(len(keys))
     if sweep.exhaustive:
         for item in phase.leaving:
-            size = sweep.sizes[item]
+            size = sweep.sizes[item]  # and their room
             kept = kept[_taken(keys[kept], old[item], size) == size]
     renamed = np.zeros(len(kept), dtype=np.int64)
     for item in phase.live:
         if item not in phase.leaving:
-            renamed += _taken(keys[kept], old[item], sweep.sizes[item]) * new[item]
+            renamed += _taken(keys[kept], old[item], sweep.room[item]) * new[item]
     following, target = np.unique(renamed, return_inverse=True)
     return following, Turn(kept, target)
 
@@ -227,11 +232,11 @@ def _scaled(values: Values) -> tuple[Values, int]:
     return np.ldexp(values, -shift), shift
 
 
-def _greedy(reach: list[tuple[int, ...]], items: list[int], start: int) -> list[int]:
+def _greedy(reach: list[tuple[int, ...]], room: list[int], start: int) -> list[int]:
     """Next the chooser class that leaves the smallest product of live class sizes."""
     waiting = set(range(len(reach)))
     later = Counter(j for row in reach for j in row)
-    room = [math.log(size + 1) for size in items]
+    sizes = [math.log(most + 1) for most in room]
     live: set[int] = set()
     order: list[int] = []
     k = start
@@ -243,7 +248,7 @@ def _greedy(reach: list[tuple[int, ...]], items: list[int], start: int) -> list[
         live.difference_update([j for j in reach[k] if not later[j]])
         if not waiting:
             return order
-        k = min(waiting, key=lambda k: (_growth(reach[k], live, later, room), k))
+        k = min(waiting, key=lambda k: (_growth(reach[k], live, later, sizes), k))
 
 
 def _phases(reach: list[tuple[int, ...]], choosers: list[int], order: list[int]) -> list[Phase]:
@@ -260,13 +265,13 @@ def _phases(reach: list[tuple[int, ...]], choosers: list[int], order: list[int])
 
 
 def _growth(
-    reach: tuple[int, ...], live: set[int], later: Counter[int], room: list[float]
+    reach: tuple[int, ...], live: set[int], later: Counter[int], sizes: list[float]
 ) -> float:
-    opened = sum(room[j] for j in reach if j not in live)
-    return opened - sum(room[j] for j in reach if later[j] == 1)
+    opened = sum(sizes[j] for j in reach if j not in live)
+    return opened - sum(sizes[j] for j in reach if later[j] == 1)
 
 
-def _predicted(phases: list[Phase], items: list[int], exhaustive: bool) -> float | None:
+def _predicted(phases: list[Phase], room: list[int], exhaustive: bool) -> float | None:
     """States times choices over all layers; None if a state needs more than 62 bits.
 
     The states of a layer have one number of taken items in all, or, when items of forgotten
@@ -274,11 +279,11 @@ def _predicted(phases: list[Phase], items: list[int], exhaustive: bool) -> float
     """
     operations, done, forgotten = 0.0, 0, 0
     for phase in phases:
-        if math.prod(items[j] + 1 for j in phase.live) >= 1 << 62:
+        if math.prod(room[j] + 1 for j in phase.live) >= 1 << 62:
             return None
         tally = np.ones(1)
         for j in phase.live:
-            tally = np.convolve(tally, np.ones(items[j] + 1))
+            tally = np.convolve(tally, np.ones(room[j] + 1))
         upto = np.concatenate(([0.0], np.cumsum(tally)))
         for taken in range(done, done + phase.size):
             most = min(taken, len(tally) - 1)
@@ -288,5 +293,5 @@ def _predicted(phases: list[Phase], items: list[int], exhaustive: bool) -> float
             elif least <= most:
                 operations += float(upto[most + 1] - upto[least]) * len(phase.reach)
         done += phase.size
-        forgotten += sum(items[j] for j in phase.leaving)
+        forgotten += sum(room[j] for j in phase.leaving)
     return operations

@@ -38,6 +38,7 @@ _BEYOND_A_MOMENT = 24  # users up to which sums over signs are quicker than such
 _SHARPEN_FROM = 16  # words from which a first run over doubles pays by proving that fewer do
 _CLASSES_RATE = 4e6  # operations a second
 _NEAR_COMPLETE_RATE = 1e9  # operations a second, for its limit
+_ROOK_PLANNING, _SHORT_PLANNING = 7e-5, 0.5  # seconds: a missing edge; for which nobody waits
 _FEW_MISSING = 4  # edges a behaviour; with more the missing edges are as hard as the others
 _BAND_SERVES = 10.0  # predicted seconds up to which no other way is looked for
 _GIANT = 10_000  # users from which one look at the width comes before any search
@@ -94,7 +95,7 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     found = [by_signs] if by_signs is not None and block.exact else []
     if found and found[0].seconds <= _NOT_WORTH_A_SEARCH:
         return found[0]
-    offers: tuple[Offer, ...] = (_subset, _frontier, _contracted, _near_complete, _classes, _ryser)
+    offers: tuple[Offer, ...] = (_subset, _classes, _frontier, _contracted, _near_complete, _ryser)
     band = _band(block, context, math.inf)
     if band is not None:  # what else works in some order of users is dearer
         found.append(band)
@@ -211,7 +212,10 @@ def _near_complete(block: Block, context: Context, best: float) -> Option | None
     missing = block.n_users * block.n_behaviours - block.n_edges
     if block.weights is not None or missing > _FEW_MISSING * block.n_behaviours:
         return None
-    limit = min(best, context.budget.seconds) * _NEAR_COMPLETE_RATE
+    affordable = min(best, context.budget.seconds)
+    if missing * _ROOK_PLANNING > max(affordable, _SHORT_PLANNING):
+        return None
+    limit = affordable * _NEAR_COMPLETE_RATE
     solved = near_complete(block, limit=limit)
     if solved is None:
         return None
