@@ -25,6 +25,7 @@ anyhow = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stretches of a row or two, however short the work."""
     monkeypatch.setattr(band_stretches, "_STRETCH", 1e-9)
+    monkeypatch.setattr(band_stretches, "_BYTES_A_SECOND", 1e18)
     monkeypatch.setattr(band_stretches, "_COUNTS_FROM", 0.0)
     monkeypatch.setattr(band_stretches, "_CHANCES_FROM", 0.0)
 
@@ -60,6 +61,7 @@ def test_long_bands_are_cut_where_layers_are_small(monkeypatch: pytest.MonkeyPat
     way = largest_block(log_band(3000, 9.0, seed=2))
     monkeypatch.setattr(band_stretches, "_CHANCES_FROM", 0.0)
     monkeypatch.setattr(band_stretches, "_STRETCH", way.seconds / 8)
+    monkeypatch.setattr(band_stretches, "_BYTES_A_SECOND", 1e18)
     long = LongBand(way, 2.0**30, Effort())
     stretches, states = long._stretches(), long._rows.states
     borders = [int(states[one.last]) for one in stretches[:-1]]

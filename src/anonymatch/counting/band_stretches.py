@@ -28,7 +28,7 @@ __all__ = ["LongBand", "Price"]
 Words = npt.NDArray[np.uint64]
 
 _STRETCH = 2.0  # predicted seconds of a pass that are worth a layer in the file of a run
-_LAYER_BYTES = 2.0**30  # of all layers at borders
+_LAYER_BYTES, _BYTES_A_SECOND = 2.0**30, 2.0**23  # of layers at borders: in all, of predicted work
 _MOST = 1000  # stretches
 # Predicted seconds of one run from which stretches pay. Counts are no more work so; chances are
 # half as much again, so that two cores gain nothing but that each stretch is recorded.
@@ -242,7 +242,7 @@ def _cut(seconds: Floats, size: Floats, first: int) -> list[_Stretch]:
     if not len(seconds):
         return []
     done = np.concatenate(([0.0], np.cumsum(seconds)))
-    room = _LAYER_BYTES / 2 / float(np.mean(size))
+    room = min(_LAYER_BYTES, _BYTES_A_SECOND * done[-1]) / 2 / float(np.mean(size))
     number = max(1, int(min(done[-1] / _STRETCH, room, _MOST)))
     cuts = [0]
     for k in range(1, number):
