@@ -135,7 +135,7 @@ def test_ctrl_c_during_an_estimate_tells_what_is_known(tmp_path: Path, *, json: 
         (("attack", "HARD"), "attacking"),
         (("improve", "HARD"), "improving"),
         (("posterior", "HARD"), "chances"),
-        (("sample", "HARD", "--size", "100000"), "drawing"),
+        (("sample", "HARD", "--size", "1000000"), "drawing"),
         (("paper", "--thorough"), "checking"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

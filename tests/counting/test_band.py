@@ -225,3 +225,13 @@ def test_progress_ends_with_all_done_and_a_raised_flag_stops() -> None:
 
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1][0] == pytest.approx(told[-1][1])
+
+
+def test_bands_with_spare_behaviours_are_counted_exactly() -> None:
+    edges = [(f"m{i}", f"o{j}") for i in range(60) for j in range(i, i + 8)]
+    graph = am.Graph.from_edges(edges)
+    found = am.count(graph)
+
+    assert found.exact
+    assert found.value == am.count(graph, method="frontier").value
+    assert "band in doubles" in am.count(graph, budget=0.7 * found.plan.seconds).method

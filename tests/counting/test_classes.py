@@ -9,6 +9,7 @@ from hypothesis import assume, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import anonymatch as am
 from anonymatch.counting.classes import by_classes, plan_classes
 from anonymatch.counting.reference import block_of, first_minors, permanent
 
@@ -169,6 +170,32 @@ def test_few_users_with_many_spare_behaviours_of_each_kind() -> None:
     )
     of_all = solved.minors()[3000]  # the first user and a behaviour that all three know
     assert of_all == (len(b) - 1) * (len(c) - 1) - (len(b & c) - 1)
+
+
+@pytest.mark.parametrize(("t", "m"), [(2.0**27, 3), (2.0**199, 2), (2.0**450, 1), (3e-9, 3)])
+def test_floats_that_spread_far_are_counted_in_whole_numbers(t: float, m: int) -> None:
+    rows = [[1 / t] * 9 * m + [t] * 8 * m] * 11 * m
+    rows += [[t] * 9 * m + [1.0] * 8 * m] * 2 * m + [[1 / t] * 9 * m + [1.0] * 8 * m] * 4 * m
+    graph = am.Graph.from_biadjacency(np.array(rows))
+    truth = am.count(graph, exact=True).log
+    found, chances = am.count(graph, method="classes"), am.posterior(graph, method="classes")
+
+    assert found.low <= truth <= found.high
+    assert found.log == pytest.approx(truth, rel=1e-13)
+    sums = np.add.reduceat(chances.chances, graph.indptr[:-1])
+    assert sums == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_count_in_whole_numbers_is_the_one_of_floats() -> None:
+    rows = np.array([[0.3, 0.3, 2.5, 1.0]] * 2 + [[1.5, 1.5, 0.0, 0.7]])
+    plan = plan_classes(block_of(rows))
+    assert plan is not None
+    floats, whole = plan.solve(), plan.in_whole_numbers()
+
+    assert whole.total == pytest.approx(floats.total, rel=1e-14)
+    assert whole.log == pytest.approx(floats.log, rel=1e-14)
+    assert whole.minors() == pytest.approx(floats.minors(), rel=1e-14)
+    assert whole.posteriors() == pytest.approx(floats.posteriors(), rel=1e-14)
 
 
 def test_without_twins_there_is_nothing_to_gain() -> None:

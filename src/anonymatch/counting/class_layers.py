@@ -19,6 +19,7 @@ import numpy.typing as npt
 Values = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 
+_LEAST, _FARTHEST = 2.0**-500, 400  # of values beside the largest; exponents of weights
 MOST_CLASSES = 256  # of items, and of choosers for which an order is searched
 
 
@@ -30,6 +31,10 @@ class Phase(NamedTuple):
     live: tuple[int, ...]  # item classes that the state holds
     reach: tuple[int, ...]  # of those, the ones the chooser may take
     leaving: tuple[int, ...]  # of those, the ones no later chooser may take
+
+
+class SpreadError(ArithmeticError):
+    """Floats of one layer lie too far apart for one scale."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,7 +150,17 @@ class Swept:
 
 
 def run(sweep: Sweep) -> Swept:
-    """Go through all layers, from nothing taken."""
+    """Go through all layers, from nothing taken.
+
+    Raises
+    ------
+    SpreadError
+        If floats spread so far that small ones would be lost.
+    """
+    if not sweep.exact:
+        exponents = np.frexp(sweep.weights[sweep.weights > 0])[1]
+        if np.abs(exponents).max() > _FARTHEST:
+            raise SpreadError
     layers: list[Layer] = []
     ends: list[Keys] = []
     turns: list[Turn] = []
@@ -226,10 +241,17 @@ def _turned(sweep: Sweep, phase: Phase, keys: Keys, live: tuple[int, ...]) -> tu
 
 
 def _scaled(values: Values) -> tuple[Values, int]:
+    """Values near 1 and the exponent taken out; refuses those that would be lost on the way.
+
+    With weights within 2^+-400, a value of 2^-500 or more does not underflow in the next step.
+    """
     if values.dtype == object or not len(values):
         return values, 0
     shift = int(np.frexp(values.max())[1])
-    return np.ldexp(values, -shift), shift
+    scaled = np.ldexp(values, -shift)
+    if ((scaled < _LEAST) & (values > 0)).any():
+        raise SpreadError
+    return scaled, shift
 
 
 def _greedy(reach: list[tuple[int, ...]], room: list[int], start: int) -> list[int]:

@@ -10,13 +10,14 @@ their accuracy, and behaviours may stay unused.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.class_layers import MOST_CLASSES, Sweep, Swept, run
+from anonymatch.counting.class_layers import MOST_CLASSES, SpreadError, Sweep, Swept, run
 
 if TYPE_CHECKING:
     from anonymatch.counting.block import Block
@@ -56,8 +57,22 @@ class ClassPlan:
         return (56 + bits / 7.5) * self.operations  # Python integers hold 30 bits in 4 bytes
 
     def solve(self) -> ByClasses:
-        """Count, and keep what the minors need."""
-        return ByClasses(plan=self, result=run(self.sweep))
+        """Count, and keep what the minors need; floats that spread too far as whole numbers."""
+        try:
+            return ByClasses(plan=self, result=run(self.sweep))
+        except SpreadError:
+            return self.in_whole_numbers()
+
+    def in_whole_numbers(self) -> ByClasses:
+        """The count of a block of floats, all of which are whole multiples of a power of two."""
+        fractions, exponents = np.frexp(self.sweep.weights)
+        unit = int(exponents[fractions > 0].min()) - 53
+        whole = np.array([int(f * 2.0**53) for f in fractions.flat], dtype=object)
+        shifts = np.maximum(exponents.ravel() - 53 - unit, 0).tolist()
+        weights = np.array([w << by for w, by in zip(whole, shifts, strict=True)], dtype=object)
+        sweep = replace(self.sweep, weights=weights.reshape(fractions.shape))
+        result = replace(run(sweep), exponent=unit * sweep.layers)
+        return ByClasses(plan=replace(self, sweep=sweep), result=result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,21 +95,29 @@ class ByClasses:
 
     @property
     def total(self) -> Any:
+        """The count: an integer of a block of integers, else a float."""
         total, divisor = self.result.total, self.plan.divisor
-        if self.plan.sweep.exact:
+        if self.plan.block.exact:
             return total // divisor
-        return math.ldexp(total / divisor, self.result.exponent)
+        return _real(total, divisor, self.result.exponent)
 
     def minors(self) -> Values:
-        table, exponent = self.result.minors()
-        if self.plan.sweep.exact:
-            table = table // self.plan.divisor
-        else:
-            table = np.ldexp(table / self.plan.divisor, exponent)
-        return self._of_edges(table)
+        """For every edge, the count without its user and behaviour."""
+        sweep, divisor = self.plan.sweep, self.plan.divisor
+        table, exponents = self.result.minors()
+        if self.plan.block.exact:
+            return self._of_edges(table // divisor)
+        if sweep.exact:  # one chooser less than in the count
+            exponents += self.result.exponent - self.result.exponent // sweep.layers
+        reals = [_real(v, divisor, int(e)) for v, e in zip(table.flat, exponents.flat, strict=True)]
+        return self._of_edges(np.array(reals).reshape(table.shape))
 
     def posteriors(self) -> Floats:
-        table, exponent = self.result.minors()
+        """The chance of every edge."""
+        try:
+            table, exponent = self.result.minors()
+        except SpreadError:
+            return self.plan.in_whole_numbers().posteriors()
         weights = self.plan.sweep.weights
         total = self.result.total
         if self.plan.sweep.exact:
@@ -111,6 +134,13 @@ class ByClasses:
         columns = plan.behaviour_class[plan.block.indices]
         chosen: Values = table[columns, rows] if plan.turned else table[rows, columns]
         return chosen
+
+
+def _real(value: Any, divisor: int, exponent: int) -> float:
+    """The float value / divisor * 2^exponent; the value may be an integer of any size."""
+    if isinstance(value, int):
+        return float(Fraction(value, divisor) * Fraction(2) ** exponent)
+    return math.ldexp(value / divisor, exponent)
 
 
 def by_classes(block: Block, *, limit: float = LIMIT) -> ByClasses | None:

@@ -101,6 +101,8 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
         found.append(band)
         dear = (band.rounded or band).seconds > _BAND_SERVES
         offers = (_subset, _classes) if dear else (_subset,)
+        if math.isinf(band.seconds):  # digits have no room for the sums of spare behaviours
+            offers = (*offers, _frontier)
     elif block.n_users > _GIANT and frontier.far_from_narrow(block):
         offers = (_near_complete, _classes)  # the others cannot reach it, and searching is dear
     for offer in offers:
@@ -115,7 +117,10 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
         and not any(_within(context.budget, o) for o in found)
     ):
         found.append(by_signs)  # over doubles the last resort: terms of both signs cancel
-    return _cheapest(found, block, context.budget)
+    chosen = _cheapest(found, block, context.budget)
+    if band is not None and math.isinf(band.seconds) and chosen.rounded is None:
+        return replace(chosen, rounded=band.rounded)
+    return chosen
 
 
 def _within(budget: Budget, option: Option) -> bool:
