@@ -7,11 +7,13 @@ own, so that they are made again too if the only worker that has them is lost.
 from __future__ import annotations
 
 import logging
+import signal
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
@@ -36,6 +38,8 @@ _UNWATCHED = {
     "distributed.admin.system-monitor.gil.enabled": False,
     "distributed.admin.tick.interval": "500ms",
 }
+# Layers of long bands travel with their chunks; Dask would warn that this is slow, which it is not.
+_LARGE_CHUNKS = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
 
 class Cluster(Remote):
@@ -132,7 +136,8 @@ class Cluster(Remote):
         self, future: Future[list[Any]], packed: bytes, held: list[Held], tries: int
     ) -> None:
         try:
-            task = self._client.submit(_in_worker, packed, code(), *held, pure=False)
+            with import_module("dask.config").set(_LARGE_CHUNKS):
+                task = self._client.submit(_in_worker, packed, code(), *held, pure=False)
         except Exception:  # whatever a closed client says
             _set(future, self._gone())
             return
@@ -220,8 +225,11 @@ def _connect(address: object) -> Any:
 
 
 def _local(dask: Any, number: int) -> Any:
-    """Processes on this machine, without the watching that takes some percent of their time."""
-    with import_module("dask.config").set(_UNWATCHED):
+    """Processes on this machine, without the watching that takes some percent of their time.
+
+    A terminal's Ctrl-C reaches all processes; only the one that asked shall hear it and tell them.
+    """
+    with import_module("dask.config").set(_UNWATCHED), _deaf_children():
         return dask.Client(
             dask.LocalCluster(
                 n_workers=number,
@@ -231,3 +239,16 @@ def _local(dask: Any, number: int) -> Any:
                 silence_logs=logging.CRITICAL,
             )
         )
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes and threads that start meanwhile never hear Ctrl-C; here it waits for the end."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

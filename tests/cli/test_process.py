@@ -34,6 +34,17 @@ def random_graph(folder: Path, n: int, suffix: str = "npz") -> Path:
     return path
 
 
+def test_python_runs_the_package_as_a_program() -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "anonymatch", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert said.stdout == f"anonymatch {am.__version__}\n"
+
+
 def test_version_is_said_at_once() -> None:
     def cpu() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
