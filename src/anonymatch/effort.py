@@ -45,7 +45,7 @@ Progress = Callable[[float, float], None]
 """Called with the work done and the work in all, in the same unit (predicted seconds)."""
 
 CHUNK_SECONDS = 0.05  # short enough for Ctrl-C and a smooth bar, long enough to hide the overhead
-# Work of minutes is cut more coarsely: writing between chunks slows what follows on some machines.
+# Longer work is cut more coarsely: every chunk that is recorded or travels has its price.
 _CHUNKS_OF_LONG, _LONGER = 60, 10
 _THREADS_PAY_FROM = 0.05  # predicted seconds below which starting threads costs more than it gains
 _RECORDS_PAY_FROM = 0.01  # predicted seconds below which work is done again rather than recorded
