@@ -71,6 +71,13 @@ class UserFigures:
     guess : array
         Index of the behaviour that is the best guess; -1 where chances are not known, and `LOST`
         where the best guess is that the message never came out.
+    departed, lost, inside : array or None
+        Probabilities of what became of each message, where a log leaves that open. `shannon` and
+        what follows from it are then given that it departed.
+    shannon_all : Range or None
+        Entropy over departures, lost and inside, where those are open.
+    edge : array of bool or None
+        Messages so near to an end of the log that their figures say little about the system.
     """
 
     users: Sequence[Hashable]
@@ -83,6 +90,11 @@ class UserFigures:
     effective: Range
     chance: Range
     guess: Ints
+    departed: Floats | None = None
+    lost: Floats | None = None
+    inside: Floats | None = None
+    shannon_all: Range | None = None
+    edge: Bools | None = None
 
     @property
     def known(self) -> bool:

@@ -1,0 +1,107 @@
+"""Figures of messages through a mix of which only the ends are seen, with cover, losses and an end.
+
+An explanation of a log says of each message which departure it is, or that it was lost, or that it
+is still inside when the log ends; departures that are left over are cover traffic. What follows
+from the explanations' probabilities is kept here, whatever kind of mix they are of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.users import Range
+
+__all__ = ["Channel", "LinkFigures"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """What may happen to messages beside the mix's law, and from when to when the log was kept.
+
+    Attributes
+    ----------
+    loss : float
+        Probability that a message is lost on entry, below 1.
+    lost : int or None
+        Instead: exactly so many were lost, beyond those still inside.
+    cover_rate : float
+        Departures a second, on average, that are nobody's.
+    cover : int or None
+        Instead: exactly so many departures are nobody's.
+    begin, end : float
+        Seconds from which and until which was watched.
+    drained : bool
+        Whether nothing was inside at the end.
+    """
+
+    loss: float = 0.0
+    lost: int | None = None
+    cover_rate: float = 0.0
+    cover: int | None = None
+    begin: float
+    end: float
+    drained: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinkFigures:
+    """What the explanations of a log say, message by message.
+
+    Attributes
+    ----------
+    log_evidence : float
+        Natural log of the density of the log, given when messages came in.
+    joint_bits : Figure
+        Entropy of the explanation, in bits.
+    link_bits : Figure
+        The same where lost and still inside are one outcome, "not seen".
+    departed, lost, inside : array
+        Probabilities of what became of each message; they add up to 1.
+    real : array
+        Probability of each departure to be a message and not cover.
+    shannon : Range
+        Entropy in bits of which departure a message is, given that it departed.
+    shannon_all : Range
+        The same over departures, lost and inside.
+    collision : array
+        Sum of squared probabilities of its departures, given that it departed.
+    probability : Range
+        Of the likeliest departure, not divided by that of having departed.
+    guess : array
+        That departure, the first of equals; -1 where no departure is possible.
+    allowed : array
+        Departures whose probability is above 1e-12.
+    error : float
+        Bound on the error of each probability: of rounding and of what was cut off, or estimated.
+    confidence : float
+        Chance that the intervals hold; 1.0 where nothing was drawn.
+    method : str
+    notes : tuple of str
+        What a reader must know about how this was computed; each a sentence.
+    """
+
+    log_evidence: float
+    joint_bits: Figure
+    link_bits: Figure
+    departed: Floats
+    lost: Floats
+    inside: Floats
+    real: Floats
+    shannon: Range
+    shannon_all: Range
+    collision: Floats
+    probability: Range
+    guess: Ints
+    allowed: Ints
+    error: float
+    confidence: float = 1.0
+    method: str
+    seed: int | None = None
+    notes: tuple[str, ...] = field(default=())
