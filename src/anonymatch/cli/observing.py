@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from anonymatch.cli.console import notes, watch
-from anonymatch.cli.options import Options, option, whole
+from anonymatch.cli.options import Options, option, size, whole
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
@@ -39,18 +39,44 @@ Departures = Annotated[
 Unit = Annotated[
     str | None, option("--unit", "Of times: s, ms, us or ns (s unless told).", metavar="UNIT")
 ]
-Cover = Annotated[
+Loss = Annotated[
+    float | None,
+    option("--loss", "Probability of a message to be lost on its way.", metavar="P", parser=size),
+]
+Lost = Annotated[
     int | None,
     option(
-        "--cover",
-        "Messages out that are nobody's, beside marked ones.",
+        "--lost",
+        "Instead: so many messages in were lost, beyond those still inside at the end.",
         metavar="N",
         parser=whole(0),
     ),
 ]
-Lost = Annotated[
+CoverRate = Annotated[
+    float | None,
+    option(
+        "--cover-rate",
+        "Messages out a second that are nobody's (dummy traffic).",
+        metavar="R",
+        parser=size,
+    ),
+]
+Cover = Annotated[
     int | None,
-    option("--lost", "Messages in that never come out.", metavar="N", parser=whole(0)),
+    option("--cover", "Instead: so many messages out are nobody's.", metavar="N", parser=whole(0)),
+]
+Until = Annotated[
+    float | None,
+    option("--until", "When the log ends, in seconds (its last row unless told).", metavar="TIME"),
+]
+Drained = Annotated[bool, option("--drained", "Nothing was left inside when the log ended.")]
+CoverVisible = Annotated[
+    bool,
+    option("--cover-visible", "The attacker sees what the log flags as cover or lost."),
+]
+WholeLog = Annotated[
+    bool,
+    option("--whole-log", "Count messages near the ends of the log as all others."),
 ]
 Original = Annotated[
     Path | None,
@@ -65,8 +91,14 @@ class Way:
     law: Law = None
     source: Source = None
     unit: Unit = None
-    cover: Cover = None
+    loss: Loss = None
     lost: Lost = None
+    cover_rate: CoverRate = None
+    cover: Cover = None
+    until: Until = None
+    drained: Drained = False
+    cover_visible: CoverVisible = False
+    whole_log: WholeLog = False
 
     def law_of(self, k: int) -> str | None:
         """The law of the k-th file: one for all of them, or one for each."""
@@ -78,8 +110,14 @@ class Way:
             "law": self.law_of(k),
             "source": self.source,
             "unit": self.unit,
-            "cover": self.cover,
+            "loss": self.loss,
             "lost": self.lost,
+            "cover_rate": self.cover_rate,
+            "cover": self.cover,
+            "until": self.until,
+            "drained": self.drained,
+            "cover_visible": self.cover_visible,
+            "whole_log": self.whole_log,
         }
 
     def check(self, files: int) -> None:

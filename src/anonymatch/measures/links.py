@@ -15,7 +15,7 @@ import numpy.typing as npt
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.users import Range
 
-__all__ = ["Channel", "LinkFigures"]
+__all__ = ["Channel", "LinkFigures", "ReceiverFigures"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -50,14 +50,33 @@ class Channel:
     drained: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReceiverFigures:
+    """Who received each message, departures of one receiver taken together.
+
+    Attributes
+    ----------
+    shannon : array
+        Entropy in bits, given that the message departed.
+    probability : array
+        Of the likeliest receiver, not divided by that of having departed.
+    guess : array
+        Its number; -1 where no departure is possible.
+    """
+
+    shannon: Floats
+    probability: Floats
+    guess: Ints
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinkFigures:
     """What the explanations of a log say, message by message.
 
     Attributes
     ----------
-    log_evidence : float
-        Natural log of the density of the log, given when messages came in.
+    log_evidence : float or None
+        Natural log of the density of the log, given when messages came in; None if not known.
     joint_bits : Figure
         Entropy of the explanation, in bits.
     link_bits : Figure
@@ -83,11 +102,18 @@ class LinkFigures:
     confidence : float
         Chance that the intervals hold; 1.0 where nothing was drawn.
     method : str
+    guessing : array or None
+        Guesses that an attacker needs on average to name the departure, given that it departed;
+        NaN for messages that were left out.
+    receivers : ReceiverFigures or None
+        The same message's receivers, where groups of departures were given.
+    pairs : array or None
+        Probability of each message (row) to be each departure (column), where asked for.
     notes : tuple of str
         What a reader must know about how this was computed; each a sentence.
     """
 
-    log_evidence: float
+    log_evidence: float | None
     joint_bits: Figure
     link_bits: Figure
     departed: Floats
@@ -104,4 +130,7 @@ class LinkFigures:
     confidence: float = 1.0
     method: str
     seed: int | None = None
-    notes: tuple[str, ...] = field(default=())
+    guessing: Floats | None = None
+    receivers: ReceiverFigures | None = None
+    pairs: Floats | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()

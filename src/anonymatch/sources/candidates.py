@@ -113,24 +113,24 @@ def candidates(
     *,
     users: Integers,
     behaviours: Integers,
+    end: float,
 ) -> Candidates:
     """Candidates of the chosen messages, given all that came and left, each in order of time.
 
     ``users`` and ``behaviours`` are the indices of those that are to be matched; the others fill
-    batches, and show how long the log is.
+    batches. ``end``: when the log ends; batches end with the last flush that was seen.
     """
     if isinstance(law, Threshold | Timed | Pool):
         rounds = rounds_of(law, arrivals, departures)
         last = float(rounds.departures[-1]) if len(departures) else -math.inf
         came, left = rounds.arrivals[users], rounds.departures[behaviours]
         return _pool(law, came, left, last) if isinstance(law, Pool) else _same(came, left, last)
-    last = float(departures[-1]) if len(departures) else -math.inf
     came, left = arrivals[users], departures[behaviours]
     if isinstance(law, Window):
-        return _between(came, left, law.low, law.high, last)
+        return _between(came, left, law.low, law.high, end)
     if isinstance(law, Free):
-        return _free(law, came, left, last)
-    return _erlang(Erlang(1, law.mean) if isinstance(law, Exponential) else law, came, left, last)
+        return _free(law, came, left, end)
+    return _erlang(Erlang(1, law.mean) if isinstance(law, Exponential) else law, came, left, end)
 
 
 def _between(came: Floats, left: Floats, low: float, high: float, last: float) -> Candidates:

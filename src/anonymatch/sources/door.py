@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
@@ -63,8 +64,14 @@ def open_observation(
     law: Law | str | None = None,
     source: str | None = None,
     unit: str | None = None,
-    cover: int | None = None,
+    loss: float | None = None,
     lost: int | None = None,
+    cover_rate: float | None = None,
+    cover: int | None = None,
+    until: float | None = None,
+    drained: bool = False,
+    cover_visible: bool = False,
+    whole_log: bool = False,
     original: str | os.PathLike[str] | None = None,
     identifiers: Sequence[str] | None = None,
     name: str | None = None,
@@ -87,7 +94,7 @@ def open_observation(
         What ``path`` is, one of :data:`SOURCES`; default: as it shows.
     unit : {"s", "ms", "us", "ns"}, optional
         Of the times in a message log.
-    cover, lost : int, optional
+    loss, lost, cover_rate, cover, until, drained, cover_visible, whole_log
         Of message logs, as for :func:`~anonymatch.sources.timing.observe`.
     original : path, optional
         The table before release; ``path`` is the released one.
@@ -109,6 +116,16 @@ def open_observation(
     ('window law, 1 to 3 s', Graph(2 users, 2 behaviours, 3 edges))
     """
     place = as_path(path)
+    log_options: dict[str, Any] = {
+        "loss": loss,
+        "lost": lost,
+        "cover_rate": cover_rate,
+        "cover": cover,
+        "until": until,
+        "drained": drained,
+        "cover_visible": cover_visible,
+        "whole_log": whole_log,
+    }
     kind = _checked(source) or _kind(place, out=out is not None, original=original is not None)
     _check_used(
         kind,
@@ -116,8 +133,7 @@ def open_observation(
         {
             "out": (out, {"messages"}),
             "unit": (unit, {"messages"}),
-            "cover": (cover, _WITH_LAW),
-            "lost": (lost, _WITH_LAW),
+            **{key: (value or None, _WITH_LAW) for key, value in log_options.items()},
             "original": (original, {"released"}),
             "identifiers": (identifiers, {"released"}),
             "name": (name, {"released"}),
@@ -134,7 +150,7 @@ def open_observation(
             )
         with _about(place, out):
             messages = _messages(kind, place, out, unit)
-            return observe(messages, rule, cover=cover, lost=lost, budget=budget)
+            return observe(messages, rule, budget=budget, **log_options)
     if kind == "mixmatch":
         if rule is not None:
             longest_delay = _longest(rule, longest_delay)

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.graph.bipartite import Graph
+from anonymatch.sources.laws import Law
 
-__all__ = ["FLOWS", "MESSAGES", "USERS", "Nouns", "Observation", "Passage"]
+__all__ = ["FLOWS", "MESSAGES", "USERS", "Conditions", "Nouns", "Observation", "Passage"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,12 +53,49 @@ MESSAGES = Nouns("message", "messages", " in", "messages out")
 FLOWS = Nouns("flow", "flows", " of initiators", "flows of responders")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What is known of losses, cover and the ends of a log; None where it is not.
+
+    Attributes
+    ----------
+    loss, lost : float, int or None
+        Probability of a message to be lost, or how many were.
+    cover_rate, cover : float, int or None
+        Departures a second that are nobody's, or how many were.
+    begin, end : float
+        Seconds from which and until which was watched.
+    drained : bool
+        Whether nothing was inside at the end.
+    """
+
+    loss: float | None = None
+    lost: int | None = None
+    cover_rate: float | None = None
+    cover: int | None = None
+    begin: float
+    end: float
+    drained: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is said of losses and cover."""
+        told = (self.loss, self.lost, self.cover_rate, self.cover)
+        return all(one is None for one in told) and not self.drained
+
+    @property
+    def clean(self) -> bool:
+        """Whether there are neither losses nor cover, by what is known."""
+        return not any((self.loss, self.lost, self.cover_rate, self.cover))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Passage:
-    """Messages through one exponential mix: their order says all, and its graph is never made.
+    """Messages through one mix that is followed by what is inside: its graph is never made.
 
-    Everybody who is inside when a message leaves may have sent it, all equally likely. The graph
-    of 10^5 messages would have 5 * 10^9 edges, but its figures have closed forms.
+    In an exponential mix everybody who is inside when a message leaves may have sent it, all
+    equally likely. The graph of 10^5 messages would have 5 * 10^9 edges, but its figures have
+    closed forms, or follow from how many are inside.
 
     Attributes
     ----------
@@ -66,12 +104,18 @@ class Passage:
     arrivals, departures : array of float
         Their times, in the order of the names. There may be fewer departures: the others are lost
         or still inside.
+    law : Law or None
+        How messages are held back; None for one exponential mix whose mean does not matter.
+    conditions : Conditions or None
+        Losses, cover and ends; None if everything that left came in, and nothing got lost.
     """
 
     users: tuple[Hashable, ...] = field(repr=False)
     behaviours: tuple[Hashable, ...] = field(repr=False)
     arrivals: Floats
     departures: Floats
+    law: Law | None = None
+    conditions: Conditions | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,6 +148,10 @@ class Observation:
         Users that never came out.
     notes : tuple of str
         What a reader of the audit must know about the log; each a sentence.
+    edge : array of bool, optional
+        Users near an end of the log, whose figures say little about the system.
+    gone : array of bool, optional
+        Users known never to come out, where the truth is known.
     """
 
     graph: Graph | None = None
@@ -119,6 +167,8 @@ class Observation:
     cover: float | None = None
     lost: int = 0
     notes: tuple[str, ...] = ()
+    edge: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    gone: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.passage is not None and self.nouns is USERS:

@@ -26,7 +26,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Seen:
-    """A log without what it flags, under names that are all different.
+    """A log as the attacker sees it, under names that are all different.
 
     Attributes
     ----------
@@ -48,8 +48,10 @@ class Seen:
     behaviours: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, log: Messages, law: Law) -> Seen:
-        ins, outs = _unflagged(log.lost, log.n_in), _unflagged(log.cover, log.n_out)
+    def of(cls, log: Messages, law: Law, *, visible: bool = False) -> Seen:
+        """``visible``: the attacker sees the flags, so that what they mark is left out."""
+        lost, cover = (log.lost, log.cover) if visible else (None, None)
+        ins, outs = _unflagged(lost, log.n_in), _unflagged(cover, log.n_out)
         senders, receivers = _chosen(log.senders, ins), _chosen(log.receivers, outs)
         return cls(
             log=log,
@@ -99,10 +101,10 @@ class Seen:
             return float(means[0] - means[1]), longest
         return self.law.mean_delay, longest
 
-    def candidates(self) -> Candidates:
+    def candidates(self, end: float) -> Candidates:
         log = self.log
         return candidates(
-            self.law, log.arrivals, log.departures, users=self.ins, behaviours=self.outs
+            self.law, log.arrivals, log.departures, users=self.ins, behaviours=self.outs, end=end
         )
 
     def passage(self, lost: int | None) -> Passage | None:

@@ -4,16 +4,18 @@
 messages out are behaviours, and an edge says that the law allows the delay between the two. Edges
 weigh what the law says; under a window, and within a batch, all weigh the same.
 
-What does not come out even is settled as follows.
+One exponential mix and Erlang laws of few hops are followed by what is inside (a `Passage`), with
+rates of losses and cover traffic, or their numbers. Under other laws:
 
-- Departures that the log flags as cover, and arrivals that it flags as dummies or lost, are left
-  out (they still fill batches).
 - More messages out than in: the surplus is nobody's (cover traffic, or messages that came in before
   the log began). Which they are is not known; every user is matched, and so many behaviours stay
   unmatched. ``cover=C`` says that C are nobody's where the numbers alone do not.
 - More messages in than fit the messages out: places for lost messages follow the behaviours. They
   are open to those messages that may still be inside when the log ends; if these are not enough
   because more came in than left, or with ``lost=L``, they are open to all.
+
+Flags of a log, which departures are cover and which arrivals are lost, are the truth as pairs are:
+the attacker does not see them. They say how much of both there is, and score guesses.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.arguments import whole
+from anonymatch.arguments import real, whole
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
@@ -33,9 +35,10 @@ from anonymatch.graph.names import Names
 from anonymatch.graph.structure import structure
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import place_names
-from anonymatch.sources.laws import Exponential, Law, Pool, check_law
-from anonymatch.sources.messages import Messages, check_messages
-from anonymatch.sources.observation import MESSAGES, Observation, Passage
+from anonymatch.sources.laws import Erlang, Exponential, Law, Pool, check_law
+from anonymatch.sources.log_ends import end_delay, near_an_end
+from anonymatch.sources.messages import LATEST, Messages, check_messages
+from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 from anonymatch.sources.seen import Seen
 from anonymatch.wording import several
 
@@ -44,13 +47,22 @@ __all__ = ["exponential_graph", "observe", "passage_graph"]
 Bools = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 
+MOST_HOPS = 4
+"""Hops of an Erlang law up to which logs are followed by what is inside."""
+
 
 def observe(
     messages: Messages,
     law: Law | str,
     *,
-    cover: int | None = None,
+    loss: float | None = None,
     lost: int | None = None,
+    cover_rate: float | None = None,
+    cover: int | None = None,
+    until: float | None = None,
+    drained: bool = False,
+    cover_visible: bool = False,
+    whole_log: bool = False,
     budget: Budget | float | None = None,
 ) -> Observation:
     """What the times of a log tell about who received whose message.
@@ -60,20 +72,30 @@ def observe(
     messages : Messages
     law : Law or str
         How long messages are held back, such as ``Window(1, 5)`` or ``"window:1,5"``.
-    cover : int, optional
-        So many messages out are nobody's, beyond those that the log flags. Without it: those that
-        are more than came in.
+    loss : float, optional
+        Probability of a message to be lost on its way.
     lost : int, optional
-        So many messages in never came out; up to so many where there is cover traffic too, as
-        places may then stay empty. Without it: as few as the law needs.
+        Instead: so many messages in never came out, beyond those still inside at the end.
+    cover_rate : float, optional
+        Messages out a second, on average, that are nobody's.
+    cover : int, optional
+        Instead: so many messages out are nobody's.
+    until : float, optional
+        When the log ends, in seconds; with its last event unless told.
+    drained : bool
+        Whether nothing was left inside when the log ended.
+    cover_visible : bool
+        Whether the attacker can tell what the log flags as cover or lost; it is then left out.
+    whole_log : bool
+        Whether messages near the ends of the log count as all others.
     budget : float or Budget, optional
         A graph that needs more than this is refused.
 
     Returns
     -------
     Observation
-        A Passage for one exponential mix and for a pool mix if every message out is somebody's; it
-        needs no graph. Else a graph, weighted where the law prefers some delays.
+        A Passage for laws that are followed by what is inside; it needs no graph. Else a graph,
+        weighted where the law prefers some delays.
 
     Notes
     -----
@@ -81,10 +103,9 @@ def observe(
     message of ann. Times are compared to within the rounding of float64.
 
     In a batch mix a message out belongs to the last flush before it. In one exponential mix, and in
-    a pool mix, whoever is inside may leave, all equally likely [1]_: the weight of a stay is a
-    factor of the user times a factor of the behaviour, and they cancel. With cover traffic they do
-    not, so that these laws then give a weighted graph. Messages that left such a mix by no
-    departure are taken to be inside for good.
+    a pool mix, whoever is inside may leave, all equally likely [1]_.
+
+    What is told of neither losses nor cover is taken from the log's flags, and else fitted.
 
     References
     ----------
@@ -105,14 +126,125 @@ def observe(
     """
     check_messages(messages)
     rule = check_law(law)
-    hidden = None if cover is None else whole(cover, "cover")
-    gone = None if lost is None else whole(lost, "lost")
-    seen = Seen.of(messages, rule)
-    if isinstance(rule, Exponential | Pool) and not hidden:
-        passage = seen.passage(gone)
+    seen = Seen.of(messages, rule, visible=cover_visible)
+    conditions, notes = _conditions(
+        seen, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
+    )
+    observation = _observed(seen, conditions, Budget.of(budget))
+    observation = replace(observation, notes=(*observation.notes, *notes))
+    return observation if whole_log else _with_ends(observation, seen, conditions)
+
+
+def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
+    law = seen.law
+    if isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS):
+        return _through(seen, _inside(seen, conditions))
+    if isinstance(law, Pool) and not conditions.cover:
+        passage = seen.passage(conditions.lost)
         if passage is not None:
             return _through(seen, passage)
-    return _matched(seen, hidden, gone, Budget.of(budget))
+    for name in ("loss", "cover_rate"):
+        if getattr(conditions, name):
+            number = {"loss": "lost", "cover_rate": "cover"}[name]
+            raise InputError(
+                f"{name} is for laws without memory, and this is the {law}; give a number instead: "
+                f"{number}"
+            )
+    return _matched(seen, conditions, budget)
+
+
+def _conditions(
+    seen: Seen,
+    loss: float | None,
+    lost: int | None,
+    cover_rate: float | None,
+    cover: int | None,
+    until: float | None,
+    *,
+    drained: bool,
+    visible: bool,
+) -> tuple[Conditions, list[str]]:
+    """What is told of losses, cover and ends, completed by the log's flags; and notes on that."""
+    if loss is not None and lost is not None:
+        raise InputError("loss is a probability and lost a number; give one of them")
+    if cover_rate is not None and cover is not None:
+        raise InputError("cover_rate is a rate and cover a number; give one of them")
+    log = seen.log
+    ends = [
+        float(times[at]) for times in (log.arrivals, log.departures) if len(times) for at in (0, -1)
+    ]
+    begin, last = (min(ends), max(ends)) if ends else (0.0, 0.0)
+    end = last if until is None else real(until, "until", low=-LATEST, high=LATEST)
+    if end < last:
+        raise InputError(
+            f"until is {end:g} s, but the log goes on to {last:g} s; give that or more"
+        )
+    told = Conditions(
+        loss=None if loss is None else _loss(loss),
+        lost=None if lost is None else whole(lost, "lost"),
+        cover_rate=None if cover_rate is None else real(cover_rate, "cover_rate", high=1e30),
+        cover=None if cover is None else whole(cover, "cover"),
+        begin=begin,
+        end=end,
+        drained=bool(drained),
+    )
+    return (told, []) if visible else _flagged(seen, told)
+
+
+def _loss(loss: float) -> float:
+    share = real(loss, "loss", high=1.0)
+    if share == 1.0:
+        raise InputError("loss is 1: then nothing comes out; give a probability below 1")
+    return share
+
+
+def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
+    """Rates, or under other laws numbers, that the log's flags say and nobody told."""
+    rates = isinstance(seen.law, Exponential | Erlang)
+    notes = []
+    log = seen.log
+    if log.cover is not None and log.cover.any() and told.cover is None and told.cover_rate is None:
+        number = int(np.count_nonzero(log.cover))
+        lasted = told.end - told.begin
+        if rates and lasted > 0:
+            told = replace(told, cover_rate=number / lasted)
+            much = f"Cover of {number / lasted:.3g} a second"
+        else:
+            told = replace(told, cover=number)
+            much = several(number, "cover message")
+        notes.append(
+            f"{much} taken from the flags of the log; the attacker is taken to know how much there "
+            "is, not which"
+        )
+    if log.lost is not None and log.lost.any() and told.loss is None and told.lost is None:
+        number = int(np.count_nonzero(log.lost))
+        if rates and number < log.n_in:
+            told = replace(told, loss=number / log.n_in)
+            much = f"A loss of {number / log.n_in:.3g}"
+        else:
+            told = replace(told, lost=number)
+            much = several(number, "lost message")
+        notes.append(
+            f"{much} taken from the flags of the log; the attacker is taken to know how much there "
+            "is, not which"
+        )
+    return told, notes
+
+
+def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> Observation:
+    """The observation with messages near an end of the log marked."""
+    reach = end_delay(seen.law, observation.rate)
+    arrivals = seen.log.arrivals[seen.ins]
+    edge = near_an_end(arrivals, conditions.begin, conditions.end, reach)
+    if edge is None or reach is None:
+        return observation
+    number = int(np.count_nonzero(edge))
+    note = (
+        f"{several(number, 'message')} within {reach:.3g} s of an end of the log "
+        f"{'is' if number == 1 else 'are'} left out of averages, quantiles and worst lists: what "
+        "came before and after was not seen (whole_log keeps them)"
+    )
+    return replace(observation, edge=edge, notes=(*observation.notes, note))
 
 
 def exponential_graph(messages: Messages, *, budget: Budget | float | None = None) -> Graph:
@@ -130,7 +262,7 @@ def exponential_graph(messages: Messages, *, budget: Budget | float | None = Non
     4
     """
     check_messages(messages)
-    passage = Seen.of(messages, Exponential(1.0)).passage(None)
+    passage = Seen.of(messages, Exponential(1.0), visible=True).passage(None)
     if passage is None:
         raise InputError(
             "more messages leave than come in; whose they are depends on the delays: use observe"
@@ -152,6 +284,11 @@ def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> 
     """
     order = np.argsort(passage.departures, kind="stable")
     size, left = len(passage.users), len(order)
+    conditions = passage.conditions
+    if conditions is not None and passage.law is not None:
+        even = isinstance(passage.law, Exponential) and conditions.clean
+        if not even or left > size:
+            return _weighted_graph(passage, passage.law, conditions, Budget.of(budget))
     everybody = np.ones(size, dtype=np.bool_)
     runs = Candidates(
         first=np.searchsorted(passage.departures[order], passage.arrivals, side="left"),
@@ -163,17 +300,67 @@ def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> 
     return _graph(tuple(passage.users), names, size - left, edges)
 
 
+def _weighted_graph(passage: Passage, law: Law, conditions: Conditions, budget: Budget) -> Graph:
+    """The graph of a passage whose delays matter, with places for lost messages."""
+    log = Messages(
+        arrivals=passage.arrivals,
+        departures=passage.departures,
+        senders=tuple(passage.users),
+        receivers=tuple(passage.behaviours),
+    )
+    graph = _matched(Seen.of(log, law), conditions, budget).graph
+    assert graph is not None
+    return graph
+
+
 def _through(seen: Seen, passage: Passage) -> Observation:
-    inside = seen.n_in - seen.n_out
+    inside = max(seen.n_in - seen.n_out, 0) if passage.conditions is None else 0
     notes = [_lost_note(inside, seen.n_in, late=False)] if inside else []
     notes += _truth_notes(seen, lambda i, j: passage.arrivals[i] <= passage.departures[j])
     return _observation(seen, passage=passage, lost=inside, notes=notes)
 
 
-def _matched(seen: Seen, cover: int | None, lost: int | None, budget: Budget) -> Observation:
+def _inside(seen: Seen, conditions: Conditions) -> Passage:
+    """The passage through one exponential mix, or a few in a row."""
+    log = seen.log
+    _check_numbers(seen, conditions)
+    return Passage(
+        users=seen.users,
+        behaviours=seen.behaviours,
+        arrivals=log.arrivals[seen.ins],
+        departures=log.departures[seen.outs],
+        law=seen.law,
+        conditions=conditions,
+    )
+
+
+def _check_numbers(seen: Seen, conditions: Conditions) -> None:
+    """Refuse numbers that cannot be, and departures that nobody can be if there is no cover."""
+    lost, cover = conditions.lost, conditions.cover
+    if lost is not None and lost > seen.n_in:
+        raise InputError(f"lost is {lost}, but {several(seen.n_in, 'message')} came in")
+    if cover is not None and cover > seen.n_out:
+        raise InputError(f"cover is {cover}, but {several(seen.n_out, 'message')} left")
+    none = cover == 0 or (cover is None and conditions.cover_rate == 0.0)
+    arrivals, departures = seen.log.arrivals[seen.ins], seen.log.departures[seen.outs]
+    inside = np.searchsorted(arrivals, departures, side="right") - np.arange(seen.n_out)
+    if none and (inside < 1).any():
+        raise seen.no_sender(int(np.flatnonzero(inside < 1)[0]))
+    known = cover if cover is not None else (0 if none else None)
+    kept = seen.n_in - (lost or 0)
+    if known is not None and seen.n_out - known > kept:
+        raise InputError(
+            f"{several(seen.n_in, 'message')} came in and {seen.n_out} left: with "
+            f"{lost or 0} lost at least {seen.n_out - kept} of them are cover, not {known}; give "
+            "cover, cover_rate or lost accordingly"
+        )
+
+
+def _matched(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
     """The observation with a graph in which every user is matched, to a place if need be."""
+    cover, lost = conditions.cover, conditions.lost
     said = seen.numbers(cover, lost)
-    runs = seen.candidates()
+    runs = seen.candidates(conditions.end)
     alone = runs.orphans(seen.n_out)
     surplus = seen.n_out - (seen.n_in - (said or 0))
     if len(alone) and surplus <= 0:
@@ -254,7 +441,7 @@ def _observation(
     spare: int = 0,
     notes: Sequence[str] = (),
 ) -> Observation:
-    nobodys = seen.log.n_out - seen.n_out + spare
+    nobodys = seen.log.n_out - seen.n_out + spare  # a passage's are told by its answers
     nowhere = () if graph is None else (None,) * lost
     mean, longest = seen.delays()
     arrivals = seen.log.arrivals
@@ -273,6 +460,7 @@ def _observation(
         cover=nobodys / seen.log.n_out if seen.log.n_out else None,
         lost=lost,
         notes=(*seen.log.notes, *_flag_notes(seen), *notes),
+        gone=None if seen.log.lost is None else seen.log.lost[seen.ins],
     )
 
 

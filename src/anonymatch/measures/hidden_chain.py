@@ -1,0 +1,606 @@
+"""One exponential mix of which only the ends are seen: exact with losses, cover and a log's end.
+
+Delays have no memory, so that only *how many* real messages are inside is hidden: a chain over that
+number gives the evidence of a log and the probability of every pair, exactly for the rates told.
+Numbers of losses or of cover messages condition those rates away; see :func:`hidden_figures`.
+
+References
+----------
+.. [1] Danezis. The traffic analysis of continuous-time mixes. PET 2004.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch._native import Counted, HiddenFigures
+from anonymatch.effort import Effort
+from anonymatch.errors import InputError
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.links import Channel, LinkFigures, ReceiverFigures
+from anonymatch.measures.users import Range
+
+__all__ = ["Rates", "fit_rates", "hidden_figures"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_LN2 = math.log(2.0)
+_CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
+_CUT_ERROR = 1e-9  # relative evidence that may be left out
+_STEP, _LONG_STEP = 256, 16384  # events of a call of the kernel, with rows and without: below .1 s
+_STATE_SECONDS = 2.5e-9  # a state and column of the basis, measured
+_COLUMNS = 40  # of the basis, on average
+_TILTED = 0.01  # what a number taken as a mean changes in any probability, at most, as measured
+_ENTROPY_TILTED = 0.02
+_MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Events:
+    """Both sides of a log in one order of time; arrivals come first at equal times."""
+
+    arrival: npt.NDArray[np.bool_]
+    gap: Floats  # in mean delays: before each event, and until the end
+
+    @classmethod
+    def of(cls, arrivals: Floats, departures: Floats, mean: float, channel: Channel) -> _Events:
+        times = np.concatenate((arrivals, departures))
+        order = np.argsort(times, kind="stable")
+        ends = np.concatenate(([channel.begin], times[order], [channel.end]))
+        gap = np.maximum(np.diff(ends), 0.0) / mean
+        return cls(order < len(arrivals), np.minimum(gap, 1e300))
+
+    def spread(self, of_arrivals: Floats, of_departures: Floats) -> Floats:
+        """One number an event."""
+        both = np.empty(len(self.arrival))
+        both[self.arrival], both[~self.arrival] = of_arrivals, of_departures
+        return both
+
+
+def hidden_figures(
+    arrivals: npt.ArrayLike,
+    departures: npt.ArrayLike,
+    *,
+    mean: float,
+    channel: Channel,
+    real: npt.ArrayLike | None = None,
+    receivers: npt.ArrayLike | None = None,
+    pairs: bool = False,
+    guessing_every: int = 0,
+    effort: Effort | None = None,
+    seconds: float = math.inf,
+    together: int = 32,
+) -> LinkFigures:
+    """What a log of one exponential mix says of each message.
+
+    Parameters
+    ----------
+    arrivals, departures : arrays of times, sorted
+    mean : float
+        Seconds that a message is held on average.
+    channel : Channel
+        Rates of loss and cover, or their numbers. Numbers condition the model of rates: every set
+        of lost messages and every place of cover is alike beforehand, and the delays decide.
+    real : array of float, optional
+        One a departure where the attacker can tell: 1 for a message, 0 for cover, NaN for unknown.
+    receivers : array of int, optional
+        Groups of departures whose probabilities are added up.
+    pairs : bool
+        Also give the whole matrix of probabilities.
+    guessing_every : int
+        Each so many-th message has its guessing entropy; 0 for none.
+    seconds : float
+        Predicted seconds beyond which a number is taken as a mean, which is told.
+    together : int
+        Departures between two compressions; at least as many as there are: no compression.
+
+    Raises
+    ------
+    InputError
+        If nothing explains the log.
+
+    Examples
+    --------
+    >>> channel = Channel(loss=0.25, cover_rate=0.5, begin=0.0, end=2.0)
+    >>> figures = hidden_figures([0.0], [], mean=1.0, channel=channel)
+    >>> figures.lost.round(6).tolist(), figures.inside.round(6).tolist()
+    ([0.711235], [0.288765])
+    """
+    log = _Log.of(arrivals, departures, mean, channel, real)
+    _check_numbers(log)
+    chosen = _chosen(receivers, len(log.departures))
+    run = effort or Effort()
+    options = {"guessing_every": guessing_every, "pairs": pairs, "groups": chosen}
+    if _dear(log, seconds, run):
+        return _tilted(log, run, options, together)
+    figures, cut_error = _solved(log, run, together=together, **options)
+    return _figures(log, figures, cut_error, log.weights(), receivers=chosen is not None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weights:
+    """Weights of the two things that an event may be, by arrival and by departure."""
+
+    kept: float
+    lost: float
+    real: Floats
+    cover: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Log:
+    arrivals: Floats
+    departures: Floats
+    mean: float
+    channel: Channel
+    events: _Events
+    known: Floats | None  # by departure: 1 a message, 0 cover, NaN unknown
+
+    @classmethod
+    def of(
+        cls,
+        arrivals: npt.ArrayLike,
+        departures: npt.ArrayLike,
+        mean: float,
+        channel: Channel,
+        real: npt.ArrayLike | None,
+    ) -> _Log:
+        came, left = (np.asarray(times, dtype=np.float64) for times in (arrivals, departures))
+        known = None if real is None else np.asarray(real, dtype=np.float64)
+        return cls(came, left, mean, channel, _Events.of(came, left, mean, channel), known)
+
+    @property
+    def end_inside(self) -> int:
+        """How many are inside at the end, if that is known; else -1."""
+        channel = self.channel
+        if channel.lost is not None and channel.cover is not None:
+            left = len(self.departures) - self._told_cover()
+            return len(self.arrivals) - channel.lost - left + channel.cover
+        return 0 if channel.drained else -1
+
+    def _told_cover(self) -> int:
+        return 0 if self.known is None else int(np.count_nonzero(self.known == 0.0))
+
+    def weights(self) -> _Weights:
+        """In mean delays, so that a message inside leaves at the rate 1."""
+        channel = self.channel
+        kept, lost = (1.0 - channel.loss, channel.loss)
+        if channel.lost is not None:
+            kept, lost = 1.0, float(channel.lost > 0)
+        size = len(self.departures)
+        rate = channel.cover_rate if channel.cover is None else float(channel.cover > 0)
+        real, cover = np.ones(size), np.full(size, rate * self.mean)
+        if self.known is not None:
+            real[self.known == 0.0] = 0.0
+            cover[self.known == 1.0] = 0.0
+            cover[self.known == 0.0] = self.mean  # told, and so of weight 1
+        return _Weights(kept, lost, real, cover)
+
+    def counted(self) -> tuple[Counted, int]:
+        """What has to be counted along the log, and up to which number."""
+        lost, cover = self.channel.lost, self.channel.cover
+        if lost is not None and cover is not None:
+            # What is inside at the end is known, so that either of them tells the other.
+            if not lost or not cover:
+                return Counted.nothing, 0
+            cover = 0 if lost < cover else cover
+        if cover:  # those that are told count along the way too
+            return Counted.cover, cover + self._told_cover()
+        return (Counted.losses, lost) if lost else (Counted.nothing, 0)
+
+    def constant(self) -> float:
+        """Natural log of what all explanations have in common beside the chain's weights."""
+        channel = self.channel
+        lasted = channel.end - channel.begin
+        log = -len(self.departures) * math.log(self.mean)
+        if channel.cover is None:
+            log -= channel.cover_rate * lasted
+        elif channel.cover:
+            log += math.lgamma(channel.cover + 1) - channel.cover * math.log(lasted)
+        if channel.lost:
+            log -= _log_binomial(len(self.arrivals), channel.lost)
+        return log
+
+
+def _check_numbers(log: _Log) -> None:
+    """Both numbers told say what is inside at the end."""
+    channel = log.channel
+    both = channel.lost is not None and channel.cover is not None
+    if both and (log.end_inside < 0 or (channel.drained and log.end_inside != 0)):
+        raise _unexplained(log, log.weights())
+
+
+def _chosen(receivers: npt.ArrayLike | None, size: int) -> Ints | None:
+    if receivers is None or not size:
+        return None
+    return np.asarray(receivers, dtype=np.int64)
+
+
+def _run(
+    log: _Log,
+    weights: _Weights,
+    effort: Effort,
+    *,
+    end_inside: int,
+    counted: tuple[Counted, int],
+    forward_only: bool = False,
+    **options: object,
+) -> tuple[HiddenFigures | None, float]:
+    """The chain to its end, and the natural log of its evidence; None if nothing explains it."""
+    events = log.events
+    size = len(log.arrivals)
+    chain = _native.hidden_chain(
+        events.arrival,
+        events.spread(np.full(size, weights.kept), weights.real),
+        events.spread(np.full(size, weights.lost), weights.cover),
+        events.gap,
+        end_inside=end_inside,
+        counted=counted[0],
+        number=counted[1],
+        **options,  # type: ignore[arg-type]
+    )
+    last = len(events.arrival) if forward_only else math.inf
+    step = _STEP if options.get("rows", True) else _LONG_STEP
+    while chain.advance(step) and chain.done() < last:
+        effort.stop.check()
+    evidence = chain.log_evidence()
+    if chain.stuck() >= 0 or evidence == -math.inf:
+        return None, -math.inf
+    return chain.figures(), evidence
+
+
+def _solved(
+    log: _Log, effort: Effort, *, together: int, weights: _Weights | None = None, **options: object
+) -> tuple[HiddenFigures, float]:
+    """Figures, and the share of the evidence that was left out with numbers inside too unlikely.
+
+    Every explanation weighs something, so that a smaller cut only adds: what it adds, relatively,
+    bounds the change of any probability.
+    """
+    chosen = log.weights() if weights is None else weights
+    common: dict[str, object] = {"end_inside": log.end_inside, "counted": log.counted()}
+    if weights is not None:
+        common["counted"] = (Counted.nothing, 0)
+    reference = -math.inf
+    for cut, finer in pairwise(_CUTS):
+        figures, evidence = _run(
+            log, chosen, effort, cut=cut, together=together, **common, **options
+        )
+        rough, reference = _run(log, chosen, effort, cut=finer, rows=False, **common)
+        if rough is None:
+            raise _unexplained(log, chosen)
+        left_out = -math.expm1(min(evidence - reference, 0.0)) if figures is not None else 1.0
+        if figures is not None and left_out <= _CUT_ERROR:
+            return figures, left_out
+    figures, evidence = _run(
+        log, chosen, effort, cut=_CUTS[-1], together=together, **common, **options
+    )
+    if figures is None:
+        raise _unexplained(log, chosen)
+    return figures, -math.expm1(min(evidence - reference, 0.0))
+
+
+def _unexplained(log: _Log, weights: _Weights) -> InputError:
+    """Why nothing explains a log: the first departure that can be nobody's, if there is one."""
+    inside = np.searchsorted(log.arrivals, log.departures, side="right")
+    spare = weights.cover > 0.0
+    inside -= np.cumsum(~spare) - 1
+    wrong = np.flatnonzero((inside < 1) & ~spare)
+    if len(wrong):
+        at = int(wrong[0])
+        return InputError(
+            f"departure {at + 1} at {log.departures[at]:g} s: nobody is inside who can have sent "
+            "it; allow for cover traffic: give cover_rate, or cover"
+        )
+    return InputError(
+        f"nothing explains {len(log.arrivals)} arrivals and {len(log.departures)} departures with "
+        "these numbers of losses and cover; give rates (loss, cover_rate) or other numbers"
+    )
+
+
+# ---- from the kernel's figures
+
+
+def _figures(
+    log: _Log,
+    figures: HiddenFigures,
+    left_out: float,
+    weights: _Weights,
+    *,
+    receivers: bool,
+) -> LinkFigures:
+    error = figures.miss + left_out + 1e-13
+    departed = figures.departed
+    shannon_slack = _entropy_slack(error, departed, figures.allowed)
+    all_slack = _entropy_slack(error, np.ones_like(departed), figures.allowed + 2)
+    joint = Figure.rounded(
+        figures.joint_bits,
+        figures.joint_bits,
+        figures.joint_bits,
+        size=len(departed) + figures.joint_bits,
+    )
+    return LinkFigures(
+        log_evidence=figures.log_evidence + log.constant(),
+        joint_bits=joint,
+        link_bits=_link_bits(log, figures, joint, weights),
+        departed=departed,
+        lost=figures.lost,
+        inside=figures.inside,
+        real=figures.real,
+        shannon=_around(figures.shannon, shannon_slack, np.log2(np.maximum(figures.allowed, 1))),
+        shannon_all=_around(
+            figures.shannon_all, all_slack, np.log2(np.maximum(figures.allowed, 0) + 2)
+        ),
+        collision=figures.collision,
+        probability=_around(figures.probability, np.full(len(departed), error), 1.0),
+        guess=figures.guess.astype(np.int64),
+        allowed=figures.allowed.astype(np.int64),
+        error=error,
+        method="hidden chain",
+        guessing=figures.guessing if len(figures.guessing) else None,
+        receivers=_receivers(figures) if receivers else None,
+        pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
+    )
+
+
+def _receivers(figures: HiddenFigures) -> ReceiverFigures:
+    return ReceiverFigures(
+        shannon=figures.group_shannon,
+        probability=figures.group_probability,
+        guess=figures.group_guess.astype(np.int64),
+    )
+
+
+def _entropy_slack(error: float, share: Floats, sizes: npt.NDArray[np.int32]) -> Floats:
+    """How far the entropy of so many outcomes may be off (Fannes), if they are off by ``error``."""
+    moved = np.minimum(error / np.maximum(share, 1e-300), 0.5)
+    spread = np.log2(np.maximum(sizes, 2))
+    slack: Floats = moved * spread - moved * np.log2(moved) - (1 - moved) * np.log2(1 - moved)
+    return slack
+
+
+def _around(values: Floats, slack: Floats, most: float | Floats) -> Range:
+    return Range(
+        np.minimum(values, np.maximum(most, 0.0)) if isinstance(most, float) else values,
+        np.maximum(values - slack, 0.0),
+        np.minimum(values + slack, np.maximum(most, values)),
+    )
+
+
+def _link_bits(log: _Log, figures: HiddenFigures, joint: Figure, weights: _Weights) -> Figure:
+    """Entropy of the explanation where lost and inside are one.
+
+    The log of an explanation's weight is then a sum over pairs, so that its mean needs marginals
+    only. With numbers told there is no such form, but an interval.
+    """
+    channel = log.channel
+    if channel.drained or log.end_inside == 0:
+        return joint
+    unseen = figures.lost + figures.inside
+    if channel.lost is not None or channel.cover is not None:
+        share = figures.inside / np.maximum(unseen, 1e-300)
+        apart = float((unseen * _two(share)).sum())
+        return Figure.between(max(joint.low - apart, 0.0), joint.high)
+    departed = 1.0 - unseen
+    delays = float((figures.real * log.departures).sum() - (departed * log.arrivals).sum())
+    paired = math.log(weights.kept) * float(departed.sum()) - delays / log.mean
+    stays = np.exp(-(channel.end - log.arrivals) / log.mean)
+    gone = weights.lost + weights.kept * stays
+    some = (unseen > 0.0) & (gone > 0.0)
+    paired += float((unseen[some] * np.log(gone[some])).sum())
+    cover = 1.0 - figures.real
+    some = (cover > 0.0) & (weights.cover > 0.0)
+    paired += float((cover[some] * np.log(weights.cover[some])).sum())
+    # The sum cancels most of the evidence: what rounding leaves grows with the log.
+    size = abs(figures.log_evidence) + abs(delays / log.mean) + len(departed)
+    bits = (figures.log_evidence - paired) / _LN2
+    link = Figure.rounded(bits, bits, bits, size=size)
+    return link.clipped(0.0, joint.high)
+
+
+def _two(share: Floats) -> Floats:
+    """Entropy in bits of two outcomes, the first with this probability."""
+    sure = (share <= 0.0) | (share >= 1.0)
+    inner = np.where(sure, 0.5, share)
+    bits: Floats = -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
+    return np.where(sure, 0.0, bits)
+
+
+def _log_binomial(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+# ---- a number that is too dear to be counted along the log
+
+
+def _dear(log: _Log, seconds: float, effort: Effort) -> bool:
+    """Whether counting a number along the log would take more than so many seconds."""
+    number = log.counted()[1]
+    if not number or seconds == math.inf:
+        return False
+    rates, _ = _rates(log, 0.0)
+    free = replace(log, channel=replace(log.channel, lost=None, cover=None))
+    plain, _ = _run(
+        free, rates, effort, end_inside=-1, counted=(Counted.nothing, 0), rows=False, cut=1e-30
+    )
+    width = 1 if plain is None else plain.widest
+    states = 2.0 * len(log.events.arrival) * width * (number + 1)
+    return states * _COLUMNS * _STATE_SECONDS > seconds
+
+
+def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
+    """Rates that stand for the numbers, the odds of the one that is tilted by so many nats.
+
+    Losses are tilted where their number is told, else cover is; whether it is losses.
+    """
+    channel = log.channel
+    size = max(len(log.arrivals), 1)
+    lost = channel.loss if channel.lost is None else (channel.lost + 0.5) / (size + 1)
+    lasted = max(channel.end - channel.begin, 1e-300)
+    rate = channel.cover_rate if channel.cover is None else (channel.cover + 0.5) / lasted
+    if channel.lost is not None:
+        odds = math.exp(tilt) * lost / (1.0 - lost)
+        lost = odds / (1.0 + odds)
+    else:
+        rate *= math.exp(tilt)
+    told = replace(channel, loss=lost, lost=None, cover_rate=rate, cover=None)
+    return replace(log, channel=told).weights(), channel.lost is not None
+
+
+def _tilted(log: _Log, effort: Effort, options: dict[str, object], together: int) -> LinkFigures:
+    """Figures for rates at which the number that is told is the expected one."""
+    from scipy.optimize import brentq
+
+    goal = log.channel.lost if log.channel.lost is not None else log.channel.cover
+    assert goal is not None
+
+    def excess(tilt: float) -> float:
+        weights, losses = _rates(log, tilt)
+        figures, _ = _run(
+            log,
+            weights,
+            effort,
+            end_inside=log.end_inside,
+            counted=(Counted.nothing, 0),
+            rows=False,
+        )
+        if figures is None:
+            raise _unexplained(log, weights)
+        expected = figures.lost.sum() if losses else (1.0 - figures.real).sum()
+        return float(expected) - goal
+
+    tilt = float(brentq(excess, -30.0, 30.0, xtol=1e-6, rtol=1e-9))
+    variance = max((excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02, 1e-300)
+    weights, losses = _rates(log, tilt)
+    figures, left_out = _solved(log, effort, together=together, weights=weights, **options)
+    told = _figures(log, figures, left_out, weights, receivers=options["groups"] is not None)
+    known = max(0.5 * math.log2(2.0 * math.pi * variance), 0.0)
+    joint = Figure(
+        told.joint_bits.value - known, told.joint_bits.low - known - 0.5, told.joint_bits.high
+    )
+    joint = joint.clipped(0.0, math.inf)
+    noun = "lost" if losses else "cover"
+    return replace(
+        told,
+        log_evidence=None,
+        joint_bits=joint,
+        link_bits=told.link_bits.clipped(0.0, joint.high),
+        shannon=_wider(told.shannon, _ENTROPY_TILTED, math.inf),
+        shannon_all=_wider(told.shannon_all, _ENTROPY_TILTED, math.inf),
+        probability=_wider(told.probability, _TILTED, 1.0),
+        error=_TILTED,
+        confidence=0.95,
+        method="hidden chain, tilted",
+        notes=(_as_mean(noun, goal),),
+    )
+
+
+def _as_mean(noun: str, number: int) -> str:
+    return (
+        f"The number {noun}, {number}, is taken as a mean: to count it along this log would take "
+        f"too long. Probabilities are within about {_TILTED:g}."
+    )
+
+
+def _wider(figures: Range, slack: float, most: float) -> Range:
+    return Range(
+        figures.value, np.maximum(figures.low - slack, 0.0), np.minimum(figures.high + slack, most)
+    )
+
+
+# ---- rates that nobody told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """Loss and cover that fit a log best, where one of them is known to be 0.
+
+    Attributes
+    ----------
+    loss, cover_rate : float
+    gain : float
+        Natural log of how much likelier they make the log than no loss; inf where without them
+        nothing explains it.
+    error : float
+        Standard error of the one that was fitted.
+    """
+
+    loss: float = 0.0
+    cover_rate: float = 0.0
+    gain: float = 0.0
+    error: float = 0.0
+
+
+def fit_rates(
+    arrivals: npt.ArrayLike,
+    departures: npt.ArrayLike,
+    *,
+    mean: float,
+    channel: Channel,
+    cover: bool,
+    effort: Effort | None = None,
+) -> Rates:
+    """The loss that fits a log without cover best, or the cover rate of one without losses.
+
+    By expectation and maximisation; both together cannot be told apart by one log of ends.
+
+    Examples
+    --------
+    >>> arrivals = np.arange(40.0)
+    >>> departures = np.delete(arrivals, [10, 20, 30]) + 0.5
+    >>> fitted = fit_rates(
+    ...     arrivals, departures, mean=0.5, channel=Channel(begin=0.0, end=60.0), cover=False
+    ... )
+    >>> round(fitted.loss, 3), fitted.gain > 10
+    (0.075, True)
+    """
+    run = effort or Effort()
+    log = _Log.of(arrivals, departures, mean, channel, None)
+    lasted = max(channel.end - channel.begin, 1e-300)
+    size = max(len(log.arrivals), 1)
+    excess = len(log.departures) - len(log.arrivals)
+    rate = max(excess, 1.0) / (lasted if cover else size) if cover else max(-excess, 0.5) / size
+    rate = rate if cover else min(rate, 0.5)
+    evidence = -math.inf
+    for _ in range(_MOST_ROUNDS):
+        guess = {"cover_rate": rate} if cover else {"loss": rate}
+        tried = replace(log, channel=replace(channel, **guess))
+        figures, evidence = _run(
+            tried,
+            tried.weights(),
+            run,
+            end_inside=tried.end_inside,
+            counted=(Counted.nothing, 0),
+            rows=False,
+        )
+        if figures is None:
+            raise _unexplained(tried, tried.weights())
+        evidence += tried.constant()
+        expected = float((1.0 - figures.real).sum() if cover else figures.lost.sum())
+        better = expected / (lasted if cover else size)
+        settled = abs(better - rate) <= 1e-4 * rate
+        rate = min(better, 1.0 - 1e-9) if not cover else better
+        if settled or rate <= 0.0:
+            break
+    without = replace(log, channel=replace(channel, loss=0.0, cover_rate=0.0))
+    _, before = _run(
+        without,
+        without.weights(),
+        run,
+        end_inside=without.end_inside,
+        counted=(Counted.nothing, 0),
+        rows=False,
+        forward_only=True,
+    )
+    before += without.constant()
+    gain = math.inf if before == -math.inf else evidence - before
+    if cover:
+        return Rates(cover_rate=rate, gain=gain, error=math.sqrt(rate / lasted))
+    return Rates(loss=rate, gain=gain, error=math.sqrt(rate * (1.0 - rate) / size))
