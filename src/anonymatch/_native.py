@@ -676,7 +676,7 @@ def hidden_chain(
     """The chain over how many messages are inside, before its first step."""
     if max(len(arrival), number) > LARGEST:
         raise ValueError(f"{len(arrival)} events; at most {LARGEST} are taken")
-    if not 0 <= number or together < 1:
+    if not number >= 0 or together < 1:
         raise ValueError(f"a number of {number}, {together} departures together")
     if groups is not None and len(groups) and int(groups.min()) < 0:
         raise ValueError("a group below 0")

@@ -37,9 +37,11 @@ def test_examples_are_what_their_maker_makes() -> None:
 @pytest.mark.parametrize(
     ("name", "how", "source", "users"),
     [
-        ("mixim", {"law": "window:0,9"}, "window law", 28),
-        ("mixim/ReceivedMessages.csv", {"law": "window:0,9"}, "window law", 28),
-        ("packet_log.csv", {"law": "window:0,3"}, "window law", 25),
+        ("mixim", {"law": "window:0,9"}, "window law", 34),
+        ("mixim", {"law": "window:0,9", "cover_visible": True}, "window law", 28),
+        ("mixim/ReceivedMessages.csv", {"law": "window:0,9"}, "window law", 34),
+        ("packet_log.csv", {"law": "window:0,3"}, "window law", 30),
+        ("packet_log.csv", {"law": "window:0,3", "cover_visible": True}, "window law", 25),
         ("flows", {}, "5 flow pairs, longest delay 2 s", 5),
         ("flows", {"law": "window:0,1"}, "5 flow pairs, longest delay 1 s", 5),
         ("flows/pair0/flowpair.json", {}, "1 flow pair", 1),

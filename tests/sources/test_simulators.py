@@ -57,7 +57,7 @@ def test_mixim_messages_find_their_way_by_identifier(tmp_path: Path) -> None:
     assert messages.receivers == ("client 6", "client 7", "client 5", "client 6")
     assert messages.departures.tolist() == [4.0, 4.5, 5.0, 6.0]
     assert messages.truth is not None
-    assert messages.truth.tolist() == [2, 0, -1, -1]
+    assert messages.truth.tolist() == [2, 0, -1, 3]
     assert messages.cover is not None
     assert messages.cover.tolist() == [False, True, False, True]
     assert messages.lost is not None
@@ -104,7 +104,7 @@ def test_nym_packets_have_their_two_times_in_one_row(tmp_path: Path) -> None:
     assert messages.senders == ("sender of p3", "A", "B")
     assert messages.receivers == ("c", "d", "c")
     assert messages.truth is not None
-    assert messages.truth.tolist() == [-1, 2, 1]
+    assert messages.truth.tolist() == [0, 2, 1]
     assert messages.cover is not None
     assert messages.cover.tolist() == [True, False, False]
     assert messages.lost is not None

@@ -131,10 +131,10 @@ def test_erlang_weights_are_ratios_of_the_density() -> None:
 
 def test_erlang_leaves_out_what_never_happens_and_says_so() -> None:
     log = log_of([0.0, 100.0], [1.0, 101.0])
-    seen = observe(log, "erlang:2,1")
+    seen = observe(log, "erlang:5,1")
 
     assert graph_of(seen).n_edges == 2
-    assert any("delays above 23.94 s, of chance 1e-09 a message" in note for note in seen.notes)
+    assert any("delays above 31.47 s, of chance 1e-09 a message" in note for note in seen.notes)
 
 
 def test_erlang_of_many_hops_neither_overflows_nor_vanishes() -> None:
@@ -247,9 +247,9 @@ def test_threshold_makes_complete_batches() -> None:
     assert graph.degrees.tolist() == [4] * 12 + [2] * 2
 
 
-def test_flagged_dummies_fill_batches() -> None:
+def test_dummies_that_the_attacker_can_tell_fill_batches() -> None:
     log = log_of([0, 1, 2, 3], [1, 3, 3], lost=[True, False, False, False])
-    graph = graph_of(observe(log, Threshold(2)))
+    graph = graph_of(observe(log, Threshold(2), cover_visible=True))
 
     assert graph.to_edges() == [("u1", "b0"), *((u, b) for u in ("u2", "u3") for b in ("b1", "b2"))]
 
@@ -325,7 +325,7 @@ def test_lost_opens_places_to_all() -> None:
     assert any("1 message in never came out" in note for note in seen.notes)
 
 
-def test_flagged_messages_are_left_out() -> None:
+def test_flagged_messages_that_the_attacker_can_tell_are_left_out() -> None:
     log = log_of(
         [0, 1, 2],
         [2, 2.5, 3],
@@ -333,7 +333,7 @@ def test_flagged_messages_are_left_out() -> None:
         lost=[False, True, False],
         truth=[0, -1, 2],
     )
-    seen = observe(log, "window:1,3")
+    seen = observe(log, "window:1,3", cover_visible=True)
 
     assert graph_of(seen).users == ("u0", "u2")
     assert graph_of(seen).behaviours == ("b0", "b2")
@@ -344,6 +344,33 @@ def test_flagged_messages_are_left_out() -> None:
     assert len(seen.notes) == 2
 
 
+def test_flags_are_the_truth_and_not_seen() -> None:
+    flags = {"cover": [False, True, False], "lost": [False, True, False]}
+    log = log_of([0, 1, 2], [2, 2.5, 3], truth=[0, -1, 2], **flags)
+    by_time = observe(log, "window:1,3")
+    by_rate = observe(log, "exponential:1").passage
+
+    assert graph_of(by_time).users == ("u0", "u1", "u2")
+    assert by_time.truth is not None
+    assert by_time.truth.tolist() == [0, -1, 2]
+    assert any("the attacker knows how much, not which" in note for note in by_time.notes)
+    assert by_rate is not None
+    assert by_rate.conditions is not None
+    assert by_rate.conditions.cover_rate == pytest.approx(1 / 3)
+    assert by_rate.conditions.loss == pytest.approx(1 / 3)
+
+
+def test_a_dummy_that_goes_all_the_way_is_a_message_to_the_attacker() -> None:
+    flags = {"cover": [False, True, False], "lost": [False, True, False]}
+    log = log_of([0, 1, 2], [2, 2.5, 3], truth=[0, 1, 2], **flags)
+    passage = observe(log, "exponential:1").passage
+
+    assert passage is not None
+    assert passage.conditions is not None
+    assert passage.conditions.silent
+    assert len(passage.users) == 3
+
+
 @pytest.mark.parametrize(
     ("came", "left", "law", "options", "expected"),
     [
@@ -352,8 +379,21 @@ def test_flagged_messages_are_left_out() -> None:
         ([0, 4, 9], [1, 2, 10, 11], "window:1,2", {}, "'u1' at 4 s: no message out fits it"),
         ([0, 0, 5, 5], [1, 6, 6, 6], "window:1,2", {}, "only 3 of 4 messages out"),
         ([0, 0, 5], [1, 6, 6, 6], "window:1,2", {}, "2 messages in ('u0', 'u1') fit only 1"),
-        ([1, 2], [0, 3], "exponential:1", {}, "'b0' at 0 s: nobody can have sent it under the exp"),
-        ([0, 1, 2], [0.5, 0.6], "exponential:1", {}, "'b1' at 0.6 s"),
+        (
+            [1, 2],
+            [0, 3],
+            "exponential:1",
+            {"cover_rate": 0},
+            "'b0' at 0 s: nobody can have sent it under the exp",
+        ),
+        ([0, 1, 2], [0.5, 0.6], "exponential:1", {"cover": 0}, "'b1' at 0.6 s"),
+        ([0, 1], [2, 3], "exponential:1", {"lost": 1, "loss": 0.1}, "loss is a probability"),
+        ([0, 1], [2, 3], "exponential:1", {"cover": 1, "cover_rate": 1}, "cover_rate is a rate"),
+        ([0, 1], [2, 3], "exponential:1", {"until": 2}, "the log goes on to 3 s"),
+        ([0, 1], [2, 3], "exponential:1", {"loss": 1}, "nothing comes out"),
+        ([0, 1], [2, 3], "exponential:1", {"lost": 3}, "lost is 3, but 2 messages came in"),
+        ([0, 1], [2, 3], "exponential:1", {"cover": 0, "lost": 1}, "at least 1 of them are cover"),
+        ([0, 1], [2, 3], "window:1,5", {"loss": 0.1}, "laws without memory"),
         ([0, 1, 2], [0.5], "pool:2,1", {}, "'b0' at 0.5 s: nobody"),
         ([0, 1], [1], "pool:2,1", {}, "'b0' at 1 s: nobody"),
         ([0, 1], [0.5, 1], "threshold:2", {}, "'b0' at 0.5 s: nobody"),

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from anonymatch.audits.passing import passed
 from anonymatch.counting.bounds import bregman
 from anonymatch.counting.dispatch import count, known_posterior
 from anonymatch.counting.posterior import Posterior
 from anonymatch.counting.result import Count
-from anonymatch.effort import Budget, Progress
+from anonymatch.effort import Budget, Effort, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.limits import check_memory
 from anonymatch.graph.structure import witness
 from anonymatch.measures import system
 from anonymatch.measures.figure import Figure
+from anonymatch.measures.links import LinkFigures
 from anonymatch.measures.passages import passage_count, passage_figures
-from anonymatch.measures.users import UserFigures, user_figures
+from anonymatch.measures.users import LOST, Range, UserFigures, user_figures
+from anonymatch.sources.laws import Exponential
 from anonymatch.sources.observation import Observation, Passage
 from anonymatch.wording import several
 
 __all__ = ["Answers", "Work", "answers", "entropy_of"]
 
+_LN2 = math.log(2.0)
 _LARGE = 3_000_000  # edges of a graph that fills memory itself
 _TIGHT = 0.4 * 2**30  # bytes that one of its blocks may then need beside it
 _QUICK = 10.0  # predicted seconds of an exact integer
@@ -65,6 +71,10 @@ class Answers:
         None for a passage, and unless all are known.
     confidence : float
         Chance that the intervals hold; 1.0 means proven.
+    links : LinkFigures or None
+        Of a passage with losses, cover or an end.
+    notes : tuple of str
+        What a reader must know about how this was answered; each a sentence.
     """
 
     count: Count
@@ -75,20 +85,24 @@ class Answers:
     edges: int
     chances: Posterior | None
     confidence: float
+    links: LinkFigures | None = None
+    notes: tuple[str, ...] = ()
 
 
 def answers(seen: Observation, work: Work) -> Answers:
     """Count, chances and figures, exact where the budget allows."""
     if seen.passage is not None:
-        return _of_passage(seen.passage)
+        return _of_passage(seen, seen.passage, work)
     assert seen.graph is not None
     if seen.graph.n_edges > _LARGE:
         tight = replace(work.budget, memory=min(work.budget.memory, _TIGHT))
         work = replace(work, budget=tight)
-    return _of_graph(seen.graph, seen.lost, work)
+    return _of_graph(seen.graph, seen.lost, work, seen.edge)
 
 
-def _of_passage(passage: Passage) -> Answers:
+def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
+    if passage.conditions is not None and not _even(passage):
+        return _by_links(seen, passage, work)
     found = passage_count(passage.arrivals, passage.departures)
     users = passage_figures(
         passage.arrivals,
@@ -109,14 +123,109 @@ def _of_passage(passage: Passage) -> Answers:
         entropy=Figure.rounded(found.log, found.log, found.log),
         bound=min(bound, full),
         full=full,
-        users=users,
+        users=replace(users, edge=seen.edge),
         edges=int(users.degree.sum()) - (n_users if lost else 0),
         chances=None,
         confidence=1.0,
     )
 
 
-def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
+def _even(passage: Passage) -> bool:
+    """Whether all that came in left one exponential mix, and nothing else did: in closed form."""
+    conditions = passage.conditions
+    assert conditions is not None
+    if not isinstance(passage.law, Exponential) or not conditions.clean:
+        return False
+    if len(passage.users) != len(passage.behaviours):
+        return False
+    inside = np.searchsorted(passage.arrivals, passage.departures, side="right")
+    return bool((inside > np.arange(len(inside))).all())
+
+
+def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
+    """A passage by the chain over what is inside. No matchings are counted: they are not alike."""
+    solved = passed(
+        passage,
+        receivers=_numbered(seen.receivers),
+        budget=work.budget,
+        seed=work.seed,
+        effort=Effort(executor=work.executor, progress=work.progress),
+    )
+    links = solved.links
+    nats = Figure(
+        *(_LN2 * end for end in (links.link_bits.value, links.link_bits.low, links.link_bits.high))
+    )
+    effective = Count(
+        exact=False,
+        log=nats.value,
+        low=nats.low,
+        high=nats.high,
+        method=links.method,
+        confidence=links.confidence,
+        seed=links.seed,
+    )
+    n_users, n_behaviours = len(passage.users), len(passage.behaviours)
+    later = n_behaviours - np.searchsorted(passage.departures, passage.arrivals, side="left")
+    matched = min(round(float(links.departed.sum())), n_users, n_behaviours)
+    full = max(_full(n_users, n_behaviours, matched), nats.high)
+    bound = float(np.log(np.maximum(later + 1, 1)).sum())
+    return Answers(
+        count=effective,
+        entropy=nats,
+        bound=max(min(bound, full), nats.value),
+        full=full,
+        users=_link_users(passage, links, seen.edge),
+        edges=int(later.sum()),
+        chances=None,
+        confidence=links.confidence,
+        links=links,
+        notes=solved.notes,
+    )
+
+
+def _numbered(receivers: tuple[Hashable | None, ...] | None) -> npt.NDArray[np.int64] | None:
+    """Receivers as numbers, in the order in which they appear."""
+    if receivers is None:
+        return None
+    numbers: dict[Hashable | None, int] = {}
+    return np.array([numbers.setdefault(one, len(numbers)) for one in receivers], dtype=np.int64)
+
+
+def _link_users(
+    passage: Passage, links: LinkFigures, edge: npt.NDArray[np.bool_] | None
+) -> UserFigures:
+    """Given that a message departed, but for the best guess: that may be wrong as it was lost."""
+    some = links.departed > 0.0
+    collision = np.where(some, links.collision, 1.0)
+    renyi2 = 0.0 - np.log2(collision)
+    share = np.where(some, links.departed, 1.0)
+    best = Range(
+        *(
+            np.where(some, np.clip(part / share, 0.0, 1.0), 1.0)
+            for part in (links.probability.value, links.probability.low, links.probability.high)
+        )
+    )
+    slack = links.shannon.high - links.shannon.low
+    return UserFigures(
+        users=passage.users,
+        behaviours=passage.behaviours,
+        degree=links.allowed,
+        allowed=links.allowed,
+        shannon=links.shannon,
+        renyi2=Range(renyi2, np.maximum(renyi2 - slack, 0.0), renyi2 + slack),
+        min_entropy=best.minus_log2(),
+        effective=links.shannon.map(np.exp2),
+        chance=links.probability,
+        guess=np.where(links.guess >= 0, links.guess, LOST),
+        departed=links.departed,
+        lost=links.lost,
+        inside=links.inside,
+        shannon_all=links.shannon_all,
+        edge=edge,
+    )
+
+
+def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] | None) -> Answers:
     why = witness(graph)
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
@@ -141,7 +250,10 @@ def _of_graph(graph: Graph, lost: int, work: Work) -> Answers:
         ),
         bound=max(_bound(seen) - alike, 0.0),
         full=_full(n_users, n_real, n_users - lost),
-        users=user_figures(seen, chances.chances, chances.margins, alike=lost).first(n_users),
+        users=replace(
+            user_figures(seen, chances.chances, chances.margins, alike=lost).first(n_users),
+            edge=edge,
+        ),
         edges=edges,
         chances=chances if complete and not strangers else None,
         confidence=min(confidence, chances.confidence),

@@ -20,6 +20,7 @@ from anonymatch.designs.design import Design, design
 from anonymatch.effort import Budget, Progress
 from anonymatch.graph.bipartite import Graph
 from anonymatch.measures.figure import Figure
+from anonymatch.measures.links import LinkFigures
 from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
 from anonymatch.sources.observation import Observation
 from anonymatch.whole_file import as_path
@@ -119,7 +120,7 @@ def audit(
         people_bits=people_bits(seen, work),
         verdict=verdict(bits, users, named, seen.nouns),
         caveats=caveats(seen, found, scored),
-        notes=(*seen.notes, *people_notes(senders)),
+        notes=(*seen.notes, *found.notes, *people_notes(senders)),
         seed=seed,
         seconds=time.perf_counter() - began,
     )
@@ -146,9 +147,14 @@ def _cost(seen: Observation, found: Answers) -> Cost:
         candidates=found.edges / max(len(found.users.users), 1),
         mean_delay=seen.mean_delay,
         longest_delay=seen.longest_delay,
-        cover=seen.cover,
-        lost=seen.lost,
+        cover=seen.cover if found.links is None else _cover(found.links),
+        lost=seen.lost if found.links is None else round(float(found.links.lost.sum())),
     )
+
+
+def _cover(links: LinkFigures) -> float:
+    """Expected share of the messages out that are nobody's."""
+    return float(1.0 - links.real.mean()) if len(links.real) else 0.0
 
 
 def _share(log: Figure, most: float) -> Figure:

@@ -52,6 +52,8 @@ def campaign(seen: Observation, found: Answers, steps: int, work: Work) -> Campa
         return Campaign(reason="no steps were asked for")
     if not len(found.users.users):
         return Campaign(reason="there are no users")
+    if found.links is not None:
+        return Campaign(reason="losses, cover or an end of the log leave open who is inside")
     if seen.passage is not None:
         return _through_passage(seen.passage, seen.truth, steps, work)
     assert seen.graph is not None

@@ -16,6 +16,7 @@ from anonymatch.audits.answers import Answers, Work, entropy_of
 from anonymatch.effort import Effort
 from anonymatch.errors import BudgetError
 from anonymatch.measures.figure import Figure
+from anonymatch.measures.links import ReceiverFigures
 from anonymatch.measures.messages import message_classes
 from anonymatch.measures.users import name_column
 from anonymatch.sources.observation import Observation
@@ -78,6 +79,9 @@ def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
     if seen.receivers is not None and found.chances is not None and seen.graph is not None:
         messages = messages.hstack(_receivers(seen, found))
         surest = "receiver_chance"
+    elif found.links is not None and found.links.receivers is not None:
+        messages = messages.hstack(_linked_receivers(seen, found.links.receivers))
+        surest = "receiver_chance"
     else:
         surest = "chance"
     return (
@@ -103,6 +107,22 @@ def people_notes(table: pl.DataFrame | None) -> tuple[str, ...]:
         "by which message: see the table of people."
     )
     return (said,)
+
+
+def _linked_receivers(seen: Observation, figures: ReceiverFigures) -> pl.DataFrame:
+    """The same of a passage, in the order in which receivers were numbered."""
+    import polars as pl
+
+    assert seen.receivers is not None
+    names = list(dict.fromkeys(seen.receivers))
+    likeliest = [None if i < 0 else str(names[i]) for i in figures.guess.tolist()]
+    return pl.DataFrame(
+        {
+            "receiver": pl.Series(likeliest, dtype=pl.String),
+            "receiver_chance": figures.probability,
+            "receivers_effective": np.exp2(figures.shannon),
+        }
+    )
 
 
 def _receivers(seen: Observation, found: Answers) -> pl.DataFrame:

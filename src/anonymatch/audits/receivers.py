@@ -11,6 +11,7 @@ import numpy.typing as npt
 from anonymatch.audits.answers import Answers
 from anonymatch.counting.posterior import Posterior
 from anonymatch.measures.figure import Figure
+from anonymatch.measures.links import LinkFigures
 from anonymatch.measures.mixes import exponential_mix_inside
 from anonymatch.measures.users import Range
 from anonymatch.sources.observation import Observation, Passage
@@ -48,11 +49,25 @@ def fewest_receivers(seen: Observation, found: Answers) -> Figure:
     messages = smallest(found.users.effective)
     if seen.receivers is None:
         return messages
+    if found.links is not None:
+        return _by_links(found.links, messages)
     if seen.passage is not None:
         return _through_passage(seen.passage, seen.receivers)
     if found.chances is None:  # to merge messages never hides anybody better
         return Figure.between(1.0, messages.high)
     return _through_graph(found.chances, seen.receivers)
+
+
+def _by_links(links: LinkFigures, messages: Figure) -> Figure:
+    """Receivers of a message that departed; to merge messages never hides anybody better."""
+    if links.receivers is None:
+        return Figure.between(1.0, messages.high)
+    some = links.departed > 0.0
+    if not some.any():
+        return Figure(1.0, 1.0, 1.0)
+    bits = float(links.receivers.shannon[some].min())
+    slack = links.error * 64.0
+    return Figure(2.0**bits, 2.0 ** max(bits - slack, 0.0), 2.0 ** (bits + slack))
 
 
 # ---- a graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Bin, Score
@@ -21,9 +22,7 @@ def score(seen: Observation, found: Answers) -> Score | None:
     if seen.truth is None:
         return None
     users = found.users
-    truth = seen.truth
-    if np.count_nonzero(truth < 0) == seen.lost:  # all whose truth is not known are the lost ones
-        truth = np.where(truth < 0, LOST, truth)
+    truth = _completed(seen, found)
     judged = (truth != -1) & ~np.isnan(users.chance.value)
     if not judged.any():
         return None
@@ -42,6 +41,25 @@ def score(seen: Observation, found: Answers) -> Score | None:
         impossible=impossible,
         bins=_bins(promised, right),
     )
+
+
+def _completed(seen: Observation, found: Answers) -> npt.NDArray[np.int64]:
+    """The truth, with `LOST` for who is known never to have come out.
+
+    That is who is flagged; and who has no departure, if those that are nobody's may be cover.
+    """
+    truth = seen.truth
+    assert truth is not None
+    if seen.gone is not None:
+        truth = np.where(seen.gone, LOST, truth)
+    if found.links is None:
+        # All whose truth is not known are the lost ones.
+        complete = np.count_nonzero(truth < 0) == seen.lost
+    else:
+        nobodys = np.ones(len(found.links.real), dtype=np.bool_)
+        nobodys[truth[truth >= 0]] = False
+        complete = bool((truth >= 0).any() and (found.links.real[nobodys] < 1.0 - 1e-9).all())
+    return np.where(truth < 0, LOST, truth) if complete else truth
 
 
 def _bins(promised: np.ndarray, right: np.ndarray) -> tuple[Bin, ...]:

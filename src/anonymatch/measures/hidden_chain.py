@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,7 @@ _LN2 = math.log(2.0)
 _CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
 _CUT_ERROR = 1e-9  # relative evidence that may be left out
 _STEP, _LONG_STEP = 256, 16384  # events of a call of the kernel, with rows and without: below .1 s
+_ROW_SECONDS, _EVENT_SECONDS = 1e-5, 5e-7  # an event, roughly: only the bar depends on it
 _STATE_SECONDS = 2.5e-9  # a state and column of the basis, measured
 _COLUMNS = 40  # of the basis, on average
 _TILTED = 0.01  # what a number taken as a mean changes in any probability, at most, as measured
@@ -117,11 +119,23 @@ def hidden_figures(
     _check_numbers(log)
     chosen = _chosen(receivers, len(log.departures))
     run = effort or Effort()
-    options = {"guessing_every": guessing_every, "pairs": pairs, "groups": chosen}
+    rows = _Rows(together, guessing_every, pairs, chosen)
     if _dear(log, seconds, run):
-        return _tilted(log, run, options, together)
-    figures, cut_error = _solved(log, run, together=together, **options)
-    return _figures(log, figures, cut_error, log.weights(), receivers=chosen is not None)
+        return _tilted(log, run, rows)
+    figures, cut_error = _solved(log, log.weights(), run, rows, log.counted())
+    return _figures(log, figures, cut_error, log.weights(), rows)
+
+
+class _Rows(NamedTuple):
+    """What is wanted of each message."""
+
+    together: int
+    guessing_every: int
+    pairs: bool
+    groups: Ints | None
+
+
+_NOTHING = (Counted.nothing, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,28 +242,39 @@ def _run(
     weights: _Weights,
     effort: Effort,
     *,
-    end_inside: int,
-    counted: tuple[Counted, int],
-    forward_only: bool = False,
-    **options: object,
+    counted: tuple[Counted, int] = _NOTHING,
+    cut: float = _CUTS[0],
+    rows: _Rows | None = None,
+    evidence_only: bool = False,
 ) -> tuple[HiddenFigures | None, float]:
     """The chain to its end, and the natural log of its evidence; None if nothing explains it."""
     events = log.events
     size = len(log.arrivals)
+    wanted = rows or _Rows(32, 0, False, None)
     chain = _native.hidden_chain(
         events.arrival,
         events.spread(np.full(size, weights.kept), weights.real),
         events.spread(np.full(size, weights.lost), weights.cover),
         events.gap,
-        end_inside=end_inside,
+        end_inside=log.end_inside,
         counted=counted[0],
         number=counted[1],
-        **options,  # type: ignore[arg-type]
+        cut=cut,
+        together=wanted.together,
+        guessing_every=wanted.guessing_every,
+        rows=rows is not None,
+        pairs=wanted.pairs,
+        groups=wanted.groups,
     )
-    last = len(events.arrival) if forward_only else math.inf
-    step = _STEP if options.get("rows", True) else _LONG_STEP
+    last = len(events.arrival) * (1 if evidence_only else 2)
+    step, each = (_STEP, _ROW_SECONDS) if rows is not None else (_LONG_STEP, _EVENT_SECONDS)
+    effort.expect(last * each)
+    done = 0
     while chain.advance(step) and chain.done() < last:
         effort.stop.check()
+        effort.advance((chain.done() - done) * each)
+        done = chain.done()
+    effort.advance((last - done) * each)
     evidence = chain.log_evidence()
     if chain.stuck() >= 0 or evidence == -math.inf:
         return None, -math.inf
@@ -257,34 +282,22 @@ def _run(
 
 
 def _solved(
-    log: _Log, effort: Effort, *, together: int, weights: _Weights | None = None, **options: object
+    log: _Log, weights: _Weights, effort: Effort, rows: _Rows, counted: tuple[Counted, int]
 ) -> tuple[HiddenFigures, float]:
     """Figures, and the share of the evidence that was left out with numbers inside too unlikely.
 
     Every explanation weighs something, so that a smaller cut only adds: what it adds, relatively,
     bounds the change of any probability.
     """
-    chosen = log.weights() if weights is None else weights
-    common: dict[str, object] = {"end_inside": log.end_inside, "counted": log.counted()}
-    if weights is not None:
-        common["counted"] = (Counted.nothing, 0)
-    reference = -math.inf
     for cut, finer in pairwise(_CUTS):
-        figures, evidence = _run(
-            log, chosen, effort, cut=cut, together=together, **common, **options
-        )
-        rough, reference = _run(log, chosen, effort, cut=finer, rows=False, **common)
-        if rough is None:
-            raise _unexplained(log, chosen)
-        left_out = -math.expm1(min(evidence - reference, 0.0)) if figures is not None else 1.0
-        if figures is not None and left_out <= _CUT_ERROR:
+        figures, evidence = _run(log, weights, effort, counted=counted, cut=cut, rows=rows)
+        _, reference = _run(log, weights, effort, counted=counted, cut=finer, evidence_only=True)
+        if reference == -math.inf:
+            raise _unexplained(log, weights)
+        left_out = -math.expm1(min(evidence - reference, 0.0))
+        if figures is not None and (left_out <= _CUT_ERROR or finer == _CUTS[-1]):
             return figures, left_out
-    figures, evidence = _run(
-        log, chosen, effort, cut=_CUTS[-1], together=together, **common, **options
-    )
-    if figures is None:
-        raise _unexplained(log, chosen)
-    return figures, -math.expm1(min(evidence - reference, 0.0))
+    raise _unexplained(log, weights)
 
 
 def _unexplained(log: _Log, weights: _Weights) -> InputError:
@@ -313,8 +326,7 @@ def _figures(
     figures: HiddenFigures,
     left_out: float,
     weights: _Weights,
-    *,
-    receivers: bool,
+    rows: _Rows,
 ) -> LinkFigures:
     error = figures.miss + left_out + 1e-13
     departed = figures.departed
@@ -345,7 +357,7 @@ def _figures(
         error=error,
         method="hidden chain",
         guessing=figures.guessing if len(figures.guessing) else None,
-        receivers=_receivers(figures) if receivers else None,
+        receivers=None if rows.groups is None else _receivers(figures),
         pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
     )
 
@@ -426,10 +438,8 @@ def _dear(log: _Log, seconds: float, effort: Effort) -> bool:
     if not number or seconds == math.inf:
         return False
     rates, _ = _rates(log, 0.0)
-    free = replace(log, channel=replace(log.channel, lost=None, cover=None))
-    plain, _ = _run(
-        free, rates, effort, end_inside=-1, counted=(Counted.nothing, 0), rows=False, cut=1e-30
-    )
+    free = replace(log, channel=replace(log.channel, lost=None, cover=None, drained=False))
+    plain, _ = _run(free, rates, effort)
     width = 1 if plain is None else plain.widest
     states = 2.0 * len(log.events.arrival) * width * (number + 1)
     return states * _COLUMNS * _STATE_SECONDS > seconds
@@ -454,7 +464,7 @@ def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
     return replace(log, channel=told).weights(), channel.lost is not None
 
 
-def _tilted(log: _Log, effort: Effort, options: dict[str, object], together: int) -> LinkFigures:
+def _tilted(log: _Log, effort: Effort, rows: _Rows) -> LinkFigures:
     """Figures for rates at which the number that is told is the expected one."""
     from scipy.optimize import brentq
 
@@ -463,14 +473,7 @@ def _tilted(log: _Log, effort: Effort, options: dict[str, object], together: int
 
     def excess(tilt: float) -> float:
         weights, losses = _rates(log, tilt)
-        figures, _ = _run(
-            log,
-            weights,
-            effort,
-            end_inside=log.end_inside,
-            counted=(Counted.nothing, 0),
-            rows=False,
-        )
+        figures, _ = _run(log, weights, effort)
         if figures is None:
             raise _unexplained(log, weights)
         expected = figures.lost.sum() if losses else (1.0 - figures.real).sum()
@@ -479,8 +482,8 @@ def _tilted(log: _Log, effort: Effort, options: dict[str, object], together: int
     tilt = float(brentq(excess, -30.0, 30.0, xtol=1e-6, rtol=1e-9))
     variance = max((excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02, 1e-300)
     weights, losses = _rates(log, tilt)
-    figures, left_out = _solved(log, effort, together=together, weights=weights, **options)
-    told = _figures(log, figures, left_out, weights, receivers=options["groups"] is not None)
+    figures, left_out = _solved(log, weights, effort, rows, _NOTHING)
+    told = _figures(log, figures, left_out, weights, rows)
     known = max(0.5 * math.log2(2.0 * math.pi * variance), 0.0)
     joint = Figure(
         told.joint_bits.value - known, told.joint_bits.low - known - 0.5, told.joint_bits.high
@@ -520,14 +523,14 @@ def _wider(figures: Range, slack: float, most: float) -> Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """Loss and cover that fit a log best, where one of them is known to be 0.
+    """The loss or the cover rate that fits a log best, the other being known.
 
     Attributes
     ----------
     loss, cover_rate : float
     gain : float
-        Natural log of how much likelier they make the log than no loss; inf where without them
-        nothing explains it.
+        Natural log of how much likelier it makes the log than 0; inf where nothing explains the
+        log without it.
     error : float
         Standard error of the one that was fitted.
     """
@@ -547,9 +550,9 @@ def fit_rates(
     cover: bool,
     effort: Effort | None = None,
 ) -> Rates:
-    """The loss that fits a log without cover best, or the cover rate of one without losses.
+    """The loss, or with ``cover`` the cover rate, that fits a log best; the channel has the other.
 
-    By expectation and maximisation; both together cannot be told apart by one log of ends.
+    By expectation and maximisation. Both together cannot be told apart by a log of ends.
 
     Examples
     --------
@@ -570,16 +573,8 @@ def fit_rates(
     rate = rate if cover else min(rate, 0.5)
     evidence = -math.inf
     for _ in range(_MOST_ROUNDS):
-        guess = {"cover_rate": rate} if cover else {"loss": rate}
-        tried = replace(log, channel=replace(channel, **guess))
-        figures, evidence = _run(
-            tried,
-            tried.weights(),
-            run,
-            end_inside=tried.end_inside,
-            counted=(Counted.nothing, 0),
-            rows=False,
-        )
+        tried = replace(log, channel=_at(channel, rate, cover=cover))
+        figures, evidence = _run(tried, tried.weights(), run)
         if figures is None:
             raise _unexplained(tried, tried.weights())
         evidence += tried.constant()
@@ -589,18 +584,14 @@ def fit_rates(
         rate = min(better, 1.0 - 1e-9) if not cover else better
         if settled or rate <= 0.0:
             break
-    without = replace(log, channel=replace(channel, loss=0.0, cover_rate=0.0))
-    _, before = _run(
-        without,
-        without.weights(),
-        run,
-        end_inside=without.end_inside,
-        counted=(Counted.nothing, 0),
-        rows=False,
-        forward_only=True,
-    )
+    without = replace(log, channel=_at(channel, 0.0, cover=cover))
+    _, before = _run(without, without.weights(), run, evidence_only=True)
     before += without.constant()
     gain = math.inf if before == -math.inf else evidence - before
     if cover:
         return Rates(cover_rate=rate, gain=gain, error=math.sqrt(rate / lasted))
     return Rates(loss=rate, gain=gain, error=math.sqrt(rate * (1.0 - rate) / size))
+
+
+def _at(channel: Channel, rate: float, *, cover: bool) -> Channel:
+    return replace(channel, cover_rate=rate) if cover else replace(channel, loss=rate)

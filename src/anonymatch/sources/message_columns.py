@@ -206,9 +206,9 @@ def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) ->
 
 
 def flags(table: Table, rows: npt.NDArray[np.intp]) -> Bools | None:
-    """Which of these rows are cover or dummy; None if no row says anything."""
+    """Which of these rows are cover, dummies or lost; None if no row says anything."""
     found = None
-    for name in ("cover", "dummy"):
+    for name in ("cover", "dummy", "lost"):
         column = table.column(name)
         if column is None:
             continue

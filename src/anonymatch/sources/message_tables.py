@@ -34,6 +34,7 @@ _SPELLINGS = {
     "message": ("message", "message_id", "msg"),
     "cover": ("cover",),
     "dummy": ("dummy",),
+    "lost": ("lost",),
 }
 _MEANING = {spelling: name for name, known in _SPELLINGS.items() for spelling in known}
 _UNFOLDS = 12  # polars' columns and the text, as a multiple of the bytes of JSON lines

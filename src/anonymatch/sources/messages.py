@@ -41,9 +41,10 @@ class Messages:
     truth : array of int, optional
         The departure of each arrival by index; -1 for one that never came out, or is not known.
     cover : array of bool, optional
-        Which departures are known to be nobody's: cover traffic that the network made.
+        Which departures are known to be nobody's: cover traffic.
     lost : array of bool, optional
-        Which arrivals are known never to come out: dummies, and messages that were lost.
+        Which arrivals are known to be no message that comes out: dummies, and those that were
+        lost. A dummy that goes all the way is flagged at both ends, which `truth` joins.
     notes : tuple of str
         What a reader must know about the log; each a sentence.
 
@@ -163,11 +164,14 @@ class Messages:
                 f"{self.arrivals[at]:g} s left before, at {self.departures[truth[at]]:g} s; "
                 "check the clocks"
             )
-        if self.cover is not None and self.cover[ends].any():
-            at = int(ends[self.cover[ends]][0])
+        none = np.zeros(max(self.n_in, self.n_out), dtype=np.bool_)
+        hidden = (none if self.cover is None else self.cover)[ends]
+        gone = (none if self.lost is None else self.lost)[known]
+        if (hidden & ~gone).any():
+            at = int(ends[hidden & ~gone][0])
             raise InputError(f"truth: departure {at} is cover traffic and somebody's; choose one")
-        if self.lost is not None and self.lost[known].any():
-            at = int(known[self.lost[known]][0])
+        if (gone & ~hidden).any():
+            at = int(known[gone & ~hidden][0])
             raise InputError(f"truth: arrival {at} is lost and has a departure; choose one")
         return _fixed(truth)
 

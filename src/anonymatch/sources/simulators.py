@@ -9,8 +9,8 @@ packet that was received: PacketID, PacketType (REAL, DUMMY, ACK), ClientID (who
 PacketTimeSent, PacketTimeDelivered, RealSenderLabel (1 and 2 for the two senders under watch, 0
 for everybody else). Who the others are is not in the log.
 
-Whatever is not real is a dummy: its arrival counts as lost and its departure as cover. Times are
-taken as seconds.
+Whatever is not real is a dummy: its arrival is flagged as lost and its departure as cover. Times
+are taken as seconds.
 
 References
 ----------
@@ -91,10 +91,9 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
     arrivals = _times(sent, place / SENT, "MessageTimeLeft")
     departures = _times(received, place / RECEIVED, "MessageTimeReceived")
     where = {name: index for index, name in enumerate(ids_out)}
-    partner = np.array([where.get(name, -1) for name in ids_in], dtype=np.int64)
-    truth = np.where(real_in, partner, -1)
+    truth = np.array([where.get(name, -1) for name in ids_in], dtype=np.int64)
     notes = []
-    unknown = int(real_out.sum()) - int(real_out[truth[truth >= 0]].sum())
+    unknown = int(real_out.sum()) - int(real_out[truth[(truth >= 0) & real_in]].sum())
     if unknown:
         notes.append(
             f"{several(unknown, 'message')} came out that nobody sent within the log, "
@@ -123,7 +122,7 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
     ...     "RCV_PKT_REAL;c9;p1;REAL;1.0;2.5;1\nRCV_PKT_DUMMY;c9;p2;DUMMY;1.5;2.0;0\n")
     >>> messages = read_nym(place)
     >>> messages.senders, messages.truth, messages.cover
-    (('A', 'sender of p2'), array([ 1, -1]), array([ True, False]))
+    (('A', 'sender of p2'), array([1, 0]), array([ True, False]))
     >>> folder.cleanup()
     """
     place = as_path(path)
@@ -153,7 +152,7 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
     return _messages(
         (_times(frame, place, "PacketTimeSent"), _times(frame, place, "PacketTimeDelivered")),
         (senders, receivers),
-        np.where(real, np.arange(len(ids)), -1),
+        np.arange(len(ids)),
         ~real,
         place,
         tuple(notes),
@@ -168,10 +167,11 @@ def _messages(
     place: Path,
     notes: tuple[str, ...],
 ) -> Messages:
-    if not (truth >= 0).any():
+    real = truth[(truth >= 0) & ~dummies]
+    if not len(real):
         raise InputError(f"{place}: no real message went through; nothing can be audited")
     cover = np.ones(len(times[1]), dtype=np.bool_)
-    cover[truth[truth >= 0]] = False
+    cover[real] = False
     try:
         return Messages.in_order(
             arrivals=times[0],

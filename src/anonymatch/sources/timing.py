@@ -199,36 +199,43 @@ def _loss(loss: float) -> float:
 
 
 def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
-    """Rates, or under other laws numbers, that the log's flags say and nobody told."""
+    """Rates, or under other laws numbers, that the log's flags say and nobody told.
+
+    A dummy that goes all the way is to the attacker a message like all others.
+    """
     rates = isinstance(seen.law, Exponential | Erlang)
-    notes = []
-    log = seen.log
-    if log.cover is not None and log.cover.any() and told.cover is None and told.cover_rate is None:
-        number = int(np.count_nonzero(log.cover))
-        lasted = told.end - told.begin
+    cover, lost = _alone(seen.log)
+    lasted = told.end - told.begin
+    much = []
+    if cover and told.cover is None and told.cover_rate is None:
         if rates and lasted > 0:
-            told = replace(told, cover_rate=number / lasted)
-            much = f"Cover of {number / lasted:.3g} a second"
-        else:
-            told = replace(told, cover=number)
-            much = several(number, "cover message")
-        notes.append(
-            f"{much} taken from the flags of the log; the attacker is taken to know how much there "
-            "is, not which"
-        )
-    if log.lost is not None and log.lost.any() and told.loss is None and told.lost is None:
-        number = int(np.count_nonzero(log.lost))
-        if rates and number < log.n_in:
-            told = replace(told, loss=number / log.n_in)
-            much = f"A loss of {number / log.n_in:.3g}"
-        else:
-            told = replace(told, lost=number)
-            much = several(number, "lost message")
-        notes.append(
-            f"{much} taken from the flags of the log; the attacker is taken to know how much there "
-            "is, not which"
-        )
-    return told, notes
+            told = replace(told, cover_rate=cover / lasted)
+            much.append(f"cover of {cover / lasted:.3g} a second")
+        elif told.lost is None:
+            told = replace(told, cover=cover)
+            much.append(several(cover, "cover message"))
+    if lost and told.loss is None and told.lost is None:
+        if rates and lost < seen.n_in:
+            told = replace(told, loss=lost / seen.n_in)
+            much.append(f"a loss of {lost / seen.n_in:.3g}")
+        elif told.cover is None:
+            told = replace(told, lost=max(lost, seen.n_in - seen.n_out))
+            much.append(several(lost, "lost message"))
+    if not much:
+        return told, []
+    note = f"{' and '.join(much)} by the log's flags: the attacker knows how much, not which"
+    return told, [note[0].upper() + note[1:]]
+
+
+def _alone(log: Messages) -> tuple[int, int]:
+    """Departures and arrivals that are flagged, and are not the two ends of one dummy."""
+    cover = np.zeros(log.n_out, dtype=np.bool_) if log.cover is None else log.cover.copy()
+    lost = np.zeros(log.n_in, dtype=np.bool_) if log.lost is None else log.lost.copy()
+    if log.truth is not None:
+        paired = np.flatnonzero(log.truth >= 0)
+        cover[log.truth[paired]] = False
+        lost[paired] = False
+    return int(np.count_nonzero(cover)), int(np.count_nonzero(lost))
 
 
 def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> Observation:
@@ -314,8 +321,9 @@ def _weighted_graph(passage: Passage, law: Law, conditions: Conditions, budget: 
 
 
 def _through(seen: Seen, passage: Passage) -> Observation:
-    inside = max(seen.n_in - seen.n_out, 0) if passage.conditions is None else 0
-    notes = [_lost_note(inside, seen.n_in, late=False)] if inside else []
+    inside = max(seen.n_in - seen.n_out, 0)
+    told = passage.conditions is not None  # then its answers tell what became of the others
+    notes = [_lost_note(inside, seen.n_in, late=False)] if inside and not told else []
     notes += _truth_notes(seen, lambda i, j: passage.arrivals[i] <= passage.departures[j])
     return _observation(seen, passage=passage, lost=inside, notes=notes)
 
@@ -460,8 +468,17 @@ def _observation(
         cover=nobodys / seen.log.n_out if seen.log.n_out else None,
         lost=lost,
         notes=(*seen.log.notes, *_flag_notes(seen), *notes),
-        gone=None if seen.log.lost is None else seen.log.lost[seen.ins],
+        gone=_gone(seen),
     )
+
+
+def _gone(seen: Seen) -> Bools | None:
+    """Who is flagged and has no departure."""
+    log = seen.log
+    if log.lost is None:
+        return None
+    gone = log.lost if log.truth is None else log.lost & (log.truth < 0)
+    return gone[seen.ins]
 
 
 def _flag_notes(seen: Seen) -> list[str]:

@@ -1,0 +1,158 @@
+"""A passage solved: losses, cover and ends that nobody told are fitted, and all that is noted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from anonymatch.effort import Budget, Effort
+from anonymatch.measures.hidden_chain import Rates, fit_rates, hidden_figures
+from anonymatch.measures.links import Channel, LinkFigures
+from anonymatch.sources.laws import Erlang, Exponential
+from anonymatch.sources.observation import Conditions, Passage
+from anonymatch.wording import several
+
+__all__ = ["Passed", "passed"]
+
+_FEW = 200  # messages whose guessing entropies are all computed
+_SHARE = 0.5  # of the budget, that counting numbers along the log may take
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Passed:
+    """The figures of a passage, for which losses and cover, and what to know about them.
+
+    Attributes
+    ----------
+    links : LinkFigures
+    channel : Channel
+    notes : tuple of str
+    """
+
+    links: LinkFigures
+    channel: Channel
+    notes: tuple[str, ...]
+
+
+def passed(
+    passage: Passage,
+    *,
+    receivers: np.ndarray | None,
+    budget: Budget,
+    seed: int,
+    effort: Effort,
+) -> Passed:
+    """What a log says under the law and the conditions of its passage."""
+    assert passage.conditions is not None
+    law = passage.law
+    assert isinstance(law, Exponential | Erlang)
+    channel, notes = _channel(passage, law, passage.conditions, effort)
+    size = len(passage.users)
+    if isinstance(law, Exponential) or law.hops == 1:
+        links = hidden_figures(
+            passage.arrivals,
+            passage.departures,
+            mean=law.mean,
+            channel=channel,
+            receivers=receivers,
+            guessing_every=1 if size <= _FEW else size // _FEW,
+            effort=effort,
+            seconds=_SHARE * budget.seconds,
+        )
+    else:
+        from anonymatch.measures.phase_chain import phase_figures
+
+        links = phase_figures(
+            passage.arrivals,
+            passage.departures,
+            hops=law.hops,
+            mean=law.mean,
+            channel=channel,
+            budget=budget,
+            seed=seed,
+            effort=effort,
+        )
+    return Passed(
+        links=links, channel=channel, notes=(*notes, *_fate_notes(links, channel), *links.notes)
+    )
+
+
+def _channel(
+    passage: Passage, law: Exponential | Erlang, told: Conditions, effort: Effort
+) -> tuple[Channel, list[str]]:
+    """Losses and cover as they are told; what is not follows from the others, or is fitted."""
+    came, left = len(passage.arrivals), len(passage.departures)
+    needed = _needed_cover(passage)
+    bare = Channel(
+        begin=told.begin,
+        end=told.end,
+        drained=told.drained,
+        loss=told.loss or 0.0,
+        lost=told.lost,
+        cover_rate=told.cover_rate or 0.0,
+        cover=told.cover,
+    )
+    if told.cover is not None or told.lost is not None:
+        return _by_numbers(bare, told, came, left, needed)
+
+    def fitted(channel: Channel, *, cover: bool) -> Rates:
+        return fit_rates(
+            passage.arrivals,
+            passage.departures,
+            mean=law.mean_delay,
+            channel=channel,
+            cover=cover,
+            effort=effort,
+        )
+
+    if told.cover_rate is None and needed > 0:
+        rates = fitted(bare, cover=True)
+        loss = "" if told.loss is not None else ", and no losses: the two cannot be told apart"
+        note = f"Cover of {rates.cover_rate:.3g} +- {rates.error:.2g} a second is estimated{loss}"
+        return replace(bare, cover_rate=rates.cover_rate), [note]
+    if told.loss is not None or not came:
+        return bare, []
+    rates = fitted(bare, cover=False)
+    if rates.gain <= 2.0 + 0.5 * math.log(came):  # no likelier than by chance
+        return bare, []
+    known = "" if told.cover_rate is not None else "; with cover it could not be told apart"
+    note = f"A loss of {rates.loss:.3g} +- {rates.error:.2g} a message is estimated{known}"
+    return replace(bare, loss=rates.loss), [note]
+
+
+def _needed_cover(passage: Passage) -> int:
+    """Departures that surely are nobody's: more had left than had come in."""
+    inside = np.searchsorted(passage.arrivals, passage.departures, side="right")
+    short = np.arange(1, len(inside) + 1) - inside
+    return max(int(short.max(initial=0)), 0)
+
+
+def _by_numbers(
+    channel: Channel, told: Conditions, came: int, left: int, needed: int
+) -> tuple[Channel, list[str]]:
+    """One number known: the other is as small as can be, and the rest is inside at the end."""
+    if told.cover is None and told.cover_rate is None:
+        cover = max(needed, left - came + (told.lost or 0), 0)
+        note = f"{several(cover, 'message')} out must then be cover, which is taken as known"
+        return replace(channel, cover=cover), [note] if cover else []
+    if told.lost is None and told.loss is None:
+        lost = came - left + (told.cover or 0) if told.drained else 0
+        return replace(channel, lost=max(lost, 0)), []
+    return channel, []
+
+
+def _fate_notes(links: LinkFigures, channel: Channel) -> list[str]:
+    """What became of the messages that are missing, and how much of what left is cover."""
+    lost, inside = float(links.lost.sum()), float(links.inside.sum())
+    notes = []
+    if lost + inside > 0.05:
+        how = f"loss {channel.loss:.3g}" if channel.lost is None else f"{channel.lost} told"
+        gone = f"{lost:.3g} lost ({how}), " if lost > 0 else ""
+        notes.append(f"Messages in that are not seen again: {gone}{inside:.3g} still inside")
+    cover = float(len(links.real) - links.real.sum())
+    if cover > 0.05:
+        rate = f"{channel.cover_rate:.3g} a second" if channel.cover is None else "told"
+        notes.append(f"Messages out that are nobody's: {cover:.4g} expected ({rate})")
+    return notes
