@@ -1,0 +1,146 @@
+"""Audits of logs with losses, cover and ends: figures of the right model, and of one attacker."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.measures.explanations import explained
+
+import anonymatch as am
+from anonymatch.sources.messages import Messages
+from anonymatch.sources.synthetic import synthesize
+from anonymatch.sources.timing import observe
+
+
+def log_of(came: list[float], left: list[float], **more: Any) -> Messages:
+    return Messages(
+        arrivals=came,
+        departures=left,
+        senders=tuple(f"u{i}" for i in range(len(came))),
+        receivers=tuple(f"b{j}" for j in range(len(left))),
+        **more,
+    )
+
+
+def test_two_lost_of_seven_are_weighed_by_their_delays() -> None:
+    """All sets of lost messages taken alike gave 1.644 bits where .8 are right."""
+    came, left = [0.0, 1, 2, 3, 4, 5, 6], [0.4, 2.3, 3.5, 5.2, 6.6]
+    audit = am.audit(observe(log_of(came, left), "exponential:0.5", lost=2, drained=True))
+    truth = explained(
+        came,
+        left,
+        density=lambda delay: 2 * math.exp(-2 * delay),
+        survival=lambda delay: math.exp(-2 * delay),
+        begin=0.0,
+        end=6.6,
+        lost=2,
+        cover=0,
+        drained=True,
+    )
+    assert truth is not None
+    users = audit.answers.users
+
+    assert audit.answers.entropy.value / math.log(2) == pytest.approx(truth.link_bits, abs=1e-9)
+    assert users.shannon_all is not None
+    for i in range(7):
+        assert users.shannon_all.value[i] == pytest.approx(truth.own(i), abs=1e-9)
+        assert users.shannon.value[i] == pytest.approx(truth.own_departed(i), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"loss": 0.02}, {"cover": 0.3}, {"loss": 0.05, "cover": 0.2}],
+    ids=["loss", "cover", "both"],
+)
+def test_promises_are_kept_where_the_rates_are_told(how: dict[str, float]) -> None:
+    right = promised = variance = 0.0
+    for seed in range(8):
+        log = synthesize("exponential:5", messages=600, seed=seed, **how)
+        told = {"loss": how.get("loss", 0.0), "cover_rate": how.get("cover", 0.0)}
+        score = am.audit(observe(log, "exponential:5", **told)).score
+        assert score is not None
+        right += score.right * score.guesses
+        promised += score.promised * score.guesses
+        variance += (score.error * score.guesses) ** 2
+
+    assert abs(right - promised) < 3.5 * math.sqrt(variance)
+
+
+def test_losses_that_nobody_told_are_estimated() -> None:
+    log = synthesize("exponential:5", messages=2000, loss=0.02, seed=1)
+    audit = am.audit(observe(log, "exponential:5"))
+
+    assert audit.score is not None
+    assert audit.score.calibrated
+    assert any("loss of 0.01" in note and "is estimated" in note for note in audit.notes)
+
+
+def test_cover_that_nobody_told_is_estimated() -> None:
+    log = synthesize("exponential:5", messages=1000, cover=0.3, seed=2)
+    audit = am.audit(observe(log, "exponential:5"))
+
+    assert audit.score is not None
+    assert audit.score.calibrated
+    assert any("a second is estimated" in note for note in audit.notes)
+    assert audit.cost.cover == pytest.approx(0.23, abs=0.03)
+
+
+def test_cover_that_is_visible_is_taken_out() -> None:
+    came = [0.0, 1.0, 2.0, 3.0]
+    flagged = log_of(came, [1.5, 2.5, 3.5, 4.0, 4.5], cover=[False, True, False, False, False])
+    clean = log_of(came, [1.5, 3.5, 4.0, 4.5])
+    visible = am.audit(observe(flagged, "exponential:2", cover_visible=True))
+    hidden = am.audit(observe(flagged, "exponential:2"))
+    without = am.audit(observe(clean, "exponential:2"))
+
+    assert visible.bits.value == pytest.approx(without.bits.value)
+    assert hidden.bits.value > visible.bits.value
+    assert hidden.cost.cover == pytest.approx(1 / 5, abs=0.2)
+
+
+def test_messages_still_inside_are_not_identified() -> None:
+    log = synthesize("exponential:5", messages=300, seed=4)
+    last = float(log.arrivals[-1])
+    early = log.departures <= last
+    cut = Messages(
+        arrivals=log.arrivals,
+        departures=log.departures[early],
+        senders=log.senders,
+        receivers=tuple(np.array(log.receivers, dtype=object)[early]),
+    )
+    audit = am.audit(observe(cut, "exponential:5"))
+
+    assert audit.answers.users.inside is not None
+    assert audit.answers.users.inside.sum() == pytest.approx(300 - early.sum(), abs=1e-6)
+    assert audit.answers.users.edge is not None
+    assert audit.answers.users.edge[-1]
+
+
+def test_the_whole_log_is_kept_on_request() -> None:
+    log = synthesize("exponential:2", messages=500, seed=4)
+
+    assert observe(log, "exponential:2").edge is not None
+    assert observe(log, "exponential:2", whole_log=True).edge is None
+
+
+def test_a_log_ends_with_its_last_event() -> None:
+    """Nobody leaves any more after 4 s, though the log goes on to 9 s: the last one is lost."""
+    log = log_of([0.0, 1, 2, 9], [3.0, 4.0])
+    seen = observe(log, "window:1,3", lost=2)
+    assert seen.graph is not None
+
+    with pytest.raises(am.InputError, match="'u"):
+        observe(log, "window:1,3")
+
+
+def test_senders_of_several_messages_have_receivers_with_losses_too() -> None:
+    log = synthesize("exponential:5", messages=200, loss=0.05, users=10, receivers=6, seed=3)
+    audit = am.audit(observe(log, "exponential:5", loss=0.05))
+
+    assert audit.people is not None
+    assert audit.people["receiver"].null_count() == 0
+    gates = am.check_gates(audit, {"receivers": 1.5})
+    assert 1.0 <= gates[0].figure.value <= 6.0
