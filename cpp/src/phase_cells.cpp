@@ -161,7 +161,7 @@ Index in_last(Index total, const Point& point) {
 }  // namespace
 
 Cells Rules::after(const Cells& before, Kind kind) const {
-    if (kind == Kind::pause || kind == Kind::end) return before;
+    if (kind == Kind::end) return before;
     const auto ways = branches(*this, before, kind);
     Cells result;
     for (const Branch& way : ways) result.slices.push_back(way.target);
@@ -198,7 +198,7 @@ Cells Rules::after(const Cells& before, Kind kind) const {
 
 void Rules::weights_before(Cells& before, const Cells& after, Kind kind) const {
     std::fill(before.values.begin(), before.values.end(), 0.0);
-    const bool event = kind == Kind::arrival || kind == Kind::departure;
+    const bool event = kind != Kind::end;
     std::vector<Branch> ways;
     if (event)
         ways = branches(*this, before, kind);

@@ -90,7 +90,7 @@ void each_row(const Box& box, Function&& function) {
             function(point, index, length);
 }
 
-enum class Kind : std::uint8_t { arrival, departure, pause, end };
+enum class Kind : std::uint8_t { arrival, departure, end };
 
 /// What the model says of an event: weights to stay and to move.
 struct Rules {

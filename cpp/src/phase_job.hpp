@@ -43,6 +43,12 @@ public:
     using Cells = phases::Cells;
     using Event = phases::Event;
 
+    /// What a table was divided by: e^log, after the gap's e^(-gap) for each of `fewest` inside.
+    struct Norm {
+        double log = 0;
+        phases::Index fewest = 0;
+    };
+
     Job(const PhaseModel& model, std::span<const double> arrivals,
         std::span<const double> departures, double end);
 
@@ -61,7 +67,7 @@ public:
     std::vector<double> arrivals, departures;
     std::vector<Event> events;               // the last one is the end
     std::vector<std::size_t> arrival_event;  // of each message
-    std::vector<double> log_norm;            // of the table before each event
+    std::vector<Norm> norms;                 // of the table before each event
     std::vector<std::size_t> starts;         // first events of stretches
     std::vector<Cells> checkpoints;          // tables before them
     Cells current;                           // the table before event `position`
@@ -83,10 +89,9 @@ public:
 
 private:
     void merge(double end);
-    void add_event(phases::Kind kind, double time, std::size_t which, double inside);
     void bound();
-    bool step(const Cells& after, std::size_t next, Cells& before, double& log_norm,
-              double& work) const;
+    bool step(const Cells& after, std::size_t next, Cells& before, Norm& norm,
+              double& effort) const;
     [[nodiscard]] Cells weights_after(const Cells& after, const Cells& before_next,
                                       std::size_t next, double& drift) const;
     [[nodiscard]] double posterior_least() const;

@@ -333,20 +333,30 @@ private:
         rows_.departed[message] = figures.departed;
         rows_.inside[message] = std::max(0.0, 1 - lost - figures.departed);
         rows_.collision[message] = figures.collision;
+        const double floor = unseen_share(lost, weight);
+        const double bits =
+            floor > 0 ? floor * std::log2(static_cast<double>(size + 4) / floor) : 0;
         const Jackknife shannon = jackknife(figures.shannon, loo_[0]);
         rows_.shannon[message] = std::max(0.0, shannon.value);
-        rows_.shannon_error[message] = shannon.error;
+        rows_.shannon_error[message] =
+            std::max(shannon.error, bits / std::max(figures.departed, floor + 1e-300));
         const Jackknife shannon_all = jackknife(figures.shannon_all, loo_[1]);
         rows_.shannon_all[message] = std::max(0.0, shannon_all.value);
-        rows_.shannon_all_error[message] = shannon_all.error;
+        rows_.shannon_all_error[message] = std::max(shannon_all.error, bits);
         const Jackknife largest = jackknife(figures.largest, loo_[2]);
         rows_.largest[message] = std::clamp(largest.value, 0.0, 1.0);
-        rows_.largest_error[message] = largest.error;
+        rows_.largest_error[message] = std::max(largest.error, floor);
         for (std::size_t q = 0; q < size; ++q) {
             if (all_[q] > 0 && all_[q] >= figures.largest * (1 - tie))
                 rows_.guess[message] = static_cast<std::int64_t>(to_come_.latest() - q);
             if (all_[q] > allowed_from) ++rows_.allowed[message];
         }
+    }
+
+    /// Probability that paths may have missed, where few of them say anything of a message.
+    [[nodiscard]] double unseen_share(double lost, double weight) const {
+        const auto all = static_cast<double>(paths_.size());
+        return weight < 0.5 * all ? (1 - lost) / (1 + weight) : 0.0;
     }
 
     /// Terms of the expected log weight, by batch; `all_` holds sums of the whole.

@@ -14,8 +14,6 @@ using namespace phases;
 
 namespace {
 
-constexpr double pause_moves = 8.0;  // expected moves in a gap beyond which it is cut
-constexpr double pause_growth = 0.5;
 constexpr double posterior_cut = 1e-15;  // of the posterior, left out of what rows look at
 constexpr std::size_t small_box = 256;   // cells that are not worth saving
 constexpr double allowed_from = 1e-12;
@@ -30,26 +28,6 @@ double powers(double x, int from, int to) {
     }
     return sum;
 }
-
-/// Mean messages by stage if each goes its way, to guess how many are inside.
-struct Crowd {
-    int hops;
-    std::array<double, phases_largest> stage{};
-
-    void wait(double x) {
-        const double left = std::exp(-x);
-        for (int b = hops - 1; b >= 0; --b) {
-            double sum = 0;
-            for (int a = 0; a <= b; ++a) sum += stage[at(a)] * powers(x, b - a, b - a);
-            stage[at(b)] = left > 0 ? left * sum : 0;
-        }
-    }
-    [[nodiscard]] double inside() const {
-        double sum = 0;
-        for (const double each : stage) sum += each;
-        return sum;
-    }
-};
 
 template <class Factor>
 Sums sums(const double* cells, const Box& box, Factor&& factor) {
@@ -187,7 +165,7 @@ PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
         throw std::invalid_argument("times are not sorted, or end after the log");
     merge(end);
     bound();
-    log_norm.assign(events.size(), 0.0);
+    norms.resize(events.size());
     lost.assign(arrivals.size(), 0.0);
     real.assign(departures.size(), 0.0);
     current.slices = {Slice{}};
@@ -198,49 +176,18 @@ PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
 }
 
 void PhaseChain::Job::merge(double end) {
-    Crowd crowd{rules.model.hops};
-    const bool known = rules.model.loss == 0 && rules.model.cover == 0;
     std::size_t i = 0, j = 0;
-    const auto inside = [&] {
-        const double plain = static_cast<double>(i) - static_cast<double>(j);
-        return known ? std::max(0.0, plain) : std::max(crowd.inside(), std::min(plain, 1e3));
-    };
     while (i < arrivals.size() || j < departures.size()) {
         const bool arrival =
             j == departures.size() || (i < arrivals.size() && arrivals[i] <= departures[j]);
+        if (arrival) arrival_event.push_back(events.size());
         const double time = arrival ? arrivals[i] : departures[j];
-        crowd.wait(events.empty() ? 0.0 : time - events.back().time);
-        if (arrival) {
-            arrival_event.push_back(0);
-            add_event(Kind::arrival, time, i, inside());
-            arrival_event.back() = events.size() - 1;
-            crowd.stage[0] += 1 - rules.model.loss;
-            ++i;
-        } else {
-            add_event(Kind::departure, time, j, inside());
-            ++j;
-        }
+        events.push_back(
+            {arrival ? Kind::arrival : Kind::departure, time, 0, arrival ? i++ : j++, 0, 0, 0});
     }
-    crowd.wait(events.empty() ? 0.0 : end - events.back().time);
-    add_event(Kind::end, end, 0, inside());
+    events.push_back({Kind::end, end, 0, 0, 0, 0, 0});
     for (std::size_t k = 1; k < events.size(); ++k)
         events[k].gap = events[k].time - events[k - 1].time;
-}
-
-/// Long gaps are cut into pauses, so that tables can be trimmed and divided on the way.
-void PhaseChain::Job::add_event(Kind kind, double time, std::size_t which, double inside) {
-    double now = events.empty() ? time : events.back().time;
-    const double start = now;
-    if (rules.model.hops > 1) {
-        while (true) {
-            const double pause =
-                std::max(pause_moves / std::max(inside, 1.0), pause_growth * (now - start));
-            if (!(now + 1.5 * pause < time)) break;
-            now += pause;
-            events.push_back({Kind::pause, now, 0, 0, 0, 0, 0});
-        }
-    }
-    events.push_back({kind, time, 0, which, 0, 0, 0});
 }
 
 void PhaseChain::Job::bound() {
@@ -277,7 +224,7 @@ Sums PhaseChain::Job::use_of(const double* values, const Slice& slice, std::size
 }
 
 /// From the table after an event to that before the next; false if nothing is left.
-bool PhaseChain::Job::step(const Cells& after, std::size_t next, Cells& before, double& norm,
+bool PhaseChain::Job::step(const Cells& after, std::size_t next, Cells& before, Norm& norm,
                            double& effort) const {
     const Event& event = events[next];
     const PhaseModel& model = rules.model;
@@ -354,7 +301,7 @@ bool PhaseChain::Job::step(const Cells& after, std::size_t next, Cells& before, 
     const double sum = before.sum();
     if (!(sum > 0)) return false;
     for (double& value : before.values) value /= sum;
-    norm = std::log(sum) + moves.log_scale() - event.gap * fewest;
+    norm = {std::log(sum) + moves.log_scale(), fewest};
     return true;
 }
 
@@ -365,12 +312,12 @@ bool PhaseChain::Job::forward(double limit) {
     double effort = 0;
     while (position + 1 < events.size() && effort < limit) {
         const Cells after = rules.after(current, events[position].kind);
-        double norm = 0;
+        Norm norm;
         possible = step(after, position + 1, current, norm, effort);
         if (!possible) break;
         ++position;
-        log_norm[position] = norm;
-        log_evidence += norm;
+        norms[position] = norm;
+        log_evidence += norm.log - events[position].gap * norm.fewest;
         cells += static_cast<double>(current.values.size());
     }
     work += effort;
@@ -382,7 +329,8 @@ std::vector<Cells> PhaseChain::Job::tables(std::size_t stretch) const {
     const std::size_t first = starts[stretch];
     const std::size_t last = stretch + 1 < starts.size() ? starts[stretch + 1] : position;
     std::vector<Cells> all{checkpoints[stretch]};
-    double norm = 0, effort = 0;
+    Norm norm;
+    double effort = 0;
     for (std::size_t event = first; event < last; ++event) {
         Cells next;
         step(rules.after(all.back(), events[event].kind), event + 1, next, norm, effort);
@@ -405,7 +353,7 @@ Cells PhaseChain::Job::weights_after(const Cells& after, const Cells& before_nex
         if (other != nullptr) hulls.back().box = hull(slice.box, other->wide);
     }
     const Moves moves(rules.model.hops, gap, most_of(hulls), rules.model.epsilon * 0.01);
-    const Index fewest = after.slices.front().total;
+    const Norm norm = norms[next];
     std::vector<double> scratch, buffer;
     for (std::size_t k = 0; k < hulls.size(); ++k) {
         const Slice* other = before_next.find(hulls[k].total, hulls[k].count);
@@ -413,7 +361,7 @@ Cells PhaseChain::Job::weights_after(const Cells& after, const Cells& before_nex
         const Box& box = hulls[k].box;
         buffer.assign(box.cells(), 0.0);
         copy_cells(&before_next.values[other->offset], other->box, buffer.data(), box,
-                   std::exp(-gap * (other->total - fewest)));
+                   std::exp(-gap * (other->total - norm.fewest)));
         for (std::size_t m = moves.steps(); m-- > 0;)
             moves.backward(m, buffer.data(), box, scratch);
         // States with fewer than none in the last stage do not exist.
@@ -428,7 +376,7 @@ Cells PhaseChain::Job::weights_after(const Cells& after, const Cells& before_nex
     if (sum > 0)
         for (double& value : result.values) value /= sum;
     // The sum is known from the filter; where it differs, the two looked at different states.
-    drift = std::abs(sum * std::exp(moves.log_scale() - gap * fewest - log_norm[next]) - 1);
+    drift = std::abs(sum * std::exp(moves.log_scale() - norm.log) - 1);
     return result;
 }
 
@@ -586,7 +534,8 @@ Cells PhaseChain::Job::follow(const Cells& others, std::size_t next) const {
         const Box& box = hulls[k].box;
         buffer.assign(box.cells(), 0.0);
         copy_cells(&others.values[source->offset], source->box, buffer.data(), box,
-                   std::exp(moves.log_scale() - log_norm[next] - event.gap * (source->total + 1)));
+                   std::exp(moves.log_scale() - norms[next].log -
+                            event.gap * (source->total + 1 - norms[next].fewest)));
         for (std::size_t m = 0; m < moves.steps(); ++m)
             moves.forward(m, buffer.data(), box, scratch);
         copy_cells(buffer.data(), box, &result.values[result.slices[k].offset],
@@ -596,6 +545,8 @@ Cells PhaseChain::Job::follow(const Cells& others, std::size_t next) const {
 }
 
 std::vector<double> PhaseChain::Job::row_work() const {
+    if (arrivals.empty()) return {};
+    if (kept.empty()) throw std::logic_error("nothing was kept on the way back");
     // Cells of others up to each event, times the passes of a common gap.
     std::vector<double> before(events.size() + 1, 0.0);
     for (std::size_t k = 0; k < events.size(); ++k) {
@@ -620,6 +571,11 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
                                 std::span<const double> inside_logs,
                                 std::span<const double> unseen_logs, std::span<double> pairs,
                                 StopFlag stop) const {
+    if (last > arrivals.size() || first > last || inside_logs.size() != arrivals.size() ||
+        unseen_logs.size() != arrivals.size() ||
+        (!pairs.empty() && pairs.size() != (last - first) * departures.size()))
+        throw std::invalid_argument("not messages of this log, or not one weight for each");
+    if (first < last && kept.empty()) throw std::logic_error("nothing was kept on the way back");
     const int hops = rules.model.hops;
     const auto kind_power = [&](double d) { return powers(d, hops - 1, hops - 1); };
     PhaseRows result;

@@ -11,8 +11,7 @@
 // told) and a box of counts for all stages but the last. With neither loss nor cover there is one
 // slice. Tables are trimmed where their border holds less than `epsilon` of the weight, which only
 // drops positive terms; slices from which no end can be reached are dropped exactly. Nothing
-// overflows: every table is divided by its sum, weights of moves by their largest sum, and long
-// gaps are cut into pauses.
+// overflows: every table is divided by its sum, and weights of moves by the largest sum of them.
 //
 // Cost: about 15 multiplications a cell for each direction, 0.3 ns each; cells grow with the
 // messages inside to the power (hops - 1) / 2, and as much again for each slice.
