@@ -281,6 +281,7 @@ class _Problem:
             left=kinds[1],
             spans=rounds.spans[: len(first) + 1],
             trigger=rounds.trigger[first],
+            batches=rounds.batches[first],
         )
         small = _Table(few)
         try:

@@ -40,6 +40,8 @@ class FlushRounds:
     trigger : array
         `BY_MESSAGE` if a message in of that very moment set it off, `BY_COVER` if none did so; 0
         where a flush comes by itself: by the clock, or because all that came in are counted.
+    batches : array
+        Of a mix that waits for a number: flushes at most that are one, as they are at one time.
     empty : int
         Flushes with nobody in and nobody out that were left out, as they change nothing.
     arrivals, departures : array
@@ -51,6 +53,7 @@ class FlushRounds:
     left: Ints
     spans: Floats
     trigger: Ints
+    batches: Ints
     empty: int
     arrivals: Ints
     departures: Ints
@@ -112,6 +115,7 @@ def _by_clock(
         left=np.bincount(outwards, minlength=len(shown)),
         spans=spans,
         trigger=np.zeros(len(shown), dtype=np.int64),
+        batches=np.ones(len(shown), dtype=np.int64),
         empty=int(number) - len(shown),
         arrivals=inwards,
         departures=outwards,
@@ -126,7 +130,9 @@ def _by_number(
         moments = np.unique(departures)
         inwards = np.searchsorted(moments, arrivals)
         outwards = np.searchsorted(moments, departures)
-        trigger = np.where(np.isin(moments, arrivals), BY_MESSAGE, BY_COVER)
+        at_once = np.bincount(inwards[np.isin(arrivals, moments)], minlength=len(moments))
+        trigger = np.where(at_once > 0, BY_MESSAGE, BY_COVER)
+        batches = 1 + np.maximum(at_once - 1, 0) // batch
     else:
         moments, which = np.unique(arrivals[batch + rule.kept - 1 :: batch], return_inverse=True)
         came, left = flush_numbers(rule, arrivals, departures)
@@ -138,6 +144,7 @@ def _by_number(
                 "check times and law, or tell that messages get lost (loss) or that cover traffic "
                 "enters the pool"
             )
+        batches = np.bincount(which, minlength=len(moments))
         which = np.append(which, len(moments))  # messages that wait for a flush still to come
         inwards = which[np.minimum(came.astype(np.int64), len(which) - 1)]
         outwards = which[left.astype(np.int64)]
@@ -149,6 +156,7 @@ def _by_number(
         left=np.bincount(outwards, minlength=len(moments)),
         spans=np.diff(borders),
         trigger=trigger,
+        batches=batches,
         empty=0,
         arrivals=inwards,
         departures=outwards,

@@ -205,7 +205,7 @@ class Transitions:
             visible = self._poisson(left, float(model.means[at]))[::-1]
         if model.rule.share is None:
             weights = _gather(visible, leaving)
-            weights[stay[None, :] != self._kept(inside)[:, None]] = -math.inf
+            weights[stay[None, :] != self._kept(inside, at)[:, None]] = -math.inf
         else:
             chance = model.rule.leave(inside)
             with np.errstate(divide="ignore"):
@@ -244,12 +244,14 @@ class Transitions:
         ways = table[left] - table[leaving] - table[left - leaving]
         return np.asarray(ways + table[inside] - table[inside - leaving])
 
-    def _kept(self, inside: Ints) -> Ints:
+    def _kept(self, inside: Ints, at: int) -> Ints:
+        """How many stay; -1 where a mix that waits for a number has not so many at a flush."""
         rule = self.model.rule
         if rule.batch is None:
             return np.minimum(inside, rule.kept)
         over = inside - rule.kept
-        full = (over >= rule.batch) & (over % rule.batch == 0)
+        most = rule.batch * int(self.model.rounds.batches[at])
+        full = (over >= rule.batch) & (over <= most) & (over % rule.batch == 0)
         return np.where(full, rule.kept, -1)
 
     def choose(self, number: int, some: Ints) -> Floats:

@@ -103,7 +103,7 @@ def _stretches(model: FlushModel) -> list[_Stretch]:
         left = int(rounds.left[at])
         if left == 0:
             continue
-        if rule.batch is not None and left % rule.batch:
+        if rule.batch is not None and not _full(left, rule.batch, int(rounds.batches[at])):
             raise ImpossibleFlush(at, rule.batch + rule.kept, rule.batch + rule.kept)
         total = left + rule.kept
         found.append(_Stretch(waiting=range(begin, at), last=at, start=start, total=total))
@@ -111,6 +111,10 @@ def _stretches(model: FlushModel) -> list[_Stretch]:
     end = rounds.number
     found.append(_Stretch(waiting=range(begin, end), last=end, start=start, total=None))
     return found
+
+
+def _full(left: int, batch: int, most: int) -> bool:
+    return left % batch == 0 and left <= batch * most
 
 
 def _entered(model: FlushModel, stretch: _Stretch) -> _Entered:
