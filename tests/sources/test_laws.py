@@ -9,6 +9,8 @@ import pytest
 
 from anonymatch.errors import InputError
 from anonymatch.sources.laws import (
+    Binomial,
+    Cottrell,
     Erlang,
     Exponential,
     Free,
@@ -16,6 +18,7 @@ from anonymatch.sources.laws import (
     Pool,
     Threshold,
     Timed,
+    TimedPool,
     Window,
     check_law,
     parse_law,
@@ -34,6 +37,11 @@ from anonymatch.sources.laws import (
         ("timed:60,-5", Timed(60, -5), 30.0, 60.0),
         ("pool:100,10", Pool(100, 10), None, None),
         ("pool:100,0", Pool(100, 0), None, None),
+        ("timed-pool:60,10", TimedPool(60, 10), None, None),
+        ("timed-pool:60,0,-5", TimedPool(60, 0, -5), None, None),
+        ("binomial:60,0.5", Binomial(60, 0.5), 90.0, math.inf),
+        ("binomial:60,1,5", Binomial(60, 1.0, 5), 30.0, 60.0),
+        ("cottrell:60,10,0.6", Cottrell(60, 10, 0.6), None, None),
     ],
 )
 def test_text_names_a_law(text: str, law: Law, mean: float | None, longest: float | None) -> None:
@@ -57,6 +65,13 @@ def test_text_names_a_law(text: str, law: Law, mean: float | None, longest: floa
         ("window:-1,1", "low must be a number of 0 or more, not -1.0"),
         ("window:1,inf", "high must be finite"),
         ("window:a,1", "low is 'a'; give a number"),
+        ("timed-pool:60", "timed-pool needs 2 numbers or 3, interval,kept,origin"),
+        ("timed-pool:60,-1", "law 'timed-pool:60,-1': kept must be a whole number from 0"),
+        ("timed-pool:0,1", "interval must be above 0"),
+        ("binomial:60,0", "law 'binomial:60,0': leave must be above 0: nothing would ever leave"),
+        ("binomial:60,1.5", "leave must be a number from 0 to 1, not 1.5"),
+        ("cottrell:60,1.5,0.5", "least is '1.5'; give a whole number"),
+        ("cottrell:60,1,0", "fraction must be above 0"),
         ("window:nan,1", "low must be a number"),
         ("exponential:0", "mean must be above 0"),
         ("erlang:2.5,1", "hops is '2.5'; give a whole number"),

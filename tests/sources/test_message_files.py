@@ -48,7 +48,7 @@ def test_written_logs_are_read_back(suffix: str, tmp_path: Path) -> None:
     found = read_messages(path)
 
     assert same(found, made)
-    assert all("repeat the time and name" in note for note in found.notes)
+    assert all("the time and name of another" in note for note in found.notes)
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from anonymatch.errors import InputError
-from anonymatch.sources.laws import Free, Law, Pool, Threshold, Timed, Window, parse_law
+from anonymatch.measures.flush_chain import Dummies, flush_pairs
+from anonymatch.measures.links import Channel
+from anonymatch.sources.laws import FlushLaw, Free, Law, Pool, Threshold, Timed, Window, parse_law
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.timing import observe
@@ -20,11 +22,17 @@ LAWS = [
     ),
     Free(lambda delays: delays * (delays > 1), longest=4),
 ]
+FLUSHES = [
+    *map(parse_law, ("threshold:4", "timed:3,1", "pool:5,3", "timed-pool:3,4")),
+    *map(parse_law, ("binomial:2,0.5,1", "cottrell:2,3,0.6")),
+]
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 @pytest.mark.parametrize("options", [{}, {"cover": 0.3, "loss": 0.1}, {"users": 7, "receivers": 3}])
 def test_the_truth_is_possible_under_the_law(law: Law, options: dict[str, float]) -> None:
+    if "loss" in options and isinstance(law, Threshold | Pool):
+        pytest.skip("what is lost fills no batch, so that no graph of candidates holds")
     log = synthesize(law, messages=80, rate=2.0, seed=11, **options)  # type: ignore[arg-type]
     assert log.truth is not None
     lost = int((log.truth < 0).sum())
@@ -32,6 +40,48 @@ def test_the_truth_is_possible_under_the_law(law: Law, options: dict[str, float]
 
     assert not any("impossible" in note for note in seen.notes)
     assert len(np.unique(log.truth[log.truth >= 0])) == (log.truth >= 0).sum()
+
+
+@pytest.mark.parametrize("law", FLUSHES, ids=str)
+@pytest.mark.parametrize("dummies", ["exit", "pool"])
+@pytest.mark.parametrize(("cover", "loss"), [(0.0, 0.0), (0.0, 0.2), (0.4, 0.0), (0.3, 0.1)])
+def test_the_truth_is_possible_in_a_flush_mix(
+    law: FlushLaw, dummies: Dummies, cover: float, loss: float
+) -> None:
+    log = synthesize(
+        law, messages=80, rate=2.0, cover=cover, loss=loss, dummies=dummies, seed=12
+    )
+    assert log.truth is not None
+    end = max(log.arrivals[-1], log.departures[-1])
+    channel = Channel(loss=loss, cover_rate=2 * cover, begin=0.0, end=end)
+    found = flush_pairs(law, log.arrivals, log.departures, channel=channel, dummies=dummies)
+    true = np.flatnonzero(log.truth >= 0)
+
+    assert len(true) > 40
+    assert (found.pairs[true, log.truth[true]] > 1e-6).all()
+    assert (found.lost[log.truth < 0] + found.inside[log.truth < 0] > 1e-6).all()
+
+
+def test_flushes_follow_their_rule() -> None:
+    kept = synthesize("timed-pool:3,4", messages=4000, rate=2.0, seed=2)
+    came = np.searchsorted(kept.arrivals, np.unique(kept.departures), side="right")
+    np.testing.assert_array_equal(np.cumsum(np.unique(kept.departures, return_counts=True)[1]), came - 4)
+    coins = synthesize("binomial:2,0.3", messages=20_000, rate=2.0, seed=2)
+    stays = np.round(coins.true_delays() / 2 + 0.5 - 1e-9)
+    assert stays.mean() == pytest.approx(1 / 0.3, rel=0.02)
+    many = synthesize("cottrell:2,30,0.5", messages=20_000, rate=50.0, seed=2)
+    leave = 0.5 * 200  # of 200 inside half leave, and 100 come in
+    assert np.unique(many.departures, return_counts=True)[1][10:].mean() == pytest.approx(leave, rel=0.02)
+
+
+def test_an_unknown_place_of_dummies_is_refused() -> None:
+    with pytest.raises(InputError, match="dummies must be exit or pool, not 'wire'"):
+        synthesize("timed:3", messages=5, dummies="wire")
+
+
+def test_too_many_flushes_are_refused() -> None:
+    with pytest.raises(InputError, match="at most 10000000 are drawn; give a longer interval"):
+        synthesize("binomial:1e-9,0.5", messages=5)
 
 
 def test_arrivals_come_at_their_rate() -> None:

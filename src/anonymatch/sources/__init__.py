@@ -2,6 +2,8 @@
 
 from anonymatch.sources.door import SOURCES, open_observation
 from anonymatch.sources.laws import (
+    Binomial,
+    Cottrell,
     Erlang,
     Exponential,
     Free,
@@ -9,6 +11,7 @@ from anonymatch.sources.laws import (
     Pool,
     Threshold,
     Timed,
+    TimedPool,
     Window,
     parse_law,
 )
@@ -25,6 +28,8 @@ from anonymatch.sources.timing import exponential_graph, observe, passage_graph
 
 __all__ = [
     "SOURCES",
+    "Binomial",
+    "Cottrell",
     "Erlang",
     "Exponential",
     "Free",
@@ -35,6 +40,7 @@ __all__ = [
     "Pool",
     "Threshold",
     "Timed",
+    "TimedPool",
     "Window",
     "exponential_graph",
     "observe",

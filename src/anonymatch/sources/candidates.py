@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,23 @@ from scipy.special import gammaincc, gammainccinv, gammaln
 from anonymatch._native import LARGEST
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
+from anonymatch.flushing import flush_numbers, rounding
 from anonymatch.graph.edges import Edges, settle
-from anonymatch.sources.laws import Erlang, Exponential, Free, Law, Pool, Threshold, Timed, Window
+from anonymatch.sources.laws import (
+    Binomial,
+    Cottrell,
+    Erlang,
+    Exponential,
+    Free,
+    Law,
+    Pool,
+    Threshold,
+    Timed,
+    TimedPool,
+    Window,
+)
 
-__all__ = ["CUT", "Candidates", "Rounds", "candidates", "edges_of", "rounds_of"]
+__all__ = ["CUT", "Candidates", "candidates", "edges_of"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -67,45 +80,6 @@ class Candidates:
         return np.flatnonzero(np.cumsum(begins - ends) == 0)
 
 
-class Rounds(NamedTuple):
-    """The flush of each arrival, its first chance to leave, and the flush of each departure.
-
-    Flushes are numbered from 0 in order of time (for a timed mix, from its origin). An arrival
-    after the last flush has a number above those of all departures; a departure before the first
-    flush has -1.
-    """
-
-    arrivals: Floats
-    departures: Floats
-
-
-def rounds_of(law: Threshold | Timed | Pool, arrivals: Floats, departures: Floats) -> Rounds:
-    """Flushes by the law: full batches in order of arrival, or the clock.
-
-    A departure belongs to the last flush before it, however long it then took; flushes at the same
-    time are one.
-
-    Examples
-    --------
-    >>> rounds_of(Threshold(2), np.array([0.0, 1, 2]), np.array([0.5, 1, 1.1]))
-    Rounds(arrivals=array([0., 0., 1.]), departures=array([-1.,  0.,  0.]))
-    """
-    if isinstance(law, Timed):
-        largest = max((float(np.abs(t).max()) for t in (arrivals, departures) if len(t)), default=0)
-        # A flush at 3 * 0.1 s is written as 0.3, which is not the same float64.
-        slack = max(1e-9, _rounding(largest + abs(law.origin)) / law.interval)
-        came = np.ceil((arrivals - law.origin) / law.interval - slack)
-        left = np.floor((departures - law.origin) / law.interval + slack)
-        return Rounds(came, left)
-    kept = law.kept if isinstance(law, Pool) else 0
-    flushes = arrivals[law.batch + kept - 1 :: law.batch]
-    number = np.maximum(0, (np.arange(len(arrivals)) - kept) // law.batch)
-    done = number < len(flushes)
-    number[done] = np.searchsorted(flushes, flushes[number[done]], side="right") - 1
-    left = np.searchsorted(flushes, departures, side="right") - 1
-    return Rounds(number.astype(np.float64), left.astype(np.float64))
-
-
 def candidates(
     law: Law,
     arrivals: Floats,
@@ -121,10 +95,15 @@ def candidates(
     batches. ``end``: when the log ends; batches end with the last flush that was seen.
     """
     if isinstance(law, Threshold | Timed | Pool):
-        rounds = rounds_of(law, arrivals, departures)
+        rounds = flush_numbers(law.flush, arrivals, departures)
         last = float(rounds.departures[-1]) if len(departures) else -math.inf
         came, left = rounds.arrivals[users], rounds.departures[behaviours]
         return _pool(law, came, left, last) if isinstance(law, Pool) else _same(came, left, last)
+    if isinstance(law, TimedPool | Binomial | Cottrell):
+        raise InputError(
+            f"{law}: whose a message out is depends on how many are inside, which no graph of "
+            "candidates says; take its figures from the log"
+        )
     came, left = arrivals[users], departures[behaviours]
     if isinstance(law, Window):
         return _between(came, left, law.low, law.high, end)
@@ -135,7 +114,7 @@ def candidates(
 
 def _between(came: Floats, left: Floats, low: float, high: float, last: float) -> Candidates:
     ends = [abs(float(times[at])) for times in (came, left) if len(times) for at in (0, -1)]
-    slack = _rounding(max(ends, default=0.0))
+    slack = rounding(max(ends, default=0.0))
     return Candidates(
         first=np.searchsorted(left, came + (low - slack), side="left"),
         end=np.searchsorted(left, came + (high + slack), side="right"),
@@ -280,7 +259,3 @@ def _check_size(total: int, weighted: bool, budget: Budget) -> None:
     if not budget.allows(seconds, memory):
         raise budget.refusal(f"building a graph of {total} edges", seconds, memory)
 
-
-def _rounding(largest: float) -> float:
-    """How far the difference of two times may be off because they are float64."""
-    return 4 * float(np.spacing(largest))

@@ -7,6 +7,9 @@
 ``threshold:10``       a mix that waits for 10 messages and sends them on together
 ``timed:60``           a mix that sends on every 60 seconds what it has (``timed:60,5``: from 5 on)
 ``pool:100,10``        a mix that waits for 110 messages, sends on 100 of them, and keeps 10
+``timed-pool:60,10``   a mix that sends on every 60 seconds all but 10
+``binomial:60,0.5``    a mix that every 60 seconds flips a coin for each message: it leaves or stays
+``cottrell:60,10,0.6`` the same, so that 10 stay on average, and at least 40 in 100
 =====================  ===========================================================================
 
 Any other law is a function of the delay, in Python: :class:`Free`.
@@ -24,16 +27,21 @@ import numpy.typing as npt
 
 from anonymatch.arguments import real, whole
 from anonymatch.errors import InputError
+from anonymatch.flushing import FlushRule
 from anonymatch.wording import quoted
 
 __all__ = [
+    "Binomial",
+    "Cottrell",
     "Erlang",
     "Exponential",
+    "FlushLaw",
     "Free",
     "Law",
     "Pool",
     "Threshold",
     "Timed",
+    "TimedPool",
     "Window",
     "check_law",
     "parse_law",
@@ -149,7 +157,7 @@ class Erlang:
 
 
 class _ByNumber:
-    """A mix that waits for a number of messages: how long one waits depends on the others."""
+    """A mix in which how long a message waits depends on the others: the law knows no delay."""
 
     __slots__ = ()
 
@@ -184,6 +192,10 @@ class Threshold(_ByNumber):
     def __post_init__(self) -> None:
         _set(self, batch=whole(self.batch, "threshold: batch", least=1, most=_MOST))
 
+    @property
+    def flush(self) -> FlushRule:
+        return FlushRule(batch=self.batch)
+
     def __str__(self) -> str:
         return f"threshold law, batches of {self.batch}"
 
@@ -213,6 +225,10 @@ class Timed:
     @property
     def longest_delay(self) -> float:
         return self.interval
+
+    @property
+    def flush(self) -> FlushRule:
+        return FlushRule(interval=self.interval, origin=self.origin)
 
     def __str__(self) -> str:
         start = f" from {self.origin:g} s on" if self.origin else ""
@@ -244,8 +260,130 @@ class Pool(_ByNumber):
         batch = whole(self.batch, "pool: batch", least=1, most=_MOST)
         _set(self, batch=batch, kept=whole(self.kept, "pool: kept", most=_MOST))
 
+    @property
+    def flush(self) -> FlushRule:
+        return FlushRule(batch=self.batch, kept=self.kept)
+
     def __str__(self) -> str:
         return f"pool law, batches of {self.batch} and {self.kept} kept"
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPool(_ByNumber):
+    """A mix that sends on all but ``kept`` every ``interval`` seconds: at ``origin``, and so on.
+
+    Those that are kept are drawn from all inside; while no more are inside, nobody leaves. How long
+    one waits depends on the others.
+
+    References
+    ----------
+    .. [1] Serjantov, Dingledine, Syverson. From a trickle to a flood: active attacks on several mix
+       types. Information Hiding 2002.
+
+    Examples
+    --------
+    >>> print(TimedPool(60, 10))
+    timed pool law, every 60 s all but 10
+    """
+
+    interval: float
+    kept: int
+    origin: float = 0.0
+
+    def __post_init__(self) -> None:
+        _set(self, kept=whole(self.kept, "timed-pool: kept", most=_MOST))
+        _set_clock(self, "timed-pool")
+
+    @property
+    def flush(self) -> FlushRule:
+        return FlushRule(interval=self.interval, origin=self.origin, kept=self.kept)
+
+    def __str__(self) -> str:
+        start = f" from {self.origin:g} s on" if self.origin else ""
+        return f"timed pool law, every {self.interval:g} s{start} all but {self.kept}"
+
+
+@dataclass(frozen=True, slots=True)
+class Binomial:
+    """A mix that flips a coin for each message every ``interval`` seconds: at ``origin``, and so on.
+
+    Each leaves with the probability ``leave``, whatever the others do.
+
+    References
+    ----------
+    .. [1] Díaz, Serjantov. Generalising mixes. PET 2003.
+
+    Examples
+    --------
+    >>> print(Binomial(60, 0.5))
+    binomial law, every 60 s each with probability 0.5
+    """
+
+    interval: float
+    leave: float
+    origin: float = 0.0
+
+    def __post_init__(self) -> None:
+        _set(self, leave=_share(self.leave, "binomial: leave"))
+        _set_clock(self, "binomial")
+
+    @property
+    def mean_delay(self) -> float:
+        """Seconds on average, if messages come in at any time alike."""
+        return self.interval * (1 / self.leave - 0.5)
+
+    @property
+    def longest_delay(self) -> float:
+        return self.interval if self.leave == 1.0 else math.inf
+
+    @property
+    def flush(self) -> FlushRule:
+        return FlushRule(interval=self.interval, origin=self.origin, share=self.leave)
+
+    def __str__(self) -> str:
+        start = f" from {self.origin:g} s on" if self.origin else ""
+        return f"binomial law, every {self.interval:g} s{start} each with probability {self.leave:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cottrell(_ByNumber):
+    """A binomial mix whose coins depend on how many are inside: a dynamic pool, as in Mixmaster.
+
+    Every ``interval`` seconds, with k inside, each leaves with the probability
+    ``min(fraction, 1 - least / k)``: on average ``least`` stay, and more of many.
+
+    References
+    ----------
+    .. [1] Díaz, Serjantov. Generalising mixes. PET 2003.
+
+    Examples
+    --------
+    >>> print(Cottrell(60, 10, 0.6))
+    Cottrell law, every 60 s each with probability up to 0.6 so that 10 stay on average
+    """
+
+    interval: float
+    least: int
+    fraction: float
+    origin: float = 0.0
+
+    def __post_init__(self) -> None:
+        least = whole(self.least, "cottrell: least", most=_MOST)
+        _set(self, least=least, fraction=_share(self.fraction, "cottrell: fraction"))
+        _set_clock(self, "cottrell")
+
+    @property
+    def flush(self) -> FlushRule:
+        return FlushRule(
+            interval=self.interval, origin=self.origin, kept=self.least, share=self.fraction
+        )
+
+    def __str__(self) -> str:
+        start = f" from {self.origin:g} s on" if self.origin else ""
+        return (
+            f"Cottrell law, every {self.interval:g} s{start} each with probability up to "
+            f"{self.fraction:g} so that {self.least} stay on average"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +457,8 @@ class Free:
         return f"{self.name}{end}"
 
 
-Law: TypeAlias = Window | Exponential | Erlang | Threshold | Timed | Pool | Free
+FlushLaw: TypeAlias = Threshold | Timed | Pool | TimedPool | Binomial | Cottrell
+Law: TypeAlias = Window | Exponential | Erlang | FlushLaw | Free
 
 _FORMS: dict[str, tuple[type[Any], tuple[str, ...], int]] = {
     "window": (Window, ("low", "high"), 2),
@@ -328,9 +467,15 @@ _FORMS: dict[str, tuple[type[Any], tuple[str, ...], int]] = {
     "threshold": (Threshold, ("batch",), 1),
     "timed": (Timed, ("interval", "origin"), 1),
     "pool": (Pool, ("batch", "kept"), 2),
+    "timed-pool": (TimedPool, ("interval", "kept", "origin"), 2),
+    "binomial": (Binomial, ("interval", "leave", "origin"), 2),
+    "cottrell": (Cottrell, ("interval", "least", "fraction", "origin"), 3),
 }
-_WHOLE = {"hops", "batch", "kept"}
-EXAMPLES = "window:1,5 exponential:2 erlang:3,0.5 threshold:10 timed:60 pool:100,10"
+_WHOLE = {"hops", "batch", "kept", "least"}
+EXAMPLES = (
+    "window:1,5 exponential:2 erlang:3,0.5 threshold:10 timed:60 pool:100,10 "
+    "timed-pool:60,10 binomial:60,0.5 cottrell:60,10,0.6"
+)
 
 
 def parse_law(text: str) -> Law:
@@ -397,6 +542,18 @@ def _positive(value: object, what: str) -> float:
     if number < _SHORTEST:
         raise InputError(f"{what} must be at least {_SHORTEST:g} s, not {number:g}")
     return number
+
+
+def _share(value: object, what: str) -> float:
+    number = real(value, what, high=1.0)
+    if number == 0:
+        raise InputError(f"{what} must be above 0: nothing would ever leave")
+    return number
+
+
+def _set_clock(law: TimedPool | Binomial | Cottrell, name: str) -> None:
+    origin = real(law.origin, f"{name}: origin", low=-_LONGEST, high=_LONGEST)
+    _set(law, interval=_positive(law.interval, f"{name}: interval"), origin=origin)
 
 
 def _set(law: object, **values: object) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.errors import InputError
-from anonymatch.sources.candidates import Candidates, candidates, rounds_of
+from anonymatch.flushing import flush_numbers
+from anonymatch.sources.candidates import Candidates, candidates
 from anonymatch.sources.labels import labels
 from anonymatch.sources.laws import Law, Pool
 from anonymatch.sources.messages import Messages
@@ -129,7 +130,7 @@ class Seen:
         flushes = log.arrivals[law.batch + law.kept - 1 :: law.batch]
         if not len(flushes):
             return log.arrivals[self.ins], np.full(self.n_out, -inf)
-        rounds = rounds_of(law, log.arrivals, log.departures)
+        rounds = flush_numbers(law.flush, log.arrivals, log.departures)
         came = rounds.arrivals[self.ins].astype(np.int64)
         left = rounds.departures[self.outs].astype(np.int64)
         # Who waits for a flush that is still to come was in no flush before, even at its moment.

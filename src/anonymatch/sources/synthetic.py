@@ -10,28 +10,23 @@ import numpy.typing as npt
 
 from anonymatch.arguments import real, whole
 from anonymatch.errors import InputError
+from anonymatch.flushing import FlushRule
 from anonymatch.graph import limits
-from anonymatch.sources.laws import (
-    Erlang,
-    Exponential,
-    Free,
-    Law,
-    Pool,
-    Threshold,
-    Timed,
-    Window,
-    check_law,
-)
+from anonymatch.sources.laws import Erlang, Exponential, FlushLaw, Free, Law, Window, check_law
 from anonymatch.sources.messages import Messages
+from anonymatch.wording import quoted
 
 __all__ = ["synthesize"]
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 _MOST = 10**9  # messages, and people
 _SLOWEST, _FASTEST = 1e-12, 1e12  # messages a second
 _BYTES_A_MESSAGE = 200  # seen once: times, truth and a name, at their peak
 _CELLS = 1 << 16  # of a free law, as which its delays are drawn
+_MOST_FLUSHES = 10**7
 
 
 def synthesize(
@@ -43,6 +38,7 @@ def synthesize(
     receivers: int | None = None,
     cover: float = 0.0,
     loss: float = 0.0,
+    dummies: str = "exit",
     seed: int = 0,
 ) -> Messages:
     """A log of messages that come in at random and are held back by the law.
@@ -63,13 +59,19 @@ def synthesize(
         Messages out that are nobody's, for each message in, on average. They leave at any time, or
         with any flush. They are not flagged: to be told apart is what they are there against.
     loss : float
-        Chance of a message to be lost on its way. Not flagged either.
+        Chance of a message to be lost on entry. Not flagged either.
+    dummies : {"exit", "pool"}
+        Of a mix that sends on by flushes: whether cover traffic joins what leaves, or comes into
+        the mix and is counted, held back and sent on like mail. At the exit it is, with each flush,
+        a Poisson number with the mean ``cover * rate`` times the seconds from flush to flush. Into
+        the pool it comes at that rate: before each tick of a clock, or at any time.
     seed : int
 
     Returns
     -------
     Messages
-        With the truth; -1 for messages that were lost, or wait for a flush that never comes.
+        With the truth; -1 for messages that were lost, or wait for a flush that never comes. A log
+        of a mix with flushes ends with the first one at or after the last message in.
 
     Examples
     --------
@@ -86,10 +88,18 @@ def synthesize(
     )
     draw = np.random.default_rng(whole(seed, "seed"))
     arrivals = np.cumsum(draw.exponential(1 / speed, number))
-    departures = _departures(rule, arrivals, draw)
-    departures[draw.random(number) < chance] = math.nan
+    if dummies not in ("exit", "pool"):
+        raise InputError(f"dummies must be exit or pool, not {quoted(dummies)}")
+    if isinstance(rule, FlushLaw):
+        gone = draw.random(number) < chance
+        departures, hidden = _flushed(
+            rule.flush, arrivals, gone, extra * speed, dummies == "pool", draw
+        )
+    else:
+        departures = _departures(rule, arrivals, draw)
+        departures[draw.random(number) < chance] = math.nan
+        hidden = _cover(arrivals, departures, int(draw.poisson(extra * number)), draw)
     left = np.flatnonzero(~np.isnan(departures))
-    hidden = _cover(rule, arrivals, departures, int(draw.poisson(extra * number)), draw)
     # Shuffled, so that messages of one flush leave in any order.
     order = draw.permutation(len(left) + len(hidden))
     times = np.concatenate((departures[left], hidden))[order]
@@ -107,8 +117,9 @@ def synthesize(
     )
 
 
-def _departures(law: Law, arrivals: Floats, draw: np.random.Generator) -> Floats:
-    """When each message leaves; NaN for those that stay."""
+def _departures(
+    law: Window | Exponential | Erlang | Free, arrivals: Floats, draw: np.random.Generator
+) -> Floats:
     size = len(arrivals)
     if isinstance(law, Window):
         return arrivals + draw.uniform(law.low, law.high, size)
@@ -116,25 +127,105 @@ def _departures(law: Law, arrivals: Floats, draw: np.random.Generator) -> Floats
         return arrivals + draw.exponential(law.mean, size)
     if isinstance(law, Erlang):
         return arrivals + draw.gamma(law.hops, law.mean, size)
-    if isinstance(law, Timed):
-        rounds = np.ceil((arrivals - law.origin) / law.interval)
-        return np.maximum(arrivals, law.origin + rounds * law.interval)
-    if isinstance(law, Free):
-        return arrivals + _free(law, size, draw)
-    return _batches(law, arrivals, draw)
+    return arrivals + _free(law, size, draw)
 
 
-def _batches(law: Threshold | Pool, arrivals: Floats, draw: np.random.Generator) -> Floats:
-    kept = law.kept if isinstance(law, Pool) else 0
-    departures = np.full(len(arrivals), math.nan)
+def _flushed(
+    rule: FlushRule,
+    arrivals: Floats,
+    gone: Bools,
+    cover_rate: float,
+    pool: bool,
+    draw: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """When each message leaves, NaN for those that do not; and when cover traffic does."""
+    if rule.interval is None:
+        return _by_number(rule, arrivals, gone, cover_rate, pool, draw)
+    rounds = np.ceil((arrivals - rule.origin) / rule.interval)
+    begin = math.floor(-rule.origin / rule.interval) + 1  # the first flush after 0
+    number = int(rounds[-1]) - begin + 1
+    if number > _MOST_FLUSHES:
+        raise InputError(
+            f"this log would have {number} flushes, and at most {_MOST_FLUSHES} are drawn; give a "
+            "longer interval, or fewer messages"
+        )
+    mean = cover_rate * rule.interval
+    first = (rounds - begin).astype(np.int64)
+    if rule.all_leave:
+        flush = np.where(gone, number, first)
+        cover = draw.poisson(mean, number)
+    else:
+        flush, cover = _by_clock(rule, first[~gone], number, mean, pool, draw)
+        everybody = np.full(len(arrivals), number)
+        everybody[~gone] = flush
+        flush = everybody
+    moments = rule.origin + (begin + np.arange(number)) * rule.interval
+    # A flush is not before what it sends on, though both are rounded.
+    times = np.maximum(arrivals, np.append(moments, math.nan)[flush])
+    return times, np.repeat(moments, cover)
+
+
+def _by_clock(
+    rule: FlushRule,
+    first: Ints,
+    number: int,
+    mean: float,
+    pool: bool,
+    draw: np.random.Generator,
+) -> tuple[Ints, Ints]:
+    """The flush of each message, ``number`` for those that stay; and how much cover leaves."""
+    flush = np.full(len(first), number, dtype=np.int64)
+    cover = draw.poisson(mean, number)
+    borders = np.searchsorted(first, np.arange(number + 1))
+    inside, dummies = np.empty(0, dtype=np.int64), 0
+    for at in range(number):
+        inside = np.concatenate((inside, np.arange(borders[at], borders[at + 1])))
+        dummies += int(cover[at]) if pool else 0
+        total = len(inside) + dummies
+        if rule.share is None:
+            leaves = np.zeros(total, dtype=np.bool_)
+            leaves[draw.permutation(total)[rule.kept :]] = True
+        else:
+            leaves = draw.random(total) < rule.leave(total)
+        flush[inside[leaves[: len(inside)]]] = at
+        if pool:
+            cover[at] = np.count_nonzero(leaves[len(inside) :])
+            dummies -= int(cover[at])
+        inside = inside[~leaves[: len(inside)]]
+    return flush, cover
+
+
+def _by_number(
+    rule: FlushRule,
+    arrivals: Floats,
+    gone: Bools,
+    cover_rate: float,
+    pool: bool,
+    draw: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    batch = rule.batch or 1
+    own = np.flatnonzero(~gone)
+    extra: Floats = np.empty(0)
+    if pool:
+        extra = draw.uniform(0.0, arrivals[-1], draw.poisson(cover_rate * float(arrivals[-1])))
+    times = np.concatenate((arrivals[own], np.sort(extra)))
+    order = np.argsort(times, kind="stable")
+    left = np.full(len(times), math.nan)
     inside = np.empty(0, dtype=np.int64)
     begin = 0
-    for end in range(law.batch + kept, len(arrivals) + 1, law.batch):
-        inside = np.concatenate((inside, np.arange(begin, end)))
+    for end in range(batch + rule.kept, len(times) + 1, batch):
+        inside = np.concatenate((inside, order[begin:end]))
         draw.shuffle(inside)
-        departures[inside[kept:]] = arrivals[end - 1]
-        inside, begin = inside[:kept], end
-    return departures
+        left[inside[rule.kept :]] = times[order[end - 1]]
+        inside, begin = inside[: rule.kept], end
+    departures = np.full(len(arrivals), math.nan)
+    departures[own] = left[: len(own)]
+    hidden = left[len(own) :]
+    if not pool:
+        moments = np.unique(left[~np.isnan(left)])
+        spans = np.diff(moments, prepend=0.0)
+        hidden = np.repeat(moments, draw.poisson(cover_rate * spans))
+    return departures, hidden[~np.isnan(hidden)]
 
 
 def _free(law: Free, size: int, draw: np.random.Generator) -> Floats:
@@ -150,15 +241,10 @@ def _free(law: Free, size: int, draw: np.random.Generator) -> Floats:
 
 
 def _cover(
-    law: Law, arrivals: Floats, departures: Floats, number: int, draw: np.random.Generator
+    arrivals: Floats, departures: Floats, number: int, draw: np.random.Generator
 ) -> Floats:
-    """When cover traffic leaves: with a flush, if there are flushes."""
+    """When cover traffic leaves."""
     left = departures[~np.isnan(departures)]
-    if not number:
-        return np.empty(0)
-    if isinstance(law, Threshold | Pool | Timed):
-        flushes = np.unique(left)
-        return draw.choice(flushes, number) if len(flushes) else np.empty(0)
     return draw.uniform(arrivals[0], max(arrivals[-1], left.max(initial=0.0)), number)
 
 
