@@ -266,7 +266,9 @@ def test_mixes_that_wait_for_a_number_have_all_explanations(
         )
         if not weights:
             refused += 1
-            with pytest.raises(InputError, match=r"flush at|when the log ends|no explanation|no flush"):
+            with pytest.raises(
+                InputError, match=r"flush at|when the log ends|no explanation|no flush"
+            ):
                 flush_figures(law, came, left, channel=channel, dummies=dummies)
             continue
         checked += 1
@@ -366,7 +368,9 @@ def test_rows_and_columns_add_up_to_one(
         assert np.isfinite(part.value).all()
         assert (part.low <= part.value).all()
         assert (part.value <= part.high).all()
-    kinds = sum(-xlogy(p, p) for p in (figures.departed, figures.lost, figures.inside)) / math.log(2)
+    kinds = sum(-xlogy(p, p) for p in (figures.departed, figures.lost, figures.inside)) / math.log(
+        2
+    )
     np.testing.assert_allclose(
         figures.shannon_all.value, kinds + figures.departed * figures.shannon.value, atol=1e-9
     )
@@ -486,7 +490,13 @@ def test_scaled_times_change_no_probability() -> None:
         (TimedPool(1, 1), [0.2, 0.5, 0.7], [1.0], {}, r"at least 3 messages would be inside"),
         (Threshold(2), [0.2, 0.5], [0.5], {}, r"this mix lets 2 leave together; .*\(loss\)"),
         (Threshold(2), [0.2, 0.5], [0.3], {}, r"leaves at 0.3 s, before 2 messages came in"),
-        (Threshold(2), [0.2, 0.5], [0.5] * 3, {}, r"at most 2 messages can be inside; .*cover_rate"),
+        (
+            Threshold(2),
+            [0.2, 0.5],
+            [0.5] * 3,
+            {},
+            r"at most 2 messages can be inside; .*cover_rate",
+        ),
         (Threshold(2), [0.2], [0.5, 0.5], {"loss": 0.1}, r"at most 1 message can be inside"),
         (Pool(2, 1), [0.1, 0.2, 0.5], [0.5] * 2, {"drained": True}, r"at least 1 message.*drained"),
         (Timed(1), [0.2], [1.0], {"lost": 1}, r"flush at 1 s|no explanation .* 1 lost message"),

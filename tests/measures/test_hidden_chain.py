@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def test_known_logs_have_their_figures(name: str) -> None:
         np.testing.assert_allclose(getattr(figures, key), expected[key], atol=1e-11)
     np.testing.assert_allclose(1.0 - figures.real, expected["cover"], atol=1e-11)
     if given["departures"] and given["arrivals"]:
+        assert figures.pairs is not None
         np.testing.assert_allclose(figures.pairs, expected["pairs"], atol=1e-11)
     np.testing.assert_allclose(figures.shannon_all.value, expected["own_bits"], atol=1e-9)
     departed = [0.0 if bits is None else bits for bits in expected["own_bits_departed"]]
@@ -70,7 +72,7 @@ def test_known_logs_have_their_figures(name: str) -> None:
 def random_log(seed: int) -> tuple[list[float], list[float], dict[str, Any]]:
     """A small log with some combination of all options."""
     draw = np.random.default_rng(seed)
-    n, m = draw.integers(0, 6), draw.integers(0, 6)
+    n, m = (int(size) for size in draw.integers(0, 6, 2))
     grid = draw.random() < 0.3  # equal times
 
     def times(size: int, low: float) -> list[float]:
@@ -80,23 +82,26 @@ def random_log(seed: int) -> tuple[list[float], list[float], dict[str, Any]]:
     arrivals, departures = times(n, 0.0), times(m, 1.0)
     options: dict[str, Any] = {"begin": 0.0, "end": 6.0 + float(draw.integers(0, 3))}
     options["drained"] = bool(draw.random() < 0.3)
-    which = draw.integers(0, 3)
-    options.update(
-        [
-            {"loss": 0.0},
-            {"loss": float(draw.uniform(0.01, 0.9))},
-            {"lost": int(draw.integers(0, 3))},
-        ][which]
-    )
-    which = draw.integers(0, 3)
-    options.update(
-        [
-            {"cover_rate": 0.0},
-            {"cover_rate": float(draw.uniform(0.01, 2.0))},
-            {"cover": int(draw.integers(0, 3))},
-        ][which]
-    )
+    losses: list[dict[str, Any]] = [
+        {"loss": 0.0},
+        {"loss": float(draw.uniform(0.01, 0.9))},
+        {"lost": int(draw.integers(0, 3))},
+    ]
+    covers: list[dict[str, Any]] = [
+        {"cover_rate": 0.0},
+        {"cover_rate": float(draw.uniform(0.01, 2.0))},
+        {"cover": int(draw.integers(0, 3))},
+    ]
+    options |= losses[draw.integers(0, 3)] | covers[draw.integers(0, 3)]
     return arrivals, departures, options
+
+
+def density(rate: float, delay: float) -> float:
+    return rate * math.exp(-rate * delay)
+
+
+def survival(rate: float, delay: float) -> float:
+    return math.exp(-rate * delay)
 
 
 def assert_agrees(figures: LinkFigures, truth: Truth, tolerance: float = 1e-9) -> None:
@@ -127,22 +132,18 @@ def test_every_combination_of_options_agrees_with_enumeration(part: int) -> None
         truth = explained(
             arrivals,
             departures,
-            density=lambda delay, rate=rate: rate * math.exp(-rate * delay),
-            survival=lambda delay, rate=rate: math.exp(-rate * delay),
+            density=partial(density, rate),
+            survival=partial(survival, rate),
             **options,
         )
-
-        def solve(
-            arrivals: list[float] = arrivals,
-            departures: list[float] = departures,
-            rate: float = rate,
-            options: dict[str, Any] = options,
-        ) -> LinkFigures:
-            channel = Channel(**options)
-            return hidden_figures(
-                arrivals, departures, mean=1.0 / rate, channel=channel, pairs=True
-            )
-
+        solve = partial(
+            hidden_figures,
+            arrivals,
+            departures,
+            mean=1.0 / rate,
+            channel=Channel(**options),
+            pairs=True,
+        )
         if truth is None:
             with pytest.raises(InputError):
                 solve()
@@ -184,6 +185,8 @@ def test_compressed_rows_are_those_without_compression(inside: float) -> None:
         for together in (16, len(departures) + 1)
     )
 
+    assert few.pairs is not None
+    assert all_at_once.pairs is not None
     np.testing.assert_allclose(few.pairs, all_at_once.pairs, atol=1e-8)
     np.testing.assert_allclose(few.shannon.value, all_at_once.shannon.value, atol=1e-8)
 

@@ -48,9 +48,7 @@ def test_the_truth_is_possible_under_the_law(law: Law, options: dict[str, float]
 def test_the_truth_is_possible_in_a_flush_mix(
     law: FlushLaw, dummies: Dummies, cover: float, loss: float
 ) -> None:
-    log = synthesize(
-        law, messages=80, rate=2.0, cover=cover, loss=loss, dummies=dummies, seed=12
-    )
+    log = synthesize(law, messages=80, rate=2.0, cover=cover, loss=loss, dummies=dummies, seed=12)
     assert log.truth is not None
     end = max(log.arrivals[-1], log.departures[-1])
     channel = Channel(loss=loss, cover_rate=2 * cover, begin=0.0, end=end)
@@ -65,13 +63,17 @@ def test_the_truth_is_possible_in_a_flush_mix(
 def test_flushes_follow_their_rule() -> None:
     kept = synthesize("timed-pool:3,4", messages=4000, rate=2.0, seed=2)
     came = np.searchsorted(kept.arrivals, np.unique(kept.departures), side="right")
-    np.testing.assert_array_equal(np.cumsum(np.unique(kept.departures, return_counts=True)[1]), came - 4)
+    np.testing.assert_array_equal(
+        np.cumsum(np.unique(kept.departures, return_counts=True)[1]), came - 4
+    )
     coins = synthesize("binomial:2,0.3", messages=20_000, rate=2.0, seed=2)
     stays = np.round(coins.true_delays() / 2 + 0.5 - 1e-9)
     assert stays.mean() == pytest.approx(1 / 0.3, rel=0.02)
     many = synthesize("cottrell:2,30,0.5", messages=20_000, rate=50.0, seed=2)
     leave = 0.5 * 200  # of 200 inside half leave, and 100 come in
-    assert np.unique(many.departures, return_counts=True)[1][10:].mean() == pytest.approx(leave, rel=0.02)
+    assert np.unique(many.departures, return_counts=True)[1][10:].mean() == pytest.approx(
+        leave, rel=0.02
+    )
 
 
 def test_an_unknown_place_of_dummies_is_refused() -> None:

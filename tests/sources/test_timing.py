@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -345,7 +346,7 @@ def test_flagged_messages_that_the_attacker_can_tell_are_left_out() -> None:
 
 
 def test_flags_are_the_truth_and_not_seen() -> None:
-    flags = {"cover": [False, True, False], "lost": [False, True, False]}
+    flags: dict[str, Any] = {"cover": [False, True, False], "lost": [False, True, False]}
     log = log_of([0, 1, 2], [2, 2.5, 3], truth=[0, -1, 2], **flags)
     by_time = observe(log, "window:1,3")
     by_rate = observe(log, "exponential:1").passage
@@ -361,7 +362,7 @@ def test_flags_are_the_truth_and_not_seen() -> None:
 
 
 def test_a_dummy_that_goes_all_the_way_is_a_message_to_the_attacker() -> None:
-    flags = {"cover": [False, True, False], "lost": [False, True, False]}
+    flags: dict[str, Any] = {"cover": [False, True, False], "lost": [False, True, False]}
     log = log_of([0, 1, 2], [2, 2.5, 3], truth=[0, 1, 2], **flags)
     passage = observe(log, "exponential:1").passage
 
@@ -393,7 +394,7 @@ def test_a_dummy_that_goes_all_the_way_is_a_message_to_the_attacker() -> None:
         ([0, 1], [2, 3], "exponential:1", {"loss": 1}, "nothing comes out"),
         ([0, 1], [2, 3], "exponential:1", {"lost": 3}, "lost is 3, but 2 messages came in"),
         ([0, 1], [2, 3], "exponential:1", {"cover": 0, "lost": 1}, "at least 1 of them are cover"),
-        ([0, 1], [2, 3], "window:1,5", {"loss": 0.1}, "laws without memory"),
+        ([0, 1], [2, 3], "window:1,5", {"loss": 0.1}, "followed by what is inside"),
         ([0, 1, 2], [0.5], "pool:2,1", {}, "'b0' at 0.5 s: nobody"),
         ([0, 1], [1], "pool:2,1", {}, "'b0' at 1 s: nobody"),
         ([0, 1], [0.5, 1], "threshold:2", {}, "'b0' at 0.5 s: nobody"),
@@ -407,7 +408,7 @@ def test_a_dummy_that_goes_all_the_way_is_a_message_to_the_attacker() -> None:
     ],
 )
 def test_logs_that_do_not_fit_are_refused_in_one_line(
-    came: list[float], left: list[float], law: str, options: dict[str, int], expected: str
+    came: list[float], left: list[float], law: str, options: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(InputError) as caught:
         observe(log_of(came, left), law, **options)

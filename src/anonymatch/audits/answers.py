@@ -16,7 +16,7 @@ from anonymatch.counting.bounds import bregman
 from anonymatch.counting.dispatch import count, known_posterior
 from anonymatch.counting.posterior import Posterior
 from anonymatch.counting.result import Count
-from anonymatch.effort import Budget, Effort, Progress
+from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.limits import check_memory
@@ -149,7 +149,8 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         receivers=_numbered(seen.receivers),
         budget=work.budget,
         seed=work.seed,
-        effort=Effort(executor=work.executor, progress=work.progress),
+        executor=work.executor,
+        progress=work.progress,
     )
     links = solved.links
     nats = Figure(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from anonymatch.effort import Budget, Effort
+from anonymatch.effort import Budget, Effort, Progress
+from anonymatch.measures.flush_chain import flush_figures
 from anonymatch.measures.hidden_chain import Rates, fit_rates, hidden_figures
 from anonymatch.measures.links import Channel, LinkFigures
-from anonymatch.sources.laws import Erlang, Exponential
+from anonymatch.measures.phase_chain import phase_figures
+from anonymatch.sources.laws import Erlang, Exponential, FlushLaw
 from anonymatch.sources.observation import Conditions, Passage
 from anonymatch.wording import several
 
@@ -42,14 +45,28 @@ def passed(
     receivers: np.ndarray | None,
     budget: Budget,
     seed: int,
-    effort: Effort,
+    executor: Executor | None,
+    progress: Progress | None,
 ) -> Passed:
     """What a log says under the law and the conditions of its passage."""
+    effort = Effort(executor=executor, progress=progress)
     assert passage.conditions is not None
     law = passage.law
-    assert isinstance(law, Exponential | Erlang)
+    assert isinstance(law, Exponential | Erlang | FlushLaw)
     channel, notes = _channel(passage, law, passage.conditions, effort)
     size = len(passage.users)
+    if isinstance(law, FlushLaw):
+        links = flush_figures(
+            law,
+            passage.arrivals,
+            passage.departures,
+            channel=channel,
+            dummies="pool" if passage.conditions.cover_in_pool else "exit",
+            budget=budget,
+        )
+        return Passed(
+            links=links, channel=channel, notes=(*notes, *_fate_notes(links, channel), *links.notes)
+        )
     if isinstance(law, Exponential) or law.hops == 1:
         links = hidden_figures(
             passage.arrivals,
@@ -62,8 +79,6 @@ def passed(
             seconds=_SHARE * budget.seconds,
         )
     else:
-        from anonymatch.measures.phase_chain import phase_figures
-
         links = phase_figures(
             passage.arrivals,
             passage.departures,
@@ -72,7 +87,7 @@ def passed(
             channel=channel,
             budget=budget,
             seed=seed,
-            effort=effort,
+            progress=progress,
         )
     return Passed(
         links=links, channel=channel, notes=(*notes, *_fate_notes(links, channel), *links.notes)
@@ -80,7 +95,7 @@ def passed(
 
 
 def _channel(
-    passage: Passage, law: Exponential | Erlang, told: Conditions, effort: Effort
+    passage: Passage, law: Exponential | Erlang | FlushLaw, told: Conditions, effort: Effort
 ) -> tuple[Channel, list[str]]:
     """Losses and cover as they are told; what is not follows from the others, or is fitted."""
     came, left = len(passage.arrivals), len(passage.departures)
@@ -96,6 +111,8 @@ def _channel(
     )
     if told.cover is not None or told.lost is not None:
         return _by_numbers(bare, told, came, left, needed)
+    if isinstance(law, FlushLaw):
+        return _of_flushes(bare, told, needed)
 
     def fitted(channel: Channel, *, cover: bool) -> Rates:
         return fit_rates(
@@ -120,6 +137,16 @@ def _channel(
     known = "" if told.cover_rate is not None else "; with cover it could not be told apart"
     note = f"A loss of {rates.loss:.3g} +- {rates.error:.2g} a message is estimated{known}"
     return replace(bare, loss=rates.loss), [note]
+
+
+def _of_flushes(channel: Channel, told: Conditions, needed: int) -> tuple[Channel, list[str]]:
+    """Of a flush mix cover is taken from the numbers; losses are told."""
+    lasted = told.end - told.begin
+    if told.cover_rate is not None or not needed or not lasted > 0:
+        return channel, []
+    rate = needed / lasted
+    note = f"Cover of {rate:.3g} a second is estimated: so many more left than can have come in"
+    return replace(channel, cover_rate=rate), [note]
 
 
 def _needed_cover(passage: Passage) -> int:

@@ -70,6 +70,10 @@ Until = Annotated[
     option("--until", "When the log ends, in seconds (its last row unless told).", metavar="TIME"),
 ]
 Drained = Annotated[bool, option("--drained", "Nothing was left inside when the log ended.")]
+CoverInPool = Annotated[
+    bool,
+    option("--cover-in-pool", "Cover of a flush mix is held back like messages."),
+]
 CoverVisible = Annotated[
     bool,
     option("--cover-visible", "The attacker sees what the log flags as cover or lost."),
@@ -97,6 +101,7 @@ class Way:
     cover: Cover = None
     until: Until = None
     drained: Drained = False
+    cover_in_pool: CoverInPool = False
     cover_visible: CoverVisible = False
     whole_log: WholeLog = False
 
@@ -116,6 +121,7 @@ class Way:
             "cover": self.cover,
             "until": self.until,
             "drained": self.drained,
+            "cover_in_pool": self.cover_in_pool,
             "cover_visible": self.cover_visible,
             "whole_log": self.whole_log,
         }

@@ -306,9 +306,7 @@ class _Problem:
         except ImpossibleFlush as error:
             raise self._impossible(error) from None
 
-    def _sum(
-        self, result: tuple[Floats, Backward], times: Floats | float, method: str
-    ) -> _Solved:
+    def _sum(self, result: tuple[Floats, Backward], times: Floats | float, method: str) -> _Solved:
         evidence, back = result
         known = self.known or not self.model.totals
         return _Solved(

@@ -436,9 +436,7 @@ def backward(model: FlushModel, passed: Pass, row: Row) -> Backward:
     return result
 
 
-def _rows(
-    model: FlushModel, lanes: Lanes, at: int, stays: Floats, here: Floats, row: Row
-) -> None:
+def _rows(model: FlushModel, lanes: Lanes, at: int, stays: Floats, here: Floats, row: Row) -> None:
     number = int(model.rounds.entered[at])
     set_off = at < model.rounds.number and model.rounds.trigger[at] == BY_MESSAGE
     if number > int(set_off):

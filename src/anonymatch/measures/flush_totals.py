@@ -204,7 +204,9 @@ def _choices(model: FlushModel, stretch: _Stretch, entered: _Entered) -> float:
     sure = 0
     if stretch.total is not None:
         sure = int(rounds.trigger[stretch.last] == BY_MESSAGE)
-    table = log_factorials(int(rounds.entered[_part(stretch.waiting)].sum() + rounds.entered[stretch.last]))
+    table = log_factorials(
+        int(rounds.entered[_part(stretch.waiting)].sum() + rounds.entered[stretch.last])
+    )
     some = entered.probability[entered.probability > 0]
     entropy = -float((some * np.log(some)).sum())
     early, late = entered.probability.sum(axis=1), entered.probability.sum(axis=0)

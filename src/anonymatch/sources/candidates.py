@@ -258,4 +258,3 @@ def _check_size(total: int, weighted: bool, budget: Budget) -> None:
     seconds, memory = (total * each for each in (_WEIGHTED if weighted else _PLAIN))
     if not budget.allows(seconds, memory):
         raise budget.refusal(f"building a graph of {total} edges", seconds, memory)
-

@@ -70,6 +70,7 @@ def open_observation(
     cover: int | None = None,
     until: float | None = None,
     drained: bool = False,
+    cover_in_pool: bool = False,
     cover_visible: bool = False,
     whole_log: bool = False,
     original: str | os.PathLike[str] | None = None,
@@ -94,7 +95,7 @@ def open_observation(
         What ``path`` is, one of :data:`SOURCES`; default: as it shows.
     unit : {"s", "ms", "us", "ns"}, optional
         Of the times in a message log.
-    loss, lost, cover_rate, cover, until, drained, cover_visible, whole_log
+    loss, lost, cover_rate, cover, until, drained, cover_in_pool, cover_visible, whole_log
         Of message logs, as for :func:`~anonymatch.sources.timing.observe`.
     original : path, optional
         The table before release; ``path`` is the released one.
@@ -123,6 +124,7 @@ def open_observation(
         "cover": cover,
         "until": until,
         "drained": drained,
+        "cover_in_pool": cover_in_pool,
         "cover_visible": cover_visible,
         "whole_log": whole_log,
     }

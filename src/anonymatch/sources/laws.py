@@ -342,7 +342,9 @@ class Binomial:
 
     def __str__(self) -> str:
         start = f" from {self.origin:g} s on" if self.origin else ""
-        return f"binomial law, every {self.interval:g} s{start} each with probability {self.leave:g}"
+        return (
+            f"binomial law, every {self.interval:g} s{start} each with probability {self.leave:g}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ class Conditions:
         Seconds from which and until which was watched.
     drained : bool
         Whether nothing was inside at the end.
+    cover_in_pool : bool
+        Whether the cover of a flush mix is held back and sent on like messages.
     """
 
     loss: float | None = None
@@ -76,6 +78,7 @@ class Conditions:
     begin: float
     end: float
     drained: bool = False
+    cover_in_pool: bool = False
 
     @property
     def silent(self) -> bool:

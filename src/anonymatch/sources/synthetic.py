@@ -240,9 +240,7 @@ def _free(law: Free, size: int, draw: np.random.Generator) -> Floats:
     return np.minimum((cells + draw.random(size)) * width, law.longest)
 
 
-def _cover(
-    arrivals: Floats, departures: Floats, number: int, draw: np.random.Generator
-) -> Floats:
+def _cover(arrivals: Floats, departures: Floats, number: int, draw: np.random.Generator) -> Floats:
     """When cover traffic leaves."""
     left = departures[~np.isnan(departures)]
     return draw.uniform(arrivals[0], max(arrivals[-1], left.max(initial=0.0)), number)

@@ -35,7 +35,18 @@ from anonymatch.graph.names import Names
 from anonymatch.graph.structure import structure
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import place_names
-from anonymatch.sources.laws import Erlang, Exponential, Law, Pool, check_law
+from anonymatch.sources.laws import (
+    Erlang,
+    Exponential,
+    FlushLaw,
+    Free,
+    Law,
+    Pool,
+    Threshold,
+    Timed,
+    Window,
+    check_law,
+)
 from anonymatch.sources.log_ends import end_delay, near_an_end
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
@@ -61,6 +72,7 @@ def observe(
     cover: int | None = None,
     until: float | None = None,
     drained: bool = False,
+    cover_in_pool: bool = False,
     cover_visible: bool = False,
     whole_log: bool = False,
     budget: Budget | float | None = None,
@@ -84,6 +96,9 @@ def observe(
         When the log ends, in seconds; with its last event unless told.
     drained : bool
         Whether nothing was left inside when the log ended.
+    cover_in_pool : bool
+        Whether the cover of a flush mix (threshold, timed, pool, ...) comes into the mix, and is
+        held back and sent on like messages; else it joins what leaves.
     cover_visible : bool
         Whether the attacker can tell what the log flags as cover or lost; it is then left out.
     whole_log : bool
@@ -130,6 +145,10 @@ def observe(
     conditions, notes = _conditions(
         seen, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
     )
+    if cover_in_pool:
+        if not isinstance(rule, FlushLaw):
+            raise InputError(f"cover_in_pool is for mixes that flush, and this is the {rule}")
+        conditions = replace(conditions, cover_in_pool=True)
     observation = _observed(seen, conditions, Budget.of(budget))
     observation = replace(observation, notes=(*observation.notes, *notes))
     return observation if whole_log else _with_ends(observation, seen, conditions)
@@ -139,7 +158,10 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
     law = seen.law
     if isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS):
         return _through(seen, _inside(seen, conditions))
-    if isinstance(law, Pool) and not conditions.cover:
+    alike = isinstance(law, Threshold | Timed | Pool)  # without losses and cover, a graph says all
+    if isinstance(law, FlushLaw) and not (alike and conditions.clean):
+        return _through(seen, _inside(seen, conditions))
+    if isinstance(law, Pool):
         passage = seen.passage(conditions.lost)
         if passage is not None:
             return _through(seen, passage)
@@ -147,7 +169,7 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
         if getattr(conditions, name):
             number = {"loss": "lost", "cover_rate": "cover"}[name]
             raise InputError(
-                f"{name} is for laws without memory, and this is the {law}; give a number instead: "
+                f"{name} is for mixes that are followed by what is inside, and this is the {law}; give a number instead: "
                 f"{number}"
             )
     return _matched(seen, conditions, budget)
@@ -203,7 +225,7 @@ def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
 
     A dummy that goes all the way is to the attacker a message like all others.
     """
-    rates = isinstance(seen.law, Exponential | Erlang)
+    rates = not isinstance(seen.law, Window | Free)
     cover, lost = _alone(seen.log)
     lasted = told.end - told.begin
     much = []
@@ -329,9 +351,10 @@ def _through(seen: Seen, passage: Passage) -> Observation:
 
 
 def _inside(seen: Seen, conditions: Conditions) -> Passage:
-    """The passage through one exponential mix, or a few in a row."""
+    """The passage through a mix that is followed by what is inside."""
     log = seen.log
-    _check_numbers(seen, conditions)
+    if not isinstance(seen.law, FlushLaw):
+        _check_numbers(seen, conditions)
     return Passage(
         users=seen.users,
         behaviours=seen.behaviours,
