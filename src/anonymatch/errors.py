@@ -11,15 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anonymatch.wording import several
+from anonymatch.wording import Argument, Message, several
 
 
 class AnonymatchError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of every error that this package raises on purpose.
+
+    ``message`` is its line, in pieces: text, and the arguments that it names, which interfaces
+    other than Python word as their own.
+    """
+
+    def __init__(self, *pieces: str | Argument) -> None:
+        self.message = Message(*pieces)
+        super().__init__(self.message)
 
 
 class InputError(AnonymatchError, ValueError):
     """A file, a value or a name is not usable: what is wrong, where, and what to do."""
+
+    def about(self, where: object) -> InputError:
+        """The same, with the file or the place that it is about before it."""
+        return InputError(f"{where}: ", self.message)
 
 
 class NoMatchingError(AnonymatchError, ValueError):

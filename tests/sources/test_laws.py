@@ -57,7 +57,9 @@ def test_text_names_a_law(text: str, law: Law, mean: float | None, longest: floa
     ("text", "expected"),
     [
         ("", "no law ''; known are window:1,5"),
-        ("uniform:1,5", "no law 'uniform:1,5'; known are"),
+        ("normal:1,5", "no law 'normal:1,5'; known are"),
+        ("exponentail:5", "did you mean 'exponential'?"),
+        ("poison:5", "did you mean 'poisson'?"),
         ("window", "law 'window': window needs 2 numbers, low,high"),
         ("window:1", "window needs 2 numbers, low,high"),
         ("window:1,2,3", "window needs 2 numbers"),

@@ -68,9 +68,9 @@ def finish(arguments: list[str]) -> int:
     except BudgetError as error:
         return _refuse(_over_budget(error))
     except StoppedError as error:
-        return _refuse(str(error), STOPPED)
+        return _refuse(error.message.worded(words.option), STOPPED)
     except AnonymatchError as error:
-        return _refuse(str(error))
+        return _refuse(error.message.worded(words.option))
     except BrokenPipeError:  # the reader of the pipe has seen enough
         _drop_output()
         return DONE if code is None else code

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import decimal
 import math
+import shlex
 from fractions import Fraction
+from types import EllipsisType
 
-from anonymatch.wording import name, names
+from anonymatch.wording import Argument, name, names
 
 __all__ = [
     "all_digits",
@@ -15,15 +17,31 @@ __all__ = [
     "name",
     "names",
     "number",
+    "option",
     "plural",
     "power",
     "share",
 ]
 
+_OPTIONS = {"out": "--departures"}  # options that are not called as their keyword
 _SHORT = 21  # digits that are still read as a number
 _ROUNDING = 1e-12  # of shares that are computed from logs
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 _PIECE_BITS = 4096  # below it Python's own conversion is fast, and within its limit on digits
+
+
+def option(argument: Argument) -> str:
+    """An argument that a message names, as the option that gives it.
+
+    Examples
+    --------
+    >>> option(Argument("cover", 1)), option(Argument("out", ...)), option(Argument("lost"))
+    ('--cover 1', '--departures', '--lost')
+    """
+    name = _OPTIONS.get(argument.name, f"--{argument.name.replace('_', '-')}")
+    if argument.value is None or isinstance(argument.value, EllipsisType):
+        return name
+    return f"{name} {shlex.quote(str(argument.value))}"
 
 
 def plural(amount: int, noun: str, several: str | None = None) -> str:

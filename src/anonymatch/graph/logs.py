@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anonymatch.errors import InputError
-from anonymatch.wording import quoted
+from anonymatch.wording import meant_instead, quoted
 
 __all__ = ["DIRECTIONS", "TIMES", "refuse_log"]
 
@@ -38,5 +38,5 @@ message log needs a column 'time'; rename the column of times, or that one if ea
         raise InputError(
             f"this looks like a message log, by its column {quoted(there['direction'])}, and a "
             "message log needs a column 'time'; rename the column of times, or that one if each "
-            "row is an edge"
+            f"row is an edge{meant_instead(TIMES, list(there.values()))}"
         )

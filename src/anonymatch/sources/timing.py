@@ -40,7 +40,7 @@ from anonymatch.sources.log_ends import end_delay, near_an_end
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 from anonymatch.sources.seen import Seen
-from anonymatch.wording import several
+from anonymatch.wording import Argument, Message, several
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
@@ -371,25 +371,27 @@ def _matched(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
     runs = seen.candidates(conditions.end)
     alone = runs.orphans(seen.n_out)
     surplus = seen.n_out - (seen.n_in - (said or 0))
-    if len(alone) and surplus <= 0:
-        raise seen.no_sender(int(alone[0]))
     edges = edges_of(runs, seen.n_out, budget=budget)
     graph = _graph(seen.users, seen.behaviours, 0, edges)
     missing = seen.n_in - structure(graph).n_matched
+    if len(alone) and surplus <= 0:
+        raise seen.no_sender(alone, cover=seen.n_out - seen.n_in + missing)
     places = missing if said is None else said
     if places < missing and cover is not None:
         raise InputError(
-            f"cover is {cover}, but under the {seen.law} only {seen.n_in - missing} of "
+            Argument("cover"),
+            f" is {cover}, but under the {seen.law} only {seen.n_in - missing} of "
             f"{several(seen.n_out, 'message')} out can be somebody's at once; give "
-            f"{seen.n_out - seen.n_in + missing} or more"
+            f"{seen.n_out - seen.n_in + missing} or more",
         )
     if places < missing:
         raise _too_few(seen, runs, graph, missing)
     if seen.n_out - (seen.n_in - places) > 0 >= surplus:
         raise InputError(
             f"only {seen.n_in - missing} of {several(seen.n_out, 'message')} out can be somebody's "
-            f"at once under the {seen.law}; check times and law, or allow for cover traffic "
-            f"(cover: {seen.n_out - seen.n_in + missing})"
+            f"at once under the {seen.law}; check times and law, or allow for cover traffic (",
+            Argument("cover", seen.n_out - seen.n_in + missing),
+            ")",
         )
     spare = seen.n_out - (seen.n_in - places)
     notes = [runs.note] if runs.note else []
@@ -430,13 +432,15 @@ def _too_few(seen: Seen, runs: Candidates, graph: Graph, missing: int) -> InputE
     alone = np.flatnonzero(np.diff(graph.indptr) == 0)
     if len(alone):
         early = alone[~runs.late[alone]]
-        return seen.no_receiver(int(early[0] if len(early) else alone[0]))
+        return seen.no_receiver(early if len(early) else alone, lost=missing)
     found = structure(graph).witness_users.tolist()
     some = ", ".join(repr(seen.users[user]) for user in found[:3]) + ", ..." * (len(found) > 3)
     return InputError(
         f"{several(len(found), 'message')} in ({some}) fit only "
         f"{several(len(found) - 1, 'message')} out under the {seen.law}; check times and law, or "
-        f"allow for losses (lost: {missing})"
+        "allow for losses (",
+        Argument("lost", missing),
+        ")",
     )
 
 
@@ -497,9 +501,11 @@ def _lost_note(places: int, linked: int, *, late: bool) -> str:
     are = "is" if places == 1 else "are"
     if not late:
         return f"{several(places, 'message')} in never came out; it may be any of {linked}"
-    return (
+    return Message(
         f"{several(places, 'message')} in {are} taken to be still inside when the log ends, which "
-        f"may be any of {linked}; if messages get lost on the way, say so (lost: {places})"
+        f"may be any of {linked}; if messages get lost on the way, say so (",
+        Argument("lost", places),
+        ")",
     )
 
 
