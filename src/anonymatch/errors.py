@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anonymatch.wording import Argument, Message, several
+from anonymatch.wording import Message, Piece, several
 
 
 class AnonymatchError(Exception):
@@ -21,7 +21,7 @@ class AnonymatchError(Exception):
     other than Python word as their own.
     """
 
-    def __init__(self, *pieces: str | Argument) -> None:
+    def __init__(self, *pieces: Piece) -> None:
         self.message = Message(*pieces)
         super().__init__(self.message)
 
@@ -53,12 +53,12 @@ class NoMatchingError(AnonymatchError, ValueError):
 class BudgetError(AnonymatchError):
     """The work is predicted to cost more than the budget allows; nothing was started."""
 
-    def __init__(self, message: str, *, seconds: float, memory: float) -> None:
+    def __init__(self, *pieces: Piece, seconds: float, memory: float) -> None:
         self.seconds, self.memory = seconds, memory
-        super().__init__(message)
+        super().__init__(*pieces)
 
     def __reduce__(self) -> tuple[Callable[..., BudgetError], tuple[object, ...]]:
-        return _budget_error, (str(self), self.seconds, self.memory)
+        return _budget_error, (self.message, self.seconds, self.memory)
 
 
 class StoppedError(AnonymatchError):

@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from shlex import quote
 from types import EllipsisType
+from typing import TypeAlias
 
 __all__ = [
     "Argument",
+    "Call",
     "Message",
+    "Piece",
+    "as_option",
     "did_you_mean",
     "listed",
     "meant_instead",
@@ -47,11 +52,46 @@ class Argument:
     def __str__(self) -> str:
         if self.value is None:
             return self.name
-        return f"{self.name}=" if isinstance(self.value, EllipsisType) else self._given
+        return f"{self.name}={'' if isinstance(self.value, EllipsisType) else repr(self.value)}"
 
-    @property
-    def _given(self) -> str:
-        return f"{self.name}={self.value!r}"
+
+def as_option(argument: Argument) -> str:
+    """An argument as the option of the command line that gives it.
+
+    Examples
+    --------
+    >>> as_option(Argument("cover", 1)), as_option(Argument("out", ...))
+    ('--cover 1', '--departures')
+    """
+    option = _OPTIONS.get(argument.name, f"--{argument.name.replace('_', '-')}")
+    if argument.value is None or isinstance(argument.value, EllipsisType):
+        return option
+    return f"{option} {quote(str(argument.value))}"
+
+
+_OPTIONS = {"out": "--departures"}  # those that are not called as their keyword
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a message advises who writes Python to call, and what it advises everybody else.
+
+    Examples
+    --------
+    >>> said = Message("too many edges; ", Call("write() it", "save it"), " as .csv")
+    >>> said, said.worded(str)
+    ('too many edges; write() it as .csv', 'too many edges; save it as .csv')
+    """
+
+    python: str
+    otherwise: str
+
+    def __str__(self) -> str:
+        return self.python
+
+
+Piece: TypeAlias = str | Argument | Call
+"""What messages are made of."""
 
 
 class Message(str):
@@ -67,10 +107,10 @@ class Message(str):
     """
 
     __slots__ = ("pieces",)
-    pieces: tuple[str | Argument, ...]
+    pieces: tuple[Piece, ...]
 
-    def __new__(cls, *pieces: str | Argument) -> Message:
-        flat: list[str | Argument] = []
+    def __new__(cls, *pieces: Piece) -> Message:
+        flat: list[Piece] = []
         for piece in pieces:
             flat += piece.pieces if isinstance(piece, Message) else (piece,)
         self = super().__new__(cls, "".join(map(str, flat)))
@@ -78,11 +118,17 @@ class Message(str):
         return self
 
     def worded(self, say: Callable[[Argument], str]) -> str:
-        """The text with every argument as ``say`` words it."""
-        return "".join(say(each) if isinstance(each, Argument) else each for each in self.pieces)
+        """The text outside Python, with every argument as ``say`` words it."""
+        return "".join(_worded(piece, say) for piece in self.pieces)
 
-    def __reduce__(self) -> tuple[type[Message], tuple[str | Argument, ...]]:
+    def __reduce__(self) -> tuple[type[Message], tuple[Piece, ...]]:
         return type(self), self.pieces
+
+
+def _worded(piece: Piece, say: Callable[[Argument], str]) -> str:
+    if isinstance(piece, Argument):
+        return say(piece)
+    return piece.otherwise if isinstance(piece, Call) else piece
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,13 +56,20 @@ def parse(arguments: list[str]) -> Callable[[], int | None] | None:
     except _Usage as error:
         names = [name for name in arguments[:1] if name in program.commands]  # type: ignore[attr-defined]
         where = " ".join(("anonymatch", *names))
-        text = error.format_message().strip().rstrip(".?")
-        raise InputError(f"{text[:1].lower()}{text[1:]}; see '{where} --help'") from None
+        text = _suggested(error.format_message().strip().rstrip("."))
+        see = " See" if text.endswith("?") else "; see"
+        raise InputError(f"{text[:1].lower()}{text[1:]}{see} '{where} --help'") from None
     except typer.Abort:
         raise KeyboardInterrupt from None
     if work == INTERRUPTED:  # newer typers return the code of Ctrl-C
         raise KeyboardInterrupt
     return work if callable(work) else None
+
+
+def _suggested(text: str) -> str:
+    """What typer says, with its suggestions worded as everywhere else."""
+    text = re.sub(r" \(Possible options?: (.*)\)$", r"; did you mean \1?", text)
+    return re.sub(r"[.,;]? Did you mean (?:one of: )?(.*?)\??$", r"; did you mean \1?", text)
 
 
 @app.callback(invoke_without_command=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import decimal
 import math
-import shlex
 from fractions import Fraction
-from types import EllipsisType
 
-from anonymatch.wording import Argument, name, names
+from anonymatch.effort import Allowance, rounded_up
+from anonymatch.wording import Argument, as_option, name, names
 
 __all__ = [
     "all_digits",
@@ -23,7 +22,6 @@ __all__ = [
     "share",
 ]
 
-_OPTIONS = {"out": "--departures"}  # options that are not called as their keyword
 _SHORT = 21  # digits that are still read as a number
 _ROUNDING = 1e-12  # of shares that are computed from logs
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
@@ -35,13 +33,21 @@ def option(argument: Argument) -> str:
 
     Examples
     --------
-    >>> option(Argument("cover", 1)), option(Argument("out", ...)), option(Argument("lost"))
-    ('--cover 1', '--departures', '--lost')
+    >>> option(Argument("cover", 1))
+    '--cover 1'
+    >>> option(Argument("budget", Allowance(seconds=12.3, memory=2**31)))
+    '--budget 13 --memory 2'
     """
-    name = _OPTIONS.get(argument.name, f"--{argument.name.replace('_', '-')}")
-    if argument.value is None or isinstance(argument.value, EllipsisType):
-        return name
-    return f"{name} {shlex.quote(str(argument.value))}"
+    if isinstance(argument.value, Allowance):
+        return _allowance(argument.value)
+    return as_option(argument)
+
+
+def _allowance(needed: Allowance) -> str:
+    """A budget as options: whole seconds, and GiB."""
+    seconds = [] if needed.seconds is None else [f"--budget {math.ceil(needed.seconds)}"]
+    gib = [] if needed.memory is None else [f"--memory {rounded_up(needed.memory / 2**30):g}"]
+    return " ".join(seconds + gib)
 
 
 def plural(amount: int, noun: str, several: str | None = None) -> str:

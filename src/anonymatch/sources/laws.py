@@ -48,6 +48,7 @@ __all__ = [
     "TimedPool",
     "Window",
     "check_law",
+    "law_name",
     "parse_law",
 ]
 
@@ -506,9 +507,8 @@ def parse_law(text: str) -> Law:
     """
     if not isinstance(text, str):
         raise InputError(f"a law must be text such as window:1,5, not {quoted(text)}")
-    name, _, rest = text.strip().partition(":")
-    name = name.strip().lower()
-    name = _ALIASES.get(name, name)
+    word, _, rest = text.partition(":")
+    name = law_name(word)
     if name not in _FORMS:
         near = did_you_mean(name, (*_FORMS, *_ALIASES))
         raise InputError(f"no law {quoted(text)}; known are {EXAMPLES}{near}")
@@ -524,6 +524,18 @@ def parse_law(text: str) -> Law:
     except InputError as error:
         raise InputError(f"law {quoted(text)}: {str(error).removeprefix(f'{name}: ')}") from None
     return law
+
+
+def law_name(word: str) -> str:
+    """The name of a law by any word for it; the word itself if there is no such law.
+
+    Examples
+    --------
+    >>> law_name("Poisson"), law_name("window"), law_name("other")
+    ('exponential', 'window', 'other')
+    """
+    name = word.strip().lower()
+    return _ALIASES.get(name, name)
 
 
 def check_law(law: object) -> Law:

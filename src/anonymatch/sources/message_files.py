@@ -120,8 +120,9 @@ def read_messages(
         rows = np.arange(len(times[0])), np.arange(len(times[1]))
     came, before = _side(tables[0], rows[0], clocks[0], _IN, "in")
     left, after = _side(tables[-1], rows[1], clocks[-1], _OUT, "out")
-    about = [note for of in (*tables, *clocks) for note in of.notes]
-    notes = [*about, *told, *before, *after]
+    notes = [note for table in tables for note in table.notes]
+    notes += [note for clock in clocks for note in clock.notes]
+    notes += [*told, *before, *after]
     if clocks[0].kind == "numbers":
         mixed = message_columns.mixed_units(list(zip(tables, times, strict=True)))
         notes += mixed or _unit_notes(tables[0], times[0], unit)
