@@ -374,7 +374,13 @@ def test_a_dummy_that_goes_all_the_way_is_a_message_to_the_attacker() -> None:
 @pytest.mark.parametrize(
     ("came", "left", "law", "options", "expected"),
     [
-        ([0, 1], [5, 6], "window:1,3", {}, "nobody can have sent 2 messages out, first 'b0' at 5 s"),
+        (
+            [0, 1],
+            [5, 6],
+            "window:1,3",
+            {},
+            "nobody can have sent 2 messages out, first 'b0' at 5 s",
+        ),
         ([0, 1, 9], [2, 9.5], "window:1,3", {"lost": 1}, "'b1' at 9.5 s: nobody can have sent it"),
         ([0, 4, 9], [1, 4.5, 6], "window:1,3", {}, "'b1' at 4.5 s"),
         ([0, 4, 9], [1, 2, 10, 11], "window:1,2", {}, "'u1' at 4 s: no message out fits it"),

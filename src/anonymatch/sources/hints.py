@@ -67,8 +67,8 @@ average; the numbers of a law are seconds, so check them, or the unit of the tim
     low, high = _mean_delays(messages)
     if high == 0 or (low <= mean * _FAR and mean <= high * _FAR):
         return ()
-    stay = f"{low:.3g} s" if low == high else f"{low:.3g} to {high:.3g} s"
-    far = f"the {law}, is far from this log, where messages stay {stay} on average"
+    stay = _shown(low) if low == high else f"{_shown(low)} to {_shown(high)}"
+    far = f"the {law}, is far from this log, where messages stay {stay} s on average"
     return (f"{far}; the numbers of a law are seconds, so check them, or the unit of the times",)
 
 
@@ -83,6 +83,10 @@ def hinting(messages: Messages, law: Law, *, unit: str | None) -> Iterator[None]
         if not hints:
             raise
         raise InputError(error.message, "; ", hints[0]) from None
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:,.0f}"
 
 
 def _mean_delays(messages: Messages) -> tuple[float, float]:

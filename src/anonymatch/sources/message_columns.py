@@ -217,10 +217,9 @@ def directions(table: Table) -> tuple[Bools, list[str]]:
         )
         near = did_you_mean(text[row], (*_IN, *_OUT))
         table.refuse(row, f"{what}; write in or out{_more(len(wrong))}{near}")
-    of_devices = [word for word in _OF_DEVICES if (text == word).any()]
-    notes = [f"direction {word} is taken as {_OF_DEVICES[word]}" for word in of_devices]
-    told = [f"{table.path}: {' and '.join(notes)}, as the users see it"] if notes else []
-    return inward.to_numpy(), told
+    taken = [f"{word} as {side}" for word, side in _OF_DEVICES.items() if (text == word).any()]
+    as_users = f"{table.path}: direction {', '.join(taken)}: what users do, not the mix"
+    return inward.to_numpy(), [as_users] if taken else []
 
 
 def _more(rows: int) -> str:
