@@ -207,6 +207,15 @@ def test_recordings_that_begin_together_hide_each_other(
     assert json.loads(together)["identified"] == 0
 
 
+def log_of(came: list[float], left: list[float]) -> Messages:
+    return Messages(
+        arrivals=np.array(came, dtype=np.float64),
+        departures=np.array(left, dtype=np.float64),
+        senders=tuple(f"u{i}" for i in range(len(came))),
+        receivers=tuple(f"b{j}" for j in range(len(left))),
+    )
+
+
 def refused(log: Messages, law: str, **options: Any) -> am.InputError | None:
     try:
         observe(log, law, **options)
@@ -220,12 +229,7 @@ def test_the_number_that_an_error_advises_is_enough() -> None:
     followed = {"cover": 0, "lost": 0}
     for _ in range(300):
         came, left = (np.sort(draw.integers(0, 12, draw.integers(1, 7))) for _ in range(2))
-        log = Messages(
-            arrivals=came,
-            departures=left,
-            senders=range(len(came)),
-            receivers=range(len(left)),
-        )
+        log = log_of(came.tolist(), left.tolist())
         law = str(draw.choice(["window:1,3", "window:0,2", "exponential:2", "timed:3"]))
         refusal = refused(log, law)
         if refusal is not None:
@@ -237,14 +241,12 @@ def test_the_number_that_an_error_advises_is_enough() -> None:
 
 
 def test_how_many_messages_misfit_is_told() -> None:
-    log = Messages(
-        arrivals=[0, 50, 60], departures=[1, 2, 3, 80, 90], senders="abc", receivers="vwxyz"
-    )
+    log = log_of([0, 50, 60], [1, 2, 3, 80, 90])
     with pytest.raises(am.InputError) as caught:
         observe(log, "window:0,2")
 
     assert str(caught.value) == (
-        "no message out fits 2 messages in, first 'b' at 50 s, under the window law, 0 to 2 s; "
+        "no message out fits 2 messages in, first 'u1' at 50 s, under the window law, 0 to 2 s; "
         "check times and law, or allow for losses (lost=2)"
     )
 

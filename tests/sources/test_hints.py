@@ -54,8 +54,11 @@ def test_the_audit_tells_of_a_law_that_is_far_from_the_log(tmp_path: Path) -> No
     path = tmp_path / "log.csv"
     write_messages(without_truth(synthesize("exponential:2", messages=30, seed=1)), path)
 
-    assert not am.audit(path, law="exp:2").notes
-    assert "is far from this log" in am.audit(path, law="exp:2000").notes[-1]
+    def far(law: str) -> list[str]:
+        return [note for note in am.audit(path, law=law).notes if "far from this log" in note]
+
+    assert far("exp:2") == []
+    assert len(far("exp:2000")) == 1
 
 
 def test_a_refusal_suggests_the_unit_that_may_be_meant(tmp_path: Path) -> None:
@@ -67,7 +70,8 @@ def test_a_refusal_suggests_the_unit_that_may_be_meant(tmp_path: Path) -> None:
 
     with pytest.raises(am.InputError, match=r"since 1970; if they are, give unit='ms'$"):
         open_observation(path, law="window:1,3")
-    assert open_observation(path, law="window:1,3", unit="ms").notes == ()
+    told = open_observation(path, law="window:1,3", unit="ms").notes
+    assert not [note for note in told if "1970" in note]
 
 
 def test_a_refusal_suggests_that_the_law_may_be_in_another_unit(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def in_words(time: float, dates: str | None) -> str:
     ('12.5 s', '2027-01-15T08:00:00Z', '1970-01-01T00:00:00.250000')
     """
     if dates is None:
-        return f"{time:.15g} s"
+        return f"{round(float(time), 6):.15g} s"
     moment = str(np.datetime64(round(float(time) * 1e6), "us")).removesuffix(".000000")
     return f"{moment}Z" if dates == "UTC" else moment
 

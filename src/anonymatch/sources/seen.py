@@ -114,12 +114,9 @@ class Seen:
         if self.n_out > self.n_in or (lost is not None and lost > self.n_in - self.n_out):
             return None
         arrivals, departures = self._moments()
-        inside = np.searchsorted(arrivals, departures, side="right") - np.arange(self.n_out)
-        # Each that nobody sent leaves one more inside for those after it: new minima are misfits.
-        fewest = np.minimum(np.minimum.accumulate(inside), 1)
-        misfits = np.flatnonzero(np.diff(fewest, prepend=1))
-        if len(misfits):
-            raise self.no_sender(misfits, cover=len(misfits))
+        unsent = self.unsent(arrivals, departures)
+        if len(unsent):
+            raise self.no_sender(unsent, cover=len(unsent))
         return Passage(
             users=self.users, behaviours=self.behaviours, arrivals=arrivals, departures=departures
         )
@@ -175,6 +172,13 @@ class Seen:
                 " out",
             )
         return needed
+
+    def unsent(self, arrivals: Floats, departures: Floats) -> Integers:
+        """The fewest messages out that nobody inside can have sent, if all others are sent."""
+        inside = np.searchsorted(arrivals, departures, side="right") - np.arange(len(departures))
+        # Each of them leaves one more inside for those after it, so they are the new minima.
+        fewest = np.minimum(np.minimum.accumulate(inside), 1)
+        return np.flatnonzero(np.diff(fewest, prepend=1))
 
     def no_sender(self, outs: Integers, cover: int) -> InputError:
         """That nobody can have sent these messages out, which so much cover would explain."""

@@ -147,8 +147,9 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
         if getattr(conditions, name):
             number = {"loss": "lost", "cover_rate": "cover"}[name]
             raise InputError(
-                f"{name} is for laws without memory, and this is the {law}; give a number instead: "
-                f"{number}"
+                Argument(name),
+                f" is for laws without memory, and this is the {law}; give a number instead: ",
+                Argument(number),
             )
     return _matched(seen, conditions, budget)
 
@@ -166,9 +167,9 @@ def _conditions(
 ) -> tuple[Conditions, list[str]]:
     """What is told of losses, cover and ends, completed by the log's flags; and notes on that."""
     if loss is not None and lost is not None:
-        raise InputError("loss is a probability and lost a number; give one of them")
+        raise _either("loss", "a probability", "lost")
     if cover_rate is not None and cover is not None:
-        raise InputError("cover_rate is a rate and cover a number; give one of them")
+        raise _either("cover_rate", "a rate", "cover")
     log = seen.log
     ends = [
         float(times[at]) for times in (log.arrivals, log.departures) if len(times) for at in (0, -1)
@@ -177,7 +178,8 @@ def _conditions(
     end = last if until is None else real(until, "until", low=-LATEST, high=LATEST)
     if end < last:
         raise InputError(
-            f"until is {end:g} s, but the log goes on to {last:g} s; give that or more"
+            Argument("until"),
+            f" is {log.moment(end)}, but the log goes on to {log.moment(last)}; give that or more",
         )
     told = Conditions(
         loss=None if loss is None else _loss(loss),
@@ -191,10 +193,18 @@ def _conditions(
     return (told, []) if visible else _flagged(seen, told)
 
 
+def _either(rate: str, what: str, number: str) -> InputError:
+    return InputError(
+        Argument(rate), f" is {what} and ", Argument(number), " a number; give one of them"
+    )
+
+
 def _loss(loss: float) -> float:
     share = real(loss, "loss", high=1.0)
     if share == 1.0:
-        raise InputError("loss is 1: then nothing comes out; give a probability below 1")
+        raise InputError(
+            Argument("loss"), " is 1: then nothing comes out; give a probability below 1"
+        )
     return share
 
 
@@ -246,10 +256,12 @@ def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> 
     if edge is None or reach is None:
         return observation
     number = int(np.count_nonzero(edge))
-    note = (
+    note = Message(
         f"{several(number, 'message')} within {reach:.3g} s of an end of the log "
         f"{'is' if number == 1 else 'are'} left out of averages, quantiles and worst lists: what "
-        "came before and after was not seen (whole_log keeps them)"
+        "came before and after was not seen (",
+        Argument("whole_log"),
+        " keeps them)",
     )
     return replace(observation, edge=edge, notes=(*observation.notes, note))
 
@@ -346,21 +358,29 @@ def _check_numbers(seen: Seen, conditions: Conditions) -> None:
     """Refuse numbers that cannot be, and departures that nobody can be if there is no cover."""
     lost, cover = conditions.lost, conditions.cover
     if lost is not None and lost > seen.n_in:
-        raise InputError(f"lost is {lost}, but {several(seen.n_in, 'message')} came in")
+        raise InputError(
+            Argument("lost"), f" is {lost}, but {several(seen.n_in, 'message')} came in"
+        )
     if cover is not None and cover > seen.n_out:
-        raise InputError(f"cover is {cover}, but {several(seen.n_out, 'message')} left")
+        raise InputError(
+            Argument("cover"), f" is {cover}, but {several(seen.n_out, 'message')} left"
+        )
     none = cover == 0 or (cover is None and conditions.cover_rate == 0.0)
-    arrivals, departures = seen.log.arrivals[seen.ins], seen.log.departures[seen.outs]
-    inside = np.searchsorted(arrivals, departures, side="right") - np.arange(seen.n_out)
-    if none and (inside < 1).any():
-        raise seen.no_sender(int(np.flatnonzero(inside < 1)[0]))
+    unsent = seen.unsent(seen.log.arrivals[seen.ins], seen.log.departures[seen.outs])
+    if none and len(unsent):
+        raise seen.no_sender(unsent, cover=len(unsent))
     known = cover if cover is not None else (0 if none else None)
     kept = seen.n_in - (lost or 0)
     if known is not None and seen.n_out - known > kept:
         raise InputError(
             f"{several(seen.n_in, 'message')} came in and {seen.n_out} left: with "
-            f"{lost or 0} lost at least {seen.n_out - kept} of them are cover, not {known}; give "
-            "cover, cover_rate or lost accordingly"
+            f"{lost or 0} lost at least {seen.n_out - kept} of them are cover, not {known}; give ",
+            Argument("cover"),
+            ", ",
+            Argument("cover_rate"),
+            " or ",
+            Argument("lost"),
+            " accordingly",
         )
 
 
