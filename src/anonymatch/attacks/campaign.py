@@ -185,7 +185,8 @@ class _Plan:
         if number > graph.n_users:
             raise InputError(f"{asked}, but the graph has only {several(graph.n_users, 'user')}")
         if number > most:
-            raise InputError(f"{asked}, but only {several(most, 'user')} are named; name more")
+            named = f"{several(most, 'user')} {'is' if most == 1 else 'are'} named"
+            raise InputError(f"{asked}, but only {named}; name more")
         draws = np.random.default_rng(seed or 0)
         sampled = isinstance(truth, str) and truth == "sampled"
         return cls(

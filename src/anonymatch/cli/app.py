@@ -15,7 +15,7 @@ from anonymatch.cli.help import Group
 from anonymatch.cli.options import Options, option, whole
 from anonymatch.errors import InputError
 
-__all__ = ["File", "Out", "app", "load", "parse", "top_option"]
+__all__ = ["File", "Out", "app", "load", "option_names", "parse", "top_option"]
 
 # Both the click that typer carries and the click of older typers call this UsageError.
 _Usage: Any = typer.BadParameter.__bases__[0]
@@ -44,6 +44,13 @@ def top_option(what: str) -> Any:
     """How many lines of a table are shown."""
     text = f"{what} to show; 0 for all (20 unless told)."
     return option("--top", text, metavar="N", parser=whole(0))
+
+
+def option_names() -> set[str]:
+    """Every option of every command."""
+    program: Any = typer.main.get_command(app)
+    every = program.commands.values()
+    return {name for command in every for param in command.params for name in param.opts}
 
 
 def parse(arguments: list[str]) -> Callable[[], int | None] | None:

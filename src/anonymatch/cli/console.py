@@ -68,9 +68,9 @@ def finish(arguments: list[str]) -> int:
     except BudgetError as error:
         return _refuse(_over_budget(error))
     except StoppedError as error:
-        return _refuse(error.message.worded(words.option), STOPPED)
+        return _refuse(error.message.worded(_option), STOPPED)
     except AnonymatchError as error:
-        return _refuse(error.message.worded(words.option))
+        return _refuse(error.message.worded(_option))
     except BrokenPipeError:  # the reader of the pipe has seen enough
         _drop_output()
         return DONE if code is None else code
@@ -128,7 +128,15 @@ def _over_budget(error: BudgetError) -> str:
     named = [piece.name for piece in error.message.pieces if isinstance(piece, Argument)]
     if math.isinf(error.seconds) and "budget" in named:
         return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
-    return error.message.worded(words.option)
+    return error.message.worded(_option)
+
+
+def _option(argument: Argument) -> str:
+    """The option that gives an argument; what no command takes keeps its name."""
+    from anonymatch.cli.app import option_names
+
+    said = words.option(argument)
+    return said if said.partition(" ")[0] in option_names() else str(argument)
 
 
 # ---- what is said

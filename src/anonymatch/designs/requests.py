@@ -22,13 +22,13 @@ def whole(value: object, name: str, least: int = 0) -> int:
     anonymatch.errors.InputError: users must be a whole number, not 2.0
     """
     if isinstance(value, bool) or type(value).__name__ == "bool":
-        raise InputError(f"{name} must be a whole number, not {value!r}")
+        raise InputError(Argument(name), f" must be a whole number, not {value!r}")
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"{name} must be a whole number, not {value!r}") from None
+        raise InputError(Argument(name), f" must be a whole number, not {value!r}") from None
     if number < least:
-        raise InputError(f"{name} must be {least} or more, not {number}")
+        raise InputError(Argument(name), f" must be {least} or more, not {number}")
     return number
 
 
