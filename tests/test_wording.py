@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import pytest
 
 import anonymatch as am
+from anonymatch.cli.words import option
 from anonymatch.effort import in_words
-from anonymatch.wording import quoted, several
+from anonymatch.wording import Argument, Call, Message, as_option, did_you_mean, quoted, several
 
 ONE = am.Graph.from_edges([("ann", "x")])
 NOBODY = am.Graph.from_rows(["00", "11"])
@@ -74,3 +76,38 @@ def test_short_values_are_whole() -> None:
     assert quoted("it's") == repr("it's")
     assert quoted("x" * 58) == repr("x" * 58)
     assert quoted(10**5000) == "a number of thousands of digits"
+
+
+def test_a_message_is_python_s_until_somebody_words_it() -> None:
+    said = Message("give ", Argument("unit", "m s"), " or ", Call("call()", "press"), "; ", "end")
+    again = Message("file: ", said)
+
+    assert again == "file: give unit='m s' or call(); end"
+    assert again.worded(as_option) == "file: give --unit 'm s' or press; end"
+    assert Message("plain text").worded(as_option) == "plain text"
+
+
+def test_errors_keep_what_they_name_when_a_file_is_put_before_them() -> None:
+    error = am.InputError("allow ", Argument("lost", 2)).about("log.csv")
+
+    assert str(error) == "log.csv: allow lost=2"
+    assert error.message.worded(as_option) == "log.csv: allow --lost 2"
+
+
+def test_a_budget_that_would_do_is_named_for_each_interface() -> None:
+    refusal = am.Budget(seconds=1, memory=2**20).refusal("this", 90.4, 2.0**31)
+
+    assert "allow it with budget=Budget(seconds=91, memory=2.2e+09)" in str(refusal)
+    assert refusal.message.worded(option).endswith("allow it with --budget 91 --memory 2")
+    travelled = pickle.loads(pickle.dumps(refusal))
+    assert travelled.message.worded(option) == refusal.message.worded(option)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("Windw", "'window'"), ("exponental", "'exponential'"), ("xyz", ""), ("", ""), (3, "")],
+)
+def test_words_are_suggested_only_where_they_are_near(given: object, expected: str) -> None:
+    said = did_you_mean(given, ["window", "exponential", "erlang"])
+
+    assert said == (f"; did you mean {expected}?" if expected else "")

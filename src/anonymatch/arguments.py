@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.errors import InputError
+from anonymatch.wording import Argument, Piece
 
 __all__ = ["elements", "real", "whole", "wholes"]
 
@@ -34,7 +35,7 @@ def whole(value: object, name: str, *, least: int | None = 0, most: int | None =
             return number
     start = "" if least is None else f" from {least}"
     end = "" if most is None else f" to {most}"
-    raise InputError(f"{name} must be a whole number{start}{end}, not {_shown(value)}")
+    raise InputError(_named(name), f" must be a whole number{start}{end}, not {_shown(value)}")
 
 
 def wholes(values: object, name: str, *, least: int | None = 0) -> npt.NDArray[np.int64]:
@@ -46,7 +47,7 @@ def wholes(values: object, name: str, *, least: int | None = 0) -> npt.NDArray[n
     if array.ndim == 1 and len(array) == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be a list of whole numbers, not {_shown(values)}")
+        raise InputError(_named(name), f" must be a list of whole numbers, not {_shown(values)}")
     if least is not None and int(array.min()) < least:
         raise InputError(f"{name} must be whole numbers from {least}; one is {int(array.min())}")
     if int(array.max()) > np.iinfo(np.int64).max:
@@ -64,7 +65,7 @@ def real(value: object, name: str, *, low: float = 0.0, high: float = math.inf) 
         if low <= number <= high:  # refuses NaN
             return number
     limits = f"of {low:g} or more" if high == math.inf else f"from {low:g} to {high:g}"
-    raise InputError(f"{name} must be a number {limits}, not {_shown(value)}")
+    raise InputError(_named(name), f" must be a number {limits}, not {_shown(value)}")
 
 
 def elements(value: Iterable[_T], what: str) -> Iterator[_T]:
@@ -73,6 +74,11 @@ def elements(value: Iterable[_T], what: str) -> Iterator[_T]:
         return iter(value)
     except TypeError:
         raise InputError(f"{what}, not {_shown(value)}") from None
+
+
+def _named(name: str) -> Piece:
+    """What is wrong: the argument of that name, or whatever else the name says."""
+    return Argument(name) if name.isidentifier() else name
 
 
 def _sequence(values: Any) -> Any:

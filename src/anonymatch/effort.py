@@ -23,6 +23,7 @@ from anonymatch.plain import fingerprint
 from anonymatch.runs import MISSING, Run
 from anonymatch.shared import Remote
 from anonymatch.stopping import Stop, Stopped, heard
+from anonymatch.wording import Argument, Message
 
 __all__ = [
     "CHUNK_SECONDS",
@@ -118,17 +119,37 @@ class Budget:
 
     def refusal(self, what: str, seconds: float, memory: float, instead: str = "") -> BudgetError:
         """The error that names the predicted cost, how to allow it, and what to do instead."""
-        cost = in_words(seconds, memory)
-        if seconds <= self.seconds:
-            allow = f"budget=Budget(memory={rounded_up(memory):g})"
-        elif memory <= self.memory:
-            allow = f"budget={rounded_up(seconds):g}"
-        else:
-            allow = f"budget=Budget(seconds={rounded_up(seconds):g}, memory={rounded_up(memory):g})"
-        text = f"{what} would take {cost}; allow it with {allow}"
-        if instead:
-            text = f"{text}, or {instead}"
+        needed = Allowance(
+            seconds=seconds if seconds > self.seconds else None,
+            memory=memory if memory > self.memory or seconds <= self.seconds else None,
+        )
+        text = Message(
+            f"{what} would take {in_words(seconds, memory)}; allow it with ",
+            Argument("budget", needed),
+            *((", or ", instead) if instead else ()),
+        )
         return BudgetError(text, seconds=seconds, memory=memory)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Allowance:
+    """What a budget would have to allow: seconds, bytes or both; None where it allows enough.
+
+    Examples
+    --------
+    >>> Allowance(seconds=98.2, memory=None), Allowance(seconds=98.2, memory=1234.0)
+    (99, Budget(seconds=99, memory=1300))
+    """
+
+    seconds: float | None
+    memory: float | None
+
+    def __repr__(self) -> str:
+        if self.memory is None and self.seconds is not None:
+            return f"{rounded_up(self.seconds):g}"
+        given = (("seconds", self.seconds), ("memory", self.memory))
+        told = [f"{name}={rounded_up(value):g}" for name, value in given if value is not None]
+        return f"Budget({', '.join(told)})"
 
 
 def rounded_up(value: float) -> float:

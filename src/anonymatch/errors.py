@@ -11,15 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anonymatch.wording import several
+from anonymatch.wording import Message, Piece, several
 
 
 class AnonymatchError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of every error that this package raises on purpose.
+
+    ``message`` is its line, in pieces: text, and the arguments that it names, which interfaces
+    other than Python word as their own.
+    """
+
+    def __init__(self, *pieces: Piece) -> None:
+        self.message = Message(*pieces)
+        super().__init__(self.message)
 
 
 class InputError(AnonymatchError, ValueError):
     """A file, a value or a name is not usable: what is wrong, where, and what to do."""
+
+    def about(self, where: object) -> InputError:
+        """The same, with the file or the place that it is about before it."""
+        return InputError(f"{where}: ", self.message)
 
 
 class NoMatchingError(AnonymatchError, ValueError):
@@ -41,12 +53,12 @@ class NoMatchingError(AnonymatchError, ValueError):
 class BudgetError(AnonymatchError):
     """The work is predicted to cost more than the budget allows; nothing was started."""
 
-    def __init__(self, message: str, *, seconds: float, memory: float) -> None:
+    def __init__(self, *pieces: Piece, seconds: float, memory: float) -> None:
         self.seconds, self.memory = seconds, memory
-        super().__init__(message)
+        super().__init__(*pieces)
 
     def __reduce__(self) -> tuple[Callable[..., BudgetError], tuple[object, ...]]:
-        return _budget_error, (str(self), self.seconds, self.memory)
+        return _budget_error, (self.message, self.seconds, self.memory)
 
 
 class StoppedError(AnonymatchError):

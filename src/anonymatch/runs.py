@@ -25,7 +25,7 @@ from anonymatch.errors import InputError, StoppedError
 from anonymatch.plain import decode, encode, fingerprint
 from anonymatch.shared import code
 from anonymatch.whole_file import as_path, check_place
-from anonymatch.wording import several
+from anonymatch.wording import Call, several
 
 __all__ = ["MISSING", "JobRecord", "Run", "RunRecord", "read_run"]
 
@@ -316,8 +316,9 @@ def _in_use(path: Path) -> InputError:
 
 def _no_run(path: Path) -> InputError:
     return InputError(
-        f"{path}: this is no run of anonymatch, or a damaged one; name one that --resume made, "
-        "or a new file"
+        f"{path}: this is no run of anonymatch, or a damaged one; name one that ",
+        Call("a Run", "--resume"),
+        " made, or a new file",
     )
 
 
@@ -410,7 +411,9 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
     """
     place = as_path(path)
     if not place.exists():
-        raise InputError(f"{place}: there is no such file; --resume makes one")
+        raise InputError(
+            f"{place}: there is no such file; ", Call("a Run", "--resume"), " makes one"
+        )
     if not place.is_file():
         raise InputError(f"{place}: this is no file; give the name of a run")
     with _clear(place, reading=True):

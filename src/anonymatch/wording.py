@@ -1,10 +1,170 @@
-"""Words of messages that depend on a number, and names that are safe to show."""
+"""Words of messages: those that depend on a number or on the interface, and names safe to show.
+
+A message that asks for an argument holds it as an :class:`Argument`, so that whoever shows the
+message words it: ``cover=1`` in Python, ``--cover 1`` on the command line, a field in the studio.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from shlex import quote
+from types import EllipsisType
+from typing import TypeAlias
 
-__all__ = ["listed", "name", "names", "quoted", "several"]
+__all__ = [
+    "Argument",
+    "Call",
+    "Message",
+    "Piece",
+    "as_option",
+    "did_you_mean",
+    "listed",
+    "meant_instead",
+    "name",
+    "names",
+    "quoted",
+    "several",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument that a message names; as text, in the words of Python.
+
+    Attributes
+    ----------
+    name : str
+        The keyword.
+    value : object
+        What to give; ``...`` if that is the caller's to know, None if the argument is only named.
+
+    Examples
+    --------
+    >>> str(Argument("cover", 1)), str(Argument("original", ...)), str(Argument("cover"))
+    ('cover=1', 'original=', 'cover')
+    """
+
+    name: str
+    value: object = None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return self.name
+        return f"{self.name}={'' if isinstance(self.value, EllipsisType) else repr(self.value)}"
+
+
+def as_option(argument: Argument) -> str:
+    """An argument as the option of the command line that gives it.
+
+    Examples
+    --------
+    >>> as_option(Argument("cover", 1)), as_option(Argument("out", ...))
+    ('--cover 1', '--departures')
+    """
+    option = _OPTIONS.get(argument.name, f"--{argument.name.replace('_', '-')}")
+    if argument.value is None or isinstance(argument.value, EllipsisType):
+        return option
+    return f"{option} {quote(str(argument.value))}"
+
+
+_OPTIONS = {"out": "--departures"}  # those that are not called as their keyword
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a message advises who writes Python to call, and what it advises everybody else.
+
+    Examples
+    --------
+    >>> said = Message("too many edges; ", Call("write() it", "save it"), " as .csv")
+    >>> said, said.worded(str)
+    ('too many edges; write() it as .csv', 'too many edges; save it as .csv')
+    """
+
+    python: str
+    otherwise: str
+
+    def __str__(self) -> str:
+        return self.python
+
+
+Piece: TypeAlias = str | Argument | Call
+"""What messages are made of."""
+
+
+class Message(str):
+    """A text that knows where it names arguments; as it stands, in the words of Python.
+
+    Examples
+    --------
+    >>> said = Message("allow for losses (", Argument("lost", 2), ")")
+    >>> said
+    'allow for losses (lost=2)'
+    >>> said.worded(lambda argument: f"--{argument.name} {argument.value}")
+    'allow for losses (--lost 2)'
+    """
+
+    __slots__ = ("pieces",)
+    pieces: tuple[Piece, ...]
+
+    def __new__(cls, *pieces: Piece) -> Message:
+        flat: list[Piece] = []
+        for piece in pieces:
+            flat += piece.pieces if isinstance(piece, Message) else (piece,)
+        self = super().__new__(cls, "".join(map(str, flat)))
+        self.pieces = tuple(flat)
+        return self
+
+    def worded(self, say: Callable[[Argument], str]) -> str:
+        """The text outside Python, with every argument as ``say`` words it."""
+        return "".join(_worded(piece, say) for piece in self.pieces)
+
+    def __reduce__(self) -> tuple[type[Message], tuple[Piece, ...]]:
+        return type(self), self.pieces
+
+
+def _worded(piece: Piece, say: Callable[[Argument], str]) -> str:
+    if isinstance(piece, Argument):
+        return say(piece)
+    return piece.otherwise if isinstance(piece, Call) else piece
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """The known words that look like the given one, as the end of an error; else nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("exponentail", ["exponential", "window"])
+    "; did you mean 'exponential'?"
+    >>> did_you_mean("x", ["exponential", "window"])
+    ''
+    """
+    by_fold = {word.casefold(): word for word in known}
+    near = get_close_matches(str(given).strip().casefold(), by_fold, n=2, cutoff=_ALIKE)
+    if not near:
+        return ""
+    return f"; did you mean {' or '.join(repr(by_fold[word]) for word in near)}?"
+
+
+def meant_instead(wanted: Iterable[str], there: Sequence[str]) -> str:
+    """A column or key that may be meant by a wanted one that is not there, as the end of an error.
+
+    Examples
+    --------
+    >>> meant_instead(["time"], ["tmie", "user"]), meant_instead(["time"], ["user"])
+    ("; is it 'tmie'? then rename that", '')
+    """
+    by_fold = {str(name).strip().casefold(): name for name in reversed(there)}
+    for name in wanted:
+        near = get_close_matches(name.casefold(), by_fold, n=1, cutoff=_ALIKE)
+        if near:
+            return f"; is it {quoted(by_fold[near[0]])}? then rename that"
+    return ""
+
+
+_ALIKE = 0.7  # of difflib: two letters of six may be wrong or swapped, hardly more
 
 
 def several(number: int, noun: str, plural: str | None = None) -> str:

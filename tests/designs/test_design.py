@@ -184,12 +184,18 @@ def test_the_default_exposes_nobody_where_that_is_possible() -> None:
         (lambda: design(4.0, 8), "users must be a whole number, not 4.0"),  # type: ignore[arg-type]
         (lambda: design(4, "8"), "edges must be a whole number, not '8'"),  # type: ignore[arg-type]
         (lambda: design(True, 1), "users must be a whole number, not True"),
-        (lambda: design(4, 8, method="bset"), "method must be 'best' or 'paper', not 'bset'"),
+        (
+            lambda: design(4, 8, method="bset"),
+            "method must be 'best' or 'paper', not 'bset'; did you mean 'best'?",
+        ),
         (
             lambda: design(4, 8, objective="fame"),
             "objective must be 'matchings' or 'after_attack', not 'fame'",
         ),
-        (lambda: design(4, 8, min_part=5), "min_part 5 is more than there are users (4)"),
+        (
+            lambda: design(4, 8, min_part=5),
+            "min_part is 5, more than there are users (4); lower it",
+        ),
         (lambda: design(4, 8, min_part=0), "min_part must be 1 or more, not 0"),
         (lambda: design(4, 8, min_part=2.5), "min_part must be a whole number, not 2.5"),  # type: ignore[arg-type]
         (

@@ -57,7 +57,9 @@ def test_text_names_a_law(text: str, law: Law, mean: float | None, longest: floa
     ("text", "expected"),
     [
         ("", "no law ''; known are window:1,5"),
-        ("uniform:1,5", "no law 'uniform:1,5'; known are"),
+        ("normal:1,5", "no law 'normal:1,5'; known are"),
+        ("exponentail:5", "did you mean 'exponential'?"),
+        ("poison:5", "did you mean 'poisson'?"),
         ("window", "law 'window': window needs 2 numbers, low,high"),
         ("window:1", "window needs 2 numbers, low,high"),
         ("window:1,2,3", "window needs 2 numbers"),
@@ -127,3 +129,20 @@ def test_free_law_speaks_for_itself() -> None:
     assert (str(law), law.mean_delay, law.longest_delay) == ("growing, up to 3 s", 2.0, 3.0)
     with pytest.raises(InputError, match="function must take an array"):
         Free(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        ("poisson:2", Exponential(2)),
+        ("exp:2", Exponential(2)),
+        ("SG:2", Exponential(2)),
+        ("stop-and-go:2", Exponential(2)),
+        ("loopix:3,0.5", Erlang(3, 0.5)),
+        ("gamma:3,0.5", Erlang(3, 0.5)),
+        ("uniform:1,5", Window(1, 5)),
+        ("batch:10", Threshold(10)),
+    ],
+)
+def test_laws_are_known_by_other_words_of_the_field(text: str, law: object) -> None:
+    assert parse_law(text) == law

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from anonymatch.errors import InputError
 from anonymatch.sources.message_files import read_messages, write_messages
-from anonymatch.sources.messages import Messages
+from anonymatch.sources.messages import Messages, in_words
 from anonymatch.sources.synthetic import synthesize
 
 HEAD = "time,direction,user,behaviour\n"
@@ -379,3 +379,110 @@ def test_lists_in_json_lines_are_named(tmp_path: Path) -> None:
     row = '{"time": 0, "direction": ["in"], "name": "a"}\n'
     with pytest.raises(InputError, match="column 'direction' holds List"):
         read_messages(put(tmp_path / "log.jsonl", row))
+
+
+# ---- date-times, units and directions as people write them
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("zone", ["", "Z"])
+def test_date_times_come_back_as_date_times(tmp_path: Path, suffix: str, zone: str) -> None:
+    rows = (
+        f"2026-11-02T09:00:00{zone},in,ann,\n"
+        f"2026-11-02T09:00:00.250001{zone},in,bob,\n"
+        f"2026-11-02T09:00:03{zone},out,,x\n"
+    )
+    log = read_messages(put(tmp_path / "log.csv", HEAD + rows))
+    path = tmp_path / f"again.{suffix}"
+    write_messages(log, path)
+    again = read_messages(path)
+
+    assert same(log, again)
+    assert again.dates == log.dates == ("UTC" if zone else "local")
+    assert repr(again).endswith(f"2026-11-02T09:00:00{zone} to 2026-11-02T09:00:03{zone})")
+    if suffix in ("csv", "tsv", "jsonl"):
+        assert f"2026-11-02T09:00:00.250001{zone}" in path.read_text()
+
+
+@given(st.integers(0, 4 * 10**15))
+def test_date_times_are_shown_to_the_microsecond(micros: int) -> None:
+    shown = in_words(micros / 1e6, "UTC")
+
+    # Seconds since 1970 in float64 are good to a quarter of a microsecond.
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+    assert datetime.fromisoformat(shown) == moment
+
+
+def test_several_time_zones_are_converted_and_told(tmp_path: Path) -> None:
+    rows = (
+        "2025-11-16T18:00:00Z,in,ann,\n2025-11-16T20:00:01+02:00,in,bob,\n"
+        "2025-11-16T13:00:02-0500,out,,x\n2025-11-16T18:00:03+00:00,out,,y\n"
+    )
+    log = read_messages(put(tmp_path / "log.csv", HEAD + rows))
+
+    assert (log.departures - log.arrivals).tolist() == [2.0, 2.0]
+    assert log.arrivals[1] - log.arrivals[0] == 1.0
+    assert [note for note in log.notes if "converted to UTC" in note]
+
+
+def test_one_time_zone_needs_no_note(tmp_path: Path) -> None:
+    rows = "2025-11-16T18:00:00Z,in,ann,\n2025-11-16T18:00:03+00:00,out,,y\n"
+
+    assert read_messages(put(tmp_path / "log.csv", HEAD + rows)).notes == ()
+
+
+@pytest.mark.parametrize(("unit", "many"), [("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+def test_times_that_look_like_a_smaller_unit_since_1970_are_told(
+    tmp_path: Path, unit: str, many: int
+) -> None:
+    begin = 1_800_000_000 * many
+    path = put(tmp_path / "log.csv", f"{HEAD}{begin},in,ann,\n{begin + 2 * many},out,,x\n")
+    noted = read_messages(path).notes
+
+    assert len(noted) == 1
+    assert f"if they are, give unit='{unit}'" in noted[0]
+    assert read_messages(path, unit=unit).notes == ()
+
+
+@pytest.mark.parametrize("begin", [0, 1_800_000_000, 10**7])
+def test_times_in_seconds_need_no_hint_at_units(tmp_path: Path, begin: int) -> None:
+    path = put(tmp_path / "log.csv", f"{HEAD}{begin},in,ann,\n{begin + 2},out,,x\n")
+
+    assert read_messages(path).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("inward", "outward"),
+    [("send", "recv"), ("Sent", "Received"), ("arrival", "departure"), ("ingress", "egress")],
+)
+def test_directions_are_known_by_many_words(tmp_path: Path, inward: str, outward: str) -> None:
+    log = read_messages(put(tmp_path / "log.csv", f"{HEAD}0,{inward},ann,\n1,{outward},,x\n"))
+
+    assert (log.senders, log.receivers, log.notes) == (("ann",), ("x",), ())
+
+
+def test_tx_and_rx_are_what_users_do_which_is_told(tmp_path: Path) -> None:
+    log = read_messages(put(tmp_path / "log.csv", f"{HEAD}0,tx,ann,\n1,rx,,x\n"))
+
+    assert (log.senders, log.receivers) == (("ann",), ("x",))
+    assert log.notes[0].endswith("direction tx as in, rx as out: what users do, not the mix")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tiem,direction,user,behaviour\n0,in,a,\n", "is it 'tiem'? then rename that"),
+        ("time,directoin,user,behaviour\n0,in,a,\n", "is it 'directoin'? then rename that"),
+        ("time,direction,usr,behavior\n0,in,a,\n", "is it 'usr'? then rename that"),
+        ("time,direction,user,behaviour\n0,recieved,a,\n", "did you mean 'received'"),
+        (
+            "time,direction,user,behaviour\n0,ann,a,\n0,bob,a,\n",
+            "write in or out (2 rows have none of these)",
+        ),
+    ],
+)
+def test_what_is_nearly_right_is_suggested(tmp_path: Path, text: str, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_messages(put(tmp_path / "log.csv", text))
+
+    assert expected in str(caught.value)

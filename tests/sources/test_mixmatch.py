@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import lgamma
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anonymatch as am
-from anonymatch.sources.mixmatch import FLOW_PAIR, read_flow_pairs
+from anonymatch.sources.laws import Erlang
+from anonymatch.sources.mixmatch import FLOW_PAIR, _of_law, read_flow_pairs
 
 MS = 10**6
 Times = tuple[list[int], list[int]]  # milliseconds: sent, received
@@ -192,3 +194,79 @@ def test_flows_without_end_are_refused(tmp_path: Path) -> None:
         read_flow_pairs(tmp_path)
     with pytest.raises(am.InputError, match="longest_delay must be"):
         read_flow_pairs(tmp_path, longest_delay=0)
+
+
+# ---- recordings apart in time, and laws
+
+HOUR = 3_600_000  # milliseconds
+
+
+def exchange(begin: int) -> tuple[Times, Times]:
+    """One packet each way, 400 ms apart."""
+    return ([begin], [begin + 900]), ([begin + 500], [begin + 400])
+
+
+def test_recordings_that_do_not_overlap_are_told(tmp_path: Path) -> None:
+    seen = read_flow_pairs(save(tmp_path, [exchange(number * HOUR) for number in range(3)]))
+
+    assert len(seen.notes) == 1
+    assert seen.notes[0].startswith("No two of the 3 recordings overlap in time")
+    assert seen.notes[0].endswith("align='start'.")
+
+
+def test_some_recordings_that_overlap_no_other_are_told(tmp_path: Path) -> None:
+    seen = read_flow_pairs(save(tmp_path, [exchange(0), exchange(10), exchange(HOUR)]))
+
+    assert seen.notes[0].startswith("1 of 3 recordings overlaps no other in time")
+
+
+def test_recordings_that_overlap_need_no_note(tmp_path: Path) -> None:
+    assert read_flow_pairs(save(tmp_path, [exchange(0), exchange(10)])).notes == ()
+
+
+def test_aligned_recordings_are_those_that_began_together(tmp_path: Path) -> None:
+    draw = np.random.default_rng(2)
+    gaps = [sorted(draw.integers(0, 300, 3).tolist()) for _ in range(6)]
+    flows = [(([0, a], [a + b + 400]), ([b + 200], [c + 100])) for a, b, c in gaps]
+
+    def moved(pair: tuple[Times, Times], by: int) -> tuple[Times, Times]:
+        one, two = (([t + by for t in s], [t + by for t in r]) for s, r in pair)
+        return one, two
+
+    apart = save(tmp_path / "apart", [moved(pair, k * HOUR) for k, pair in enumerate(flows)])
+    together = save(tmp_path / "together", flows)
+    found = read_flow_pairs(apart, align="start")
+    expected = read_flow_pairs(together)
+
+    assert found.graph is not None
+    assert expected.graph is not None
+    assert found.graph.rows().tolist() == expected.graph.rows().tolist()
+    assert found.graph.indices.tolist() == expected.graph.indices.tolist()
+    assert found.graph.n_edges > 6
+    assert found.mean_delay == pytest.approx(expected.mean_delay)
+    assert found.notes[-1] == "The 6 recordings were shifted in time to begin together."
+
+
+@pytest.mark.parametrize(
+    ("law", "longest"),
+    [
+        ("window:0,3", 3.0),
+        ("timed:1.5", 1.5),
+        ("exponential:0.1", 0.1 * 9 * np.log(10)),
+        ("erlang:1,0.1", 0.1 * 9 * np.log(10)),
+    ],
+)
+def test_flow_pairs_take_the_longest_delay_of_a_law(
+    tmp_path: Path, law: str, longest: float
+) -> None:
+    seen = read_flow_pairs(save(tmp_path, [exchange(0)]), law=law)
+
+    assert seen.longest_delay == pytest.approx(longest)
+
+
+@pytest.mark.parametrize("hops", [2, 3, 10, 200])
+def test_hardly_a_packet_takes_longer_than_the_longest_delay_of_an_erlang_law(hops: int) -> None:
+    longest = _of_law(Erlang(hops, 0.05)) / 0.05
+    terms = [k * np.log(longest) - longest - lgamma(k + 1) for k in range(hops)]
+
+    assert np.logaddexp.reduce(terms) == pytest.approx(np.log(1e-9), abs=1e-6)

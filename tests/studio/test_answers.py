@@ -13,10 +13,13 @@ import anonymatch as am
 from anonymatch.counting.reference import matchings
 from anonymatch.errors import InputError
 from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
+from anonymatch.studio.asked import Asked
 from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.designs import contenders, edges_for
-from anonymatch.studio.inquiries import Audits, Inquiry, why
+from anonymatch.studio.inquiries import FIELDS, Audits, Inquiry, as_field, why
 from anonymatch.studio.systems import SYSTEMS, timed_bits_per_message
+from anonymatch.studio.uploads import Store
+from anonymatch.wording import Argument
 
 
 @pytest.mark.parametrize(("users", "edges"), [(2, 3), (4, 8), (6, 17), (7, 25), (5, 25)])
@@ -197,3 +200,31 @@ def test_the_command_line_of_an_audit_is_quoted() -> None:
     inquiry = Inquiry(name="a b;rm.csv", path=EXAMPLE, law="window:1,5", budget=5.0)
 
     assert inquiry.command() == "anonymatch audit 'a b;rm.csv' --law window:1,5 --budget 5"
+
+
+def test_errors_speak_of_the_fields_of_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "upload-1.csv"
+    path.write_text("time,direction,name\n0,in,ann\n9,out,x\n")
+    audits = Audits()
+
+    def problem_of(law: str) -> str:
+        with pytest.raises(am.InputError) as caught:
+            audits.find(Inquiry(name="log.csv", path=path, law=law), lambda *_: None)
+        return str(caught.value)
+
+    assert "give 'How messages are delayed', one of window:1,5" in problem_of("")
+    assert "(--cover 1 on the command line)" in problem_of("window:0,1")
+
+
+def test_every_field_that_an_error_may_name_is_told_by_its_label() -> None:
+    for name, label in FIELDS.items():
+        assert as_field(Argument(name)) == repr(label)
+        assert as_field(Argument(name, ...)) == repr(label)
+
+
+def test_the_address_takes_laws_by_other_words() -> None:
+    store = Store()
+    asked = Asked.of({"example": "mix_log.csv", "law": "poisson:3"}, store, "")
+    store.close()
+
+    assert (asked.law, asked.numbers) == ("exponential", "3")

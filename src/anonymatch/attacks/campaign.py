@@ -27,7 +27,7 @@ from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import witness
-from anonymatch.wording import several
+from anonymatch.wording import Argument, Call, Message, did_you_mean, several
 
 __all__ = ["attack"]
 
@@ -170,7 +170,13 @@ class _Plan:
     ) -> _Plan:
         seed = None if seed is None else whole(seed, "seed")
         if samples is not None and truth is not None:
-            raise InputError("samples is for expectations; leave out truth or samples")
+            raise InputError(
+                Argument("samples"),
+                " is for expectations; leave out ",
+                Argument("truth"),
+                " or ",
+                Argument("samples"),
+            )
         samples = None if samples is None else whole(samples, "samples", least=2)
         name, choose, most = _strategy(graph, strategy)
         default = most if name == "fixed" else 1
@@ -179,7 +185,8 @@ class _Plan:
         if number > graph.n_users:
             raise InputError(f"{asked}, but the graph has only {several(graph.n_users, 'user')}")
         if number > most:
-            raise InputError(f"{asked}, but strategy names only {several(most, 'user')}")
+            named = f"{several(most, 'user')} {'is' if most == 1 else 'are'} named"
+            raise InputError(f"{asked}, but only {named}; name more")
         draws = np.random.default_rng(seed or 0)
         sampled = isinstance(truth, str) and truth == "sampled"
         return cls(
@@ -199,8 +206,10 @@ def _strategy(graph: Graph, strategy: str | Sequence[Hashable]) -> tuple[str, Ch
     if isinstance(strategy, str):
         if strategy not in STRATEGIES:
             raise InputError(
-                f"strategy must be one of {', '.join(STRATEGIES)}, or a list of users; "
-                f"not {strategy!r}"
+                Argument("strategy"),
+                f" must be one of {', '.join(STRATEGIES)}",
+                Call(", or a list of users", ""),
+                f"; not {strategy!r}{did_you_mean(strategy, STRATEGIES)}",
             )
         return strategy, STRATEGIES[strategy], graph.n_users
     try:
@@ -211,7 +220,7 @@ def _strategy(graph: Graph, strategy: str | Sequence[Hashable]) -> tuple[str, Ch
         raise InputError("strategy names no user; give at least one")
     if len(set(order)) < len(order):
         twice = next(user for k, user in enumerate(strategy) if order[k] in order[:k])
-        raise InputError(f"strategy names user {twice!r} twice; a user is exposed once")
+        raise InputError(f"user {twice!r} is named twice; a user is exposed once")
     return "fixed", fixed(order), len(order)
 
 
@@ -289,9 +298,9 @@ class _Campaign:
         if plan.samples is None:
             seconds += seconds + self._cost(1)
         affordable = int(left / each * (1 - _ROUNDING))
-        fewer = f"take fewer truths with samples={affordable}" if affordable > 1 else ""
+        fewer = Message("take fewer truths with ", Argument("samples", affordable))
         what = f"{several(plan.steps, 'step')} along each of {several(samples, 'sampled truth')}"
-        return self.field.shapes.refusal(what, seconds, fewer)
+        return self.field.shapes.refusal(what, seconds, fewer if affordable > 1 else "")
 
     def _most_branches(self) -> int:
         """Outcomes that may be followed: half of the budget, if each costs as the dearest."""

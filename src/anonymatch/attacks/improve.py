@@ -24,6 +24,7 @@ from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import BlockView, block_table, witness
+from anonymatch.wording import Call
 
 __all__ = ["improve"]
 
@@ -163,7 +164,8 @@ class _Round:
         if graph.n_users * graph.n_behaviours > _RECTANGULAR:
             raise BudgetError(
                 f"comparing all {graph.n_users} x {graph.n_behaviours} pairs is too much where "
-                "behaviours are spare; take one block: improve(blocks(graph)[0].graph())",
+                "behaviours are spare; take ",
+                Call("one block: improve(blocks(graph)[0].graph())", "a part of the users"),
                 seconds=math.inf,
                 memory=math.inf,
             )

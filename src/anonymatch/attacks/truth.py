@@ -10,6 +10,7 @@ import numpy as np
 from anonymatch.attacks.position import Position
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
+from anonymatch.wording import Argument
 
 __all__ = ["Drawn", "Given", "Truth"]
 
@@ -79,7 +80,10 @@ def _from_names(graph: Graph, truth: Mapping[Any, Any]) -> list[int]:
         found[graph.user_index(user)] = graph.behaviour_index(behaviour)
     if len(found) < graph.n_users:
         missing = next(graph.users[i] for i in range(graph.n_users) if i not in found)
-        raise InputError(f"truth says nothing about user {missing!r}; it must be a whole matching")
+        raise InputError(
+            Argument("truth"),
+            f" says nothing about user {missing!r}; it must be a whole matching",
+        )
     return [found[i] for i in range(graph.n_users)]
 
 
@@ -91,10 +95,13 @@ def _checked(graph: Graph, behaviours: list[int]) -> list[int]:
         row = graph.indices[graph.indptr[i] : graph.indptr[i + 1]]
         place = int(np.searchsorted(row, j))
         if place == len(row) or row[place] != j:
-            raise InputError(f"truth: user {user!r} cannot have done {behaviour!r}: no such edge")
+            raise InputError(
+                Argument("truth"), f": user {user!r} cannot have done {behaviour!r}: no such edge"
+            )
         if j in owner:
             raise InputError(
-                f"truth is not a matching: users {owner[j]!r} and {user!r} both did {behaviour!r}"
+                Argument("truth"),
+                f" is not a matching: users {owner[j]!r} and {user!r} both did {behaviour!r}",
             )
         owner[j] = user
     return behaviours

@@ -10,6 +10,7 @@ from anonymatch.audits.receivers import fewest_receivers, smallest
 from anonymatch.audits.result import Audit
 from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
+from anonymatch.wording import did_you_mean
 
 __all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "parse_gates"]
 
@@ -129,7 +130,8 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
             value = math.nan
         if name not in known or not equals or not 0 <= value < math.inf:
             several = ", ".join(f"{each}=NUMBER" for each in known)
-            raise InputError(f"threshold {text!r} is not understood; known are {several}")
+            near = did_you_mean(name, known) if name not in known else ""
+            raise InputError(f"threshold {text!r} is not understood; known are {several}{near}")
         found[name] = _checked(name, value)
     return found
 
@@ -145,7 +147,10 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
     """
     unknown = [name for name in thresholds if name not in GATES]
     if unknown:
-        raise InputError(f"there is no threshold {unknown[0]!r}; known are {', '.join(GATES)}")
+        near = did_you_mean(unknown[0], GATES)
+        raise InputError(
+            f"there is no threshold {unknown[0]!r}; known are {', '.join(GATES)}{near}"
+        )
     one = audit.observation.nouns.user
     return tuple(
         Gate(

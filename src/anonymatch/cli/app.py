@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ from anonymatch.cli.help import Group
 from anonymatch.cli.options import Options, option, whole
 from anonymatch.errors import InputError
 
-__all__ = ["File", "Out", "app", "load", "parse", "top_option"]
+__all__ = ["File", "Out", "app", "load", "option_names", "parse", "top_option"]
 
 # Both the click that typer carries and the click of older typers call this UsageError.
 _Usage: Any = typer.BadParameter.__bases__[0]
@@ -45,6 +46,13 @@ def top_option(what: str) -> Any:
     return option("--top", text, metavar="N", parser=whole(0))
 
 
+def option_names() -> set[str]:
+    """Every option of every command."""
+    program: Any = typer.main.get_command(app)
+    every = program.commands.values()
+    return {name for command in every for param in command.params for name in param.opts}
+
+
 def parse(arguments: list[str]) -> Callable[[], int | None] | None:
     """The work that the arguments ask for; None if the answer was given (help, version)."""
     from anonymatch.cli import commands  # noqa: F401  (each registers itself with the program)
@@ -55,13 +63,20 @@ def parse(arguments: list[str]) -> Callable[[], int | None] | None:
     except _Usage as error:
         names = [name for name in arguments[:1] if name in program.commands]  # type: ignore[attr-defined]
         where = " ".join(("anonymatch", *names))
-        text = error.format_message().strip().rstrip(".?")
-        raise InputError(f"{text[:1].lower()}{text[1:]}; see '{where} --help'") from None
+        text = _suggested(error.format_message().strip().rstrip("."))
+        see = " See" if text.endswith("?") else "; see"
+        raise InputError(f"{text[:1].lower()}{text[1:]}{see} '{where} --help'") from None
     except typer.Abort:
         raise KeyboardInterrupt from None
     if work == INTERRUPTED:  # newer typers return the code of Ctrl-C
         raise KeyboardInterrupt
     return work if callable(work) else None
+
+
+def _suggested(text: str) -> str:
+    """What typer says, with its suggestions worded as everywhere else."""
+    text = re.sub(r" \(Possible options?: (.*)\)$", r"; did you mean \1?", text)
+    return re.sub(r"[.,;]? Did you mean (?:one of: )?(.*?)\??$", r"; did you mean \1?", text)
 
 
 @app.callback(invoke_without_command=True)

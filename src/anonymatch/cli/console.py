@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import math
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -21,8 +20,9 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from anonymatch.cli import words
-from anonymatch.effort import Progress, Stop, in_words, rounded_up
+from anonymatch.effort import Progress, Stop
 from anonymatch.errors import AnonymatchError, BudgetError, StoppedError
+from anonymatch.wording import Argument
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -68,9 +68,9 @@ def finish(arguments: list[str]) -> int:
     except BudgetError as error:
         return _refuse(_over_budget(error))
     except StoppedError as error:
-        return _refuse(str(error), STOPPED)
+        return _refuse(error.message.worded(_option), STOPPED)
     except AnonymatchError as error:
-        return _refuse(str(error))
+        return _refuse(error.message.worded(_option))
     except BrokenPipeError:  # the reader of the pipe has seen enough
         _drop_output()
         return DONE if code is None else code
@@ -124,21 +124,19 @@ def _leave() -> NoReturn:
 
 
 def _over_budget(error: BudgetError) -> str:
-    """The refusal in the words of the command line."""
-    what, priced, advice = str(error).partition(" would take ")
-    if not priced:
-        return what
-    if math.isinf(error.seconds):
+    """The refusal; where no budget is enough, it says where to look instead."""
+    named = [piece.name for piece in error.message.pieces if isinstance(piece, Argument)]
+    if math.isinf(error.seconds) and "budget" in named:
         return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
-    allow = []
-    if "seconds" in advice or "memory=" not in advice:
-        allow.append(f"--budget {math.ceil(error.seconds)}")
-    if "memory=" in advice:
-        allow.append(f"--memory {rounded_up(error.memory / 2**30):g}")
-    cost = in_words(error.seconds, error.memory)
-    _, either, instead = advice.partition(", or ")
-    instead = re.sub(r"\b([a-z]+)=", r"--\1 ", instead)
-    return f"{what} would take {cost}; allow it with {' '.join(allow)}{either}{instead}"
+    return error.message.worded(_option)
+
+
+def _option(argument: Argument) -> str:
+    """The option that gives an argument; what no command takes keeps its name."""
+    from anonymatch.cli.app import option_names
+
+    said = words.option(argument)
+    return said if said.partition(" ")[0] in option_names() else str(argument)
 
 
 # ---- what is said

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
-from anonymatch.cli.options import Options, option, size, whole
+from anonymatch.cli.options import Options, above_zero, option, size, whole
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.sources.door import SOURCES, open_observation
 from anonymatch.sources.observation import Observation
 from anonymatch.sources.timing import passage_graph
+from anonymatch.wording import Message
 
 __all__ = ["OneWay", "Way", "graph_of", "making", "observe"]
 
@@ -23,8 +25,8 @@ Law = Annotated[
     list[str] | None,
     option(
         "--law",
-        "How messages are delayed: window:MIN,MAX exponential:MEAN erlang:HOPS,MEAN "
-        "threshold:N timed:SECONDS pool:N,KEPT.",
+        "How messages are delayed, in seconds: window:MIN,MAX exponential:MEAN (poisson, sg) "
+        "erlang:HOPS,MEAN (loopix) threshold:N timed:SECONDS pool:N,KEPT.",
         metavar="LAW",
     ),
 ]
@@ -88,6 +90,42 @@ Original = Annotated[
 ]
 
 
+LongestDelay = Annotated[
+    float | None,
+    option(
+        "--longest-delay",
+        "Of flow pairs: seconds that no packet takes longer (2 unless told).",
+        metavar="SECONDS",
+        parser=above_zero("delay"),
+    ),
+]
+Strays = Annotated[
+    int | None,
+    option(
+        "--strays",
+        "Of flow pairs: packets that a pair may receive though neither sent them.",
+        metavar="N",
+        parser=whole(0),
+    ),
+]
+Align = Annotated[
+    str | None,
+    option(
+        "--align",
+        "Of flow pairs: start shifts each recording so that all begin together.",
+        metavar="WHERE",
+    ),
+]
+Identifiers = Annotated[
+    list[str] | None,
+    option(
+        "--identifiers",
+        "Of a released table: a column that an attacker knows; may be repeated.",
+        metavar="COLUMN",
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Way:
     """Options that say how files are to be understood."""
@@ -104,6 +142,9 @@ class Way:
     cover_in_pool: CoverInPool = False
     cover_visible: CoverVisible = False
     whole_log: WholeLog = False
+    longest_delay: LongestDelay = None
+    strays: Strays = None
+    align: Align = None
 
     def law_of(self, k: int) -> str | None:
         """The law of the k-th file: one for all of them, or one for each."""
@@ -124,6 +165,9 @@ class Way:
             "cover_in_pool": self.cover_in_pool,
             "cover_visible": self.cover_visible,
             "whole_log": self.whole_log,
+            "longest_delay": self.longest_delay,
+            "strays": self.strays,
+            "align": self.align,
         }
 
     def check(self, files: int) -> None:
@@ -138,9 +182,14 @@ class OneWay(Way):
 
     departures: Departures = None
     original: Original = None
+    identifiers: Identifiers = None
 
     def keywords(self, k: int = 0) -> dict[str, Any]:
-        return super().keywords(k) | {"out": self.departures, "original": self.original}
+        return super().keywords(k) | {
+            "out": self.departures,
+            "original": self.original,
+            "identifiers": self.identifiers or None,
+        }
 
 
 def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
@@ -148,7 +197,8 @@ def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
     options.limit_readers()
     keywords = way.keywords(k) | {"budget": making(options)}
     with notes():
-        return watch(f"reading {path.name}", lambda _: open_observation(path, **keywords))
+        seen = watch(f"reading {path.name}", lambda _: open_observation(path, **keywords))
+    return replace(seen, notes=tuple(Message(note).worded(words.option) for note in seen.notes))
 
 
 def making(options: Options) -> Budget:

@@ -27,7 +27,7 @@ from anonymatch.effort import Budget, Progress, usable_cores
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.runs import Run
-from anonymatch.wording import several
+from anonymatch.wording import did_you_mean, several
 
 __all__ = ["Options", "above_zero", "amount", "command", "option", "size", "whole"]
 
@@ -161,7 +161,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             known = ", ".join(METHODS)
-            raise InputError(f"--method {self.method}: there is no such method; use {known}")
+            near = did_you_mean(self.method, METHODS)
+            raise InputError(f"--method {self.method}: there is no such method; use {known}{near}")
         if self.cluster is not None and self.threads is not None:
             raise InputError("--threads: a cluster has workers of its own; leave it out")
 

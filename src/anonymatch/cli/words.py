@@ -6,7 +6,8 @@ import decimal
 import math
 from fractions import Fraction
 
-from anonymatch.wording import name, names
+from anonymatch.effort import Allowance, rounded_up
+from anonymatch.wording import Argument, as_option, name, names
 
 __all__ = [
     "all_digits",
@@ -15,6 +16,7 @@ __all__ = [
     "name",
     "names",
     "number",
+    "option",
     "plural",
     "power",
     "share",
@@ -24,6 +26,28 @@ _SHORT = 21  # digits that are still read as a number
 _ROUNDING = 1e-12  # of shares that are computed from logs
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 _PIECE_BITS = 4096  # below it Python's own conversion is fast, and within its limit on digits
+
+
+def option(argument: Argument) -> str:
+    """An argument that a message names, as the option that gives it.
+
+    Examples
+    --------
+    >>> option(Argument("cover", 1))
+    '--cover 1'
+    >>> option(Argument("budget", Allowance(seconds=12.3, memory=2**31)))
+    '--budget 13 --memory 2'
+    """
+    if isinstance(argument.value, Allowance):
+        return _allowance(argument.value)
+    return as_option(argument)
+
+
+def _allowance(needed: Allowance) -> str:
+    """A budget as options: whole seconds, and GiB."""
+    seconds = [] if needed.seconds is None else [f"--budget {math.ceil(needed.seconds)}"]
+    gib = [] if needed.memory is None else [f"--memory {rounded_up(needed.memory / 2**30):g}"]
+    return " ".join(seconds + gib)
 
 
 def plural(amount: int, noun: str, several: str | None = None) -> str:

@@ -25,6 +25,7 @@ from anonymatch.effort import Budget, Progress, check_place
 from anonymatch.errors import InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.structure import witness
+from anonymatch.wording import Argument, did_you_mean
 
 __all__ = ["count", "known_posterior", "posterior"]
 
@@ -222,7 +223,10 @@ def _settings(
     progress: Progress | None,
 ) -> Settings:
     if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}; not {method!r}")
+        near = did_you_mean(method, METHODS)
+        raise InputError(
+            Argument("method"), f" must be one of {', '.join(METHODS)}; not {method!r}{near}"
+        )
     if not (exact is None or isinstance(exact, bool | np.bool_)):
         raise InputError(f"exact must be True, False or None, not {exact!r}")
     for name, value in (("epsilon", epsilon), ("delta", delta)):

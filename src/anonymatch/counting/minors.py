@@ -21,6 +21,7 @@ from anonymatch.counting.solution import Objects
 from anonymatch.effort import Budget, Effort, Progress, check_place
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph, check_graph
+from anonymatch.wording import Call
 
 __all__ = ["gains", "minors"]
 
@@ -60,7 +61,8 @@ def minors(
     if graph.n_users * graph.n_behaviours > _MOST_PAIRS:
         raise InputError(
             f"minors of all {graph.n_users} x {graph.n_behaviours} pairs would fill the memory; "
-            "take one block: blocks(graph)[0].graph()"
+            "take ",
+            Call("one block: blocks(graph)[0].graph()", "a part of the users"),
         )
     settings = {"budget": Budget.of(budget), "executor": executor, "progress": progress}
     parts = [_Part.of(graph, *sides, settings) for sides in _components(graph)]

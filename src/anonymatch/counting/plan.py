@@ -26,7 +26,7 @@ from anonymatch.counting.rank_one import RankOne, rank_one
 from anonymatch.counting.solution import Chances, Objects, Solution
 from anonymatch.effort import CHUNK_SECONDS, Budget, Effort
 from anonymatch.errors import InputError
-from anonymatch.wording import several
+from anonymatch.wording import Argument, several
 
 __all__ = ["METHODS", "Option", "choose"]
 
@@ -79,8 +79,8 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
         if option is None:
             users, edges = several(block.n_users, "user"), several(block.n_edges, "edge")
             raise InputError(
-                f"method {method!r} does not apply to a block of {users} and {edges}; "
-                "'auto' takes one that does"
+                Argument("method", method),
+                f" does not apply to a block of {users} and {edges}; 'auto' takes one that does",
             )
         return option
     recognised = _recognised(block)

@@ -21,6 +21,7 @@ from anonymatch.designs.requests import one_of, users_and_edges, whole
 from anonymatch.designs.rivals import Rival, rivals
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
+from anonymatch.wording import Argument
 
 __all__ = ["Design", "design"]
 
@@ -321,7 +322,8 @@ def design(
         found = best(n, m, least=least, objective=objective)
         if found is None:
             raise InputError(
-                f"no design was found with closed groups of {least} or more; lower min_part"
+                f"no design was found with closed groups of {least} or more; lower ",
+                Argument("min_part"),
             )
         composition, note = found, ""
     if composition.smallest == 1:
@@ -345,10 +347,13 @@ def _least(n: int, m: int, min_part: int) -> int:
     if least == 2 and (m < 2 * n or n == 1):
         return 1
     if least > n:
-        raise InputError(f"min_part {least} is more than there are users ({n})")
+        raise InputError(
+            Argument("min_part"), f" is {least}, more than there are users ({n}); lower it"
+        )
     if least > 2 and m < 2 * n:
         raise InputError(
-            f"closed groups take two edges a user: give {2 * n} edges or more, or min_part=1"
+            f"closed groups take two edges a user: give {2 * n} edges or more, or ",
+            Argument("min_part", 1),
         )
     return least
 

@@ -20,6 +20,7 @@ from anonymatch.designs.parts import Composition, Part
 from anonymatch.errors import InputError
 from anonymatch.graph import files, limits
 from anonymatch.graph.bipartite import Graph
+from anonymatch.wording import Call
 
 if TYPE_CHECKING:
     import os
@@ -49,8 +50,9 @@ def graph(design: Composition, *, spare: bool) -> Graph:
     total = sum(part.edges * part.number for part in design.parts) + spare * design.spare
     if total > LARGEST:
         raise InputError(
-            f"a graph holds at most {LARGEST} edges, this design has {total}; "
-            "write() it to a .csv or .parquet file instead"
+            f"a graph holds at most {LARGEST} edges, this design has {total}; ",
+            Call("write() it to", "save it as"),
+            " a .csv or .parquet file instead",
         )
     _check_memory(total * _BYTES_AN_EDGE, f"a graph of {total} edges")
     pieces = list(edges(design, spare=spare))
@@ -168,5 +170,7 @@ def _check_memory(needed: int, what: str) -> None:
     if needed > free:
         raise InputError(
             f"{what} would take about {needed / 2**30:.1f} GiB of memory and "
-            f"{free / 2**30:.1f} GiB are free; write() the design to a .csv or .parquet file"
+            f"{free / 2**30:.1f} GiB are free; ",
+            Call("write() the design to", "save the design as"),
+            " a .csv or .parquet file",
         )

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Sequence
 
 from anonymatch.errors import InputError
+from anonymatch.wording import Argument, did_you_mean
 
 
 def whole(value: object, name: str, least: int = 0) -> int:
@@ -21,13 +22,13 @@ def whole(value: object, name: str, least: int = 0) -> int:
     anonymatch.errors.InputError: users must be a whole number, not 2.0
     """
     if isinstance(value, bool) or type(value).__name__ == "bool":
-        raise InputError(f"{name} must be a whole number, not {value!r}")
+        raise InputError(Argument(name), f" must be a whole number, not {value!r}")
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InputError(f"{name} must be a whole number, not {value!r}") from None
+        raise InputError(Argument(name), f" must be a whole number, not {value!r}") from None
     if number < least:
-        raise InputError(f"{name} must be {least} or more, not {number}")
+        raise InputError(Argument(name), f" must be {least} or more, not {number}")
     return number
 
 
@@ -57,9 +58,10 @@ def one_of(value: object, name: str, choices: Sequence[str]) -> str:
     >>> one_of("bset", "method", ["paper", "best"])
     Traceback (most recent call last):
         ...
-    anonymatch.errors.InputError: method must be 'paper' or 'best', not 'bset'
+    anonymatch.errors.InputError: method must be 'paper' or 'best', not 'bset'; did you mean 'best'?
     """
     if not isinstance(value, str) or value not in choices:
         known = " or ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name} must be {known}, not {value!r}")
+        near = did_you_mean(value, choices)
+        raise InputError(Argument(name), f" must be {known}, not {value!r}{near}")
     return value

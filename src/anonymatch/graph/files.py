@@ -130,7 +130,7 @@ def reading(place: Path) -> Iterator[None]:
         _check_file(place)
         yield
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise error.about(place) from None
     except OSError as error:
         raise InputError(f"{place}: {_reason(error)}") from None
     except MemoryError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anonymatch.errors import InputError
-from anonymatch.wording import quoted
+from anonymatch.wording import Call, meant_instead, quoted
 
 __all__ = ["DIRECTIONS", "TIMES", "refuse_log"]
 
@@ -31,12 +31,15 @@ message log needs a column 'time'; rename the column of times, or that one if ea
     there = {str(column).strip().lower(): str(column) for column in columns}
     if not there.keys().isdisjoint(DIRECTIONS) and not there.keys().isdisjoint(TIMES):
         raise InputError(
-            "this is a message log; audit it, or make a graph of it with: "
-            "anonymatch convert FILE OUT --law LAW"
+            "this is a message log; audit it, or make a graph of it with: ",
+            Call(
+                "anonymatch.sources.open_observation(path, law=...)",
+                "anonymatch convert FILE OUT --law LAW",
+            ),
         )
     if "direction" in there:
         raise InputError(
             f"this looks like a message log, by its column {quoted(there['direction'])}, and a "
             "message log needs a column 'time'; rename the column of times, or that one if each "
-            "row is an edge"
+            f"row is an edge{meant_instead(TIMES, list(there.values()))}"
         )

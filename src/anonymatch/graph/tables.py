@@ -23,7 +23,7 @@ from anonymatch.graph.inputs import Parts, join
 from anonymatch.graph.logs import refuse_log
 from anonymatch.graph.names import Names
 from anonymatch.graph.notes import edge_notes, lonely_notes
-from anonymatch.wording import listed, quoted, several
+from anonymatch.wording import listed, meant_instead, quoted, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,13 +122,14 @@ def _plain(column: str) -> str:
 def check_columns(columns: list[str]) -> None:
     """Refuse a table without the columns that every table of edges has, and message logs."""
     refuse_log(columns)
-    there = meant(columns).values()
+    known = meant(columns)
     for name in COLUMNS[:2]:
-        if name not in there:
+        if name not in known.values():
             found = listed(columns)
+            others = [column for column in columns if column not in known]
             raise InputError(
                 f"no column {quoted(name)}; the columns are {found or 'none'}; "
-                "name them user, behaviour and, if weighted, weight"
+                f"name them user, behaviour and, if weighted, weight{meant_instead([name], others)}"
             )
 
 

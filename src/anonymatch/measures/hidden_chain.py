@@ -26,6 +26,7 @@ from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.links import Channel, LinkFigures, ReceiverFigures
 from anonymatch.measures.users import Range
+from anonymatch.wording import Argument
 
 __all__ = ["Rates", "fit_rates", "hidden_figures"]
 
@@ -310,11 +311,18 @@ def _unexplained(log: _Log, weights: _Weights) -> InputError:
         at = int(wrong[0])
         return InputError(
             f"departure {at + 1} at {log.departures[at]:g} s: nobody is inside who can have sent "
-            "it; allow for cover traffic: give cover_rate, or cover"
+            "it; allow for cover traffic: give ",
+            Argument("cover_rate"),
+            " or ",
+            Argument("cover"),
         )
     return InputError(
         f"nothing explains {len(log.arrivals)} arrivals and {len(log.departures)} departures with "
-        "these numbers of losses and cover; give rates (loss, cover_rate) or other numbers"
+        "these numbers of losses and cover; give rates (",
+        Argument("loss"),
+        ", ",
+        Argument("cover_rate"),
+        ") or other numbers",
     )
 
 

@@ -21,8 +21,9 @@ from anonymatch.errors import InputError
 from anonymatch.graph.file_formats.source import Source
 from anonymatch.graph.files import read, reading
 from anonymatch.graph.logs import DIRECTIONS, TIMES
+from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.json_files import load_json
-from anonymatch.sources.laws import EXAMPLES, Law, Window, check_law
+from anonymatch.sources.laws import EXAMPLES, Law, check_law
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.mixmatch import FLOW_PAIR, flow_pair_files, read_flow_pairs
 from anonymatch.sources.observation import Observation
@@ -31,7 +32,7 @@ from anonymatch.sources.rings import is_rings, read_rings
 from anonymatch.sources.simulators import NYM_COLUMNS, RECEIVED, SENT, read_mixim, read_nym
 from anonymatch.sources.timing import observe
 from anonymatch.whole_file import as_path
-from anonymatch.wording import quoted
+from anonymatch.wording import Argument, did_you_mean, quoted
 
 __all__ = ["PARTS", "SOURCES", "open_observation"]
 
@@ -78,6 +79,7 @@ def open_observation(
     name: str | None = None,
     longest_delay: float | None = None,
     strays: int | None = None,
+    align: str | None = None,
     budget: Budget | float | None = None,
 ) -> Observation:
     r"""Read what an attacker saw: edges, messages, a simulator's log, rings, relays, a table.
@@ -89,8 +91,8 @@ def open_observation(
     out : path, optional
         The messages out, if ``path`` has only those in.
     law : Law or str, optional
-        How messages are delayed, such as ``"window:1,5"``. Message logs need it; of flow pairs a
-        window says the longest delay; nothing else uses it.
+        How messages are delayed, such as ``"window:1,5"``. Message logs need it; of flow pairs it
+        says the longest delay; nothing else uses it.
     source : str, optional
         What ``path`` is, one of :data:`SOURCES`; default: as it shows.
     unit : {"s", "ms", "us", "ns"}, optional
@@ -101,7 +103,7 @@ def open_observation(
         The table before release; ``path`` is the released one.
     identifiers, name
         As for :func:`~anonymatch.sources.released.read_released`.
-    longest_delay, strays
+    longest_delay, strays, align
         As for :func:`~anonymatch.sources.mixmatch.read_flow_pairs`.
     budget : float or Budget, optional
         What making the graph may take.
@@ -141,28 +143,35 @@ def open_observation(
             "name": (name, {"released"}),
             "longest_delay": (longest_delay, {"mixmatch"}),
             "strays": (strays, {"mixmatch"}),
+            "align": (align, {"mixmatch"}),
         },
     )
     rule = None if law is None else check_law(law)
     if kind in _WITH_LAW:
         if rule is None:
             raise InputError(
-                f"{place}: a message log needs a law that says how messages are delayed; give one "
-                f"of {EXAMPLES}"
+                f"{place}: a message log needs a law that says how messages are delayed; give ",
+                Argument("law"),
+                f", one of {EXAMPLES}",
             )
         with _about(place, out):
             messages = _messages(kind, place, out, unit)
-            return observe(messages, rule, budget=budget, **log_options)
+            with hinting(messages, rule, unit=unit):
+                seen = observe(messages, rule, budget=budget, **log_options)
+            return dataclasses.replace(seen, notes=(*seen.notes, *scale_notes(messages, rule)))
     if kind == "mixmatch":
-        if rule is not None:
-            longest_delay = _longest(rule, longest_delay)
         folder = place.parent if place.name == FLOW_PAIR else place
-        return read_flow_pairs(folder, longest_delay=longest_delay, strays=strays or 0)
+        return read_flow_pairs(
+            folder, law=rule, longest_delay=longest_delay, strays=strays or 0, align=align
+        )
     if kind == "released":
         from anonymatch.sources.released import read_released  # imports polars
 
         if original is None:
-            raise InputError(f"{place}: a released table needs the original one; give original=")
+            raise InputError(
+                f"{place}: a released table needs the original one; give ",
+                Argument("original", ...),
+            )
         found = read_released(original, place, identifiers=identifiers, name=name)
     else:
         found = _graph_source(kind, place, budget)
@@ -179,9 +188,9 @@ def _about(place: Path, out: str | os.PathLike[str] | None) -> Iterator[None]:
         yield
     except InputError as error:
         known = (str(place),) if out is None else (str(place), str(as_path(out)))
-        if str(error).startswith(known):
+        if error.message.startswith(known):
             raise
-        raise InputError(f"{place}: {error}") from None
+        raise error.about(place) from None
 
 
 def _graph_source(kind: str, place: Path, budget: Budget | float | None) -> Observation:
@@ -204,17 +213,10 @@ def _messages(
     return read_messages(place, out, unit=unit)
 
 
-def _longest(rule: Law, given: float | None) -> float:
-    if given is not None or not isinstance(rule, Window) or rule.low > 0:
-        raise InputError(
-            "flow pairs have one longest delay: give law window:0,SECONDS, or longest_delay="
-        )
-    return rule.high
-
-
 def _checked(source: str | None) -> str | None:
     if source is not None and source not in SOURCES:
-        raise InputError(f"no source {quoted(source)}; known are {', '.join(SOURCES)}")
+        near = did_you_mean(source, SOURCES)
+        raise InputError(f"no source {quoted(source)}; known are {', '.join(SOURCES)}{near}")
     return source
 
 
@@ -223,8 +225,11 @@ def _check_used(kind: str, place: Path, given: dict[str, tuple[object, set[str]]
     for name, (value, kinds) in given.items():
         if value is not None and kind not in kinds:
             raise InputError(
-                f"{place}: {name} is for {' and '.join(sorted(kinds))}, and this is {kind}; leave "
-                "it out, or tell source"
+                f"{place}: ",
+                Argument(name),
+                f" is for {' and '.join(sorted(kinds))}, and this is {kind}; leave it out, or ",
+                "tell ",
+                Argument("source"),
             )
 
 
@@ -233,7 +238,12 @@ def _check_used(kind: str, place: Path, given: dict[str, tuple[object, set[str]]
 
 def _kind(place: Path, *, out: bool, original: bool) -> str:
     if out and original:
-        raise InputError("out is for message logs and original for released tables; give one")
+        raise InputError(
+            Argument("out"),
+            " is for message logs and ",
+            Argument("original"),
+            " for released tables; give one",
+        )
     if os.path.isdir(place):
         return _folder_kind(place)
     with reading(place):
@@ -262,7 +272,9 @@ def _folder_kind(place: Path) -> str:
             f"{FLOW_PAIR}; give a file, or the folder of a simulator"
         )
     if len(kinds) > 1:
-        raise InputError(f"{place}: this folder may be {' or '.join(kinds)}; tell source")
+        raise InputError(
+            f"{place}: this folder may be {' or '.join(kinds)}; tell ", Argument("source")
+        )
     return kinds[0]
 
 
@@ -317,8 +329,8 @@ def _table_kind(place: Path, columns: list[str]) -> str:
         return "edges"
     if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):
         raise InputError(
-            "it may be edges with a column of times, or a message log without directions; tell "
-            "source"
+            "it may be edges with a column of times, or a message log without directions; tell ",
+            Argument("source"),
         )
     return "messages"
 

@@ -1,10 +1,13 @@
 """Laws: how long a mix holds messages back.
 
 =====================  ===========================================================================
-``window:1,5``         a delay from 1 to 5 seconds
-``exponential:2``      one mix with delays without memory, 2 seconds on average
-``erlang:3,0.5``       3 such mixes in a row, half a second on average in each
-``threshold:10``       a mix that waits for 10 messages and sends them on together
+``window:1,5``         a delay from 1 to 5 seconds (also ``uniform:1,5``)
+``exponential:2``      one mix with delays without memory, 2 seconds on average: a Poisson or
+                       stop-and-go mix (also ``exp:2``, ``poisson:2``, ``sg:2``)
+``erlang:3,0.5``       3 such mixes in a row, half a second on average in each: a path through
+                       Loopix or Nym (also ``loopix:3,0.5``, ``gamma:3,0.5``)
+``threshold:10``       a mix that waits for 10 messages and sends them on together (also
+                       ``batch:10``)
 ``timed:60``           a mix that sends on every 60 seconds what it has (``timed:60,5``: from 5 on)
 ``pool:100,10``        a mix that waits for 110 messages, sends on 100 of them, and keeps 10
 ``timed-pool:60,10``   a mix that sends on every 60 seconds all but 10
@@ -12,7 +15,8 @@
 ``cottrell:60,10,0.6`` the same, so that 10 stay on average, and at least 40 in 100
 =====================  ===========================================================================
 
-Any other law is a function of the delay, in Python: :class:`Free`.
+Numbers are seconds a message is held on average, never rates a second. Any other law is a function
+of the delay, in Python: :class:`Free`.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ import numpy.typing as npt
 from anonymatch.arguments import real, whole
 from anonymatch.errors import InputError
 from anonymatch.flushing import FlushRule
-from anonymatch.wording import quoted
+from anonymatch.wording import did_you_mean, quoted
 
 __all__ = [
     "Binomial",
@@ -44,6 +48,7 @@ __all__ = [
     "TimedPool",
     "Window",
     "check_law",
+    "law_name",
     "parse_law",
 ]
 
@@ -473,6 +478,17 @@ _FORMS: dict[str, tuple[type[Any], tuple[str, ...], int]] = {
     "binomial": (Binomial, ("interval", "leave", "origin"), 2),
     "cottrell": (Cottrell, ("interval", "least", "fraction", "origin"), 3),
 }
+_ALIASES = {
+    "exp": "exponential",
+    "poisson": "exponential",
+    "sg": "exponential",
+    "stop-and-go": "exponential",
+    "loopix": "erlang",
+    "gamma": "erlang",
+    "uniform": "window",
+    "batch": "threshold",
+}
+"""Other words of the field for a law; the mean of any is a delay in seconds, never a rate."""
 _WHOLE = {"hops", "batch", "kept", "least"}
 EXAMPLES = (
     "window:1,5 exponential:2 erlang:3,0.5 threshold:10 timed:60 pool:100,10 "
@@ -485,18 +501,19 @@ def parse_law(text: str) -> Law:
 
     Examples
     --------
-    >>> parse_law("erlang:3,0.5")
-    Erlang(hops=3, mean=0.5)
+    >>> parse_law("erlang:3,0.5"), parse_law("poisson:2")
+    (Erlang(hops=3, mean=0.5), Exponential(mean=2.0))
     >>> parse_law("window:5")
     Traceback (most recent call last):
     anonymatch.errors.InputError: law 'window:5': window needs 2 numbers, low,high
     """
     if not isinstance(text, str):
         raise InputError(f"a law must be text such as window:1,5, not {quoted(text)}")
-    name, _, rest = text.strip().partition(":")
-    name = name.strip().lower()
+    word, _, rest = text.partition(":")
+    name = law_name(word)
     if name not in _FORMS:
-        raise InputError(f"no law {quoted(text)}; known are {EXAMPLES}")
+        near = did_you_mean(name, (*_FORMS, *_ALIASES))
+        raise InputError(f"no law {quoted(text)}; known are {EXAMPLES}{near}")
     make, wanted, least = _FORMS[name]
     given = [part.strip() for part in rest.split(",")] if rest.strip() else []
     if not least <= len(given) <= len(wanted):
@@ -509,6 +526,18 @@ def parse_law(text: str) -> Law:
     except InputError as error:
         raise InputError(f"law {quoted(text)}: {str(error).removeprefix(f'{name}: ')}") from None
     return law
+
+
+def law_name(word: str) -> str:
+    """The name of a law by any word for it; the word itself if there is no such law.
+
+    Examples
+    --------
+    >>> law_name("Poisson"), law_name("window"), law_name("other")
+    ('exponential', 'window', 'other')
+    """
+    name = word.strip().lower()
+    return _ALIASES.get(name, name)
 
 
 def check_law(law: object) -> Law:

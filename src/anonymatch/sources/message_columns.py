@@ -11,7 +11,7 @@ import polars as pl
 from anonymatch.errors import InputError
 from anonymatch.sources.message_tables import Table
 from anonymatch.sources.messages import LATEST
-from anonymatch.wording import quoted
+from anonymatch.wording import Argument, did_you_mean, quoted, several
 
 __all__ = ["UNITS", "Clock", "clock", "directions", "flags", "mixed_units", "names", "seconds"]
 
@@ -20,11 +20,31 @@ Bools = npt.NDArray[np.bool_]
 
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """How many of each make a second."""
+_SPELLED = {
+    spelling: f"; did you mean {unit!r}?"
+    for unit, spellings in {
+        "s": ("sec", "secs", "second", "seconds"),
+        "ms": ("msec", "milli", "millis", "millisecond", "milliseconds"),
+        "us": ("µs", "usec", "micro", "micros", "microsecond", "microseconds"),
+        "ns": ("nsec", "nano", "nanos", "nanosecond", "nanoseconds"),
+    }.items()
+    for spelling in spellings
+}
 
-_IN = ("in", "enter", "entered", "send", "sent")
-_OUT = ("out", "leave", "left", "receive", "received")
+# Words of the users, whose messages go in when they send: a device between them might say tx of
+# what leaves it, so these are noted.
+_OF_DEVICES = {"tx": "in", "rx": "out"}
+_IN = (
+    *("in", "input", "ingress", "enter", "entered", "entry", "arrive", "arrived", "arrival"),
+    *("send", "sent", "submit", "submitted", "transmit", "transmitted", "tx"),
+)
+_OUT = (
+    *("out", "output", "egress", "leave", "left", "exit", "depart", "departed", "departure"),
+    *("receive", "received", "recv", "recvd", "rcv", "rcvd", "deliver", "delivered", "rx"),
+)
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no", "")
 
+_DATED, _ZONED = "date-times", "date-times with a time zone"
 _DATE = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
 _ZONE = r"(?:[zZ]|[+-]\d{2}:?\d{2})$"
 _FORMAT = "%Y-%m-%dT%H:%M:%S%.f"
@@ -43,10 +63,16 @@ _GAP, _SHARE = 500.0, 0.01
 
 
 class Clock(NamedTuple):
-    """Seconds of each row, and how the file writes times."""
+    """Seconds of each row, how the file writes times, and what is to be noted about that."""
 
     times: Floats
     kind: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def dates(self) -> str | None:
+        """What date-times are in, as :class:`Messages` knows it; None for numbers."""
+        return {_ZONED: "UTC", _DATED: "local"}.get(self.kind)
 
 
 def clock(table: Table, unit: str | None) -> Clock:
@@ -91,7 +117,7 @@ def _from_text(table: Table, given: pl.Series, unit: str | None) -> Clock:
     if len(others) < len(given):
         first = int(dated[0])  # the kind that comes second is the odd one
         row = int((dated != bool(first)).arg_true()[0])
-        kinds = ("numbers", "date-times")
+        kinds = ("numbers", _DATED)
         table.refuse(
             row,
             f"the time is {quoted(given[row])}, but the rows before have {kinds[first]}; write all "
@@ -122,7 +148,11 @@ def _from_iso(table: Table, given: pl.Series, unit: str | None) -> Clock:
     wrong = moments.is_null().arg_true()
     if len(wrong):
         _refuse(table, given, int(wrong[0]))
-    return Clock(_epoch(moments), "date-times with a time zone" if zoned.any() else "date-times")
+    if not zoned.any():
+        return Clock(_epoch(moments), _DATED)
+    zones = text.str.extract(r"([+-]\d{2}:?\d{2})$").str.replace(":", "", literal=True)
+    several_zones = f"{table.path}: its times are of several time zones; they were converted to UTC"
+    return Clock(_epoch(moments), _ZONED, (several_zones,) if zones.n_unique() > 1 else ())
 
 
 def _from_dates(table: Table, given: pl.Series, unit: str | None) -> Clock:
@@ -133,8 +163,7 @@ def _from_dates(table: Table, given: pl.Series, unit: str | None) -> Clock:
     if len(far):  # it is not shown: polars cannot write every date that it can hold
         table.refuse(int(far[0]), f"the time is too far away; {_NEAR}")
     zone = getattr(given.dtype, "time_zone", None)
-    kind = "date-times with a time zone" if zone else "date-times"
-    return Clock(_epoch(given.cast(pl.Datetime("ns", zone))), kind)
+    return Clock(_epoch(given.cast(pl.Datetime("ns", zone))), _ZONED if zone else _DATED)
 
 
 def _physical(given: pl.Series) -> Floats:
@@ -149,7 +178,9 @@ def _epoch(moments: pl.Series) -> Floats:
 
 def _check_no_unit(table: Table, unit: str | None) -> None:
     if unit is not None:
-        raise InputError(f"{table.path}: its times are date-times; leave unit={quoted(unit)} out")
+        raise InputError(
+            f"{table.path}: its times are date-times; leave ", Argument("unit", unit), " out"
+        )
 
 
 def mixed_units(tables: list[tuple[Table, Floats]]) -> list[str]:
@@ -173,8 +204,8 @@ def mixed_units(tables: list[tuple[Table, Floats]]) -> list[str]:
     return []
 
 
-def directions(table: Table) -> Bools:
-    """Which rows are messages in."""
+def directions(table: Table) -> tuple[Bools, list[str]]:
+    """Which rows are messages in, and a note on words that may be meant the other way round."""
     given = table.frame.get_column("direction").cast(pl.String)
     text = given.str.strip_chars().str.to_lowercase().fill_null("")
     inward = text.is_in(_IN)
@@ -184,8 +215,16 @@ def directions(table: Table) -> Bools:
         what = (
             "there is no direction" if not text[row] else f"the direction is {quoted(given[row])}"
         )
-        table.refuse(row, f"{what}; write in or out")
-    return inward.to_numpy()
+        near = did_you_mean(text[row], (*_IN, *_OUT))
+        table.refuse(row, f"{what}; write in or out{_more(len(wrong))}{near}")
+    taken = [f"{word} as {side}" for word, side in _OF_DEVICES.items() if (text == word).any()]
+    as_users = f"{table.path}: direction {', '.join(taken)}: what users do, not the mix"
+    return inward.to_numpy(), [as_users] if taken else []
+
+
+def _more(rows: int) -> str:
+    """How many more rows the same is wrong with."""
+    return "" if rows == 1 else f" ({several(rows, 'row')} have none of these)"
 
 
 def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) -> pl.Series:
@@ -232,4 +271,7 @@ def seconds(unit: object) -> str | None:
     """The unit that a caller named, checked."""
     if unit is None or (isinstance(unit, str) and unit in UNITS):
         return unit
-    raise InputError(f"unit must be one of {', '.join(UNITS)}, not {quoted(unit)}")
+    near = did_you_mean(unit, UNITS) or _SPELLED.get(str(unit).lower(), "")
+    raise InputError(
+        Argument("unit"), f" must be one of {', '.join(UNITS)}, not {quoted(unit)}{near}"
+    )

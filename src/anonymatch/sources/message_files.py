@@ -4,7 +4,7 @@ A log is one table with a row a message seen, .csv, .tsv, .parquet or .jsonl; te
 
 =================  ===============================================================================
 ``time``           seconds (``unit`` says if not), or ISO 8601 date-times
-``direction``      in (also enter, sent) or out (also leave, received)
+``direction``      in (also enter, send, sent, tx) or out (also leave, recv, received, rx)
 ``user``           who sent it, on rows of messages in
 ``behaviour``      what was seen, or who received it, on rows of messages out
 ``name``           (or ``id``, ``who``) either of them, in one column instead of two
@@ -27,13 +27,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.errors import InputError
-from anonymatch.sources.messages import Messages, check_messages
+from anonymatch.sources.hints import unit_hint
+from anonymatch.sources.messages import Messages, check_messages, in_words
 from anonymatch.whole_file import as_path, unfinished
-from anonymatch.wording import quoted, several
+from anonymatch.wording import Message, quoted, several
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from anonymatch.sources.message_columns import Clock
     from anonymatch.sources.message_tables import Table
 
 __all__ = ["read_messages", "write_messages"]
@@ -52,6 +54,10 @@ class _Side(NamedTuple):
     times: Floats
     names: pl.Series
     flags: npt.NDArray[np.bool_] | None
+    dates: str | None
+
+    def moment(self, at: int) -> str:
+        return in_words(float(self.times[at]), self.dates)
 
 
 def read_messages(
@@ -106,16 +112,20 @@ def read_messages(
             f"{clocks[0].kind}; write all alike"
         )
     times = [found.times for found in clocks]
+    told: list[str] = []
     if out is None:
-        inward = message_columns.directions(tables[0])
+        inward, told = message_columns.directions(tables[0])
         rows = np.flatnonzero(inward), np.flatnonzero(~inward)
     else:
         rows = np.arange(len(times[0])), np.arange(len(times[1]))
-    came, told = _side(tables[0], rows[0], times[0], _IN, "in")
-    left, more = _side(tables[-1], rows[1], times[-1], _OUT, "out")
-    notes = [*(note for table in tables for note in table.notes), *told, *more]
+    came, before = _side(tables[0], rows[0], clocks[0], _IN, "in")
+    left, after = _side(tables[-1], rows[1], clocks[-1], _OUT, "out")
+    notes = [note for table in tables for note in table.notes]
+    notes += [note for clock in clocks for note in clock.notes]
+    notes += [*told, *before, *after]
     if clocks[0].kind == "numbers":
-        notes += message_columns.mixed_units(list(zip(tables, times, strict=True)))
+        mixed = message_columns.mixed_units(list(zip(tables, times, strict=True)))
+        notes += mixed or _unit_notes(tables[0], times[0], unit)
     return Messages(
         arrivals=came.times,
         departures=left.times,
@@ -124,6 +134,7 @@ def read_messages(
         truth=_truth(came, left),
         cover=left.flags,
         lost=came.flags,
+        dates=clocks[0].dates,
         notes=tuple(notes),
     )
 
@@ -132,7 +143,8 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
     """Write a message log to one file, in order of time; its suffix tells the format.
 
     What :func:`read_messages` reads back is the same, but for notes, and for names that are whole
-    numbers, which .csv and .tsv turn into text.
+    numbers, which .csv and .tsv turn into text. Times that were date-times are written so, to the
+    microsecond.
 
     Parameters
     ----------
@@ -158,7 +170,7 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
     place = as_path(path)
     suffix, packed = suffix_of(place)
     with unfinished(place) as beside, beside.open("xb") as file:
-        frame = _frame(messages, text=suffix in (".csv", ".tsv"))
+        frame = _frame(messages, suffix=suffix)
         if packed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
                 _put(frame, suffix, stream)  # type: ignore[arg-type]
@@ -178,25 +190,27 @@ def _tables(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) ->
 
 
 def _side(
-    table: Table, rows: Rows, clock: Floats, columns: tuple[str, ...], noun: str
+    table: Table, rows: Rows, clock: Clock, columns: tuple[str, ...], noun: str
 ) -> tuple[_Side, list[str]]:
     """The messages in these rows, and notes."""
     from anonymatch.sources import message_columns
 
     if not len(rows):
         raise InputError(f"{table.path}: no row has the direction {noun}; add the messages {noun}")
-    notes, times = [], clock[rows]
+    notes, times = [], clock.times[rows]
     back = np.flatnonzero(np.diff(times) < 0)
     if len(back):
         place = table.place(int(rows[back[0] + 1]))
+        came, then = (in_words(time, clock.dates) for time in times[back[0] : back[0] + 2])
         notes.append(
-            f"{place}: the time goes back, from {times[back[0]]:g} to {times[back[0] + 1]:g} s; "
+            f"{place}: the time goes back, from {came.removesuffix(' s')} to {then}; "
             f"messages {noun} were sorted by time"
         )
         order = np.argsort(times, kind="stable")
         rows, times = rows[order], times[order]
     names = message_columns.names(table, columns, rows)
-    side = _Side(table, rows, times, names, message_columns.flags(table, rows))
+    flags = message_columns.flags(table, rows)
+    side = _Side(table, rows, times, names, flags, clock.dates)
     return side, notes + _repeats(side, noun)
 
 
@@ -255,8 +269,8 @@ def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None
         end = int(truth[at])
         left.table.refuse(
             int(left.rows[end]),
-            f"the message of {quoted(came.names[at])} leaves at {left.times[end]:g} s, before it "
-            f"comes in at {came.times[at]:g} s; check the clocks",
+            f"the message of {quoted(came.names[at])} leaves at {left.moment(end)}, before it "
+            f"comes in at {came.moment(at)}{_also(len(early))}; check the clocks",
         )
     for side, flagged, word in (
         (came, known, "never comes out"),
@@ -271,15 +285,40 @@ def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None
             )
 
 
-def _frame(messages: Messages, *, text: bool) -> pl.DataFrame:
+def _also(messages: int) -> str:
+    """How many more messages the same is wrong with."""
+    return f", and so do {messages - 1} more" if messages > 1 else ""
+
+
+def _unit_notes(table: Table, times: Floats, unit: str | None) -> list[str]:
+    """A note on numbers that would be times of our days in a smaller unit than seconds."""
+    hint = unit_hint(times) if unit is None else None
+    return [] if hint is None else [Message(f"{table.path}: ", hint)]
+
+
+def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
+    """The column of times: seconds, or date-times to the microsecond if the log had these."""
+    import polars as pl
+
+    if messages.dates is None:
+        return times
+    whole = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
+    if not text:
+        return whole.dt.replace_time_zone("UTC") if messages.dates == "UTC" else whole
+    return whole.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f" + "Z" * (messages.dates == "UTC"))
+
+
+def _frame(messages: Messages, *, suffix: str) -> pl.DataFrame:
     """One row a message seen, in order of time, messages in first where times agree."""
     import polars as pl
 
     from anonymatch.graph.file_formats.rows import names_of
 
     came, left = messages.n_in, messages.n_out
+    text = suffix in (".csv", ".tsv")
+    times = np.concatenate((messages.arrivals, messages.departures))
     columns: dict[str, Any] = {
-        "time": np.concatenate((messages.arrivals, messages.departures)),
+        "time": _moments(messages, times, text=suffix != ".parquet"),
         "direction": pl.concat(
             [pl.repeat("in", came, eager=True), pl.repeat("out", left, eager=True)]
         ),
@@ -303,7 +342,7 @@ def _frame(messages: Messages, *, text: bool) -> pl.DataFrame:
             said = np.zeros(came + left, dtype=np.bool_)
             said[begin : begin + len(flags)] = True
             columns[name] = pl.select(pl.when(pl.Series(said)).then(pl.Series(whole))).to_series()
-    order = np.argsort(columns["time"], kind="stable")
+    order = np.argsort(times, kind="stable")
     return pl.DataFrame(columns)[order]
 
 

@@ -18,7 +18,7 @@ from anonymatch.graph.file_formats import delimited, parquet
 from anonymatch.graph.file_formats.source import Source, decode
 from anonymatch.graph.files import reading
 from anonymatch.graph.logs import DIRECTIONS, TIMES
-from anonymatch.wording import listed, quoted, several
+from anonymatch.wording import listed, meant_instead, quoted, several
 
 __all__ = ["PACKED", "SUFFIXES", "Table", "load", "suffix_of"]
 
@@ -143,9 +143,11 @@ def _check_columns(columns: list[str], *, needed: tuple[tuple[str, ...], ...]) -
     meant = [_meaning(column) for column in columns]
     for group in needed:
         if not set(group) & set(meant):
-            found = listed(columns)
+            found = listed(columns) or "none"
+            others = [column for column, meaning in zip(columns, meant, strict=True) if not meaning]
+            near = meant_instead((word for name in group for word in _SPELLINGS[name]), others)
             raise InputError(
-                f"no column {' or '.join(map(repr, group))}; the columns are {found or 'none'}"
+                f"no column {' or '.join(map(repr, group))}; the columns are {found}{near}"
             )
     for name in _SPELLINGS:
         same = [

@@ -13,7 +13,7 @@ from anonymatch.arguments import wholes
 from anonymatch.errors import InputError
 from anonymatch.wording import quoted, several
 
-__all__ = ["LATEST", "Messages", "check_messages"]
+__all__ = ["LATEST", "Messages", "check_messages", "in_words"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -45,6 +45,9 @@ class Messages:
     lost : array of bool, optional
         Which arrivals are known to be no message that comes out: dummies, and those that were
         lost. A dummy that goes all the way is flagged at both ends, which `truth` joins.
+    dates : {"UTC", "local"}, optional
+        Times are seconds since 1970, in UTC or in a zone that is not told, and are shown and
+        written as date-times.
     notes : tuple of str
         What a reader must know about the log; each a sentence.
 
@@ -61,6 +64,7 @@ class Messages:
     truth: Integers | None = field(default=None, repr=False)
     cover: Bools | None = field(default=None, repr=False)
     lost: Bools | None = field(default=None, repr=False)
+    dates: str | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -71,6 +75,8 @@ class Messages:
         object.__setattr__(self, "cover", _flags(self.cover, "cover", len(self.departures)))
         object.__setattr__(self, "lost", _flags(self.lost, "lost", len(self.arrivals)))
         object.__setattr__(self, "notes", tuple(self.notes))
+        if self.dates not in (None, "UTC", "local"):
+            raise InputError(f"dates must be 'UTC', 'local' or None, not {quoted(self.dates)}")
         if self.truth is not None:
             object.__setattr__(self, "truth", self._truth(self.truth))
 
@@ -85,6 +91,7 @@ class Messages:
         truth: npt.ArrayLike | None = None,
         cover: npt.ArrayLike | None = None,
         lost: npt.ArrayLike | None = None,
+        dates: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> Messages:
         """Messages from both sides in any order; ``truth`` counts departures as they are given.
@@ -119,6 +126,7 @@ class Messages:
             truth=truth,
             cover=None if hidden is None else hidden[then],
             lost=None if gone is None else gone[first],
+            dates=dates,
             notes=notes,
         )
 
@@ -144,8 +152,14 @@ class Messages:
         ends = [
             times[at] for times in (self.arrivals, self.departures) if len(times) for at in (0, -1)
         ]
-        span = f", {min(ends):g} to {max(ends):g} s" if ends else ""
-        return f"Messages({self.n_in} in, {self.n_out} out{span})"
+        if not ends:
+            return f"Messages({self.n_in} in, {self.n_out} out)"
+        first = self.moment(min(ends)).removesuffix(" s")
+        return f"Messages({self.n_in} in, {self.n_out} out, {first} to {self.moment(max(ends))})"
+
+    def moment(self, time: float) -> str:
+        """A time of this log as its reader writes it."""
+        return in_words(time, self.dates)
 
     def _truth(self, given: object) -> Integers:
         truth = wholes(given, "truth", least=-1)
@@ -161,8 +175,8 @@ class Messages:
             at = int(early[0])
             raise InputError(
                 f"truth: the message of {quoted(self.senders[at])} that came in at "
-                f"{self.arrivals[at]:g} s left before, at {self.departures[truth[at]]:g} s; "
-                "check the clocks"
+                f"{self.moment(self.arrivals[at])} left before, at "
+                f"{self.moment(self.departures[truth[at]])}; check the clocks"
             )
         none = np.zeros(max(self.n_in, self.n_out), dtype=np.bool_)
         hidden = (none if self.cover is None else self.cover)[ends]
@@ -174,6 +188,20 @@ class Messages:
             at = int(known[gone & ~hidden][0])
             raise InputError(f"truth: arrival {at} is lost and has a departure; choose one")
         return _fixed(truth)
+
+
+def in_words(time: float, dates: str | None) -> str:
+    """Seconds, or the date-time that they are since 1970, to the microsecond.
+
+    Examples
+    --------
+    >>> in_words(12.5, None), in_words(1.8e9, "UTC"), in_words(0.25, "local")
+    ('12.5 s', '2027-01-15T08:00:00Z', '1970-01-01T00:00:00.250000')
+    """
+    if dates is None:
+        return f"{round(float(time), 6):.15g} s"
+    moment = str(np.datetime64(round(float(time) * 1e6), "us")).removesuffix(".000000")
+    return f"{moment}Z" if dates == "UTC" else moment
 
 
 def check_messages(messages: object) -> None:

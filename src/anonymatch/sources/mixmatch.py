@@ -15,6 +15,9 @@ Loops of cover traffic pass, because a side may send to itself. Both are looked 
 longest delay, so that an edge may stand that a finer clock would rule out, and none falls that it
 would keep. ``start`` and ``end`` of the file are not used: they would give the pairs away.
 
+Recordings that were made one after the other tell who is whose by the clock alone. To ask what the
+mix hides, they can be shifted to begin together (``align="start"``): both sides of a pair alike.
+
 References
 ----------
 .. [1] Oldenburg, Juarez, Argones Rua, Diaz. MixMatch: flow matching for mixnet traffic. Proceedings
@@ -23,6 +26,7 @@ References
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +35,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammainccinv
 
 from anonymatch.arguments import real, whole
 from anonymatch.errors import InputError
@@ -40,17 +45,22 @@ from anonymatch.graph.edges import canonical
 from anonymatch.graph.files import reading
 from anonymatch.graph.names import Names
 from anonymatch.sources.json_files import as_object, load_json
+from anonymatch.sources.laws import Erlang, Exponential, Law, Window, check_law
 from anonymatch.sources.observation import FLOWS, Observation
 from anonymatch.whole_file import as_path
-from anonymatch.wording import quoted, several
+from anonymatch.wording import Argument, Message, did_you_mean, quoted, several
 
-__all__ = ["FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
+__all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
 
 FLOW_PAIR = "flowpair.json"
 
 LONGEST_DELAY = 2.0
 """Seconds; three mixes of 50 ms on average hold a packet longer once in 10^14."""
 
+ALIGN = ("start",)
+"""How recordings can be shifted in time."""
+
+_RARE = 1e-9  # share of packets that may take longer than the longest delay of a law without end
 _ACKNOWLEDGEMENT = 53
 _LOOKS = 100  # a longest delay
 _STRIDES = (128, 16, 1)  # few looks first rule out most pairs
@@ -80,8 +90,10 @@ class _Flow:
 def read_flow_pairs(
     folder: str | os.PathLike[str],
     *,
+    law: Law | str | None = None,
     longest_delay: float | None = None,
     strays: int = 0,
+    align: str | None = None,
 ) -> Observation:
     """The graph of initiators (users) and responders (behaviours), and who is whose.
 
@@ -89,11 +101,15 @@ def read_flow_pairs(
     ----------
     folder : path
         Of folders with a ``flowpair.json`` each.
+    law : Law or str, optional
+        Instead of the longest delay: what one packet in 10^9 exceeds, if delays have no end.
     longest_delay : float, optional
         Seconds from one side to the other; default 2.
     strays : int
         Packets that a pair may receive though neither sent them within its record, such as cover
         traffic from before it began.
+    align : {"start"}, optional
+        Shift each recording so that all of them begin together.
 
     Examples
     --------
@@ -117,9 +133,8 @@ def read_flow_pairs(
     ...     read_flow_pairs(place).graph.to_edges()
     [('ann', 'x'), ('ann', 'y'), ('bob', 'x'), ('bob', 'y'), ('cem', 'z')]
     """
-    seconds = LONGEST_DELAY if longest_delay is None else real(longest_delay, "longest_delay")
-    if not _LOOKS * _NANO <= seconds <= 1e6:
-        raise InputError(f"longest_delay must be from 1e-07 to 1e+06 seconds, not {seconds:g}")
+    seconds = _longest_delay(law, longest_delay)
+    _check_align(align)
     spare = whole(strays, "strays")
     place = as_path(folder)
     files = list(flow_pair_files(place))
@@ -130,9 +145,10 @@ def read_flow_pairs(
     if not whole_pairs:
         raise InputError(f"{place}: every flow pair has a side without data packets")
     tick = max(int(seconds / _NANO) // _LOOKS, 1)
-    origin = min(int(side.times.min()) for pair in whole_pairs for side in pair)
-    initiators = [_flow(pair[0], origin, tick) for pair in whole_pairs]
-    responders = [_flow(pair[1], origin, tick) for pair in whole_pairs]
+    begins = [min(int(side.times.min()) for side in pair) for pair in whole_pairs]
+    origins = [min(begins)] * len(begins) if align is None else begins
+    initiators = [_flow(pair[0], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
+    responders = [_flow(pair[1], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
     graph = _graph(initiators, responders, spare)
     truth = np.arange(len(whole_pairs))
     ruled_out = len(truth) - int(np.count_nonzero(graph.rows() == graph.indices))
@@ -143,7 +159,10 @@ def read_flow_pairs(
         truth=truth,
         mean_delay=_mean_delay(initiators, responders),
         longest_delay=seconds,
-        notes=_notes(len(pairs) - len(whole_pairs), ruled_out, len(truth)),
+        notes=(
+            *_notes(len(pairs) - len(whole_pairs), ruled_out, len(truth)),
+            *_time_notes(initiators, responders, align),
+        ),
     )
 
 
@@ -158,6 +177,63 @@ def flow_pair_files(place: Path) -> Iterator[Path]:
     for entry in entries:
         if os.path.isfile(entry / FLOW_PAIR):  # unlike a Path, it does not fail on loops of links
             yield entry / FLOW_PAIR
+
+
+def _longest_delay(law: Law | str | None, given: float | None) -> float:
+    """Seconds, as they are given or as the law says."""
+    if law is not None:
+        if given is not None:
+            raise InputError(
+                "flow pairs have one longest delay; leave ",
+                Argument("law"),
+                " or ",
+                Argument("longest_delay"),
+                " out",
+            )
+        given = _of_law(check_law(law))
+    seconds = LONGEST_DELAY if given is None else real(given, "longest_delay")
+    if not _LOOKS * _NANO <= seconds <= 1e6:
+        raise InputError(
+            Argument("longest_delay"), f" must be from 1e-07 to 1e+06 seconds, not {seconds:g}"
+        )
+    return seconds
+
+
+def _of_law(law: Law) -> float:
+    """The longest delay under a law; of one without an end, what hardly a packet exceeds."""
+    if isinstance(law, Exponential):
+        return _hardly_exceeded(1, law.mean)
+    if isinstance(law, Erlang):
+        return _hardly_exceeded(law.hops, law.mean)
+    longest = law.longest_delay
+    if longest is None or longest == math.inf or (isinstance(law, Window) and law.low > 0):
+        raise InputError(
+            f"flow pairs have one longest delay, which the {law} does not say; give ",
+            Argument("law", "window:0,SECONDS"),
+            " or ",
+            Argument("longest_delay", ...),
+        )
+    return longest
+
+
+def _hardly_exceeded(hops: int, mean: float) -> float:
+    """The seconds that so many exponential mixes exceed together once in 10^9 packets.
+
+    Examples
+    --------
+    >>> round(_hardly_exceeded(1, 1.0), 3), round(_hardly_exceeded(3, 0.05), 3)
+    (20.723, 1.334)
+    """
+    return mean * float(gammainccinv(hops, _RARE))
+
+
+def _check_align(align: str | None) -> None:
+    if align is not None and align not in ALIGN:
+        raise InputError(
+            Argument("align"),
+            f" must be {' or '.join(map(repr, ALIGN))}, not {quoted(align)}"
+            f"{did_you_mean(align, ALIGN)}",
+        )
 
 
 # ---- files
@@ -222,7 +298,9 @@ def _flow(side: _Side, origin: int, tick: int) -> _Flow:
     if last - begin > _MOST_TICKS:
         raise InputError(
             f"the flow of {quoted(side.name)} lasts {(last - begin) * tick * _NANO:.3g} s, over "
-            f"{_MOST_TICKS // _LOOKS} longest delays; check its times, or allow a longer delay"
+            f"{_MOST_TICKS // _LOOKS} longest delays; check its times, or allow a longer delay (",
+            Argument("longest_delay", ...),
+            ")",
         )
     ticks = np.arange(begin, last + _LOOKS + 1) * tick
     sent_now, received_now = (
@@ -324,14 +402,60 @@ def _mean_delay(initiators: Sequence[_Flow], responders: Sequence[_Flow]) -> flo
     return total * _NANO / packets if packets else None
 
 
+def _time_notes(
+    initiators: Sequence[_Flow], responders: Sequence[_Flow], align: str | None
+) -> tuple[str, ...]:
+    """What the times of the recordings give away, or that they were shifted."""
+    pairs = len(initiators)
+    if align is not None:
+        return (f"The {pairs} recordings were shifted in time to begin together.",)
+    alone = _apart(
+        np.array([min(a.begin, b.begin) for a, b in zip(initiators, responders, strict=True)]),
+        np.array([max(a.end, b.end) for a, b in zip(initiators, responders, strict=True)]),
+    )
+    if pairs == 1 or not alone:
+        return ()
+    none = alone == pairs
+    which = f"No two of the {pairs}" if none else f"{alone} of {pairs}"
+    overlap = "overlap" if none else f"{'overlaps' if alone == 1 else 'overlap'} no other"
+    return (
+        Message(
+            f"{which} recordings {overlap} in time: when they were made tells these flows apart, "
+            "whatever the mix does. To ask what it hides, let them begin together: ",
+            Argument("align", "start"),
+            ".",
+        ),
+    )
+
+
+def _apart(begins: Integers, ends: Integers) -> int:
+    """How many of these stretches of time overlap no other.
+
+    Examples
+    --------
+    >>> _apart(np.array([0, 5, 6, 20]), np.array([4, 9, 7, 30]))
+    2
+    """
+    order = np.argsort(begins, kind="stable")
+    begins, ends = begins[order], ends[order]
+    before = np.concatenate(([True], np.maximum.accumulate(ends)[:-1] <= begins[1:]))
+    after = np.concatenate((ends[:-1] <= begins[1:], [True]))
+    return int(np.count_nonzero(before & after))
+
+
 def _notes(left_out: int, ruled_out: int, pairs: int) -> tuple[str, ...]:
-    notes = []
+    notes: list[str] = []
     if left_out:
         pairs_out = several(left_out, "flow pair")
         notes.append(f"Left out: {pairs_out} with a side without data packets.")
     if ruled_out:
         notes.append(
-            f"{ruled_out} of {pairs} true pairs are ruled out: allow a longer delay, or strays if "
-            "there is cover traffic."
+            Message(
+                f"{ruled_out} of {pairs} true pairs are ruled out: allow a longer delay (",
+                Argument("longest_delay", ...),
+                "), or strays if there is cover traffic (",
+                Argument("strays", ...),
+                ").",
+            )
         )
     return tuple(notes)

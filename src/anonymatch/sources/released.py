@@ -30,7 +30,7 @@ from anonymatch.sources.labels import place_names
 from anonymatch.sources.observation import Observation
 from anonymatch.sources.text_tables import read_text_table
 from anonymatch.whole_file import as_path
-from anonymatch.wording import listed, quoted, several
+from anonymatch.wording import Argument, listed, quoted, several
 
 if TYPE_CHECKING:
     import polars as pl
@@ -204,7 +204,9 @@ def _pairs(
             if work > _MOST_COMPARISONS:
                 raise InputError(
                     f"{len(people.codes)} kinds of people and {len(rows.codes)} kinds of rows are "
-                    "too many to compare; take fewer identifiers, or a part of the tables"
+                    "too many to compare; take fewer ",
+                    Argument("identifiers"),
+                    ", or a part of the tables",
                 )
             for number in range(begin + first, begin + last):
                 fit = np.ones(len(candidates), dtype=np.bool_)
@@ -251,7 +253,8 @@ def _edges(
     if total > MOST_EDGES:
         raise InputError(
             f"{len(people.members)} people and {len(rows.members)} rows make {total:.3g} edges, "
-            f"over {MOST_EDGES:.0e}; audit a part of the tables, or add identifiers"
+            f"over {MOST_EDGES:.0e}; audit a part of the tables, or add ",
+            Argument("identifiers"),
         )
     limits.check_memory(16 * total, f"a graph of {total} edges", "audit a part of the tables")
     degrees = np.array([len(found) for found in candidates], dtype=np.int64)[people.class_of]
@@ -281,7 +284,7 @@ def _identifiers(
         wanted = [wanted]
     chosen = list(dict.fromkeys(elements(wanted, "identifiers must be a list of columns")))
     if not chosen:
-        raise InputError("identifiers is empty; name at least one column")
+        raise InputError(Argument("identifiers"), " is empty; name at least one column")
     for name in chosen:
         for frame, what in ((people, "original"), (rows, "released")):
             if name not in frame.columns:

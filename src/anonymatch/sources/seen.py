@@ -16,7 +16,7 @@ from anonymatch.sources.labels import labels
 from anonymatch.sources.laws import Law, Pool
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Passage
-from anonymatch.wording import several
+from anonymatch.wording import Argument, quoted, several
 
 __all__ = ["Seen"]
 
@@ -114,10 +114,9 @@ class Seen:
         if self.n_out > self.n_in or (lost is not None and lost > self.n_in - self.n_out):
             return None
         arrivals, departures = self._moments()
-        inside = np.searchsorted(arrivals, departures, side="right") - np.arange(self.n_out)
-        empty = np.flatnonzero(inside < 1)
-        if len(empty):
-            raise self.no_sender(int(empty[0]))
+        unsent = self.unsent(arrivals, departures)
+        if len(unsent):
+            raise self.no_sender(unsent, cover=len(unsent))
         return Passage(
             users=self.users, behaviours=self.behaviours, arrivals=arrivals, departures=departures
         )
@@ -145,8 +144,9 @@ class Seen:
         least = self.n_in - self.n_out
         if lost is not None and lost < least:
             raise InputError(
-                f"lost is {lost}, but {several(self.n_in, 'message')} came in and {self.n_out} "
-                f"left; give {least} or more"
+                Argument("lost"),
+                f" is {lost}, but {several(self.n_in, 'message')} came in and {self.n_out} left; "
+                f"give {least} or more",
             )
 
     def numbers(self, cover: int | None, lost: int | None) -> int | None:
@@ -157,29 +157,55 @@ class Seen:
         least = max(0, self.n_out - self.n_in)
         if not least <= cover <= self.n_out:
             raise InputError(
-                f"cover is {cover}, but {several(self.n_in, 'message')} came in and {self.n_out} "
-                f"left; give a number from {least} to {self.n_out}"
+                Argument("cover"),
+                f" is {cover}, but {several(self.n_in, 'message')} came in and {self.n_out} left; "
+                f"give a number from {least} to {self.n_out}",
             )
         needed = self.n_in - (self.n_out - cover)
         if lost is not None and lost != needed:
             raise InputError(
                 f"with {several(self.n_in, 'message')} in, {self.n_out} out and {cover} of them "
-                f"nobody's, {needed} are lost, not {lost}; leave lost or cover out"
+                f"nobody's, {needed} are lost, not {lost}; leave ",
+                Argument("lost"),
+                " or ",
+                Argument("cover"),
+                " out",
             )
         return needed
 
-    def no_sender(self, out: int) -> InputError:
-        time = self.log.departures[self.outs[out]]
+    def unsent(self, arrivals: Floats, departures: Floats) -> Integers:
+        """The fewest messages out that nobody inside can have sent, if all others are sent."""
+        inside = np.searchsorted(arrivals, departures, side="right") - np.arange(len(departures))
+        # Each of them leaves one more inside for those after it, so they are the new minima.
+        fewest = np.minimum(np.minimum.accumulate(inside), 1)
+        return np.flatnonzero(np.diff(fewest, prepend=1))
+
+    def no_sender(self, outs: Integers, cover: int) -> InputError:
+        """That nobody can have sent these messages out, which so much cover would explain."""
+        first = int(outs[0])
+        name = quoted(self.behaviours[first])
+        time = self.log.moment(self.log.departures[self.outs[first]])
+        which = f"message out {name} at {time}: nobody can have sent it"
+        if len(outs) > 1:
+            which = f"nobody can have sent {len(outs)} messages out, first {name} at {time},"
         return InputError(
-            f"message out {self.behaviours[out]!r} at {time:g} s: nobody can have sent it under "
-            f"the {self.law}; check times and law, or allow for cover traffic (cover: 1)"
+            f"{which} under the {self.law}; check times and law, or allow for cover traffic (",
+            Argument("cover", cover),
+            ")",
         )
 
-    def no_receiver(self, user: int) -> InputError:
-        time = self.log.arrivals[self.ins[user]]
+    def no_receiver(self, users: Integers, lost: int) -> InputError:
+        """That no message out fits these messages in, which so many losses would explain."""
+        first = int(users[0])
+        name = quoted(self.users[first])
+        time = self.log.moment(self.log.arrivals[self.ins[first]])
+        which = f"message in {name} at {time}: no message out fits it"
+        if len(users) > 1:
+            which = f"no message out fits {len(users)} messages in, first {name} at {time},"
         return InputError(
-            f"message in {self.users[user]!r} at {time:g} s: no message out fits it under the "
-            f"{self.law}; check times and law, or allow for losses (lost: 1)"
+            f"{which} under the {self.law}; check times and law, or allow for losses (",
+            Argument("lost", lost),
+            ")",
         )
 
 

@@ -13,7 +13,7 @@ from anonymatch.errors import InputError
 from anonymatch.graph.file_formats.source import Source
 from anonymatch.graph.files import reading
 from anonymatch.whole_file import as_path
-from anonymatch.wording import listed, quoted
+from anonymatch.wording import listed, meant_instead, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,7 +62,8 @@ def find_column(frame: pl.DataFrame, *names: str) -> str:
         if name.lower() in there:
             return there[name.lower()]
     found = listed(frame.columns)
-    raise InputError(f"there is no column {quoted(names[0])}; the columns are {found}")
+    near = meant_instead(names, frame.columns)
+    raise InputError(f"there is no column {quoted(names[0])}; the columns are {found}{near}")
 
 
 def numbers(column: pl.Series) -> npt.NDArray[np.float64]:

@@ -51,7 +51,7 @@ from anonymatch.sources.log_ends import end_delay, near_an_end
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 from anonymatch.sources.seen import Seen
-from anonymatch.wording import several
+from anonymatch.wording import Argument, Message, several
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
@@ -147,7 +147,9 @@ def observe(
     )
     if cover_in_pool:
         if not isinstance(rule, FlushLaw):
-            raise InputError(f"cover_in_pool is for mixes that flush, and this is the {rule}")
+            raise InputError(
+                Argument("cover_in_pool"), f" is for mixes that flush, and this is the {rule}"
+            )
         conditions = replace(conditions, cover_in_pool=True)
     observation = _observed(seen, conditions, Budget.of(budget))
     observation = replace(observation, notes=(*observation.notes, *notes))
@@ -169,8 +171,10 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
         if getattr(conditions, name):
             number = {"loss": "lost", "cover_rate": "cover"}[name]
             raise InputError(
-                f"{name} is for mixes that are followed by what is inside, and this is the {law}; give a number instead: "
-                f"{number}"
+                Argument(name),
+                f" is for mixes that are followed by what is inside, and this is the {law}; "
+                f"give a number instead: ",
+                Argument(number),
             )
     return _matched(seen, conditions, budget)
 
@@ -188,9 +192,9 @@ def _conditions(
 ) -> tuple[Conditions, list[str]]:
     """What is told of losses, cover and ends, completed by the log's flags; and notes on that."""
     if loss is not None and lost is not None:
-        raise InputError("loss is a probability and lost a number; give one of them")
+        raise _either("loss", "a probability", "lost")
     if cover_rate is not None and cover is not None:
-        raise InputError("cover_rate is a rate and cover a number; give one of them")
+        raise _either("cover_rate", "a rate", "cover")
     log = seen.log
     ends = [
         float(times[at]) for times in (log.arrivals, log.departures) if len(times) for at in (0, -1)
@@ -199,7 +203,8 @@ def _conditions(
     end = last if until is None else real(until, "until", low=-LATEST, high=LATEST)
     if end < last:
         raise InputError(
-            f"until is {end:g} s, but the log goes on to {last:g} s; give that or more"
+            Argument("until"),
+            f" is {log.moment(end)}, but the log goes on to {log.moment(last)}; give that or more",
         )
     told = Conditions(
         loss=None if loss is None else _loss(loss),
@@ -213,10 +218,18 @@ def _conditions(
     return (told, []) if visible else _flagged(seen, told)
 
 
+def _either(rate: str, what: str, number: str) -> InputError:
+    return InputError(
+        Argument(rate), f" is {what} and ", Argument(number), " a number; give one of them"
+    )
+
+
 def _loss(loss: float) -> float:
     share = real(loss, "loss", high=1.0)
     if share == 1.0:
-        raise InputError("loss is 1: then nothing comes out; give a probability below 1")
+        raise InputError(
+            Argument("loss"), " is 1: then nothing comes out; give a probability below 1"
+        )
     return share
 
 
@@ -268,10 +281,12 @@ def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> 
     if edge is None or reach is None:
         return observation
     number = int(np.count_nonzero(edge))
-    note = (
+    note = Message(
         f"{several(number, 'message')} within {reach:.3g} s of an end of the log "
         f"{'is' if number == 1 else 'are'} left out of averages, quantiles and worst lists: what "
-        "came before and after was not seen (whole_log keeps them)"
+        "came before and after was not seen (",
+        Argument("whole_log"),
+        " keeps them)",
     )
     return replace(observation, edge=edge, notes=(*observation.notes, note))
 
@@ -369,21 +384,29 @@ def _check_numbers(seen: Seen, conditions: Conditions) -> None:
     """Refuse numbers that cannot be, and departures that nobody can be if there is no cover."""
     lost, cover = conditions.lost, conditions.cover
     if lost is not None and lost > seen.n_in:
-        raise InputError(f"lost is {lost}, but {several(seen.n_in, 'message')} came in")
+        raise InputError(
+            Argument("lost"), f" is {lost}, but {several(seen.n_in, 'message')} came in"
+        )
     if cover is not None and cover > seen.n_out:
-        raise InputError(f"cover is {cover}, but {several(seen.n_out, 'message')} left")
+        raise InputError(
+            Argument("cover"), f" is {cover}, but {several(seen.n_out, 'message')} left"
+        )
     none = cover == 0 or (cover is None and conditions.cover_rate == 0.0)
-    arrivals, departures = seen.log.arrivals[seen.ins], seen.log.departures[seen.outs]
-    inside = np.searchsorted(arrivals, departures, side="right") - np.arange(seen.n_out)
-    if none and (inside < 1).any():
-        raise seen.no_sender(int(np.flatnonzero(inside < 1)[0]))
+    unsent = seen.unsent(seen.log.arrivals[seen.ins], seen.log.departures[seen.outs])
+    if none and len(unsent):
+        raise seen.no_sender(unsent, cover=len(unsent))
     known = cover if cover is not None else (0 if none else None)
     kept = seen.n_in - (lost or 0)
     if known is not None and seen.n_out - known > kept:
         raise InputError(
             f"{several(seen.n_in, 'message')} came in and {seen.n_out} left: with "
-            f"{lost or 0} lost at least {seen.n_out - kept} of them are cover, not {known}; give "
-            "cover, cover_rate or lost accordingly"
+            f"{lost or 0} lost at least {seen.n_out - kept} of them are cover, not {known}; give ",
+            Argument("cover"),
+            ", ",
+            Argument("cover_rate"),
+            " or ",
+            Argument("lost"),
+            " accordingly",
         )
 
 
@@ -394,25 +417,27 @@ def _matched(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
     runs = seen.candidates(conditions.end)
     alone = runs.orphans(seen.n_out)
     surplus = seen.n_out - (seen.n_in - (said or 0))
-    if len(alone) and surplus <= 0:
-        raise seen.no_sender(int(alone[0]))
     edges = edges_of(runs, seen.n_out, budget=budget)
     graph = _graph(seen.users, seen.behaviours, 0, edges)
     missing = seen.n_in - structure(graph).n_matched
+    if len(alone) and surplus <= 0:
+        raise seen.no_sender(alone, cover=seen.n_out - seen.n_in + missing)
     places = missing if said is None else said
     if places < missing and cover is not None:
         raise InputError(
-            f"cover is {cover}, but under the {seen.law} only {seen.n_in - missing} of "
+            Argument("cover"),
+            f" is {cover}, but under the {seen.law} only {seen.n_in - missing} of "
             f"{several(seen.n_out, 'message')} out can be somebody's at once; give "
-            f"{seen.n_out - seen.n_in + missing} or more"
+            f"{seen.n_out - seen.n_in + missing} or more",
         )
     if places < missing:
         raise _too_few(seen, runs, graph, missing)
     if seen.n_out - (seen.n_in - places) > 0 >= surplus:
         raise InputError(
             f"only {seen.n_in - missing} of {several(seen.n_out, 'message')} out can be somebody's "
-            f"at once under the {seen.law}; check times and law, or allow for cover traffic "
-            f"(cover: {seen.n_out - seen.n_in + missing})"
+            f"at once under the {seen.law}; check times and law, or allow for cover traffic (",
+            Argument("cover", seen.n_out - seen.n_in + missing),
+            ")",
         )
     spare = seen.n_out - (seen.n_in - places)
     notes = [runs.note] if runs.note else []
@@ -453,13 +478,15 @@ def _too_few(seen: Seen, runs: Candidates, graph: Graph, missing: int) -> InputE
     alone = np.flatnonzero(np.diff(graph.indptr) == 0)
     if len(alone):
         early = alone[~runs.late[alone]]
-        return seen.no_receiver(int(early[0] if len(early) else alone[0]))
+        return seen.no_receiver(early if len(early) else alone, lost=missing)
     found = structure(graph).witness_users.tolist()
     some = ", ".join(repr(seen.users[user]) for user in found[:3]) + ", ..." * (len(found) > 3)
     return InputError(
         f"{several(len(found), 'message')} in ({some}) fit only "
         f"{several(len(found) - 1, 'message')} out under the {seen.law}; check times and law, or "
-        f"allow for losses (lost: {missing})"
+        "allow for losses (",
+        Argument("lost", missing),
+        ")",
     )
 
 
@@ -520,9 +547,11 @@ def _lost_note(places: int, linked: int, *, late: bool) -> str:
     are = "is" if places == 1 else "are"
     if not late:
         return f"{several(places, 'message')} in never came out; it may be any of {linked}"
-    return (
+    return Message(
         f"{several(places, 'message')} in {are} taken to be still inside when the log ends, which "
-        f"may be any of {linked}; if messages get lost on the way, say so (lost: {places})"
+        f"may be any of {linked}; if messages get lost on the way, say so (",
+        Argument("lost", places),
+        ")",
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymatch.sources.door import SOURCES
+from anonymatch.sources.laws import law_name
 from anonymatch.studio.address import choice, number
 from anonymatch.studio.inquiries import Inquiry
 from anonymatch.studio.uploads import Store, Upload
@@ -66,7 +67,8 @@ class Asked:
         """What an address asks for, on behalf of a page."""
         token = query.get("file", "")
         file = store.adopt(token, page)
-        kind, _, rest = query.get("law", "").partition(":")
+        word, _, rest = query.get("law", "").partition(":")
+        kind = law_name(word)
         return cls(
             file=file,
             second=store.adopt(query.get("second", ""), page),

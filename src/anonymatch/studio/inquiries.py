@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
@@ -13,12 +13,23 @@ from anonymatch.attacks.exposure import exposure
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.identified import identified
 from anonymatch.audits.result import Audit
-from anonymatch.effort import Progress
+from anonymatch.effort import Allowance, Progress
 from anonymatch.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.report.bipartite import LARGEST
+from anonymatch.wording import Argument, Message, as_option
 
-__all__ = ["Audits", "Inquiry", "Why", "why"]
+__all__ = ["FIELDS", "Audits", "Inquiry", "Why", "as_field", "why"]
+
+FIELDS = {
+    "law": "How messages are delayed",
+    "source": "What it is",
+    "unit": "Unit of times",
+    "budget": "Time for exact answers",
+    "out": "A second file is",
+    "original": "A second file is",
+}
+"""From arguments to the labels of the fields that give them."""
 
 _KEPT = 8  # audits that are remembered
 _SECONDS = 5.0  # for the exposure of one user
@@ -100,6 +111,25 @@ class Inquiry:
         )
 
 
+def as_field(argument: Argument) -> str:
+    """An argument that a message names, as the field of the page that gives it.
+
+    What has no field is named as the option of the command line.
+
+    Examples
+    --------
+    >>> as_field(Argument("unit", "ms")), as_field(Argument("cover", 1))
+    ("'Unit of times' ms", '--cover 1 on the command line')
+    """
+    label = FIELDS.get(argument.name)
+    if label is None:
+        return f"{as_option(argument)} on the command line"
+    if isinstance(argument.value, Allowance):
+        return f"{label!r}"
+    given = "" if argument.value in (None, ...) else f" {argument.value}"
+    return f"{label!r}{given}"
+
+
 class Audits:
     """Audits of this studio, the latest few of them remembered."""
 
@@ -124,7 +154,8 @@ class Audits:
                 **inquiry.keywords(),  # type: ignore[arg-type]
             )
         except AnonymatchError as error:
-            raise InputError(inquiry.clean(str(error))) from None
+            raise InputError(inquiry.clean(error.message.worded(as_field))) from None
+        found = replace(found, notes=tuple(Message(note).worded(as_field) for note in found.notes))
         with self._lock:
             self._known[inquiry] = found
             while len(self._known) > _KEPT:

@@ -20,7 +20,7 @@ from anonymatch.studio.address import address, number
 from anonymatch.studio.asked import EXAMPLES, LAWS, ROLES, UNITS, Asked
 from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
-from anonymatch.studio.inquiries import Inquiry
+from anonymatch.studio.inquiries import FIELDS, Inquiry
 from anonymatch.studio.pages.one_user import ask, told
 from anonymatch.studio.shared import Studio
 from anonymatch.studio.uploads import Upload
@@ -122,7 +122,7 @@ class _Page:
                     select("Or look at an example", names, asked.example, self._set_example)
                 laws = {name: words for name, (words, _) in LAWS.items()}
                 hint = "Message logs need it."
-                select("How messages are delayed", laws, asked.law, self._set_law, hint=hint)
+                select(FIELDS["law"], laws, asked.law, self._set_law, hint=hint)
                 if asked.law:
                     hint = laws[asked.law].partition(": ")[2]
                     field("Its numbers", asked.numbers, self._set_numbers, hint=hint)
@@ -134,10 +134,10 @@ class _Page:
         asked = self.asked
         with box("div", "controls"):
             kinds = {"": "as it shows"} | {name: name for name in SOURCES}
-            select("What it is", kinds, asked.source, partial(self._set, "source"))
-            select("Unit of times", UNITS, asked.unit, partial(self._set, "unit"))
+            select(FIELDS["source"], kinds, asked.source, partial(self._set, "source"))
+            select(FIELDS["unit"], UNITS, asked.unit, partial(self._set, "unit"))
             number_slider(
-                "Time for exact answers",
+                FIELDS["budget"],
                 asked.budget,
                 self._set_budget,
                 least=1,
@@ -146,7 +146,7 @@ class _Page:
                 unit="s",
                 hint="What would take longer is estimated.",
             )
-            select("A second file is", ROLES, asked.role, partial(self._set, "role"))
+            select(FIELDS["out"], ROLES, asked.role, partial(self._set, "role"))
         if asked.second is not None:
             text(f"Second file: {asked.second.name}", "p")
         self._drop("second", "Drop the second file here", "if the first one needs it")

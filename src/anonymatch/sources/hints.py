@@ -1,0 +1,109 @@
+"""What may be meant where a log and a law do not go together: another unit, in most cases.
+
+Times in milliseconds that are taken as seconds, or a law in milliseconds beside them, are off by a
+thousand. Neither is refused, as both may be true; but whoever sees the figures, or the refusal of
+what cannot be matched, is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.errors import InputError
+from anonymatch.sources.laws import Law
+from anonymatch.sources.messages import Messages
+from anonymatch.wording import Argument, Message
+
+__all__ = ["hinting", "scale_notes", "unit_hint"]
+
+Floats = npt.NDArray[np.float64]
+
+_OUR_DAYS = 631152000.0, 4102444800.0  # 1990 to 2100, in seconds since 1970
+_UNITS = (("ms", 1e3, "milliseconds"), ("us", 1e6, "microseconds"), ("ns", 1e9, "nanoseconds"))
+_FAR = 1000**0.5  # half the way from one unit to the next, in factors
+_FEW = 5  # messages; the mean delay of fewer may well be far from that of the law
+
+
+def unit_hint(times: Floats) -> Message | None:
+    """What to say of numbers that would be times of our days in a unit smaller than seconds.
+
+    Examples
+    --------
+    >>> print(unit_hint(np.array([1.8e12, 1.8e12 + 40])))
+    its times, near 1.8e+12, look like milliseconds since 1970; if they are, give unit='ms'
+    >>> unit_hint(np.array([1.8e9]))
+    """
+    near = float(np.median(np.abs(times))) if len(times) else 0.0
+    for unit, many, name in _UNITS:
+        if _OUR_DAYS[0] <= near / many < _OUR_DAYS[1]:
+            look = f"its times, near {near:.3g}, look like {name} since 1970; if they are, give "
+            return Message(look, Argument("unit", unit))
+    return None
+
+
+def scale_notes(messages: Messages, law: Law) -> tuple[str, ...]:
+    """A note if delays of the law are far from those that the log can have.
+
+    Examples
+    --------
+    >>> from anonymatch.sources.laws import Exponential
+    >>> log = Messages(
+    ...     arrivals=range(9), departures=range(1, 10), senders="abcdefghi", receivers="abcdefghi"
+    ... )
+    >>> scale_notes(log, Exponential(2))
+    ()
+    >>> for note in scale_notes(log, Exponential(2000)):
+    ...     print(note)
+    the exponential law, 2000 s on average, is far from this log, where messages stay 1 s on \
+average; the numbers of a law are seconds, so check them, or the unit of the times
+    """
+    mean = law.mean_delay
+    if mean is None or min(messages.n_in, messages.n_out) < _FEW:
+        return ()
+    low, high = _mean_delays(messages)
+    if high == 0 or (low <= mean * _FAR and mean <= high * _FAR):
+        return ()
+    stay = _shown(low) if low == high else f"{_shown(low)} to {_shown(high)}"
+    far = f"the {law}, is far from this log, where messages stay {stay} s on average"
+    return (f"{far}; the numbers of a law are seconds, so check them, or the unit of the times",)
+
+
+@contextmanager
+def hinting(messages: Messages, law: Law, *, unit: str | None) -> Iterator[None]:
+    """An error about messages that fit nothing also says what may be meant."""
+    try:
+        yield
+    except InputError as error:
+        hint = unit_hint(messages.arrivals) if unit is None and messages.dates is None else None
+        hints = [hint] if hint is not None else list(scale_notes(messages, law))
+        if not hints:
+            raise
+        raise InputError(error.message, "; ", hints[0]) from None
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.3g}" if seconds < 1000 else f"{seconds:,.0f}"
+
+
+def _mean_delays(messages: Messages) -> tuple[float, float]:
+    """Between which seconds the mean delay must lie.
+
+    By the truth, if the log has it. If as many left as came in, sums alone tell the mean. Else
+    most messages stayed as long as nobody had come in before they left, and none longer than the
+    whole log.
+    """
+    known = messages.true_delays()
+    if len(known) >= _FEW:
+        return float(known.mean()), float(known.mean())
+    arrivals, departures = messages.arrivals, messages.departures
+    mean = float(departures.mean() - arrivals.mean())
+    if messages.n_in == messages.n_out and messages.cover is messages.lost is None and mean > 0:
+        return mean, mean
+    latest = np.searchsorted(arrivals, departures, side="right") - 1
+    waited = np.where(latest >= 0, departures - arrivals[np.maximum(latest, 0)], 0.0)
+    span = float(max(departures[-1], arrivals[-1]) - arrivals[0])
+    return float(np.median(waited)), max(span, 0.0)
