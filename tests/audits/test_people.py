@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,7 +44,7 @@ def entropy(weights: Counter[Hashable]) -> float:
 
 
 def by_definition(
-    weights: Weights, lost: int, senders: Sequence[str], receivers: Sequence[str]
+    weights: Weights, lost: int, senders: Sequence[Hashable], receivers: Sequence[Hashable]
 ) -> tuple[float, float]:
     """Bits per message about messages, and about people."""
     messages: Counter[Hashable] = Counter()
@@ -54,12 +55,12 @@ def by_definition(
             for sender, j in zip(senders, fate, strict=True)
         )
         messages[fate] += weight  # type: ignore[assignment]
-        people[tuple(sorted(pairs))] += weight  # type: ignore[assignment]
+        people[tuple(sorted(map(str, pairs)))] += weight  # type: ignore[assignment]
     return entropy(messages) / len(senders), entropy(people) / len(senders)
 
 
 def check(
-    seen: Observation, weights: Weights, senders: Sequence[str], receivers: Sequence[str]
+    seen: Observation, weights: Weights, senders: Sequence[Hashable], receivers: Sequence[Hashable]
 ) -> None:
     found = am.audit(seen, steps=0)
     bits, people_bits = by_definition(weights, seen.lost, senders, receivers)
@@ -79,8 +80,8 @@ def test_cover_and_losses_in_any_numbers_agree_with_all_that_may_have_happened(s
     while checked.total() < 60 or len(checked) < 4:
         n_in, n_out = draw.randint(2, 5), draw.randint(1, 5)
         log = Messages(
-            arrivals=sorted(draw.randint(0, 4) for _ in range(n_in)),
-            departures=sorted(draw.randint(1, 7) for _ in range(n_out)),
+            arrivals=np.sort([draw.uniform(0, 4) for _ in range(n_in)]),
+            departures=np.sort([draw.uniform(1, 7) for _ in range(n_out)]),
             senders=tuple(draw.choice("ab") for _ in range(n_in)),
             receivers=tuple(draw.choice("xyz") for _ in range(n_out)),
         )
@@ -122,7 +123,10 @@ def test_weighted_pairs_agree_with_all_that_may_have_happened(data: st.DataObjec
 def test_a_loss_and_a_spare_departure_of_the_same_people_hide_nothing() -> None:
     """Whichever of ann's messages was lost, she wrote to zoe once."""
     log = Messages(
-        arrivals=[0, 1], departures=[2, 3], senders=("ann", "ann"), receivers=("zoe", "zoe")
+        arrivals=np.r_[0.0, 1.0],
+        departures=np.r_[2.0, 3.0],
+        senders=("ann", "ann"),
+        receivers=("zoe", "zoe"),
     )
     found = am.audit(observe(log, "window:0,9", lost=1))
 

@@ -25,10 +25,12 @@ from anonymatch.effort import Budget, Progress, check_place
 from anonymatch.errors import InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.structure import witness
+from anonymatch.runs import tells_misfits
 
 __all__ = ["count", "known_posterior", "posterior"]
 
 
+@tells_misfits
 def count(
     graph: Graph,
     *,
@@ -108,6 +110,7 @@ def count(
     return _combine(job, over, job.estimate(over))
 
 
+@tells_misfits
 def posterior(
     graph: Graph,
     *,
@@ -149,6 +152,7 @@ def posterior(
     return _posterior(graph, settings, Promise.of(epsilon, delta))
 
 
+@tells_misfits
 def known_posterior(
     graph: Graph,
     *,

@@ -178,8 +178,8 @@ def _repeats(parties: Ints, offsets: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 def _any(which: npt.NDArray[np.bool_], offsets: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Whether it is so of something in a block."""
-    found = np.concatenate(([0], np.cumsum(which)))[offsets]
-    return np.diff(found) > 0
+    before: Ints = np.concatenate(([0], np.cumsum(which)))[offsets]
+    return before[1:] > before[:-1]
 
 
 def _part(graph: Graph, table: BlockTable, blocks: Ints) -> Graph:
