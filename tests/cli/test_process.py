@@ -249,6 +249,21 @@ def wait_for_work(running: subprocess.Popen[bytes]) -> None:
     raise AssertionError("the count did not start")
 
 
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("mebibytes", [200, 600, 1000, 1500])
+def test_too_few_addresses_are_one_line(mebibytes: int, start: str, tmp_path: Path) -> None:
+    """Under a limit (ulimit -v) libraries would end the process in their own way."""
+    path = tmp_path / "log.csv"
+    path.write_text("time,direction,name\n0,in,ann\n1,out,x\n")
+    command = [sys.executable, *STARTS[start], "audit", str(path), "--law", "window:0,5"]
+    limited = ["sh", "-c", f'ulimit -v {1024 * mebibytes}; exec "$@"', "sh", *command]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "GiB of addresses on this machine, and the limit is" in done.stderr
+    assert "ulimit -v" in done.stderr
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "many.npz"
     am.write(am.Graph.from_rows([[i, i + 1] for i in range(20_000)], n_behaviours=20_001), path)
