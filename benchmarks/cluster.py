@@ -106,7 +106,7 @@ class _TimedRun(am.Run):
 
     own = 0.0
 
-    def find(self, key: bytes) -> Any:
+    def find(self, key: bytes, kind: Any) -> Any:
         return self._timed(super().find, key)
 
     def begin(self, *what: Any) -> int:

@@ -1,5 +1,10 @@
 """Measure and design anonymity by counting the ways users can be matched to what was seen."""
 
+# ruff: noqa: E402  (the program hears Ctrl-C before anything that takes time is imported)
+from anonymatch_start import listen_as_module as _listen_as_module
+
+_listen_as_module()
+
 from anonymatch import paper, sources
 from anonymatch._native import version as __version__
 from anonymatch.attacks.best_play import Adaptive, adaptive, reveals_needed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymatch.cli import main
+from anonymatch_start import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from anonymatch.errors import StoppedError
-from anonymatch.plain import fingerprint, name_of
+from anonymatch.plain import fingerprint, name_of, returned_by
 from anonymatch.runs import MISSING, Run
 from anonymatch.shared import Call, Processes, Remote, pack
 from anonymatch.stopping import Stop
@@ -233,7 +233,10 @@ class Recorder:
             what = name_of(_parts(group.calls[0])[0])
             first = (group.keys[0], self._number)
             self._job = self._run.begin(fingerprint(first), what, self._number, self._each)
-        group.results = [self._run.find(key) for key in group.keys]
+        group.results = [
+            self._run.find(key, returned_by(_parts(call)[0]))
+            for key, call in zip(group.keys, group.calls, strict=True)
+        ]
 
     def keep(self, group: _Group) -> None:
         """Record the results that are new."""

@@ -310,16 +310,18 @@ class Effort:
                 raise
             _finish(recorder)
 
-    def once(self, what: tuple[object, ...], seconds: float, compute: Callable[[], T]) -> T:
+    def once(
+        self, what: tuple[object, ...], kind: Any, seconds: float, compute: Callable[[], T]
+    ) -> T:
         """The result of work that tells its own progress and cannot be cut, recorded when it ends.
 
-        ``what`` names it: everything that the result depends on.
+        ``what`` names it: everything that the result depends on; ``kind`` is its type.
         """
         run = self._run
         if run is None or seconds < _RECORDS_PAY_FROM:
             return compute()
         key = fingerprint(what)
-        result = run.find(key)
+        result = run.find(key, kind)
         if result is not MISSING:
             self.advance(seconds)
             known: T = result

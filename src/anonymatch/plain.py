@@ -12,12 +12,14 @@ import struct
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["decode", "encode", "fingerprint", "name_of"]
+__all__ = ["decode", "encode", "fingerprint", "is_a", "name_of", "returned_by"]
 
 _DTYPES = ("|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 _SIZE = struct.Struct("<Q")
@@ -83,6 +85,63 @@ def decode(data: bytes) -> Any:
     if reader.place != len(data):
         raise ValueError("bytes are left over")
     return value
+
+
+# ---- types
+
+
+def is_a(value: object, kind: Any) -> bool:
+    """Whether a plain value is of a type: as it is decoded, where tuples have lost their names.
+
+    Arrays of objects are of whole numbers; the shapes of arrays are not looked at.
+
+    Examples
+    --------
+    >>> is_a((1, [0.5]), tuple[int, list[float] | None]), is_a((1, "a"), tuple[int, int])
+    (True, False)
+    >>> is_a(np.arange(3), npt.NDArray[np.int64]), is_a(np.arange(3), npt.NDArray[np.float64])
+    (True, False)
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(is_a(value, one) for one in arguments)
+    if kind is float:  # a whole number is one too, unless it is beyond them
+        return type(value) is float or (type(value) is int and value.bit_length() <= 1023)
+    if kind in (bool, int, str, bytes, NoneType):
+        return type(value) is kind
+    if origin is np.ndarray:
+        return isinstance(value, np.ndarray) and _holds(value, get_args(arguments[1])[0])
+    if origin is list:
+        return isinstance(value, list) and all(is_a(item, arguments[0]) for item in value)
+    if origin is tuple:
+        return _is_tuple(value, arguments)
+    if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return _is_tuple(value, tuple(get_type_hints(kind)[name] for name in kind._fields))
+    raise TypeError(f"{kind} is no type of plain values")
+
+
+def _is_tuple(value: object, kinds: tuple[Any, ...]) -> bool:
+    if not isinstance(value, tuple):
+        return False
+    if len(kinds) == 2 and kinds[1] is Ellipsis:
+        return all(is_a(item, kinds[0]) for item in value)
+    return len(value) == len(kinds) and all(map(is_a, value, kinds))
+
+
+def _holds(array: npt.NDArray[Any], entry: Any) -> bool:
+    if entry is Any:
+        return True
+    if array.dtype != entry:
+        return False
+    return array.dtype != object or all(type(item) is int for item in array.flat)
+
+
+@cache
+def returned_by(function: Callable[..., Any]) -> Any:
+    """The type that a function says it returns: any, if it says nothing."""
+    return get_type_hints(function).get("return", Any)
 
 
 # ---- writing

@@ -16,19 +16,21 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, ParamSpec, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from anonymatch.errors import InputError, StoppedError
-from anonymatch.plain import decode, encode, fingerprint
+from anonymatch.errors import AnonymatchError, InputError, StoppedError
+from anonymatch.plain import decode, encode, fingerprint, is_a
 from anonymatch.shared import code
 from anonymatch.whole_file import as_path, check_place
 from anonymatch.wording import Call, several
 
-__all__ = ["MISSING", "JobRecord", "Run", "RunRecord", "read_run"]
+__all__ = ["MISSING", "JobRecord", "Run", "RunRecord", "read_run", "tells_misfits"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 MISSING: Final = object()
@@ -37,6 +39,7 @@ MISSING: Final = object()
 _FORMAT = 0x616D7231  # "amr1": what SQLite calls the application's number
 _LARGEST = 2**26  # bytes of a result that is recorded; larger ones are computed again
 _NO_GRAPH = "no graph"
+_MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 _TABLES = {
     "about": "CREATE TABLE about(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "sessions": "CREATE TABLE sessions(id INTEGER PRIMARY KEY, began REAL NOT NULL, "
@@ -114,6 +117,7 @@ class Run(Executor):
         self._base = _open(self.path, graph)
         self._session = self._begin_session()
         self._taken, self._computed, self._predicted = 0, 0, 0.0
+        self._closed = False
 
     @property
     def taken(self) -> int:
@@ -145,9 +149,10 @@ class Run(Executor):
     def close(self) -> None:
         """Close the file; another process may use it then."""
         with self._lock:
-            if self._base.in_transaction:
+            if not self._closed and self._base.in_transaction:
                 self._base.rollback()
             self._base.close()
+            self._closed = True
 
     # ---- for the loop
 
@@ -159,8 +164,11 @@ class Run(Executor):
             ((job,),) = base.execute("SELECT id FROM jobs WHERE key = ?", (key,))
         return int(job)
 
-    def find(self, key: bytes) -> Any:
-        """The recorded result of a chunk, or ``MISSING``; a damaged one is missing too."""
+    def find(self, key: bytes, kind: Any) -> Any:
+        """The recorded result of a chunk, or ``MISSING``: also if it is damaged or of another type.
+
+        ``kind`` is the type of what the chunk returns.
+        """
         with self._lock, _clear(self.path):
             rows = self._base.execute(
                 "SELECT result, checksum, session FROM chunks WHERE key = ?", (key,)
@@ -173,6 +181,8 @@ class Run(Executor):
         try:
             result = decode(found[0])
         except ValueError:
+            return MISSING
+        if not is_a(result, kind):
             return MISSING
         with self._lock:
             self._taken += found[2] != self._session
@@ -195,7 +205,9 @@ class Run(Executor):
             )
 
     def finish(self, job: int) -> None:
-        """No more chunks of a job are needed."""
+        """No more chunks of a job are needed; who is told so after the end does not matter."""
+        if self._closed:
+            return
         with self._writing() as base:
             base.execute("UPDATE jobs SET finished = 1 WHERE id = ?", (job,))
 
@@ -227,6 +239,29 @@ class Run(Executor):
             ((latest,),) = self._base.execute("SELECT max(id) FROM sessions")
             if latest != self._session:
                 raise _in_use(self.path)
+
+
+def tells_misfits(function: Callable[P, T]) -> Callable[P, T]:
+    """A function with ``executor=`` that names the run if it fails with what that had recorded.
+
+    Results of chunks are of the right type when they are found. Whether an array is as long as it
+    must be, or a count can be one, is known only to those who go on with it.
+    """
+
+    @wraps(function)
+    def telling(*arguments: P.args, **keywords: P.kwargs) -> T:
+        run = keywords.get("executor")
+        if not isinstance(run, Run):
+            return function(*arguments, **keywords)
+        before = run.taken
+        try:
+            return function(*arguments, **keywords)
+        except _MISFITS as error:
+            if isinstance(error, AnonymatchError) or run.taken == before:
+                raise
+            raise _misfit(run.path, error) from error
+
+    return telling
 
 
 # ---- the file
@@ -324,6 +359,14 @@ def _no_run(path: Path) -> InputError:
 
 def _damaged(path: Path) -> InputError:
     return InputError(f"{path}: it is damaged; give the name of a new file")
+
+
+def _misfit(path: Path, error: Exception) -> InputError:
+    said = f"{type(error).__name__}: {error}".replace("\n", " ")
+    return InputError(
+        f"{path}: a result that it has recorded does not fit the others ({said}); it is damaged: "
+        "give the name of a new file"
+    )
 
 
 @contextmanager

@@ -7,14 +7,19 @@ import re
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 
 from anonymatch.errors import InputError
 
-__all__ = ["as_path", "check_place", "unfinished"]
+__all__ = ["as_path", "check_place", "discard_unfinished", "unfinished"]
 
 _UNKNOWN = "the system refuses"
+_TRIES = 8  # to empty a folder that another thread may be writing to
+
+_folders: set[Path] = set()  # with files that are being written
+_making_folders = RLock()  # again by the thread that has it: Ctrl-C may come to that one
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
@@ -48,7 +53,7 @@ def check_place(place: Path) -> None:
 
 @contextmanager
 def unfinished(place: Path) -> Iterator[Path]:
-    """A path beside ``place`` to write to, which becomes ``place`` when all went well.
+    """A path near ``place`` to write to, which becomes ``place`` when all went well.
 
     What the system, polars or a name that is no text has against it becomes one clear line.
 
@@ -62,8 +67,12 @@ def unfinished(place: Path) -> Iterator[Path]:
     'whole'
     """
     check_place(place)
-    beside = place.with_name(f".anonymatch-{secrets.token_hex(8)}{place.suffix}")
+    folder = place.with_name(f".anonymatch-{secrets.token_hex(8)}")
+    beside = folder / place.name
     try:
+        with _making_folders:
+            _folders.add(folder)
+            folder.mkdir()
         yield beside
         beside.replace(place)
     except UnicodeEncodeError as error:
@@ -76,7 +85,29 @@ def unfinished(place: Path) -> Iterator[Path]:
             raise
         raise InputError(f"{place}: cannot write it ({reason}); choose another place") from None
     finally:
-        beside.unlink(missing_ok=True)
+        _remove(folder)
+        _folders.discard(folder)
+
+
+def discard_unfinished() -> None:
+    """Remove all files that are being written, by whatever thread: the process ends without them.
+
+    Files are written in folders of their own, because a file without one could still appear: when
+    this is done, no thread can write in the old folders, and none can make a new one.
+    """
+    _making_folders.acquire()  # for good
+    for folder in tuple(_folders):
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            for file in folder.iterdir():
+                file.unlink()
+            folder.rmdir()
+        if not folder.exists():
+            return
 
 
 def _reason(error: Exception) -> str | None:

@@ -59,33 +59,91 @@ def test_version_is_said_at_once() -> None:
 
 INTERRUPTED_AMID_IMPORTS = """
 import os, signal, sys
-from importlib import import_module
-
-amid, (module, _, function) = sys.argv[1], sys.argv[2].partition(":")
 
 class Interrupting:
-    @staticmethod
-    def find_spec(name, *_):
-        if name == amid:
-            os.kill(os.getpid(), signal.SIGINT)
+    left = None
+
+    @classmethod
+    def find_spec(cls, name, *_):
+        if name == "anonymatch_start":
+            cls.left = int(os.environ["INTERRUPT_AT"])
+        elif cls.left is not None:
+            cls.left -= 1
+            if cls.left == 0:
+                os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupting)
-sys.argv[1:] = ["demo"]
-sys.exit(getattr(import_module(module), function)())
 """
+(ENTRY,) = entry_points(group="console_scripts", name="anonymatch")
+SCRIPT = f"import sys; from {ENTRY.module} import {ENTRY.attr}; sys.exit({ENTRY.attr}())"
+STARTS = {"script": ("-c", SCRIPT), "module": ("-m", "anonymatch")}
 
 
-@pytest.mark.parametrize("module", ["anonymatch", "numpy", "anonymatch.cli.console", "typer"])
-@pytest.mark.parametrize("heard", [True, False], ids=["heard", "ignored"])
-def test_ctrl_c_while_the_package_is_imported_is_one_line(module: str, *, heard: bool) -> None:
-    """Scripts that run a program in the background let it ignore Ctrl-C."""
-    (program,) = entry_points(group="console_scripts", name="anonymatch")
-    command = [sys.executable, "-c", INTERRUPTED_AMID_IMPORTS, module, program.value]
+def interrupted_at(number: int, start: str, folder: Path, heard: bool = True) -> tuple[int, str]:
+    """Exit code and errors of a demonstration with Ctrl-C amid so manieth an import."""
+    folder.joinpath("sitecustomize.py").write_text(INTERRUPTED_AMID_IMPORTS)
     ignoring = [] if heard else ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
-    done = subprocess.run([*ignoring, *command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*ignoring, sys.executable, *STARTS[start], "demo"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(folder), "INTERRUPT_AT": str(number)},
+    )
+    return done.returncode, done.stderr
 
-    expected = (130, "interrupted\n") if heard else (0, "")
-    assert (done.returncode, done.stderr) == expected
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", STARTS)
+def test_ctrl_c_amid_any_import_is_one_line(start: str, tmp_path: Path) -> None:
+    """From the first import of the package to the last, which are made where they are used."""
+    numbers = (1, 2, 3, 10, 40, 100, 200, 300, 500, 700)
+
+    ends = {number: interrupted_at(number, start, tmp_path) for number in numbers}
+
+    assert ends == dict.fromkeys(numbers, (130, "interrupted\n"))
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_a_program_that_was_told_to_ignore_ctrl_c_goes_on(start: str, tmp_path: Path) -> None:
+    """Scripts that run a program in the background let it ignore Ctrl-C."""
+    assert interrupted_at(100, start, tmp_path, heard=False) == (0, "")
+
+
+def test_importing_the_package_leaves_ctrl_c_alone() -> None:
+    """It is a program's business: also of one that is run by -m, and of the commands' own."""
+    code = "import signal, anonymatch.cli.console; print(signal.getsignal(signal.SIGINT))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "default_int_handler" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("design", "--users", "60000", "--edges", "3000000", "--out"),  # on a thread of its own
+        ("synthesize", "window:1,5", "--messages", "300000"),  # on the main thread
+    ],
+    ids=lambda command: command[0],
+)
+def test_ctrl_c_leaves_no_unfinished_file_behind(
+    command: tuple[str, ...], times: int, tmp_path: Path
+) -> None:
+    program = [sys.executable, *STARTS["script"], *command, str(tmp_path / "large.csv")]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        try:
+            while running.poll() is None and not any(tmp_path.iterdir()):
+                time.sleep(0.001)
+            for _ in range(times):
+                running.send_signal(signal.SIGINT)
+            _, err = running.communicate(timeout=60)
+        finally:
+            running.kill()
+
+    assert (running.returncode, err) == (130, b"interrupted\n")
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.slow
@@ -189,6 +247,21 @@ def wait_for_work(running: subprocess.Popen[bytes]) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("the count did not start")
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("mebibytes", [200, 600, 1000, 1500])
+def test_too_few_addresses_are_one_line(mebibytes: int, start: str, tmp_path: Path) -> None:
+    """Under a limit (ulimit -v) libraries would end the process in their own way."""
+    path = tmp_path / "log.csv"
+    path.write_text("time,direction,name\n0,in,ann\n1,out,x\n")
+    command = [sys.executable, *STARTS[start], "audit", str(path), "--law", "window:0,5"]
+    limited = ["sh", "-c", f'ulimit -v {1024 * mebibytes}; exec "$@"', "sh", *command]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "GiB of addresses on this machine, and the limit is" in done.stderr
+    assert "ulimit -v" in done.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.measures.explanations import Truth, explained
+from tests.measures.test_hidden_chain import assert_agrees, channel_of, random_log
 
 from anonymatch.effort import Budget, Stop, Stopped
 from anonymatch.errors import BudgetError, InputError
@@ -16,8 +18,6 @@ from anonymatch.measures import phase_chain
 from anonymatch.measures.hidden_chain import hidden_figures
 from anonymatch.measures.links import Channel, LinkFigures
 from anonymatch.measures.phase_chain import MOST_HOPS, phase_figures, phase_pairs
-from tests.measures.explanations import Truth, explained
-from tests.measures.test_hidden_chain import assert_agrees, channel_of, random_log
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 LOSSY = {

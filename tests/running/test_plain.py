@@ -7,12 +7,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymatch.counting.block import Block
-from anonymatch.plain import decode, encode, fingerprint
+from anonymatch.plain import decode, encode, fingerprint, is_a
 
 LEAVES = (
     st.none()
@@ -75,6 +76,40 @@ def test_a_tuple_with_names_comes_back_without_them() -> None:
 def test_what_is_not_plain_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
         encode(value)
+
+
+class Pair(NamedTuple):
+    total: int | None
+    chances: npt.NDArray[np.float64]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        (1, int, True),
+        (True, int, False),
+        (1.0, int, False),
+        (1, float, True),
+        (2**2000, float, False),
+        (None, int | None, True),
+        ("a", int | None, False),
+        ([1, 2], list[int], True),
+        ([1, None], list[int], False),
+        ((1, 2, 3), tuple[int, ...], True),
+        ((1,), tuple[int, int], False),
+        (Pair(1, np.ones(2)), Pair, True),
+        ((1, np.ones(2)), Pair, True),
+        ((1.5, np.ones(2)), Pair, False),
+        (np.ones(2), npt.NDArray[np.float64], True),
+        (np.ones(2, np.float32), npt.NDArray[np.float64], False),
+        (np.array([1, 2], object), npt.NDArray[np.object_], True),
+        (np.array([1, "a"], object), npt.NDArray[np.object_], False),
+        (object(), Any, True),
+    ],
+    ids=repr,
+)
+def test_types_are_told_apart(value: object, kind: Any, *, expected: bool) -> None:
+    assert is_a(value, kind) is expected
 
 
 @given(st.binary(max_size=60))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import sqlite3
@@ -13,20 +14,24 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 from multiprocessing import get_context
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import anonymatch as am
 from anonymatch.chunks import _IN_FLIGHT
 from anonymatch.cli import main
 from anonymatch.cli.console import as_text
-from anonymatch.cli.run_pages import run_page
+from anonymatch.cli.run_pages import _WORDS, run_page
 from anonymatch.effort import Effort, usable_cores
 from anonymatch.paper.search import survey
-from anonymatch.runs import JobRecord, RunRecord, read_run
+from anonymatch.plain import decode, encode, is_a, returned_by
+from anonymatch.runs import JobRecord, RunRecord, _checksum, read_run
 
 GRAPH = am.random_density(25, 0.5, seed=3)  # sums over signs of 16 units
 HARD = am.random_density(60, 0.3, seed=3)
@@ -354,6 +359,88 @@ def test_damaged_chunks_are_computed_again(damage: str, tmp_path: Path) -> None:
         assert am.count(GRAPH, method="signs", executor=run).value == truth
 
     assert computed(path)[1] == damaged > 0
+
+
+def rewrite(path: Path, change: Callable[[Any], Any]) -> None:
+    """Change every recorded result, with the right checksum for it."""
+    with sqlite3.connect(path) as base:
+        for key, data in base.execute("SELECT key, result FROM chunks").fetchall():
+            new = encode(change(decode(data)))
+            row = (new, _checksum(key, new), key)
+            base.execute("UPDATE chunks SET result = ?, checksum = ? WHERE key = ?", row)
+    base.close()
+
+
+WRONG_TYPES: dict[str, Any] = {
+    "a bool": True,
+    "a double": 0.5,
+    "no number": math.nan,
+    "text": "abc",
+    "bytes": b"abc",
+    "nothing in a tuple": (),
+    "a tuple in a tuple": ((1, "a"), [None]),
+    "small numbers": np.arange(3, dtype=np.int8),
+    "things": np.array([1, None, "a"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_TYPES)
+@pytest.mark.parametrize(
+    "name", ["count", "counts", "frontier", "parts", "chances by parts", "estimated chances"]
+)
+def test_recorded_results_of_another_type_are_computed_again(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    path, (graph, ask) = tmp_path / "run.sqlite", ASKED[name]
+    with am.Run(path, graph) as run:
+        truth = ask(run)
+    rewrite(path, lambda _: WRONG_TYPES[kind])
+    with am.Run(path, graph) as run:
+        assert ask(run) == truth
+
+    first, second = computed(path)
+    assert first == second > 0
+
+
+def shorter(value: Any) -> Any:
+    """The same types, with one entry less."""
+    if isinstance(value, np.ndarray):
+        return value.reshape(-1)[:-1]
+    return tuple(map(shorter, value)) if isinstance(value, tuple) else -1
+
+
+@pytest.mark.parametrize("name", ["count", "posterior", "frontier", "estimate"])
+def test_recorded_results_that_do_not_fit_are_told_in_one_line(name: str, tmp_path: Path) -> None:
+    path, (graph, ask) = tmp_path / "run.sqlite", ASKED[name]
+    with am.Run(path, graph) as run:
+        ask(run)
+    rewrite(path, shorter)
+
+    with am.Run(path, graph) as run, pytest.raises(am.InputError) as caught:
+        ask(run)
+    assert str(caught.value).startswith(f"{path}: a result that it has recorded does not fit")
+    assert "\n" not in str(caught.value)
+
+
+def test_mistakes_of_the_caller_stay_what_they_are(tmp_path: Path) -> None:
+    graph, ask = ASKED["count"]
+    with am.Run(tmp_path / "run.sqlite", graph) as run:
+        ask(run)
+    with am.Run(tmp_path / "run.sqlite", graph) as run:
+        ask(run)
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            am.count(graph, executor=run, methods="signs")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", [name for name in _WORDS if "." in name])
+def test_every_chunk_says_what_type_it_returns(name: str) -> None:
+    module, _, function = f"anonymatch.{name}".rpartition(".")
+    if module.endswith("BandWay"):
+        module, function = module.removesuffix(".BandWay"), f"BandWay.{function}"
+
+    kind = returned_by(attrgetter(function)(import_module(module)))
+    assert kind is not Any
+    assert not is_a("text", kind)
 
 
 @pytest.mark.parametrize(

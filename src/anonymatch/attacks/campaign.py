@@ -27,6 +27,7 @@ from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import witness
+from anonymatch.runs import tells_misfits
 from anonymatch.wording import Argument, Call, Message, did_you_mean, several
 
 __all__ = ["attack"]
@@ -36,6 +37,7 @@ _SAMPLES = 100  # truths that expectations are averaged over
 _ROUNDING = 1e-9  # of predicted seconds: what is said to be affordable is
 
 
+@tells_misfits
 def attack(
     graph: Graph,
     *,

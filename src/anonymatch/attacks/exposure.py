@@ -23,6 +23,7 @@ from anonymatch.effort import Budget
 from anonymatch.errors import NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import witness
+from anonymatch.runs import tells_misfits
 
 __all__ = ["Exposures", "exposure", "exposures"]
 
@@ -134,6 +135,7 @@ class Exposures:
         )
 
 
+@tells_misfits
 def exposures(
     graph: Graph,
     *,
@@ -212,6 +214,7 @@ def exposures(
     )
 
 
+@tells_misfits
 def exposure(
     graph: Graph,
     user: Hashable,

@@ -24,6 +24,7 @@ from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.structure import BlockView, block_table, witness
+from anonymatch.runs import tells_misfits
 from anonymatch.wording import Call
 
 __all__ = ["improve"]
@@ -35,6 +36,7 @@ _LARGEST_LOG = math.log(sys.float_info.max)
 _RECTANGULAR = 250_000  # users times behaviours up to which a rectangular graph is searched
 
 
+@tells_misfits
 def improve(
     graph: Graph,
     edges: int = 1,

@@ -22,6 +22,7 @@ from anonymatch.graph.bipartite import Graph
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.links import LinkFigures
 from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
+from anonymatch.runs import tells_misfits
 from anonymatch.sources.observation import Observation
 from anonymatch.whole_file import as_path
 
@@ -32,6 +33,7 @@ _MOST_INSIDE = 1e6  # messages on average, for which closed forms are worth thei
 _FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
+@tells_misfits
 def audit(
     source: str | os.PathLike[str] | Graph | Observation,
     /,

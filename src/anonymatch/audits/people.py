@@ -50,6 +50,7 @@ def people_bits(seen: Observation, work: Work) -> Figure | None:
             entropy_of=lambda part: entropy_of(part, replace(work, budget=budget)),
             budget=budget,
             effort=Effort(executor=work.executor),
+            places=seen.lost,
         )
     except BudgetError:
         return None

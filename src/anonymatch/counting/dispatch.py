@@ -25,11 +25,13 @@ from anonymatch.effort import Budget, Progress, check_place
 from anonymatch.errors import InputError, NoMatchingError
 from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.structure import witness
+from anonymatch.runs import tells_misfits
 from anonymatch.wording import Argument, did_you_mean
 
 __all__ = ["count", "known_posterior", "posterior"]
 
 
+@tells_misfits
 def count(
     graph: Graph,
     *,
@@ -109,6 +111,7 @@ def count(
     return _combine(job, over, job.estimate(over))
 
 
+@tells_misfits
 def posterior(
     graph: Graph,
     *,
@@ -150,6 +153,7 @@ def posterior(
     return _posterior(graph, settings, Promise.of(epsilon, delta))
 
 
+@tells_misfits
 def known_posterior(
     graph: Graph,
     *,

@@ -28,6 +28,7 @@ __all__ = ["ABREAST", "Parts", "Real", "per_transition", "split", "words_job"]
 
 Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
 
 ABREAST = 8  # parts that run at the same time at most: they share the memory
 _MOST, _FEW = 65536, 4096  # parts: of a run to come, and to tell what one beyond reach would take
@@ -151,7 +152,7 @@ def words_job(
 
 def _exact(
     block: Shared[Block], order: Ints, words: int, edges: bool, memory: float, kept: Mask
-) -> Any:
+) -> Words:
     part = _with_only(block.get(), kept)
     job = words_job(part, order, words, edges=edges, memory=memory)
     _run_to_the_end(job, words)
@@ -160,7 +161,7 @@ def _exact(
 
 def _real(
     block: Shared[Block], order: Ints, edges: bool, memory: float, kept: Mask
-) -> tuple[float, int, Any]:
+) -> tuple[float, int, Floats | None]:
     part = _with_only(block.get(), kept)
     job = _native.frontier_reals(part, order, edges=edges, memory=memory)
     _run_to_the_end(job, 1)

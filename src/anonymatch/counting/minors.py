@@ -21,6 +21,7 @@ from anonymatch.counting.solution import Objects
 from anonymatch.effort import Budget, Effort, Progress, check_place
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph, check_graph
+from anonymatch.runs import tells_misfits
 from anonymatch.wording import Call
 
 __all__ = ["gains", "minors"]
@@ -29,6 +30,7 @@ _MOST_PAIRS = 4_000_000  # Python integers that a matrix may hold
 _SIGNS_UP_TO = 26  # users of a square component whose minors are taken in one sum over signs
 
 
+@tells_misfits
 def minors(
     graph: Graph,
     *,
@@ -79,6 +81,7 @@ def minors(
     return result
 
 
+@tells_misfits
 def gains(
     graph: Graph,
     *,

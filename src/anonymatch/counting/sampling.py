@@ -23,6 +23,7 @@ from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph, check_graph
 from anonymatch.graph.limits import check_memory
 from anonymatch.graph.structure import witness
+from anonymatch.runs import tells_misfits
 from anonymatch.wording import several
 
 __all__ = ["sample"]
@@ -33,6 +34,7 @@ _SOON = 30.0  # predicted seconds for exact draws by a nested bound, if nobody s
 _TRIES = 1000.0  # permutations a matching that rejection may cost on average
 
 
+@tells_misfits
 def sample(
     graph: Graph,
     size: int = 1,

@@ -178,19 +178,19 @@ def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: E
 # Chunks: the matrix is shared, the range is theirs.
 
 
-def _count(matrix: Shared[Any], words: int, first: int, last: int) -> Any:
+def _count(matrix: Shared[Any], words: int, first: int, last: int) -> _native.Integers:
     return _native.signs_count(matrix.get(), words, first, last)
 
 
-def _minors(matrix: Shared[Any], words: int, first: int, last: int) -> Any:
+def _minors(matrix: Shared[Any], words: int, first: int, last: int) -> _native.Integers:
     return _native.signs_minors(matrix.get(), words, first, last)
 
 
-def _count_double(matrix: Shared[Any], first: int, last: int) -> Any:
+def _count_double(matrix: Shared[Any], first: int, last: int) -> _native.Floats:
     return _native.signs_count_double(matrix.get(), first, last)
 
 
-def _minors_double(matrix: Shared[Any], first: int, last: int) -> Any:
+def _minors_double(matrix: Shared[Any], first: int, last: int) -> _native.Floats:
     return _native.signs_minors_double(matrix.get(), first, last)
 
 

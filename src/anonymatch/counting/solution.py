@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,18 +49,18 @@ class Solution:
     def recorded(self, what: tuple[object, ...], seconds: float, effort: Effort) -> Solution:
         """The same, with every part recorded when it is there; ``what`` names how it is found."""
 
-        def kept(part: str, compute: Callable[[], T] | None) -> Callable[[], T] | None:
+        def kept(part: str, kind: Any, compute: Callable[[], T] | None) -> Callable[[], T] | None:
             if compute is None:
                 return None
-            return partial(effort.once, (part, *what, self.block), seconds, compute)
+            return partial(effort.once, (part, *what, self.block), kind, seconds, compute)
 
         return Solution(
             self.block,
-            total=kept("count of a block", self._total),
+            total=kept("count of a block", int, self._total),
             log=self._log,
-            minors=kept("minors of a block", self._minors),
-            real=kept("count of a block over doubles", self._real),
-            posteriors=kept("chances of a block", self._posteriors),
+            minors=kept("minors of a block", Objects, self._minors),
+            real=kept("count of a block over doubles", tuple[float, float], self._real),
+            posteriors=kept("chances of a block", Chances, self._posteriors),
         )
 
     @cached_property

@@ -6,7 +6,6 @@ to behaviours of later ones, row by row: there they are in no matching.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from anonymatch.designs.parts import Composition, Part
 from anonymatch.errors import InputError
 from anonymatch.graph import files, limits
 from anonymatch.graph.bipartite import Graph
+from anonymatch.whole_file import as_path, unfinished
 from anonymatch.wording import Call
 
 if TYPE_CHECKING:
@@ -69,28 +69,18 @@ def assignment(design: Composition) -> Array:
 
 def write(design: Composition, path: str | os.PathLike[str], *, spare: bool) -> None:
     """Write the edges; .csv, .tsv and .parquet piece by piece, other formats as a whole graph."""
-    import polars as pl
-
-    place = Path(path)
+    place = as_path(path)
     suffix = place.suffix.lower()
     if suffix not in STREAMED:
         files.write(graph(design, spare=spare), place)
         return
-    unfinished = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     save = (
         _save_parquet
         if suffix == ".parquet"
         else partial(_save_text, separator="," if suffix == ".csv" else "\t")
     )
-    try:
-        save(design, unfinished, spare=spare)
-        unfinished.replace(place)
-    except OSError as error:
-        raise InputError(f"{place}: cannot write it ({error.strerror or error})") from None
-    except pl.exceptions.PolarsError as error:
-        raise InputError(f"{place}: cannot write it ({str(error).splitlines()[0]})") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with unfinished(place) as beside:
+        save(design, beside, spare=spare)
 
 
 def _of_part(part: Part) -> Iterator[Cells]:

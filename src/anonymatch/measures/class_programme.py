@@ -49,18 +49,32 @@ class Block:
     rows: list[Row]
     receivers: list[int]  # of each kind
     sizes: list[int]  # of each kind
+    full: list[bool]  # whether all of each kind are taken, in every matching
     spare: bool  # more messages out than in
 
     @classmethod
     def of(
-        cls, graph: Graph, table: BlockTable, k: int, sender_of: Ints, receiver_of: Ints
+        cls,
+        graph: Graph,
+        table: BlockTable,
+        k: int,
+        sender_of: Ints,
+        receiver_of: Ints,
+        places: int = 0,
     ) -> Block:
-        """Block k of the graph; senders and receivers are numbers."""
+        """Block k of the graph; senders and receivers are numbers.
+
+        The last ``places`` behaviours are taken even where others are spare.
+        """
         begin, end = table.user_offsets[k : k + 2].tolist()
         senders = sender_of[table.users[begin:end]].tolist()
         outs = table.behaviours[table.behaviour_offsets[k] : table.behaviour_offsets[k + 1]]
         rows: list[list[tuple[int, int]]] = []
-        columns: list[list[Any]] = [[receiver] for receiver in receiver_of[outs].tolist()]
+        spare = len(outs) > len(senders)
+        full = (outs >= graph.n_behaviours - places) | (not spare)
+        columns: list[list[Any]] = [
+            [*kind] for kind in zip(receiver_of[outs].tolist(), full.tolist(), strict=True)
+        ]
         for i, (first, last) in enumerate(pairwise(table.row_offsets[begin : end + 1].tolist())):
             weights = _whole(graph, table.edges[first:last])
             rows.append(list(zip(table.local_indices[first:last].tolist(), weights, strict=True)))
@@ -77,7 +91,8 @@ class Block:
             [Row(sender, number, list(row)) for (row, sender), number in sorted(alike.items())],
             [column[0] for column in kinds],
             np.bincount(kind, minlength=len(kinds)).tolist(),
-            len(outs) > len(rows),
+            [column[1] for column in kinds],
+            spare,
         )
 
     def steps(self) -> list[float]:
@@ -139,8 +154,8 @@ class Block:
         """For each row, the kinds that nobody after it can take, so that it has to fill them."""
         last = {kind: i for i, row in enumerate(self.rows) for kind, _ in row.edges}
         filled: list[set[int]] = [set() for _ in self.rows]
-        if not self.spare:
-            for kind, i in last.items():
+        for kind, i in last.items():
+            if self.full[kind]:
                 filled[i].add(kind)
         return filled
 

@@ -60,6 +60,7 @@ def message_classes(
     entropy_of: Callable[[Graph], Figure],
     budget: Budget,
     effort: Effort,
+    places: int = 0,
 ) -> MessageClasses:
     """The entropy over classes, exactly, block by block.
 
@@ -73,6 +74,9 @@ def message_classes(
         The entropy of the matchings of a graph, for parts in which classes are matchings.
     budget, effort
         Refused with BudgetError if the programme's predicted cost exceeds the budget.
+    places
+        So many of the last behaviours are places for lost messages: all of them are taken, even
+        where some messages out are nobody's.
 
     References
     ----------
@@ -82,9 +86,9 @@ def message_classes(
     sender_of = _codes(senders, graph.users, "senders", "messages in")
     receiver_of = _codes(receivers, graph.behaviours, "receivers", "messages out")
     table = block_table(graph)
-    plain, groups = _groups(table, sender_of, receiver_of)
+    plain, groups = _groups(table, sender_of, receiver_of, graph.n_behaviours - places)
     programmes = [
-        Group([Block.of(graph, table, k, sender_of, receiver_of) for k in group])
+        Group([Block.of(graph, table, k, sender_of, receiver_of, places) for k in group])
         for group in groups
     ]
     seconds = sum(programme.seconds for programme in programmes)
@@ -125,10 +129,13 @@ def _codes(parties: Parties, names: Sequence[Hashable], what: str, messages: str
         raise InputError(f"{what} must be names that can be compared, such as text") from None
 
 
-def _groups(table: BlockTable, sender_of: Ints, receiver_of: Ints) -> tuple[Ints, list[list[int]]]:
+def _groups(
+    table: BlockTable, sender_of: Ints, receiver_of: Ints, n_out: int
+) -> tuple[Ints, list[list[int]]]:
     """Blocks in which classes are matchings, and groups of other blocks that share a pair.
 
-    Blocks that are one edge are in neither: they add the same pair to every class.
+    Blocks that are one edge are in neither: they add the same pair to every class. From ``n_out``
+    on behaviours are places: where others are spare, not every matching takes them all.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -148,6 +155,8 @@ def _groups(table: BlockTable, sender_of: Ints, receiver_of: Ints) -> tuple[Ints
     label = connected_components(links, directed=False)[1][:n]
     repeats = _repeats(sender_of[table.users], table.user_offsets)
     repeats |= _repeats(receiver_of[table.behaviours], table.behaviour_offsets)
+    spare = np.diff(table.behaviour_offsets) > np.diff(table.user_offsets)
+    repeats |= spare & _any(table.behaviours >= n_out, table.behaviour_offsets)
     alone = np.bincount(label, minlength=n)[label] == 1
     plain = np.flatnonzero((sizes > 1) & alone & ~repeats)
     rest = np.flatnonzero((sizes > 1) & ~(alone & ~repeats))
@@ -165,6 +174,12 @@ def _repeats(parties: Ints, offsets: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     repeats = np.zeros(len(offsets) - 1, dtype=bool)
     repeats[blocks[order][1:][same]] = True
     return repeats
+
+
+def _any(which: npt.NDArray[np.bool_], offsets: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Whether it is so of something in a block."""
+    before: Ints = np.concatenate(([0], np.cumsum(which)))[offsets]
+    return before[1:] > before[:-1]
 
 
 def _part(graph: Graph, table: BlockTable, blocks: Ints) -> Graph:

@@ -24,6 +24,7 @@ from anonymatch.measures.figure import Figure
 from anonymatch.measures.meanings import MEANINGS, Meaning
 from anonymatch.measures.messages import MessageClasses, Parties, message_classes
 from anonymatch.measures.users import UserFigures, user_figures
+from anonymatch.runs import tells_misfits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,6 +134,7 @@ class Metrics:
         return None if found is None else found.value
 
 
+@tells_misfits
 def metrics(
     graph: Graph,
     *,

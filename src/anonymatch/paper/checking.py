@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from anonymatch.effort import Budget, Effort, Progress
 from anonymatch.errors import InputError
 from anonymatch.paper.claim import Checks, close_ids
+from anonymatch.runs import tells_misfits
 
 if TYPE_CHECKING:
     from anonymatch.paper.question import Question
@@ -21,6 +22,7 @@ __all__ = ["check", "questions"]
 _MEMORY = {False: 1.3e8, True: 6e8}  # bytes, by thorough: measured 80 and 470 MB
 
 
+@tells_misfits
 def check(
     claims: str | Iterable[str] | None = None,
     *,

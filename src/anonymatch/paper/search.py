@@ -24,6 +24,7 @@ from anonymatch.paper.enumeration import (
     predicted_seconds,
     unpack,
 )
+from anonymatch.runs import tells_misfits
 
 __all__ = ["LARGEST", "Best", "Survey", "survey", "survey_seconds"]
 
@@ -156,6 +157,7 @@ class Survey:
         )
 
 
+@tells_misfits
 def survey(
     n: int,
     *,
