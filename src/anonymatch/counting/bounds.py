@@ -29,7 +29,7 @@ __all__ = ["Bounds", "block_bits", "block_bounds", "bounds", "bregman"]
 
 _LN2 = math.log(2.0)
 _SCALING = 0.3  # of the seconds; the rest is for belief propagation
-_HEAVIEST_EDGES = 200_000  # up to which a heaviest matching is searched; beyond, any will do
+_HEAVIEST_PAIRS = 4_000_000  # up to which a heaviest matching is searched; beyond, any will do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,22 +246,33 @@ def _sums_of_weights(pieces: Pieces, log_weights: Floats) -> Floats:
 
 def _one_matching(pieces: Pieces, log_weights: Floats) -> Floats:
     """The weight of a heavy matching of each block: there is one, so the bound is never -inf."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching, min_weight_full_bipartite_matching
-
-    # All matchings have as many edges, so that costs may be shifted above 0, which is no edge.
-    costs = 1.0 + log_weights.max() - log_weights
     shape = len(pieces.user_blocks), len(pieces.behaviour_blocks)
-    matrix = csr_array((costs, (pieces.rows, pieces.columns)), shape=shape)
-    if len(costs) <= _HEAVIEST_EDGES:
-        users, behaviours = min_weight_full_bipartite_matching(matrix)
-    else:
-        behaviours = maximum_bipartite_matching(matrix, perm_type="column")
-        users = np.arange(shape[0])
-    places = csr_array((np.arange(1, len(costs) + 1), (pieces.rows, pieces.columns)), shape=shape)
-    logs = log_weights[np.asarray(places[users, behaviours]) - 1]
-    slack = 2.0**-50 * sums(pieces.user_blocks[users], 1.0 + np.abs(logs), pieces.n_blocks)
-    return sums(pieces.user_blocks[users], logs, pieces.n_blocks) - pieces.users * slack
+    dense = shape[0] * shape[1] <= _HEAVIEST_PAIRS
+    taken = _heaviest(pieces, log_weights, shape) if dense else _any_matching(pieces, shape)
+    logs = log_weights[taken[pieces.rows] == pieces.columns]  # one a user, in order
+    slack = 2.0**-50 * sums(pieces.user_blocks, 1.0 + np.abs(logs), pieces.n_blocks)
+    return sums(pieces.user_blocks, logs, pieces.n_blocks) - pieces.users * slack
+
+
+def _heaviest(pieces: Pieces, log_weights: Floats, shape: tuple[int, int]) -> Ints:
+    """The behaviour of each user in a heaviest matching."""
+    from scipy.optimize import linear_sum_assignment
+
+    # One pair that is no edge costs more than all edges together.
+    apart = float(np.ptp(log_weights)) + 1.0
+    gains = np.full(shape, log_weights.min() - apart * (shape[0] + 1))
+    gains[pieces.rows, pieces.columns] = log_weights
+    return linear_sum_assignment(gains, maximize=True)[1].astype(np.int64)
+
+
+def _any_matching(pieces: Pieces, shape: tuple[int, int]) -> Ints:
+    """The behaviour of each user in some matching."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    ones = np.ones(len(pieces.rows), dtype=np.int8)
+    matrix = csr_array((ones, (pieces.rows, pieces.columns)), shape=shape)
+    return maximum_bipartite_matching(matrix, perm_type="column").astype(np.int64)
 
 
 def _extremes(values: Ints, labels: Ints, n: int) -> tuple[Ints, Ints]:
