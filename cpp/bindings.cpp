@@ -147,7 +147,7 @@ void bind_frontier(nb::module_& m) {
 void bind_band(nb::module_& m) {
     nb::class_<am::BandPlan>(m, "BandPlan")
         .def_ro("feasible", &am::BandPlan::feasible)
-        .def_ro("words", &am::BandPlan::words)
+        .def_ro("digit_bits", &am::BandPlan::digit_bits)
         .def_ro("width", &am::BandPlan::width)
         .def_ro("work", &am::BandPlan::work)
         .def_ro("words_work", &am::BandPlan::words_work)
@@ -161,7 +161,7 @@ void bind_band(nb::module_& m) {
              [](const am::BandPlan& plan) { return owned(std::vector(plan.layer_states)); })
         .def_prop_ro("real_bytes", &am::BandPlan::real_bytes)
         .def("kept_bytes", &am::BandPlan::kept_bytes, "stretches"_a = 1.0)
-        .def("edge_bytes", &am::BandPlan::edge_bytes, "stretches"_a = 1.0);
+        .def("edge_bytes", &am::BandPlan::edge_bytes, "stretches"_a = 1.0, "byte_limit"_a = 0.0);
     m.def("plan_band", [](const Ints& starts, const Ints& stops) {
         const nb::gil_scoped_release nogil;
         return am::plan_band({view(starts), view(stops)});
@@ -174,8 +174,9 @@ void bind_band(nb::module_& m) {
         .value("back_words", am::BandTask::back_words)
         .value("forward_real", am::BandTask::forward_real)
         .value("back_real", am::BandTask::back_real);
-    m.def("meet_words", [](const Words& before, const Words& after, std::size_t states) {
-        return owned(am::meet_words(view(before), view(after), states));
+    m.def("meet_words", [](const Words& before, const Words& after, std::size_t states,
+                           int digit_bits) {
+        return owned(am::meet_words(view(before), view(after), states, digit_bits));
     });
     m.def("meet_real", [](const Reals& before, const Reals& after) {
         return am::meet_real(view(before), view(after));

@@ -34,7 +34,9 @@ std::vector<band::Step> cut_out(band::Steps&& steps, const BandStretch& stretch,
 std::unique_ptr<Band::Job> make_job(const BandView& view, std::span<const double> weights,
                                     BandTask task, const BandStretch& stretch,
                                     std::size_t byte_limit) {
-    std::vector<band::Step> rows = cut_out(band::Steps(view), stretch, weights);
+    band::Steps steps(view);
+    const int digit_bits = steps.digit_bits;  // of all rows: stretches meet
+    std::vector<band::Step> rows = cut_out(std::move(steps), stretch, weights);
     const bool words = task == BandTask::count_words || task == BandTask::forward_words ||
                        task == BandTask::back_words;
     if (words && !weights.empty())
@@ -42,12 +44,13 @@ std::unique_ptr<Band::Job> make_job(const BandView& view, std::span<const double
     const std::span<const double> ones(&one, 1);
     switch (task) {
         case BandTask::count_words:
-            return band::words_job(std::move(rows));
+            return band::words_job(std::move(rows), digit_bits);
         case BandTask::count_real:
             return band::real_pass(std::move(rows), weights, false, ones);
         case BandTask::forward_words:
         case BandTask::back_words:
-            return band::words_pass(std::move(rows), task == BandTask::back_words, stretch.digits);
+            return band::words_pass(std::move(rows), digit_bits, task == BandTask::back_words,
+                                    stretch.digits);
         case BandTask::forward_real:
             return band::real_pass(std::move(rows), weights, false, stretch.before);
         case BandTask::back_real:
@@ -116,9 +119,9 @@ BandPlan plan_band(const BandView& view) {
         plan.peak_states = std::max(plan.peak_states, states);
         plan.total_states += states;
         plan.roundings += static_cast<double>(step.degree()) + step.stretches();
-        plan.words = plan.words && step.terms() <= band::most_terms;
     }
-    const band::Meeting meeting = band::best_meeting(steps.rows);
+    const band::Meeting meeting = band::best_meeting(steps.rows, steps.digit_bits);
+    plan.digit_bits = steps.digit_bits;
     plan.meeting = meeting.layer;
     plan.words_work = meeting.work;
     plan.words_bytes = meeting.bytes;
@@ -141,10 +144,11 @@ double BandPlan::kept_bytes(double stretches) const {
     const double mean = total_states / static_cast<double>(row_work.size());
     return 2 * sizeof(double) * segment_states(*this, total_states / stretches, mean);
 }
-double BandPlan::edge_bytes(double stretches) const {
+double BandPlan::edge_bytes(double stretches, double byte_limit) const {
     const double total = total_states / stretches;
     const double mean = total_states / static_cast<double>(row_work.size());
-    const double segment = segment_states(*this, total, mean);
+    const double wanted = byte_limit / 2 / sizeof(double);
+    const double segment = std::min(total, std::max(wanted, segment_states(*this, total, mean)));
     const double firsts = segment < total ? total / segment * mean : 0;
     constexpr double growth = 1.5;  // of the array that holds them
     return sizeof(double) * (growth * (segment + firsts) + 6 * peak_states);

@@ -36,9 +36,10 @@ namespace band {
 using Made = std::unique_ptr<Band::Job>;
 
 /// The exact count of all rows.
-Made words_job(std::vector<Step> rows);
+Made words_job(std::vector<Step> rows, int digit_bits);
 /// Over digits from one end of the rows to the other; `digits` is the layer to begin with.
-Made words_pass(std::vector<Step> rows, bool back, std::span<const std::uint64_t> digits);
+Made words_pass(std::vector<Step> rows, int digit_bits, bool back,
+                std::span<const std::uint64_t> digits);
 /// The same over doubles. Of rows from the first to the last it gives the count.
 Made real_pass(std::vector<Step> rows, std::span<const double> weights, bool back,
                std::span<const double> layer);

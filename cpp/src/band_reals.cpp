@@ -81,11 +81,28 @@ ScaledReal scaled(double value, std::int64_t exponent) {
     return {std::scalbn(value, -own), exponent + own};
 }
 
-/// Weights by row: all one if there are none.
+/// Weights by row, times the power of two that brings the row's largest into [1, 2): whatever they
+/// are, a value times a weight stays in range. All one if there are none.
 class Weights {
 public:
-    explicit Weights(std::span<const double> weights) : weights_(weights.begin(), weights.end()) {}
+    Weights(const std::vector<Step>& rows, std::span<const double> weights)
+        : weights_(weights.begin(), weights.end()) {
+        if (weights_.empty()) return;
+        for (const Step& step : rows) {
+            double* first = weights_.data() + step.first_edge;
+            const auto [least, most] = std::minmax_element(first, first + step.degree());
+            const int shift = std::ilogb(*most);
+            near_ = near_ && shift - std::ilogb(*least) <= farthest;
+            if (!near_) return;
+            for (double* w = first; w != first + step.degree(); ++w) *w = std::scalbn(*w, -shift);
+            exponent_ += shift;
+        }
+    }
 
+    /// Whether the weights of every row lie near enough to each other for one scale a layer.
+    [[nodiscard]] bool near() const noexcept { return near_; }
+    /// The exponent taken out of all rows together.
+    [[nodiscard]] std::int64_t exponent() const noexcept { return exponent_; }
     [[nodiscard]] const double* of(const Step& step) const {
         return weights_.empty() ? nullptr : weights_.data() + step.first_edge;
     }
@@ -96,7 +113,12 @@ public:
     }
 
 private:
+    // Values lie within 2^-200 .. 2^200, so that two of them times a weight are far above the least
+    // normal double, and the weight itself loses no bit.
+    static constexpr int farthest = 500;
     std::vector<double> weights_;
+    std::int64_t exponent_ = 0;
+    bool near_ = true;
 };
 
 class RealPass final : public Band::Job {
@@ -104,10 +126,13 @@ public:
     RealPass(std::vector<Step> rows, std::span<const double> weights, bool back,
              std::span<const double> layer)
         : rows_(std::move(rows)),
-          weights_(weights),
+          weights_(rows_, weights),
           back_(back),
+          failed_(!weights_.near()),
           size_(layer.size()),
-          scale_(layer.data(), layer.size()) {
+          scale_(layer.data(), layer.size()),
+          exponent_(weights_.exponent()) {
+        finished = failed_;
         now_.reserve(layer.size());
         std::copy(layer.begin(), layer.end(), now_.data());
     }
@@ -142,11 +167,11 @@ private:
     std::vector<Step> rows_;
     Weights weights_;
     bool back_;
-    bool failed_ = false;
+    bool failed_;
     std::size_t row_ = 0;  // rows that are done
     std::size_t size_;
     Scale scale_;
-    std::int64_t exponent_ = 0;
+    std::int64_t exponent_;
     Walk<double> walk_;
     frontier::Buffer<double> now_;
     frontier::Buffer<double> then_;
@@ -157,14 +182,16 @@ public:
     EdgesJob(std::vector<Step> rows, std::span<const double> weights,
              std::span<const double> before, std::span<const double> after, std::size_t byte_limit)
         : rows_(std::move(rows)),
-          weights_(weights),
+          weights_(rows_, weights),
+          failed_(!weights_.near()),
           end_(before.size()),
           back_scale_(after.data(), after.size()),
           chances_(rows_.back().first_edge + rows_.back().degree(), 0) {
+        finished = failed_;
         cut(byte_limit);
         arena_.reserve(before.size());
         std::copy(before.begin(), before.end(), arena_.data());
-        kept_.push_back({0, 0, Scale(before.data(), before.size())});
+        kept_.push_back({0, weights_.exponent(), Scale(before.data(), before.size())});
         starts_ = kept_;
         now_.reserve(after.size());
         std::copy(after.begin(), after.end(), now_.data());
@@ -298,7 +325,7 @@ private:
 
     std::vector<Step> rows_;
     Weights weights_;
-    bool failed_ = false;
+    bool failed_;
     bool falling_ = false;
     bool first_pass_ = true;
     std::size_t row_ = 0;

@@ -26,7 +26,9 @@ constexpr double block_work = 8;
 constexpr double step_work = 300;
 constexpr double product_work = 4;  // of two digits
 
-double digits(double bits) {
+constexpr int widest_digit = 52;
+
+double digits(double bits, int digit_bits) {
     return std::floor(bits / digit_bits) + 1;
 }
 
@@ -116,14 +118,26 @@ Steps::Steps(const BandView& band) {
         edge += step.degree();
         stop = band.stops[at];
     }
+    digit_bits = digit_bits_of(rows);
 }
 
-Meeting best_meeting(const std::vector<Step>& rows) {
+int digit_bits_of(const std::vector<Step>& rows) {
+    int bits = widest_digit;
+    for (const Step& step : rows)
+        while (step.terms() > most_terms(bits)) --bits;
+    return bits;
+}
+
+double most_terms(int digit_bits) {
+    return std::ldexp(4000, widest_digit - digit_bits);  // and room for a carry
+}
+
+Meeting best_meeting(const std::vector<Step>& rows, int digit_bits) {
     std::vector<double> after(rows.size() + 1, 0);  // work from the end down to each layer
     double bits = 0;
     for (std::size_t i = rows.size(); i-- > 0;) {
         bits += rows[i].bits();
-        after[i] = after[i + 1] + rows[i].work() * digits(bits);
+        after[i] = after[i + 1] + rows[i].work() * digits(bits, digit_bits);
     }
     Meeting best{0, std::numeric_limits<double>::infinity(), 0};
     double before_bits = 0;
@@ -132,12 +146,12 @@ Meeting best_meeting(const std::vector<Step>& rows) {
     for (std::size_t i = 0; i <= rows.size(); ++i) {
         const double size = i == 0 ? 1 : static_cast<double>(rows[i - 1].states_after());
         const double meeting =
-            product_work * size * digits(before_bits) * digits(bits - before_bits);
+            product_work * size * digits(before_bits, digit_bits) * digits(bits - before_bits, digit_bits);
         const double work = before + after[i] + meeting;
         if (work < best.work) best = {i, work, 0};
         if (i == rows.size()) break;
         before_bits += rows[i].bits();
-        before += rows[i].work() * digits(before_bits);
+        before += rows[i].work() * digits(before_bits, digit_bits);
     }
     before_bits = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -146,7 +160,7 @@ Meeting best_meeting(const std::vector<Step>& rows) {
         if (i >= best.layer) before_bits += rows[i].bits();
         const auto size =
             static_cast<double>(std::max(rows[i].states_before(), rows[i].states_after()));
-        peak = std::max(peak, size * (digits(there) + 4));
+        peak = std::max(peak, size * (digits(there, digit_bits) + 4));
     }
     best.bytes = sizeof(std::uint64_t) * peak;
     return best;

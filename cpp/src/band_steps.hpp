@@ -75,6 +75,7 @@ struct Steps {
     std::vector<Step> rows;
     std::int32_t width = 0;
     bool feasible = false;
+    int digit_bits = 0;  // of whole numbers: see digit_bits_of
 };
 
 /// The layer at which ways before and ways after meet, with least work in digits.
@@ -83,9 +84,12 @@ struct Meeting {
     double work = 0;
     double bytes = 0;
 };
-[[nodiscard]] Meeting best_meeting(const std::vector<Step>& rows);
+[[nodiscard]] Meeting best_meeting(const std::vector<Step>& rows, int digit_bits);
 
-inline constexpr int digit_bits = 52;
-inline constexpr double most_terms = 4000;  // digits that a word may add up
+/// Bits of a digit: as many as leave a word room for the sum of all digits that any row adds up. In
+/// a square block a row adds up few; where many behaviours are spare, digits are narrower.
+[[nodiscard]] int digit_bits_of(const std::vector<Step>& rows);
+/// Digits of so many bits that a word may add up.
+[[nodiscard]] double most_terms(int digit_bits);
 
 }  // namespace anonymatch::band

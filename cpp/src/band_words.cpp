@@ -1,4 +1,4 @@
-// Bands over whole numbers of any size: digits of 52 bits, an array a digit.
+// Bands over whole numbers of any size: digits of up to 52 bits, an array a digit.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,6 @@ namespace {
 
 __extension__ typedef unsigned __int128 u128;
 
-constexpr std::uint64_t digit_mask = (std::uint64_t{1} << digit_bits) - 1;
 // 2^20 products of two digits are below 2^124.
 constexpr std::size_t most_products = std::size_t{1} << 20;
 
@@ -20,8 +19,9 @@ using Digits = std::vector<const std::uint64_t*>;
 
 class WordsPass final : public Band::Job {
 public:
-    WordsPass(std::vector<Step> rows, bool back, std::span<const std::uint64_t> digits)
-        : rows_(std::move(rows)), back_(back) {
+    WordsPass(std::vector<Step> rows, int digit_bits, bool back,
+              std::span<const std::uint64_t> digits)
+        : rows_(std::move(rows)), digit_bits_(digit_bits), back_(back) {
         if (!rows_.empty()) size_ = back ? rows_.back().states_after() : rows_[0].states_before();
         used_ = digits.size() / size_;
         now_.resize(used_);
@@ -39,7 +39,7 @@ public:
         }
         const Step& step = rows_[back_ ? rows_.size() - 1 - row_ : row_];
         ++row_;
-        if (terms_ * step.terms() > most_terms) settle();
+        if (terms_ * step.terms() > most_terms(digit_bits_)) settle();
         terms_ *= step.terms();
         size_ = back_ ? step.states_before() : step.states_after();
         for (frontier::Buffer<std::uint64_t>& digit : now_) {
@@ -71,16 +71,17 @@ private:
     void settle() {
         terms_ = 1;
         for (std::size_t d = 0; d + 1 < used_; ++d)
-            carry(now_[d].data(), now_[d + 1].data(), size_, digit_bits);
-        if (carry(now_[used_ - 1].data(), nullptr, size_, digit_bits) == 0) return;
+            carry(now_[d].data(), now_[d + 1].data(), size_, digit_bits_);
+        if (carry(now_[used_ - 1].data(), nullptr, size_, digit_bits_) == 0) return;
         frontier::Buffer<std::uint64_t>& more = now_.emplace_back();
         more.reserve(size_);
         std::fill_n(more.data(), size_, 0);
-        carry(now_[used_ - 1].data(), more.data(), size_, digit_bits);
+        carry(now_[used_ - 1].data(), more.data(), size_, digit_bits_);
         ++used_;
     }
 
     std::vector<Step> rows_;
+    int digit_bits_;
     bool back_;
     std::size_t row_ = 0;  // rows that are done
     std::size_t size_ = 1;
@@ -91,7 +92,8 @@ private:
     Walk<std::uint64_t> walk_;
 };
 
-void add(std::vector<std::uint64_t>& total, u128 value, std::size_t digit) {
+void add(std::vector<std::uint64_t>& total, u128 value, std::size_t digit, int digit_bits) {
+    const std::uint64_t digit_mask = (std::uint64_t{1} << digit_bits) - 1;
     for (; value != 0; ++digit) {
         value += total[digit];
         total[digit] = static_cast<std::uint64_t>(value) & digit_mask;
@@ -100,8 +102,11 @@ void add(std::vector<std::uint64_t>& total, u128 value, std::size_t digit) {
 }
 
 /// Sum over the states of ways before times ways after, in words of 64 bits.
-std::vector<std::uint64_t> meet(const Digits& before, const Digits& after, std::size_t size) {
-    std::vector<std::uint64_t> total(before.size() + after.size() + 3, 0);
+std::vector<std::uint64_t> meet(const Digits& before, const Digits& after, std::size_t size,
+                                int digit_bits) {
+    // A sum of products has at most 124 bits, which go into as many digits as that takes.
+    const auto more = static_cast<std::size_t>(124 / digit_bits + 2);
+    std::vector<std::uint64_t> total(before.size() + after.size() + more, 0);
     for (std::size_t i = 0; i < before.size(); ++i)
         for (std::size_t j = 0; j < after.size(); ++j)
             for (std::size_t begin = 0; begin < size; begin += most_products) {
@@ -109,11 +114,12 @@ std::vector<std::uint64_t> meet(const Digits& before, const Digits& after, std::
                 const std::size_t end = std::min(size, begin + most_products);
                 for (std::size_t s = begin; s < end; ++s)
                     sum += static_cast<u128>(before[i][s]) * after[j][s];
-                add(total, sum, i + j);
+                add(total, sum, i + j, digit_bits);
             }
-    std::vector<std::uint64_t> words(total.size() * digit_bits / 64 + 2, 0);
+    const auto width = static_cast<std::size_t>(digit_bits);
+    std::vector<std::uint64_t> words(total.size() * width / 64 + 2, 0);
     for (std::size_t i = 0; i < total.size(); ++i) {
-        const std::size_t bit = i * digit_bits;
+        const std::size_t bit = i * width;
         const u128 shifted = static_cast<u128>(total[i]) << (bit % 64);
         words[bit / 64] |= static_cast<std::uint64_t>(shifted);
         words[bit / 64 + 1] |= static_cast<std::uint64_t>(shifted >> 64);
@@ -126,13 +132,15 @@ constexpr std::uint64_t one = 1;
 /// Two passes that meet where that is least work.
 class WordsJob final : public Band::Job {
 public:
-    WordsJob(std::vector<Step> before, std::vector<Step> after)
-        : before_(std::move(before), false, {&one, 1}), after_(std::move(after), true, {&one, 1}) {}
+    WordsJob(std::vector<Step> before, std::vector<Step> after, int digit_bits)
+        : before_(std::move(before), digit_bits, false, {&one, 1}),
+          after_(std::move(after), digit_bits, true, {&one, 1}),
+          digit_bits_(digit_bits) {}
 
     double next() override {
         for (WordsPass* pass : {&before_, &after_})
             if (!pass->finished) return pass->next();
-        if (!finished) words_ = meet(before_.arrays(), after_.arrays(), before_.size());
+        if (!finished) words_ = meet(before_.arrays(), after_.arrays(), before_.size(), digit_bits_);
         finished = true;
         return 0;
     }
@@ -143,29 +151,32 @@ public:
 private:
     WordsPass before_;
     WordsPass after_;
+    int digit_bits_;
     std::vector<std::uint64_t> words_;
 };
 
 }  // namespace
 
-Made words_job(std::vector<Step> rows) {
-    const auto meeting = static_cast<std::ptrdiff_t>(best_meeting(rows).layer);
+Made words_job(std::vector<Step> rows, int digit_bits) {
+    const auto meeting = static_cast<std::ptrdiff_t>(best_meeting(rows, digit_bits).layer);
     std::vector<Step> after(rows.begin() + meeting, rows.end());
     rows.resize(static_cast<std::size_t>(meeting));
-    return std::make_unique<WordsJob>(std::move(rows), std::move(after));
+    return std::make_unique<WordsJob>(std::move(rows), std::move(after), digit_bits);
 }
 
-Made words_pass(std::vector<Step> rows, bool back, std::span<const std::uint64_t> digits) {
+Made words_pass(std::vector<Step> rows, int digit_bits, bool back,
+                std::span<const std::uint64_t> digits) {
     const std::size_t size = back ? rows.back().states_after() : rows[0].states_before();
     if (digits.empty() || digits.size() % size != 0)
         throw std::invalid_argument("a layer has so many digits of each of its states");
-    return std::make_unique<WordsPass>(std::move(rows), back, digits);
+    return std::make_unique<WordsPass>(std::move(rows), digit_bits, back, digits);
 }
 
 }  // namespace band
 
 std::vector<std::uint64_t> meet_words(std::span<const std::uint64_t> before,
-                                      std::span<const std::uint64_t> after, std::size_t states) {
+                                      std::span<const std::uint64_t> after, std::size_t states,
+                                      int digit_bits) {
     if (states == 0 || before.size() % states != 0 || after.size() % states != 0)
         throw std::invalid_argument("two layers that meet have the same states");
     const auto arrays = [&](std::span<const std::uint64_t> digits) {
@@ -173,7 +184,7 @@ std::vector<std::uint64_t> meet_words(std::span<const std::uint64_t> before,
         for (std::size_t at = 0; at < digits.size(); at += states) all.push_back(&digits[at]);
         return all;
     };
-    return band::meet(arrays(before), arrays(after), states);
+    return band::meet(arrays(before), arrays(after), states, digit_bits);
 }
 
 }  // namespace anonymatch

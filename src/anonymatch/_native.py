@@ -413,9 +413,9 @@ def band(
     )
 
 
-def meet_words(before: Words, after: Words, states: int) -> int:
+def meet_words(before: Words, after: Words, states: int, digit_bits: int) -> int:
     """The count, from the digits of ways before and ways after a layer."""
-    words = _kernels.meet_words(before, after, states).astype("<u8")
+    words = _kernels.meet_words(before, after, states, digit_bits).astype("<u8")
     return int.from_bytes(words.tobytes(), "little")
 
 

@@ -13,15 +13,17 @@
 // but for the lowest eight bits, where tables say what joins what. A block with more columns than
 // rows keeps the sets of several sizes, one array each, and sums over the subsets of F.
 //
-// Exactness. Whole numbers have digits of 52 bits, one array a digit. A digit of the next layer is
-// a sum of at most 4000 digits (the plan's `words`; always so in a square block), so none overflows
-// before its carry is taken; a digit more is opened when a carry asks for it. The count is the sum
+// Exactness. Whole numbers have digits of b bits (the plan's `digit_bits`, 52 in a square block),
+// one array a digit. A digit of the next layer is a sum of at most 0.98 * 2^(64 - b) digits, each
+// below 2^b, so none overflows before its carry is taken, and none when a carry comes; a digit more
+// is opened when a carry asks for it. The count is the sum
 // over the states of one layer of ways before times ways after.
 // Doubles: every value is a sum of products of positive numbers, with at most `roundings` roundings
 // on the way (a row: one a column, and one a stretch that is added), and is scaled by powers of
-// two. A layer is looked at before its values may leave 2^-200 .. 2^200; when they spread further
-// than that the job says `failed`, so nothing is ever dropped, and products of two values and a
-// sum of them stay in range. So a count has relative error at most 1.01 * roundings * 2^-53. A
+// two. So are the weights of a row, to a largest in [1, 2), so that any positive finite weights do.
+// A layer is looked at before its values may leave 2^-200 .. 2^200; when they spread further than
+// that, or the weights of a row beyond 2^500, the job says `failed`: so nothing is ever dropped, and
+// products of two values and a weight, and a sum of them, stay in range. So a count has relative error at most 1.01 * roundings * 2^-53. A
 // chance is a ratio of sums of products of a value before, a weight and a value after. Such a sum
 // adds up to 70 terms of a block (40 roundings at most), then up to 4096 blocks, then up to 1024
 // such parts: a chance has relative error at most 2.1 * (roundings + 5200) * 2^-53.
@@ -57,7 +59,7 @@ struct BandPlan {
     double peak_states = 0;            // most states of a layer
     double total_states = 0;           // of all layers
     double words_bytes = 0;            // of the exact count
-    bool words = true;                 // whether digits have room for the sums of the exact count
+    int digit_bits = 52;               // of a digit of the exact count
     double roundings = 0;              // at most, of a value over doubles
     std::size_t meeting = 0;           // the row before which two passes over digits meet
     std::vector<double> row_work;      // of each row, over doubles
@@ -68,8 +70,8 @@ struct BandPlan {
     /// For all chances of a stretch, one of so many: the least limit of bytes that is of use. With
     /// less there are more segments, and the first layer of each is kept.
     [[nodiscard]] double kept_bytes(double stretches = 1) const;
-    /// What all chances of such a stretch take then.
-    [[nodiscard]] double edge_bytes(double stretches = 1) const;
+    /// What all chances of such a stretch take with this limit (0: the least).
+    [[nodiscard]] double edge_bytes(double stretches = 1, double byte_limit = 0) const;
 };
 
 BandPlan plan_band(const BandView& band);
@@ -103,7 +105,8 @@ struct BandLayer {
 
 /// The count where ways before and ways after a layer meet, least significant word first.
 std::vector<std::uint64_t> meet_words(std::span<const std::uint64_t> before,
-                                      std::span<const std::uint64_t> after, std::size_t states);
+                                      std::span<const std::uint64_t> after, std::size_t states,
+                                      int digit_bits);
 /// The same over doubles, with at most 5200 roundings.
 double meet_real(std::span<const double> before, std::span<const double> after);
 

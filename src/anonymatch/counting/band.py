@@ -64,11 +64,11 @@ class BandWay:
     weights: Floats | None
     width: int
     seconds: float  # of the count over doubles
-    words_seconds: float  # of the exact count; infinite if digits have no room
+    words_seconds: float  # of the exact count
     edges_seconds: float  # of all chances
     memory: float
     words_memory: float
-    edges_memory: float
+    edges_memory: float  # with as many layers kept as the memory allows
     kept: float  # bytes of layers that all chances keep at least
     roundings: float
 
@@ -136,10 +136,11 @@ def kept_layers(least: float, memory: float) -> float:
     return max(least, min(memory / 2, _LAYERS))
 
 
-def find_band(block: Block) -> BandWay | None:
+def find_band(block: Block, memory: float = math.inf) -> BandWay | None:
     """The block as a band, if users and behaviours can be put in order so that it is one.
 
     Linear in edges when behaviours are in order already; else a search finds a first order.
+    ``memory``: bytes that may be used; all chances keep more layers where there are more.
     """
     if block.exact and block.weights is not None:
         return None
@@ -170,11 +171,11 @@ def find_band(block: Block) -> BandWay | None:
         weights=block.weights if straight or block.weights is None else block.weights[order],
         width=plan.width,
         seconds=REAL * plan.work,
-        words_seconds=DIGIT * plan.words_work if plan.words else math.inf,
+        words_seconds=DIGIT * plan.words_work,
         edges_seconds=_CHANCES * plan.work,
         memory=plan.real_bytes,
         words_memory=plan.words_bytes,
-        edges_memory=plan.edge_bytes(),
+        edges_memory=plan.edge_bytes(byte_limit=kept_layers(plan.kept_bytes(), memory)),
         kept=plan.kept_bytes(),
         roundings=plan.roundings,
     )
@@ -224,14 +225,11 @@ def banded(
 ) -> Solution:
     """The solution along ``way``, with what was ``found`` already; the rest when asked for.
 
-    ``otherwise`` serves minors, sums too large for digits, and weights that spread too far for one
-    scale a layer; with ``rounded`` also a count without weights is a double.
+    ``otherwise`` serves minors, and weights that spread too far for one scale a layer; with ``rounded`` also a count without weights is a double.
     """
     otherwise = cache(otherwise)
 
     def total() -> int:
-        if math.isinf(way.words_seconds):
-            return otherwise().total
         counted = found if found is not None and found.total is not None else runs.count()
         assert counted.total is not None
         return counted.total

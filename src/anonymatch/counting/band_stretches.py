@@ -34,7 +34,6 @@ _MOST = 1000  # stretches
 # half as much again, so that two cores gain nothing but that each stretch is recorded.
 _COUNTS_FROM, _CHANCES_FROM = 4.0, 60.0
 _ABREAST = 8  # stretches whose chances are under way on one machine
-_DIGIT_BITS = 52
 _LN2 = math.log(2.0)
 
 
@@ -100,7 +99,7 @@ class LongBand:
     def price_of_count(self) -> Price | None:
         """Of the exact count."""
         way = self._way
-        if not _COUNTS_FROM <= way.words_seconds < math.inf:
+        if way.words_seconds < _COUNTS_FROM:
             return None
         return self._price(self._over_digits(), 7 * way.words_memory)
 
@@ -118,8 +117,10 @@ class LongBand:
             return None
         stretches = self._stretches()
         layers = 16.0 * float(sum(self._rows.states[one.last] for one in stretches))
-        each = self._rows.plan.edge_bytes(len(stretches))
-        memory = max(3 * way.memory, self._abreast(each) * each) + layers
+        number = len(stretches)
+        abreast, kept = self._kept(number)
+        each = self._rows.plan.edge_bytes(number, kept)
+        memory = max(3 * way.memory, abreast * each) + layers
         passes = self._price(_between(stretches), memory)
         if passes is None:
             return None
@@ -141,7 +142,8 @@ class LongBand:
         assert layers is not None  # digits grow as they must
         before, after = (side[-1].values for side in layers)
         states = int(self._rows.states[self._rows.plan.meeting])
-        return Found(_native.meet_words(before, after, states), math.nan, None)
+        total = _native.meet_words(before, after, states, self._rows.plan.digit_bits)
+        return Found(total, math.nan, None)
 
     def real(self) -> Found | None:
         """The log of the count over doubles; None where weights spread too far."""
@@ -155,9 +157,8 @@ class LongBand:
         if layers is None:
             return None
         before, after = layers[0], layers[1][::-1]
-        plan, number = self._rows.plan, len(stretches)
-        abreast = self._abreast(plan.edge_bytes(number))
-        kept = kept_layers(plan.kept_bytes(number), memory / abreast)
+        number = len(stretches)
+        abreast, kept = self._kept(number)
         found = self._effort.chunks(
             (
                 partial(_chances, self._shared, one.first, one.last, kept, a.values, b.values)
@@ -173,9 +174,11 @@ class LongBand:
         chances = self._way.by_edge(np.concatenate(parts))
         return Found(None, _log(before[1], after[0]), chances)
 
-    def _abreast(self, each: float) -> int:
-        """Stretches whose chances may be under way on one machine, by the bytes of each."""
-        return int(min(_ABREAST, max(1.0, self._memory / 2 / each)))
+    def _kept(self, number: int) -> tuple[int, float]:
+        """Stretches, of so many, whose chances may be under way on one machine; bytes each keeps."""
+        plan = self._rows.plan
+        abreast = int(min(_ABREAST, max(1.0, self._memory / 2 / plan.edge_bytes(number))))
+        return abreast, kept_layers(plan.kept_bytes(number), self._memory / abreast)
 
     def _layers(
         self, passes: _Passes, call: Callable[..., Any], start: Any, *, all_of_them: bool = False
@@ -218,8 +221,8 @@ class LongBand:
 
     def _over_digits(self) -> _Passes:
         rows = self._rows
-        before = 1 + rows.bits // _DIGIT_BITS
-        after = 1 + (rows.bits[-1] - rows.bits) // _DIGIT_BITS
+        before = 1 + rows.bits // rows.plan.digit_bits
+        after = 1 + (rows.bits[-1] - rows.bits) // rows.plan.digit_bits
         digits = np.where(np.arange(len(before)) < rows.plan.meeting, before, after)
         seconds = DIGIT / REAL * rows.seconds
         size = 8.0 * digits * rows.states

@@ -3,7 +3,7 @@
 Upper: Brègman's theorem and the product of row sums. Lower: Schrijver's theorem for regular
 graphs, Marshall Hall's for a smallest degree, and Gurvits' for any doubly stochastic matrix on the
 graph's edges, which Sinkhorn's scaling and belief propagation provide; the latter also bounds from
-above.
+above. Where weights lie so far apart that no such matrix is found, the weight of one matching.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = ["Bounds", "block_bits", "block_bounds", "bounds", "bregman"]
 
 _LN2 = math.log(2.0)
 _SCALING = 0.3  # of the seconds; the rest is for belief propagation
+_HEAVIEST_PAIRS = 4_000_000  # up to which a heaviest matching is searched; beyond, any will do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +173,10 @@ def _by_name(pieces: Pieces, seconds: float = math.inf) -> dict[str, Floats]:
         found["upper: Bethe with 2^(n/2)"] = bethe.upper
         found["upper: fractional Bethe"] = bethe.fractional
     if pieces.log_weights is not None:
-        return found | {"upper: sums of weights": _sums_of_weights(pieces, pieces.log_weights)}
+        found["upper: sums of weights"] = _sums_of_weights(pieces, pieces.log_weights)
+        if not np.isfinite(_best(found)[0]).all():
+            found["lower: one matching"] = _one_matching(pieces, pieces.log_weights)
+        return found
     return found | {
         "upper: Bregman, blocks": _bregman_of_blocks(pieces),
         "lower: regular blocks (Schrijver)": _schrijver(pieces),
@@ -238,6 +242,37 @@ def _sums_of_weights(pieces: Pieces, log_weights: Floats) -> Floats:
         best = total if best is None else np.where(pieces.spare == 0, np.minimum(best, total), best)
     assert best is not None
     return best
+
+
+def _one_matching(pieces: Pieces, log_weights: Floats) -> Floats:
+    """The weight of a heavy matching of each block: there is one, so the bound is never -inf."""
+    shape = len(pieces.user_blocks), len(pieces.behaviour_blocks)
+    dense = shape[0] * shape[1] <= _HEAVIEST_PAIRS
+    taken = _heaviest(pieces, log_weights, shape) if dense else _any_matching(pieces, shape)
+    logs = log_weights[taken[pieces.rows] == pieces.columns]  # one a user, in order
+    slack = 2.0**-50 * sums(pieces.user_blocks, 1.0 + np.abs(logs), pieces.n_blocks)
+    return sums(pieces.user_blocks, logs, pieces.n_blocks) - pieces.users * slack
+
+
+def _heaviest(pieces: Pieces, log_weights: Floats, shape: tuple[int, int]) -> Ints:
+    """The behaviour of each user in a heaviest matching."""
+    from scipy.optimize import linear_sum_assignment
+
+    # One pair that is no edge costs more than all edges together.
+    apart = float(np.ptp(log_weights)) + 1.0
+    gains = np.full(shape, log_weights.min() - apart * (shape[0] + 1))
+    gains[pieces.rows, pieces.columns] = log_weights
+    return linear_sum_assignment(gains, maximize=True)[1].astype(np.int64)
+
+
+def _any_matching(pieces: Pieces, shape: tuple[int, int]) -> Ints:
+    """The behaviour of each user in some matching."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    ones = np.ones(len(pieces.rows), dtype=np.int8)
+    matrix = csr_array((ones, (pieces.rows, pieces.columns)), shape=shape)
+    return maximum_bipartite_matching(matrix, perm_type="column").astype(np.int64)
 
 
 def _extremes(values: Ints, labels: Ints, n: int) -> tuple[Ints, Ints]:

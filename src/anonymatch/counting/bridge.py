@@ -14,9 +14,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logsumexp, stdtrit
 
-__all__ = ["Bracket", "Bridge", "bracket_of", "bridge_of", "hidden_variance", "t_quantile"]
+__all__ = [
+    "Bracket",
+    "Bridge",
+    "bracket_of",
+    "bridge_of",
+    "hidden_variance",
+    "rare_variance",
+    "t_quantile",
+]
 
 Floats = npt.NDArray[np.float64]
+
+_COMMON = 2.0  # times the variance of normal logs that a sample may show by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +66,34 @@ def hidden_variance(forward: Floats, backward: Floats) -> float:
     The mean of w/Z over matchings as they should be is 1 plus that variance: chains meet the heavy
     matchings that draws reach too rarely.
     """
+    by_draws, by_chains = _variances(forward, backward)
+    return max(by_chains - by_draws, 0.0) if math.isfinite(by_draws) else math.inf
+
+
+def rare_variance(forward: Floats, backward: Floats) -> float:
+    """How much of the relative variance of weights is of few draws that stand far above the rest.
+
+    Weights whose logs are about normal have a variance of exp(width) - 1, with the width of their
+    bracket. Where the variance is far larger, be it of draws or of chains, rare matchings weigh far
+    more than all others: a sample that met none of them, as most do, agrees with itself and is
+    too low.
+    """
+    width = bracket_of(forward, backward).width
+    if not math.isfinite(width):
+        return math.inf
+    common = math.expm1(min(max(width, 0.0), 500.0))
+    return max(max(_variances(forward, backward)) - _COMMON * common, 0.0)
+
+
+def _variances(forward: Floats, backward: Floats) -> tuple[float, float]:
+    """Relative variance of the weights by draws, and by matchings of chains."""
     alive = forward[np.isfinite(forward)]
     if len(alive) < 2:
-        return math.inf
+        return math.inf, math.inf
     log = float(logsumexp(alive)) - math.log(len(forward))
     by_chains = float(np.exp(np.minimum(backward - log, 500.0)).mean()) - 1.0
     by_draws = float(np.exp(2.0 * (alive - log)).sum()) / len(forward) - 1.0
-    return max(by_chains - by_draws, 0.0)
+    return by_draws, by_chains
 
 
 @dataclass(frozen=True, slots=True)

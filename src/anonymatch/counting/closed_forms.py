@@ -67,7 +67,8 @@ class Complete:
         return np.full(self.block.n_edges, self.total // self.block.n_behaviours, dtype=object)
 
     def posteriors(self) -> Floats:
-        return np.full(self.block.n_edges, 1 / self.block.n_behaviours)
+        # One number for all edges: a block of a hundred million takes no memory for it.
+        return np.broadcast_to(np.float64(1 / self.block.n_behaviours), self.block.n_edges)
 
 
 def complete(block: Block) -> Complete | None:
@@ -113,8 +114,15 @@ class Nested:
         return product(self.choices.tolist())
 
     def posteriors(self) -> Floats:
-        users, behaviours = self._edges()
-        return self.chances(users, behaviours)
+        block = self._block()
+        chances = np.empty(block.n_edges)
+        runs, degrees = _Runs(self.choices), np.diff(block.indptr)
+        each = max(1, SLICE // int(degrees.max(initial=1)))
+        for user in range(0, len(degrees), each):
+            part = slice(int(block.indptr[user]), int(block.indptr[min(user + each, len(degrees))]))
+            ranks = np.repeat(self.rank[user : user + each], degrees[user : user + each])
+            chances[part] = runs.ratio(self.first[block.indices[part]], ranks)
+        return chances
 
     def chances(self, users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> Floats:
         """Probabilities of edges given by two arrays of indices; relative error below 1e-12.
@@ -135,11 +143,15 @@ class Nested:
         minors: Exact = table[user_group[self.rank[users]], behaviour_group[behaviours]]
         return minors
 
-    def _edges(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _block(self) -> Block:
         if self.block is None:
             raise ValueError("described by degrees alone: ask chances() for the edges you want")
-        degrees = np.diff(self.block.indptr)
-        return np.repeat(np.arange(len(degrees), dtype=np.int32), degrees), self.block.indices
+        return self.block
+
+    def _edges(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        block = self._block()
+        degrees = np.diff(block.indptr)
+        return np.repeat(np.arange(len(degrees), dtype=np.int32), degrees), block.indices
 
     def _minor_table(self) -> tuple[Exact, Integers, Integers]:
         """Minors by group of equal degree: table[user group, behaviour group], and the groups.

@@ -64,6 +64,8 @@ def estimate_edges(
             found = _closest(sampling, allowed, effort)
     except TooSlowError:
         return None
+    if not np.isfinite(found.errors).all():
+        return None
     rows = slice(0, block.n_edges)  # users that were added come last
     chances = np.clip(found.chances[rows], 0.0, 1.0)
     sums = np.add.reduceat(chances, block.indptr[:-1])
@@ -100,6 +102,8 @@ def _closest(sampling: Sampling, allowed: Allowance, effort: Effort) -> EdgeEsti
 def _weighted(drawn: TreeDraws) -> tuple[Floats, Floats]:
     """Means of the draws' marginals by weight, and their standard errors."""
     weights = np.exp(drawn.log_weights - drawn.scale)
+    if not weights.any():  # all draws came to a dead end: they say nothing
+        return np.zeros(len(drawn.first)), np.full(len(drawn.first), math.inf)
     total, squares = float(weights.sum()), float(np.sum(weights**2))
     chances = drawn.first / total
     variance = drawn.second - 2.0 * chances * drawn.square + chances**2 * squares

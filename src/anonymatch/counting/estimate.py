@@ -24,6 +24,7 @@ from anonymatch.counting.bridge import (
     bracket_of,
     bridge_of,
     hidden_variance,
+    rare_variance,
     t_quantile,
 )
 from anonymatch.counting.guide import Chains, Guide, TooSlowError, messages, spread_of
@@ -50,6 +51,7 @@ _CHECK_SHARE = 0.3  # of the seconds
 _BELIEF_SHARE = 0.25  # of the seconds, for belief propagation
 _NARROW = 1.0  # width of a bracket, in logs, below which trees are trusted
 _HIDDEN = 0.1  # relative variance that draws may not show and still be trusted
+_RARE = 0.1  # relative variance that may be of rare matchings alone
 _BELIEVED = 20.0  # draws that must count, or must reach the other side
 _BRIDGED = 4000  # draws a side at most between two looks
 
@@ -242,11 +244,16 @@ class Sampling:
         return hidden_variance(self._forward[0], self._backward) if self._checks else 0.0
 
     @cached_property
+    def _rare(self) -> float:
+        """Relative variance of the weights that is of rare matchings."""
+        return rare_variance(self._forward[0], self._backward) if self._checks else 0.0
+
+    @cached_property
     def trusted(self) -> bool:
         """Whether trees may be believed: both sides agree, and enough draws count."""
         if self.bracket is not None and not self.bracket.width < _NARROW:
             return False
-        if self._hidden > _HIDDEN:
+        if self._hidden > _HIDDEN or self._rare > _RARE:
             return False
         if self.block.n_users > _MANY and len(self._pilot) < _FEW:
             return bool(np.isfinite(self._pilot).all())

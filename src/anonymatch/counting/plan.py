@@ -101,7 +101,7 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
         found.append(band)
         dear = (band.rounded or band).seconds > _BAND_SERVES
         offers = (_subset, _classes) if dear else (_subset,)
-        if math.isinf(band.seconds):  # digits have no room for the sums of spare behaviours
+        if block.exact and block.optional:  # spare behaviours make the sums of digits dear
             offers = (*offers, _frontier)
     elif block.n_users > _GIANT and frontier.far_from_narrow(block):
         offers = (_near_complete, _classes)  # the others cannot reach it, and searching is dear
@@ -118,7 +118,7 @@ def choose(block: Block, context: Context, method: str = "auto") -> Option:
     ):
         found.append(by_signs)  # over doubles the last resort: terms of both signs cancel
     chosen = _cheapest(found, block, context.budget)
-    if band is not None and math.isinf(band.seconds) and chosen.rounded is None:
+    if band is not None and chosen.method == "frontier":
         return replace(chosen, rounded=band.rounded)
     return chosen
 
@@ -143,17 +143,19 @@ def _cheapest(found: list[Option], block: Block, budget: Budget) -> Option:
 
 
 def _recognised(block: Block) -> Option | None:
-    for recognise, why in (
-        (complete, "everybody may have done everything"),
-        (nested, "neighbourhoods contain each other"),
-    ):
-        solved: Solved | None = recognise(block)
-        if solved is not None:
-            return _closed(block, solved, why)
+    solved: Solved | None = complete(block)
+    if solved is not None:
+        return _closed(block, solved, "everybody may have done everything", memory=0.0)
+    solved = nested(block)
+    if solved is not None:
+        memory = 8.0 * block.n_edges  # of the chances themselves
+        return _closed(block, solved, "neighbourhoods contain each other", memory=memory)
     return None
 
 
-def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Option:
+def _closed(
+    block: Block, solved: Solved, why: str, *, memory: float, seconds: float = 0.0
+) -> Option:
     solution = Solution(
         block,
         total=lambda: solved.total,
@@ -165,7 +167,7 @@ def _closed(block: Block, solved: Solved, why: str, seconds: float = 0.0) -> Opt
         method="closed form",
         why=why,
         seconds=seconds,
-        memory=64.0 * block.n_edges,
+        memory=memory,
         solve=lambda: solution,
     )
 
@@ -226,17 +228,20 @@ def _near_complete(block: Block, context: Context, best: float) -> Option | None
         return None
     seconds = solved.minor_operations / _NEAR_COMPLETE_RATE if context.edges else 0.0
     lacks = f"only {several(missing, 'edge')} {'is' if missing == 1 else 'are'} missing"
-    return _closed(block, solved, f"{lacks}: rook polynomial", seconds)
+    memory = 64.0 * block.n_edges
+    return _closed(
+        block, solved, f"{lacks}: rook polynomial", memory=memory, seconds=seconds
+    )
 
 
 # ---- programmes
 
 
 def _band(block: Block, context: Context, best: float) -> Option | None:
-    way = find_band(block)
+    memory = context.budget.memory
+    way = find_band(block, memory)
     if way is None:
         return None
-    memory = context.budget.memory
     long = LongBand(way, memory, context.effort)
     solve = partial(
         banded, way, block, memory=memory, otherwise=partial(_otherwise, block, context)

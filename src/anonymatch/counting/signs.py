@@ -104,9 +104,9 @@ def all_minors(block: Block, *, bits: float, effort: Effort) -> Objects:
 def _solve_reals(block: Block, effort: Effort) -> Solution:
     """Doubles: terms have both signs, so the error bound comes from the sum of their sizes."""
     n = block.n_behaviours
-    matrix = _padded(block).astype(np.float64)
+    matrix, shifts = _row_scaled(_padded(block).astype(np.float64))
     padding = math.lgamma(n - block.n_users + 1)
-    halvings = (n - 1) * math.log(2.0)
+    halvings = (n - 1 - shifts) * math.log(2.0)
     rounding = _native.signs_rounding(n) + 2.0**-40  # the latter for adding up the ranges
 
     def real() -> tuple[float, float]:
@@ -135,8 +135,9 @@ def _chances(block: Block, matrix: Floats, effort: Effort) -> Chances:
     least = totals - heavy * wrong
     known = least > 0
     chances = np.divide(through.T, totals, out=np.zeros_like(through.T), where=known).T
-    relative = np.divide(wrong, least, out=np.full_like(least, np.inf), where=known)
+    relative = np.divide(wrong, least, out=np.zeros_like(least), where=known)
     errors = (weights + heavy[:, None] * np.abs(chances)) * relative[:, None]
+    errors[~known] = 1.0
     rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
     at_edges: Floats = chances[rows, block.indices].clip(0.0, 1.0)
     rounding = 2.0**-46  # of the operations here
@@ -148,6 +149,16 @@ def _padded(block: Block) -> npt.NDArray[Any]:
     missing = block.n_behaviours - block.n_users
     matrix = block.dense()
     return np.vstack([matrix, np.ones((missing, block.n_behaviours), dtype=matrix.dtype)])
+
+
+def _row_scaled(matrix: Floats) -> tuple[Floats, int]:
+    """Rows times powers of two that bring their largest into [1/2, 1), and what that took out.
+
+    Products of rows then stay in range whatever the weights are. What falls below the range of
+    doubles on the way is far below the rounding of the sums.
+    """
+    shifts = np.frexp(matrix.max(axis=1))[1]
+    return np.ldexp(matrix, -shifts[:, None]), int(shifts.sum())
 
 
 def _suited(block: Block) -> npt.NDArray[np.uint32]:
