@@ -109,7 +109,7 @@ def test_a_forced_user_is_known_for_certain() -> None:
     assert forced["allowed"] == 1
     for name in ENTROPIES:
         assert forced[name] == forced[f"{name}_low"] == forced[f"{name}_high"] == 0.0
-    assert forced["chance_low"] == 1.0
+    assert forced["probability_low"] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ _SERJANTOV = (
 )
 _RENYI = "Clauß, Schiffner. Structuring anonymity metrics. Digital Identity Management, 2006."
 _TOTH = "Tóth, Hornák, Vajda. Measuring anonymity revisited. NordSec, 2004."
+_MASSEY = "Massey. Guessing and entropy. Information Theory (ISIT), 1994."
 _GIONIS = "Gionis, Mazza, Tassa. k-Anonymization revisited. Data Engineering (ICDE), 2008."
 _CHAUM = "Chaum. The dining cryptographers problem. Journal of Cryptology 1, 1988."
 
@@ -88,7 +89,13 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType(
             "effective set size: 2 to the Shannon entropy, a size of evenly likely behaviours",
             _SERJANTOV,
         ),
-        "users.chance": Meaning("chance that the best single guess about the user is right", _TOTH),
+        "users.probability": Meaning(
+            "probability that the best single guess about the user is right", _TOTH
+        ),
+        "users.guesses": Meaning(
+            "guessing entropy: guesses on average, the likeliest first, until the right one",
+            _MASSEY,
+        ),
         "users.guess": Meaning("the behaviour that an attacker would name", _TOTH),
     }
 )
