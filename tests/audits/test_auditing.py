@@ -169,9 +169,7 @@ def test_senders_with_several_messages_have_figures_of_their_own() -> None:
     table = found.people
     assert table is not None
     columns = ("sender", "messages", "probability", "receiver", "receiver_probability")
-    assert table.select(*columns).rows() == [
-        ("ann", 2, 0.5, "xia", 1.0)
-    ]
+    assert table.select(*columns).rows() == [("ann", 2, 0.5, "xia", 1.0)]
 
 
 def test_beyond_the_budget_only_intervals_remain() -> None:
@@ -415,12 +413,21 @@ def test_losses_and_cover_traffic_are_counted_by_definition(data: st.DataObject)
     assert found.count.log == pytest.approx(math.log(len(stories)), abs=1e-9)
     users = found.answers.users
     for i in range(n_in):
-        seen = Counter(story[i] for story in stories)
+        seen = Counter(story[i] for story in stories if story[i] >= 0)
+        if not seen:
+            assert users.censored[i]
+            continue
         best = max(seen.values()) / len(stories)
+        departed = sum(seen.values())
         assert users.chance.value[i] == pytest.approx(best, abs=1e-9)
         assert users.allowed[i] == len(seen)
-        guess = -1 if users.guess[i] == -2 else int(users.guess[i])
-        assert seen[guess] / len(stories) == pytest.approx(best, abs=1e-9)
+        assert seen[int(users.guess[i])] / len(stories) == pytest.approx(best, abs=1e-9)
+        if users.departed is not None:
+            assert users.departed[i] == pytest.approx(departed / len(stories), abs=1e-9)
+        shares = [number / departed for number in seen.values()]
+        bits = sum(-share * math.log2(share) for share in shares)
+        assert users.shannon.value[i] == pytest.approx(bits, abs=1e-9)
+        assert users.shannon.low[i] - 1e-9 <= bits <= users.shannon.high[i] + 1e-9
 
 
 def test_a_score_counts_lost_messages_too() -> None:
@@ -465,7 +472,7 @@ def test_a_log_has_messages_though_no_delay_is_known(law: str) -> None:
     log = Messages(arrivals=came, departures=left, senders=("a", "b"), receivers=("x", "y"))
     seen = replace(am.sources.observe(log, law), mean_delay=None)
 
-    assert am.audit(seen).verdict.startswith("0.5 bits of doubt per message; a typical one")
+    assert am.audit(seen).verdict.startswith("Entropy 1 bit per message; a typical one")
 
 
 def test_flow_pairs_are_flows() -> None:
@@ -473,6 +480,6 @@ def test_flow_pairs_are_flows() -> None:
     [gate] = am.check_gates(found, {"bits": 0})
 
     assert found.verdict == "Every flow is identified."
-    assert gate.meaning == "bits per flow"
-    assert am.compare([found, found]).verdict == "All have the same bits per flow."
-    assert am.compare([found, am.audit(am.complete(2))]).rows[0].title == "bits per message"
+    assert gate.meaning.startswith("log2 of the matchings, per flow;")
+    assert am.compare([found, found]).verdict == "All have the same entropy per flow."
+    assert am.compare([found, am.audit(am.complete(2))]).rows[0].title == "entropy per message"

@@ -27,7 +27,8 @@ def figures_by_definition(chances: list[Fraction]) -> dict[str, float]:
         "renyi2": -math.log2(sum(p * p for p in chances)),
         "min_entropy": -math.log2(max(chances)),
         "effective": 2**shannon,
-        "chance": float(max(chances)),
+        "probability": float(max(chances)),
+        "guesses": math.fsum(k * p for k, p in enumerate(sorted(likely, reverse=True), 1)),
     }
 
 

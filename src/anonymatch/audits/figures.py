@@ -386,5 +386,6 @@ def confidence_of(audit: Audit, figure: AuditFigure) -> float:
         weighted = graph is not None and graph.weighted
         return audit.confidence if weighted else audit.count.confidence
     if figure.rests_on == "posterior":
-        return audit.confidence if posterior is None else posterior.confidence
+        sure = audit.confidence if posterior is None else posterior.confidence
+        return min(sure, audit.guessing_confidence) if figure.key == "guessing_entropy" else sure
     return 1.0

@@ -340,10 +340,19 @@ class Audit:
         users = self.answers.users
         return averages.mean(users, users.min_entropy) or _NOBODY
 
-    @cached_property
+    @property
     def guessing_entropy(self) -> Figure | None:
+        return None if self._guessing is None else self._guessing[0]
+
+    @cached_property
+    def _guessing(self) -> tuple[Figure, float] | None:
         users = self.answers.users
-        return None if users.guesses is None else averages.mean(users, users.guesses)
+        return None if users.guesses is None else averages.sampled_mean(users, users.guesses)
+
+    @property
+    def guessing_confidence(self) -> float:
+        """That of `guessing_entropy`, which is taken from a sample where the log is long."""
+        return 1.0 if self._guessing is None else self._guessing[1]
 
     @property
     def surest(self) -> Figure:

@@ -50,7 +50,9 @@ surest guess is 0 with 25 %.'
         return f"Nothing that came out can be any of the {nouns.users}."
     if identified == number:
         return f"Every {noun} is identified."
-    said = [f"Entropy {_between(entropy, 0.02)} bits per {noun}{_tail(users, number)}"]
+    bits = _between(entropy, 0.02)
+    unit = "bit" if bits == "1" else "bits"
+    said = [f"Entropy {bits} {unit} per {noun}{_tail(users, number)}"]
     sizes = users.effective.at(counted)
     low, high = (float(np.median(end)) for end in (sizes.low, sizes.high))
     if high < 2.0 * low:
@@ -94,11 +96,12 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
     notes = []
     censored = int(users.censored.sum())
     if censored:
-        verb = "is" if censored == 1 else "are"
+        verb, which, were = ("is", "it", "it was") if censored == 1 else ("are", "any", "they were")
         notes.append(
             f"{several(censored, nouns.user, nouns.users)} {verb} censored: nothing that came out "
-            "can be one of them, as they were lost or still inside when the log ended. That is no "
-            "identification; they are not counted."
+            f"can be {which}, as {were} lost or still inside when the log ended. That is no "
+            "identification, and counts in no figure of single "
+            f"{nouns.users}."
         )
     if users.edge is None or not users.edge.any():
         return tuple(notes)

@@ -23,7 +23,8 @@ Law = Annotated[
     list[str] | None,
     option(
         "--law",
-        "How messages are delayed: window:MIN,MAX exponential:MEAN erlang:HOPS,MEAN "
+        "How messages are delayed: window:MIN,MAX exponential:MEAN (a Poisson or stop-and-go mix) "
+        "erlang:HOPS,MEAN "
         "threshold:N timed:SECONDS pool:N,KEPT.",
         metavar="LAW",
     ),

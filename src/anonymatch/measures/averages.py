@@ -13,10 +13,14 @@ from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.users import Range, UserFigures
 
-__all__ = ["largest", "mean", "quantile", "smallest"]
+__all__ = ["SAMPLED", "largest", "mean", "quantile", "sampled_mean", "smallest"]
 
 Floats = npt.NDArray[np.float64]
 
+SAMPLED = 0.99
+"""Confidence of means over a sample."""
+
+_ERRORS = 2.576  # standard errors that hold with that confidence
 _CLOSE = 1e-12  # a share of the weight missed by less is reached
 
 
@@ -38,6 +42,30 @@ def mean(users: UserFigures, figures: Range) -> Figure | None:
         return None
     value, low, high = (float(weights @ part) / total for part in some.parts)
     return Figure.rounded(value, low, high).clipped(float(some.low.min()), float(some.high.max()))
+
+
+def sampled_mean(users: UserFigures, figures: Range) -> tuple[Figure, float] | None:
+    """The mean where figures are known of some users only (NaN elsewhere), and its confidence.
+
+    1.0 if all are known. Those that are must be spread evenly; none to be known gives None.
+    """
+    known = ~np.isnan(figures.low)
+    if bool(known[users.counted].all()):
+        found = mean(users, figures)
+        return None if found is None else (found, 1.0)
+    counted = users.counted & known
+    weights = counted * _weights(users)
+    values = np.where(counted, np.where(np.isnan(figures.value), figures.low, figures.value), 0.0)
+    total, number = float(weights.sum()), int((weights > 0.0).sum())
+    if number < 2:
+        return None
+    middle = float(weights @ values) / total
+    low, high = (
+        float(weights @ np.where(counted, end, 0.0)) / total for end in (figures.low, figures.high)
+    )
+    apart = weights * (values - middle)
+    error = float(np.sqrt(apart @ apart * number / (number - 1))) / total
+    return Figure(middle, low - _ERRORS * error, high + _ERRORS * error), SAMPLED
 
 
 def quantile(users: UserFigures, figures: Range, share: float) -> Figure | None:
@@ -75,8 +103,14 @@ def _counted(users: UserFigures, figures: Range) -> tuple[Floats, Range]:
     counted = users.counted
     some = figures.at(counted)
     middle = np.where(np.isnan(some.value), (some.low + some.high) / 2, some.value)
-    weights = np.ones(len(middle)) if users.departed is None else users.departed[counted]
-    return weights, Range(middle, some.low, some.high)
+    return _weights(users)[counted], Range(middle, some.low, some.high)
+
+
+def _weights(users: UserFigures) -> Floats:
+    """How likely each is to have departed; where that is not known it counts in full."""
+    if users.departed is None:
+        return np.ones(len(users.degree))
+    return np.where(np.isnan(users.departed), 1.0, users.departed)
 
 
 def _quantile(values: Floats, weights: Floats, share: float) -> float:

@@ -82,7 +82,7 @@ class UserFigures:
         Chance that the attacker's best guess is right.
     guess : array
         Index of the behaviour that is the best guess; -1 where chances are not known, and `LOST`
-        where the best guess is that the message never came out.
+        where nothing that came out can be the message.
     departed, lost, inside : array or None
         Probabilities of what became of each message, where a log leaves that open. `shannon` and
         what follows from it are then given that it departed.
@@ -92,7 +92,7 @@ class UserFigures:
         Messages so near to an end of the log that their figures say little about the system.
     guesses : Range or None
         Guessing entropy: how many guesses it takes on average, the likeliest first, until the right
-        one is named. None where that is not known.
+        one is named. None where that is not known; NaN, ends too, where only some were computed.
     """
 
     users: Sequence[Hashable]
@@ -174,7 +174,9 @@ class UserFigures:
         }
         for name, sure in (("departed", 1.0), ("lost", 0.0), ("inside", 0.0)):
             part = getattr(self, name)
-            columns[name] = pl.Series(np.full(number, sure) if part is None else part)
+            if part is None:  # nothing else can be; or lost and inside are not told apart
+                part = np.full(number, sure if self.departed is None else np.nan)
+            columns[name] = pl.Series(part).fill_nan(None)
         for name in ("effective", "min_entropy", "renyi2"):
             columns |= _columns(name, getattr(self, name))
         unknown = np.full(number, np.nan)
@@ -219,7 +221,8 @@ def user_figures(
     error : float or array
         Bound on the error of each: one for all, or one an edge.
     alike : int
-        So many of the last behaviours are places for lost messages, which nobody tells apart.
+        So many of the last behaviours are places for lost messages, which nobody tells apart. All
+        figures but `chance` and `shannon_all` are then given that a message departed.
 
     References
     ----------
@@ -265,14 +268,23 @@ def _part(
         errors[cut][possible],
         end - begin,
     )
-    if last < graph.n_behaviours:
-        edges = edges.merged(last)
-        places = np.bincount(rows[columns >= last], minlength=end - begin)
-        degree = degree - np.maximum(places - 1, 0)
+    if last == graph.n_behaviours:
+        return _of_edges(edges, last) | {"degree": degree}
+    whole = edges.merged(last)
+    edges, departed = whole.departed(last)
+    return _of_edges(edges, last) | {
+        "degree": degree - np.bincount(rows[columns >= last], minlength=end - begin),
+        "chance": whole.likeliest(last),
+        "departed": departed,
+        "shannon_all": whole.shannon(),
+    }
+
+
+def _of_edges(edges: _Edges, last: int) -> dict[str, Any]:
+    """Entropies and guesses."""
     shannon = edges.shannon()
     chance = edges.largest()
     return {
-        "degree": degree,
         "allowed": edges.sizes,
         "shannon": shannon,
         "renyi2": edges.renyi2(),
@@ -315,6 +327,35 @@ class _Edges:
         starts = np.flatnonzero(np.concatenate(([True], ~same)))
         chances, error = (np.add.reduceat(part, starts) for part in (self.chances, self._error))
         return _Edges(self.rows[starts], columns[starts], chances, error, len(self.sizes))
+
+    def departed(self, last: int) -> tuple[_Edges, Floats]:
+        """The same given that the message departed, and the probability of that; NaN if unknown."""
+        lost = self.columns == last
+        ends = [self.sum(np.where(lost, part, 0.0)) for part in (self.chances, self.high, self.low)]
+        shares = (np.clip(1.0 - end, 0.0, 1.0)[self.rows] for end in ends)
+        value, low, high = (np.where(lost, 1.0, share) for share in shares)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chances = self.chances / value
+            most = np.where(low > 0.0, np.minimum(self.high / low, 1.0), 1.0)
+            error = np.fmax(most - chances, chances - self.low / high)
+        error = np.where(np.isfinite(error), error, 1.0)
+        real = self._real(last)
+        given = _Edges(
+            self.rows[real], self.columns[real], chances[real], error[real], len(self.sizes)
+        )
+        return given, np.clip(1.0 - ends[0], 0.0, 1.0)
+
+    def likeliest(self, last: int) -> Range:
+        """Probability of the likeliest departure: such a guess is wrong if the message was lost."""
+        real = self._real(last)
+        parts = (np.where(real, part, 0.0) for part in (self.chances, self.low, self.high))
+        found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
+        return self._within(found, 0.0, 1.0)
+
+    def _real(self, last: int) -> Bools:
+        """All but the behaviour ``last``, to be lost, of who can be something else."""
+        real: Bools = (self.columns != last) | (self.sizes[self.rows] == 1)
+        return real
 
     def sum(self, values: Floats) -> Floats:
         sums: Floats = np.bincount(self.rows, values, len(self.sizes)).astype(np.float64)
@@ -367,7 +408,7 @@ class _Edges:
                 within = np.arange(width) < self.sizes[some][:, None]
                 taken = self.chances[np.minimum(places, len(self.chances) - 1)]
                 # What is not there has probability 0 and comes last among the likeliest.
-                result[some] = np.sort(np.where(within, taken, 0.0), axis=1) @ ranks
+                result[some] = (np.sort(np.where(within, taken, 0.0), axis=1) * ranks).sum(axis=1)
         return result
 
     def guesses(self, last: int) -> Ints:
