@@ -364,7 +364,7 @@ def test_compare_names_the_threshold() -> None:
         found = am.compare([am.audit(am.complete(3), threshold=size) for size in sizes])
         return next((row.title, row.meaning) for row in found.rows if row.name == "below")
 
-    few = "share of users who hide among fewer than"
+    few = "share of users that hide among fewer than"
     assert below(7, 7) == ("below 7", f"{few} 7 equally likely behaviours")
     assert below(7, 2.5) == (
         "below the threshold",

@@ -208,7 +208,7 @@ def _same_delay(seen: Observation) -> tuple[tuple[str, float], ...]:
         (f"batches of {batch:,}", threshold_bits(batch)),
     ]
     if pool >= 1:
-        found.append((f"a pool of {pool:,}, one in, one out", pool_bits(1, pool)))
+        found.append((f"pool mix 1,{pool}", pool_bits(1, pool)))
     return tuple(found)
 
 

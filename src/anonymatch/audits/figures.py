@@ -175,7 +175,7 @@ _TABLE = (
         key="below",
         title="below {threshold}",
         meaning=(
-            "share of {users} who hide among fewer than {threshold} equally likely {behaviours}"
+            "share of {users} that hide among fewer than {threshold} equally likely {behaviours}"
         ),
         unit="share",
         better="lower",

@@ -92,7 +92,7 @@ def _ends(figure: Figure) -> tuple[float, float, float]:
 
 
 def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
-    """Who is not counted, and why."""
+    """Who is not counted though no note of the log says so, and why."""
     notes = []
     censored = int(users.censored.sum())
     if censored:
@@ -103,21 +103,11 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
             "identification, and counts in no figure of single "
             f"{nouns.users}."
         )
-    if users.edge is None or not users.edge.any():
-        return tuple(notes)
-    near = int((users.edge & ~users.censored).sum())
-    if bool((users.counted & users.edge).any()):
+    if users.edge is not None and bool((users.counted & users.edge).any()):
         notes.append(
-            f"The log is short: all but a few of its {nouns.users} are near an end of it, so that "
-            "they are counted nevertheless. Figures of messages near an end say little about the "
+            f"All {nouns.users} are near an end of the log, so that they are counted nevertheless: "
+            "what came before and after was not seen, and these figures say little about the "
             "system."
-        )
-    elif near:
-        verb = "is" if near == 1 else "are"
-        notes.append(
-            f"{several(near, nouns.user, nouns.users)} of {len(users.users):,} {verb} so near to "
-            "an end of the log that what is not in it matters: means, quantiles, shares and the "
-            "list of the worst leave them out (--whole-log, in Python whole_log=True, counts them)."
         )
     return tuple(notes)
 

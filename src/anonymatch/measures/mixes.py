@@ -53,7 +53,13 @@ def threshold_bits(batch: int) -> float:
 
 
 def threshold_mix_bits(batch: int) -> float:
-    """Another name of :func:`threshold_bits`."""
+    """Another name of :func:`threshold_bits`.
+
+    Examples
+    --------
+    >>> threshold_mix_bits(8)
+    3.0
+    """
     return threshold_bits(batch)
 
 
@@ -83,7 +89,13 @@ def pool_bits(batch: int, kept: int) -> float:
 
 
 def pool_mix_bits(batch: int, pool: int) -> float:
-    """Another name of :func:`pool_bits`."""
+    """Another name of :func:`pool_bits`.
+
+    Examples
+    --------
+    >>> round(pool_mix_bits(100, 10), 3)
+    7.127
+    """
     return pool_bits(batch, pool)
 
 

@@ -34,7 +34,6 @@ Bools = npt.NDArray[np.bool_]
 
 _TIE = 1e-12  # chances closer than this, relatively, are equal: the first behaviour is the guess
 _REACHED = 1e-9  # a threshold missed by less, relatively, is reached
-_INNER = 0.1  # share of the users that must be left when those near the ends are not counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,13 +138,13 @@ class UserFigures:
     def counted(self) -> Bools:
         """Users that means, quantiles, shares and lists of the worst are about.
 
-        Not those near an end of the log, unless too few would be left, and none that are censored.
+        Not those near an end of the log, unless nobody would be left, and none that are censored.
         """
         open_: Bools = ~self.censored
         if self.edge is None:
             return open_
         inner: Bools = open_ & ~self.edge
-        return inner if inner.sum() >= max(_INNER * len(inner), 1) else open_
+        return inner if inner.any() else open_
 
     def first(self, number: int) -> UserFigures:
         """Those of the first users only."""
