@@ -55,9 +55,7 @@ def fewest_receivers(seen: Observation, found: Answers) -> Figure:
     return receivers
 
 
-def _by_links(
-    links: LinkFigures, messages: Figure, counted: npt.NDArray[np.bool_]
-) -> Figure:
+def _by_links(links: LinkFigures, messages: Figure, counted: npt.NDArray[np.bool_]) -> Figure:
     """Receivers of a message that departed; to merge messages never hides anybody better."""
     if links.receivers is None:
         return Figure.between(1.0, messages.high)
