@@ -119,7 +119,7 @@ def test_what_is_not_known_leaves_finite_intervals() -> None:
     ):
         assert all(math.isfinite(record[key][end]) for end in ("value", "low", "high")), key
         assert record[key]["low"] < record[key]["high"], key
-    assert found.entropy.high <= math.log2(40)
+    assert found.bits.low <= found.entropy.low < found.entropy.high <= math.log2(40)
 
 
 # ---- who is counted

@@ -343,7 +343,8 @@ def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
     ET.fromstring(text)
     told = words(text)
 
-    assert "random has the most entropy per message" in told
+    assert "Intervals overlap: no difference in entropy per message can be claimed" in told
+    assert "random has the most joint bits per message" in told
     for row in found.rows:
         assert f"{row.title} {row.meaning}" in told
         assert plain(row.said) in unescape(text)

@@ -118,7 +118,7 @@ def audit(
         score=scored,
         people=senders,
         people_bits=people_bits(seen, work),
-        verdict=verdict(users, named, seen.nouns),
+        verdict=verdict(users, bits, named, seen.nouns),
         caveats=caveats(seen, found, scored),
         notes=(
             *seen.notes,

@@ -320,8 +320,7 @@ class Audit:
 
     @cached_property
     def entropy(self) -> Figure:
-        users = self.answers.users
-        return averages.mean(users, users.shannon) or _NOBODY
+        return averages.mean_entropy(self.answers.users, self.bits) or _NOBODY
 
     def entropy_quantile(self, share: float) -> Figure:
         """What the worst share of the messages do not exceed, in bits; 0.01 for the worst 1 %.

@@ -29,7 +29,7 @@ _WEIGHTED = (
 )
 
 
-def verdict(users: UserFigures, worst: Iterable[Worst], nouns: Nouns) -> str:
+def verdict(users: UserFigures, joint: Figure, worst: Iterable[Worst], nouns: Nouns) -> str:
     """One sentence: the entropy, that of the worst, how a typical user hides, and who does not.
 
     Examples
@@ -45,7 +45,7 @@ surest guess is 0 with 25 %.'
     number, identified = int(counted.sum()), int((users.allowed[counted] == 1).sum())
     if not len(users.users):
         return f"There are no {noun}s."
-    entropy = averages.mean(users, users.shannon)
+    entropy = averages.mean_entropy(users, joint)
     if entropy is None:
         return f"Nothing that came out can be any of the {nouns.users}."
     if identified == number:

@@ -13,7 +13,7 @@ from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.users import Range, UserFigures
 
-__all__ = ["SAMPLED", "largest", "mean", "quantile", "sampled_mean", "smallest"]
+__all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,6 +42,28 @@ def mean(users: UserFigures, figures: Range) -> Figure | None:
         return None
     value, low, high = (float(weights @ part) / total for part in some.parts)
     return Figure.rounded(value, low, high).clipped(float(some.low.min()), float(some.high.max()))
+
+
+def mean_entropy(users: UserFigures, joint: Figure) -> Figure | None:
+    """The mean Shannon entropy, also from below by the joint bits per user; None if nobody is.
+
+    The entropies of all users add up to that of the matching or more, which counts where some of
+    them are not known.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
+    >>> found.bits.low <= mean_entropy(found.answers.users, found.bits).low
+    True
+    """
+    found = mean(users, users.shannon)
+    if found is None or users.known or users.departed is not None:
+        return found
+    counted = users.counted
+    others = float(users.shannon.high[~counted].sum())
+    least = (joint.low * len(counted) - others) / int(counted.sum())
+    return found.clipped(min(least, found.high), found.high)
 
 
 def sampled_mean(users: UserFigures, figures: Range) -> tuple[Figure, float] | None:
