@@ -94,6 +94,7 @@ NAMES = [
     "max_bound",
     "metrics",
     "minors",
+    "mixes",
     "paper",
     "partition",
     "path_counts",

@@ -83,6 +83,7 @@ from anonymatch.graph.structure import (
     forced,
     witness,
 )
+from anonymatch.measures import mixes
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.mixes import (
     exponential_mix_count,
@@ -174,6 +175,7 @@ __all__ = [
     "max_bound",
     "metrics",
     "minors",
+    "mixes",
     "paper",
     "partition",
     "path_counts",

@@ -40,7 +40,14 @@ def test_audit_answers_on_one_screen(capsys: pytest.CaptureFixture[str], log: Pa
     code, out, _ = run(capsys, "audit", log, "--law", "window:1,5", "--top", 3)
 
     assert code == 0
-    for part in ("bits of doubt per message", "identified", "Worst off", "Against the truth"):
+    for part in (
+        "entropy per message",
+        "joint bits per message",
+        "worst 5 %, 1 %",
+        "identified",
+        "Worst off",
+        "Against the truth",
+    ):
         assert part in out
     assert max(map(len, out.splitlines())) <= 80
 
@@ -49,7 +56,17 @@ def test_audit_as_json_is_the_library_s(capsys: pytest.CaptureFixture[str], log:
     record = answer(capsys, "audit", log, "--law", "window:1,5")
     found = am.audit(log, law="window:1,5").to_dict()
 
-    for name in ("count", "bits", "identified", "worst", "campaign", "score", "one_step"):
+    for name in (
+        "count",
+        "entropy",
+        "entropy_1%",
+        "bits",
+        "identified",
+        "worst",
+        "campaign",
+        "score",
+        "one_step",
+    ):
         assert record[name] == found[name]
     assert record["gates"] == []
 
@@ -150,13 +167,13 @@ def test_compare_one_log_under_two_laws(capsys: pytest.CaptureFixture[str], log:
     code, out, _ = run(capsys, "compare", log, "--law", "window:1,5", "--law", "window:0,9")
 
     assert code == 0
-    assert "window:0,9 has more bits per message" in out
+    assert "window:0,9 has more entropy per message" in out
     told = " ".join(out.split())
     assert "A: window:1,5: 60 messages in, 60 out, window law, 1 to 5 s" in told
     assert "below 5" in told
     assert "equally likely: an attacker who knows more" in told
     record = answer(capsys, "compare", log, log, "--law", "window:1,5")
-    assert record["verdict"] == "All have the same bits per message."
+    assert record["verdict"] == "All have the same entropy per message."
     assert len(record["audits"]) == 2
 
 

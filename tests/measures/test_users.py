@@ -27,7 +27,8 @@ def figures_by_definition(chances: list[Fraction]) -> dict[str, float]:
         "renyi2": -math.log2(sum(p * p for p in chances)),
         "min_entropy": -math.log2(max(chances)),
         "effective": 2**shannon,
-        "chance": float(max(chances)),
+        "probability": float(max(chances)),
+        "guesses": math.fsum(k * p for k, p in enumerate(sorted(likely, reverse=True), 1)),
     }
 
 
@@ -109,7 +110,7 @@ def test_a_forced_user_is_known_for_certain() -> None:
     assert forced["allowed"] == 1
     for name in ENTROPIES:
         assert forced[name] == forced[f"{name}_low"] == forced[f"{name}_high"] == 0.0
-    assert forced["chance_low"] == 1.0
+    assert forced["probability_low"] == 1.0
 
 
 @pytest.mark.parametrize(

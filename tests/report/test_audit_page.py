@@ -110,7 +110,7 @@ def test_every_key_figure_says_what_it_means_and_how_sure_it_is() -> None:
     for found in (audit(am.ring(6, 3)), estimated()):
         cards = re.findall(r"<li><h4>.*?</li>", audit_page(found), flags=re.DOTALL)
 
-        assert len(cards) == 11
+        assert len(cards) == 16
         for card in cards:
             assert re.search(r"exact|estimated|proven|not known", card)
             assert len(words(card.split('class="what">')[1])) > 20
@@ -150,7 +150,7 @@ def test_gates_are_reached_missed_or_open() -> None:
         cards,
         (
             ("bits=1 is reached", "g2", "PASS", "1.146; must be at least 1"),
-            ("k=5 is missed", "g1", "FAIL", "4; must be at least 5"),
+            ("global (1,k)=5 is missed", "g1", "FAIL", "4; must be at least 5"),
             ("bits=1 is not sure to be reached", "g4", "FAIL", "0.5 to 1.5; must be at least 1"),
         ),
         strict=True,
@@ -343,7 +343,8 @@ def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
     ET.fromstring(text)
     told = words(text)
 
-    assert "random has the most bits per message" in told
+    assert "Intervals overlap: no difference in entropy per message can be claimed" in told
+    assert "random has the most joint bits per message" in told
     for row in found.rows:
         assert f"{row.title} {row.meaning}" in told
         assert plain(row.said) in unescape(text)

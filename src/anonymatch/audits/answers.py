@@ -223,7 +223,18 @@ def _link_users(
         inside=links.inside,
         shannon_all=links.shannon_all,
         edge=edge,
+        guesses=_link_guesses(links),
     )
+
+
+def _link_guesses(links: LinkFigures) -> Range | None:
+    """Guesses about a message that departed, NaN for messages that were left out."""
+    if links.guessing is None:
+        return None
+    # Each probability is off by at most the error, and moves the mean by half the ranks at most.
+    reach = links.error * links.allowed.astype(np.float64) ** 2 / 2
+    guesses = np.maximum(links.guessing, 1.0)
+    return Range(guesses, np.maximum(guesses - reach, 1.0), guesses + reach)
 
 
 def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] | None) -> Answers:

@@ -14,14 +14,14 @@ from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
 from anonymatch.audits.result import Audit, Cost
 from anonymatch.audits.scoring import score
-from anonymatch.audits.verdict import caveats, verdict
+from anonymatch.audits.verdict import caveats, left_out, verdict
 from anonymatch.audits.worst import worst
 from anonymatch.designs.design import Design, design
 from anonymatch.effort import Budget, Progress
 from anonymatch.graph.bipartite import Graph
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.links import LinkFigures
-from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
+from anonymatch.measures.mixes import exponential_bits, pool_bits, threshold_bits
 from anonymatch.runs import tells_misfits
 from anonymatch.sources.observation import Observation
 from anonymatch.whole_file import as_path
@@ -83,7 +83,7 @@ def audit(
     >>> found.count.value, found.identified, found.worst[0].user, found.worst[0].reason
     (2, 1, 2, 'nobody else fits 2')
     >>> found.verdict.partition("; ")[0]
-    '0.333 bits of doubt per user'
+    'Entropy 0.667 bits per user'
     """
     began = time.perf_counter()
     threshold = real(threshold, "threshold")
@@ -95,7 +95,7 @@ def audit(
     n_users = max(len(users.users), 1)
     bits = found.entropy.divided(n_users * _LN2)
     below = users.below(threshold)
-    identified = int((users.allowed == 1).sum())
+    identified = int((users.allowed[users.counted] == 1).sum())
     named = worst(seen, found, top or len(users.users))
     senders = people(seen, found)
     scored = score(seen, found)
@@ -120,9 +120,14 @@ def audit(
         score=scored,
         people=senders,
         people_bits=people_bits(seen, work),
-        verdict=verdict(bits, users, named, seen.nouns),
+        verdict=verdict(users, bits, named, seen.nouns),
         caveats=caveats(seen, found, scored),
-        notes=(*seen.notes, *found.notes, *people_notes(senders)),
+        notes=(
+            *seen.notes,
+            *found.notes,
+            *left_out(users, seen.nouns),
+            *people_notes(senders),
+        ),
         seed=seed,
         seconds=time.perf_counter() - began,
     )
@@ -190,19 +195,23 @@ def _designs(seen: Observation, found: Answers) -> tuple[Design, ...]:
 def _same_delay(seen: Observation) -> tuple[tuple[str, float], ...]:
     """What other mixes give that cost as much delay, for messages that come in at random.
 
-    With so many messages inside on average, an exponential mix holds each as long; and batches of
-    k hold them (k - 1)/2 arrivals.
+    With so many messages inside on average, an exponential mix holds each as long; batches of k
+    hold them (k - 1)/2 arrivals, and a pool of k that swaps one message at a time k arrivals. All
+    are the entropy of one message, as the headline is.
     """
     if seen.mean_delay is None or seen.rate is None or seen.mean_delay <= 0:
         return ()
     inside = seen.rate * seen.mean_delay
     if not inside < _MOST_INSIDE:
         return ()
-    batch = max(round(2 * inside + 1), 1)
-    return (
-        ("one exponential mix", exponential_bits_per_message(inside)),
-        (f"batches of {batch:,}", batch_bits_per_message(batch)),
-    )
+    batch, pool = max(round(2 * inside + 1), 1), round(inside)
+    found = [
+        ("one exponential mix", exponential_bits(inside)),
+        (f"batches of {batch:,}", threshold_bits(batch)),
+    ]
+    if pool >= 1:
+        found.append((f"pool mix 1,{pool}", pool_bits(1, pool)))
+    return tuple(found)
 
 
 def _front(seen: Observation, found: Answers) -> tuple[tuple[float, float], ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from anonymatch.audits.figures import FIGURES, AuditFigure
 from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
 from anonymatch.errors import InputError
@@ -64,7 +63,7 @@ class Comparison:
     >>> import anonymatch as am
     >>> found = am.compare([am.audit(am.complete(3)), am.audit(am.ring(3, 2))], ["all", "ring"])
     >>> [row.title for row in found.rows if row.best == 0][:3]
-    ['bits per user', 'typical set size', 'surest guess']
+    ['entropy per user', 'entropy, worst 5 %', 'entropy, worst 1 %']
     """
 
     names: tuple[str, ...]
@@ -101,103 +100,23 @@ class Comparison:
         }
 
 
-_SHARES = frozenset({"identified", "below", "surest", "degree", "reached", "cover"})
-"""Rows that people read in percent."""
-
-_Figure = Callable[[Audit], Figure | None]
-
-
-def _sure(value: float | None) -> Figure | None:
-    return None if value is None else Figure(value, value, value)
-
-
-def _median(audit: Audit) -> Figure | None:
-    users = audit.answers.users
-    if not len(users.allowed):
-        return None
-    low, high = (float(np.median(end)) for end in (users.effective.low, users.effective.high))
-    middle = float(np.median(users.effective.value)) if users.known else (low + high) / 2
-    return Figure(middle, low, high)
-
-
-_ROWS: tuple[tuple[str, str, str, str, _Figure], ...] = (
-    (
-        "bits",
-        "bits per {user}",
-        "doubt about the whole matching, shared out over the {users}",
-        "higher",
-        lambda audit: audit.bits,
-    ),
-    (
-        "typical",
-        "typical set size",
-        "as many equally likely behaviours as half of the users hide among, or fewer",
-        "higher",
-        _median,
-    ),
-    (
-        "identified",
-        "identified users",
-        "share of users for whom one behaviour is left",
-        "lower",
-        lambda audit: _sure(audit.identified / max(audit.n_users, 1)),
-    ),
-    (
-        "below",
-        "below {threshold}",
-        "share of users who hide among fewer than {sizes} equally likely behaviours",
-        "lower",
-        lambda audit: audit.below,
-    ),
-    (
-        "surest",
-        "surest guess",
-        "chance that the attacker's guess about the worst user is right",
-        "lower",
-        lambda audit: audit.surest if audit.n_users else None,
-    ),
-    (
-        "degree",
-        "degree of anonymity",
-        "bits as a share of those if nothing were known",
-        "higher",
-        lambda audit: audit.degree,
-    ),
-    (
-        "reached",
-        "share of the bound",
-        "bits as a share of the most that so many candidates allow",
-        "higher",
-        lambda audit: audit.reached,
-    ),
-    (
-        "attack",
-        "bits lost to one exposure",
-        "what the attacker's best single exposure takes from the whole system",
-        "",
-        lambda audit: None if audit.one_step is None else audit.one_step.lost_bits,
-    ),
-    (
-        "candidates",
-        "candidates a user",
-        "cost: behaviours that fit a user, on average",
-        "",
-        lambda audit: _sure(audit.cost.candidates),
-    ),
-    (
-        "mean_delay",
-        "mean delay, seconds",
-        "cost: how long a message is held back",
-        "lower",
-        lambda audit: _sure(audit.cost.mean_delay),
-    ),
-    (
-        "cover",
-        "cover traffic",
-        "cost: share of the messages out that are nobody's",
-        "lower",
-        lambda audit: _sure(audit.cost.cover),
-    ),
+_ROWS = (
+    "entropy",
+    "entropy_5%",
+    "entropy_1%",
+    "min_entropy",
+    "guessing_entropy",
+    "typical",
+    "identified",
+    "below",
+    "surest",
+    "bits",
+    "degree",
+    "reached",
+    "attack",
+    "candidates",
+    "mean_delay",
+    "cover",
 )
 
 
@@ -216,10 +135,10 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     >>> import anonymatch as am
     >>> pair = am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))
     >>> found = am.compare(pair, ["2+2", "ring"])
-    >>> found.rows[0].said
+    >>> {row.name: row.said for row in found.rows}["bits"]
     '2+2 is best: 0.5 against 0.25'
     >>> print(found.verdict)
-    2+2 has more bits per user: 0.5 against 0.25.
+    All have the same entropy per user; 2+2 has more joint bits per user: 0.5 against 0.25.
     """
     given = tuple(audits)
     if len(given) < 2:
@@ -227,24 +146,13 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     called = _distinct([audit.name for audit in given] if names is None else list(names))
     if len(called) != len(given):
         raise InputError(f"there are {len(given)} audits, but {len(called)} names")
-    words = _nouns(given)
-    told = {"user": words.user, "users": words.users, **_thresholds(given)}
-    rows = tuple(
-        _row(
-            name,
-            title.format(**told),
-            meaning.format(**told),
-            better,
-            [figure(audit) for audit in given],
-            called,
-        )
-        for name, title, meaning, better, figure in _ROWS
-    )
+    words, threshold = _nouns(given), _threshold(given)
+    rows = tuple(_row(FIGURES[key], given, called, words, threshold) for key in _ROWS)
     return Comparison(
         names=called,
         audits=given,
         rows=tuple(row for row in rows if any(row.figures)),
-        verdict=_verdict(rows[0], called),
+        verdict=_verdict(rows, called),
     )
 
 
@@ -254,12 +162,10 @@ def _nouns(audits: Sequence[Audit]) -> Nouns:
     return first if all(each.observation.nouns == first for each in audits) else MESSAGES
 
 
-def _thresholds(audits: Sequence[Audit]) -> dict[str, str]:
+def _threshold(audits: Sequence[Audit]) -> str:
     """The threshold of all of them, or each one's where they differ."""
     sizes = [f"{audit.threshold:g}" for audit in audits]
-    if len(set(sizes)) == 1:
-        return {"threshold": sizes[0], "sizes": sizes[0]}
-    return {"threshold": "the threshold", "sizes": f"the threshold ({', '.join(sizes)})"}
+    return sizes[0] if len(set(sizes)) == 1 else f"the threshold ({', '.join(sizes)})"
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:
@@ -274,28 +180,29 @@ def _distinct(names: list[str]) -> tuple[str, ...]:
 
 
 def _row(
-    name: str,
-    title: str,
-    meaning: str,
-    better: str,
-    figures: list[Figure | None],
+    figure: AuditFigure,
+    audits: Sequence[Audit],
     called: tuple[str, ...],
+    words: Nouns,
+    threshold: str,
 ) -> Row:
-    best, said = _judged(name, better, figures, called) if better else (None, "")
+    figures = [figure.value(audit) for audit in audits]
+    share = figure.unit == "share"
+    best, said = _judged(figure.better, figures, called, share) if figure.better else (None, "")
     return Row(
-        name=name,
-        title=title,
-        meaning=meaning,
-        better=better,
+        name=figure.key,
+        title=figure.title_for(words, threshold.partition(" (")[0]),
+        meaning=figure.meaning_for(words, threshold),
+        better=figure.better,
         figures=tuple(figures),
         best=best,
         said=said,
-        share=name in _SHARES,
+        share=share,
     )
 
 
 def _judged(
-    name: str, better: str, figures: list[Figure | None], called: tuple[str, ...]
+    better: str, figures: list[Figure | None], called: tuple[str, ...], share: bool
 ) -> tuple[int | None, str]:
     """The best one if it is sure, and that in words."""
     known = [figure for figure in figures if figure is not None]
@@ -308,7 +215,7 @@ def _judged(
     close = [called[k] for k in others if not _beats(better, known[first], known[k])]
     if close:
         return None, f"no sure difference between {called[first]} and {', '.join(close)}"
-    shown = [_shown(figure, share=name in _SHARES) for figure in known]
+    shown = [_shown(figure, share=share) for figure in known]
     against = ", ".join(shown[k] for k in others)
     return first, f"{called[first]} is best: {shown[first]} against {against}"
 
@@ -336,11 +243,19 @@ def _shown(figure: Figure, *, share: bool) -> str:
     return f"{times * figure.low:.4g} to {times * figure.high:.4g}{unit}"
 
 
-def _verdict(bits: Row, called: tuple[str, ...]) -> str:
-    if bits.best is not None:
+def _verdict(rows: Sequence[Row], called: tuple[str, ...]) -> str:
+    """What is said of the headline; of joint bits too where it tells nothing apart."""
+    headline = _sentence(rows[0], called)
+    joint = next(row for row in rows if row.name == "bits")
+    if rows[0].best is None and joint.best is not None:
+        return f"{headline}; {_sentence(joint, called)}."
+    return f"{headline}."
+
+
+def _sentence(row: Row, called: tuple[str, ...]) -> str:
+    if row.best is not None:
         more = "more" if len(called) == 2 else "the most"
-        said = bits.said.replace("is best", f"has {more} {bits.title}", 1)
-        return f"{said}."
-    if bits.said == "no difference":
-        return f"All have the same {bits.title}."
-    return f"Intervals overlap: no difference in {bits.title} can be claimed."
+        return row.said.replace("is best", f"has {more} {row.title}", 1)
+    if row.said == "no difference":
+        return f"All have the same {row.title}"
+    return f"Intervals overlap: no difference in {row.title} can be claimed"

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from anonymatch.audits.receivers import fewest_receivers, smallest
+from anonymatch.audits.figures import FIGURES, AuditFigure, figure_of
 from anonymatch.audits.result import Audit
 from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
+from anonymatch.sources.observation import USERS
 from anonymatch.wording import did_you_mean
 
 __all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "parse_gates"]
 
-AT_LEAST: Mapping[str, str] = {
-    "bits": "bits per message",
-    "k": "behaviours that are open to every user (k-anonymity)",
-    "worst": "equally likely behaviours that the worst user hides among",
-    "receivers": "equally likely receivers that the worst user hides among",
-}
-"""Figures that must reach a threshold, and what they are about."""
 
-AT_MOST: Mapping[str, str] = {
-    "identified": "share of users for whom one behaviour is left",
-    "surest": "chance that the attacker's guess about the worst user is right",
-}
-"""Figures that must not exceed one: shares and chances, from 0 to 1."""
+def _gates(better: str) -> dict[str, str]:
+    return {
+        key: each.meaning_for(USERS)
+        for key, each in FIGURES.items()
+        if each.gate and each.better == better
+    }
+
+
+AT_LEAST: Mapping[str, str] = _gates("higher")
+"""Figures that must reach a threshold, and what they are about; ``entropy_N%`` for any N too."""
+
+AT_MOST: Mapping[str, str] = _gates("lower")
+"""Figures that must not exceed one: shares and probabilities, from 0 to 1."""
 
 GATES: Mapping[str, str] = {**AT_LEAST, **AT_MOST}
 """Names of thresholds, and what they are about."""
 
+_NOT_K = "k is another name of it; k-anonymity of a released table is not this"
 _ROUNDING = 1e-9  # what rounding takes away from a figure that is met exactly is no miss
 
 
@@ -53,10 +57,10 @@ class Gate:
     Examples
     --------
     >>> import anonymatch as am
-    >>> for gate in check_gates(am.audit(am.complete(4)), {"k": 5, "surest": 0.3}):
+    >>> for gate in check_gates(am.audit(am.complete(4)), {"entropy": 3, "surest": 0.3}):
     ...     print(gate.text)
-    k=5 is missed: behaviours that are open to every user (k-anonymity): 4
-    surest=0.3 is kept: chance that the attacker's guess about the worst user is right: 0.25
+    entropy=3 is missed: mean Shannon entropy of the attacker's posterior about one user: 2
+    surest=0.3 is kept: probability that the attacker's guess about the worst user is right: 0.25
     """
 
     name: str
@@ -65,21 +69,25 @@ class Gate:
     figure: Figure
 
     @property
+    def _at_most(self) -> bool:
+        return self.name in AT_MOST
+
+    @property
     def reached(self) -> bool:
-        if self.name in AT_MOST:
+        if self._at_most:
             return self.figure.high <= self.threshold + _ROUNDING
         return self.figure.low >= self.threshold * (1 - _ROUNDING)
 
     @property
     def missed(self) -> bool:
-        if self.name in AT_MOST:
+        if self._at_most:
             return self.figure.low > self.threshold + _ROUNDING
         return self.figure.high < self.threshold * (1 - _ROUNDING)
 
     @property
     def limit(self) -> str:
         """What is asked of the figure: 'at least 3' or 'at most 0.5'."""
-        return f"{'at most' if self.name in AT_MOST else 'at least'} {self.threshold:g}"
+        return f"{'at most' if self._at_most else 'at least'} {self.threshold:g}"
 
     @property
     def found(self) -> str:
@@ -87,6 +95,8 @@ class Gate:
         figure = self.figure
         if math.isinf(figure.low):
             return "there is nobody"
+        if math.isinf(figure.high):
+            return "not known"
         if figure.high - figure.low <= 1e-6 * max(1.0, abs(figure.value)):
             return f"{figure.value:.4g}"
         return f"{figure.low:.4g} to {figure.high:.4g}"
@@ -94,7 +104,7 @@ class Gate:
     @property
     def state(self) -> str:
         """The threshold by its name, and whether it is reached."""
-        done, not_done = ("kept", "exceeded") if self.name in AT_MOST else ("reached", "missed")
+        done, not_done = ("kept", "exceeded") if self._at_most else ("reached", "missed")
         state = f"is not sure to be {done}"
         if self.reached or self.missed:
             state = f"is {done if self.reached else not_done}"
@@ -112,28 +122,32 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
 
     Examples
     --------
-    >>> parse_gates(["bits=3", "k=5,worst=2"])
-    {'bits': 3.0, 'k': 5.0, 'worst': 2.0}
+    >>> parse_gates(["entropy=3", "k=5,entropy_1%=2"])
+    {'entropy': 3.0, 'global (1,k)': 5.0, 'entropy_1%': 2.0}
     """
     found: dict[str, float] = {}
-    for text in (part.strip() for given in texts for part in given.split(",")):
-        name, equals, number = (part.strip() for part in text.partition("="))
-        if name in GATES and name not in known:
-            option = "--fail-over" if name in AT_MOST else "--fail-under"
-            limit = "at most" if name in AT_MOST else "at least"
-            raise InputError(
-                f"threshold {text!r} belongs to {option}: {name} is to be {limit} that number"
-            )
+    for text in (part.strip() for given in texts for part in _PARTED.split(given)):
+        name, equals, number = (part.strip() for part in text.rpartition("="))
+        figure = figure_of(name)
         try:
             value = float(number)
         except ValueError:
             value = math.nan
-        if name not in known or not equals or not 0 <= value < math.inf:
+        if figure is None or not figure.gate or not equals or not 0 <= value < math.inf:
             several = ", ".join(f"{each}=NUMBER" for each in known)
-            near = did_you_mean(name, known) if name not in known else ""
+            near = "" if figure is not None else did_you_mean(name, known)
             raise InputError(f"threshold {text!r} is not understood; known are {several}{near}")
-        found[name] = _checked(name, value)
+        at_most = figure.better == "lower"
+        if at_most != (known is AT_MOST) and known is not GATES:
+            option, limit = ("--fail-over", "at most") if at_most else ("--fail-under", "at least")
+            raise InputError(
+                f"threshold {text!r} belongs to {option}: {name} is to be {limit} that number"
+            )
+        found[figure.key] = _checked(figure, value)
     return found
+
+
+_PARTED = re.compile(r",(?![^(]*\))")  # a comma between brackets is part of a name
 
 
 def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ...]:
@@ -142,50 +156,42 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
     Examples
     --------
     >>> import anonymatch as am
-    >>> [gate.reached for gate in check_gates(am.audit(am.complete(4)), {"k": 4, "bits": 2})]
+    >>> gates = check_gates(am.audit(am.complete(4)), {"entropy": 2, "bits": 2})
+    >>> [gate.reached for gate in gates]
     [True, False]
     """
-    unknown = [name for name in thresholds if name not in GATES]
-    if unknown:
-        near = did_you_mean(unknown[0], GATES)
+    checked = []
+    for name, threshold in thresholds.items():
+        figure = figure_of(name)
+        if figure is None or not figure.gate:
+            raise InputError(
+                f"there is no threshold {name!r}; known are {', '.join(GATES)}"
+                f"{did_you_mean(name, GATES)}"
+            )
+        meaning = figure.meaning_for(audit.observation.nouns)
+        checked.append(
+            Gate(
+                name=figure.key,
+                meaning=f"{meaning} ({_NOT_K})" if figure.key == "global (1,k)" else meaning,
+                threshold=_checked(figure, float(threshold)),
+                figure=_value(audit, figure),
+            )
+        )
+    return tuple(checked)
+
+
+def _checked(figure: AuditFigure, threshold: float) -> float:
+    if figure.better == "lower" and not threshold <= 1.0:
         raise InputError(
-            f"there is no threshold {unknown[0]!r}; known are {', '.join(GATES)}{near}"
+            f"threshold {figure.key}={threshold:g} is a share; give a number from 0 to 1"
         )
-    one = audit.observation.nouns.user
-    return tuple(
-        Gate(
-            name=name,
-            meaning=f"bits per {one}" if name == "bits" else GATES[name],
-            threshold=_checked(name, float(threshold)),
-            figure=_figure(audit, name),
-        )
-        for name, threshold in thresholds.items()
-    )
-
-
-def _checked(name: str, threshold: float) -> float:
-    if name in AT_MOST and not threshold <= 1.0:
-        raise InputError(f"threshold {name}={threshold:g} is a share; give a number from 0 to 1")
     return threshold
 
 
-def _figure(audit: Audit, name: str) -> Figure:
-    users = audit.answers.users
-    if name == "bits":
-        return audit.bits
-    if not len(users.allowed):
-        nobody = -math.inf if name in AT_MOST else math.inf
+def _value(audit: Audit, figure: AuditFigure) -> Figure:
+    if not audit.n_counted and figure.key != "bits":
+        nobody = -math.inf if figure.better == "lower" else math.inf
         return Figure(nobody, nobody, nobody)
-    if name == "k":
-        return _sure(float(users.allowed.min()))
-    if name == "identified":
-        return _sure(audit.identified / audit.n_users)
-    if name == "surest":
-        return audit.surest
-    if name == "receivers":
-        return fewest_receivers(audit.observation, audit.answers)
-    return smallest(users.effective)
-
-
-def _sure(value: float) -> Figure:
-    return Figure(value, value, value)
+    value = figure.value(audit)
+    # What is not known may be anything: the threshold is not sure to be reached.
+    return Figure(0.0, 0.0, math.inf) if value is None else value

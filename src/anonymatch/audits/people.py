@@ -73,18 +73,18 @@ def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
         {
             "sender": name_column(list(senders)),
             "message": name_column(found.users.users),
-            "chance": found.users.chance.value,
+            "probability": found.users.chance.value,
             "effective": found.users.effective.value,
         }
     )
     if seen.receivers is not None and found.chances is not None and seen.graph is not None:
         messages = messages.hstack(_receivers(seen, found))
-        surest = "receiver_chance"
+        surest = "receiver_probability"
     elif found.links is not None and found.links.receivers is not None:
         messages = messages.hstack(_linked_receivers(seen, found.links.receivers))
-        surest = "receiver_chance"
+        surest = "receiver_probability"
     else:
-        surest = "chance"
+        surest = "probability"
     return (
         messages.sort(surest, descending=True, maintain_order=True)
         .group_by("sender", maintain_order=True)
@@ -95,11 +95,13 @@ def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
 
 def people_notes(table: pl.DataFrame | None) -> tuple[str, ...]:
     """What the figures of messages hide: receivers that are certain though messages are not."""
-    if table is None or "receiver_chance" not in table.columns:
+    if table is None or "receiver_probability" not in table.columns:
         return ()
     import polars as pl
 
-    sure = table.filter((pl.col("receiver_chance") > 1 - 1e-9) & (pl.col("chance") < 1 - 1e-9))
+    sure = table.filter(
+        (pl.col("receiver_probability") > 1 - 1e-9) & (pl.col("probability") < 1 - 1e-9)
+    )
     if not sure.height:
         return ()
     who = names(sure["sender"].to_list())
@@ -120,7 +122,7 @@ def _linked_receivers(seen: Observation, figures: ReceiverFigures) -> pl.DataFra
     return pl.DataFrame(
         {
             "receiver": pl.Series(likeliest, dtype=pl.String),
-            "receiver_chance": figures.probability,
+            "receiver_probability": figures.probability,
             "receivers_effective": np.exp2(figures.shannon),
         }
     )
@@ -153,7 +155,7 @@ def _receivers(seen: Observation, found: Answers) -> pl.DataFrame:
         merged.group_by("row", maintain_order=True)
         .agg(
             pl.col("receiver").get(pl.col("chance").arg_max()),
-            pl.col("chance").max().clip(0.0, 1.0).alias("receiver_chance"),
+            pl.col("chance").max().clip(0.0, 1.0).alias("receiver_probability"),
             surprise.sum().clip(0.0).alias("bits"),
         )
         .sort("row")
@@ -161,6 +163,6 @@ def _receivers(seen: Observation, found: Answers) -> pl.DataFrame:
     names = [None if one is None else str(one) for one in numbers]
     return by_row.select(
         pl.Series("receiver", [names[i] for i in by_row["receiver"].to_list()], dtype=pl.String),
-        "receiver_chance",
+        "receiver_probability",
         (2.0 ** pl.col("bits")).alias("receivers_effective"),
     )

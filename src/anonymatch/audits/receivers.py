@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
 from anonymatch.counting.posterior import Posterior
+from anonymatch.measures import averages
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.links import LinkFigures
 from anonymatch.measures.mixes import exponential_mix_inside
 from anonymatch.measures.users import Range
 from anonymatch.sources.observation import Observation, Passage
 
-__all__ = ["fewest_receivers", "smallest"]
+__all__ = ["fewest_receivers"]
 
 Floats = npt.NDArray[np.float64]
 Receivers = Sequence[Hashable | None]
@@ -25,19 +26,11 @@ _PEAK = 1 / math.e  # where -p log2 p is largest
 _TINY = 1e-200  # a scale that is not let further down
 
 
-def smallest(figures: Range) -> Figure:
-    """The smallest figure of all users; there must be one."""
-    low, high = float(figures.low.min()), float(figures.high.min())
-    if np.isnan(figures.value).any():
-        return Figure.between(low, high)
-    return Figure(float(figures.value.min()), low, high)
-
-
 def fewest_receivers(seen: Observation, found: Answers) -> Figure:
     """As many equally likely receivers as the user hides among who hides among the fewest.
 
     Chances of messages out are added up over their receiver; to be lost is one more of them. These
-    are behaviours where each has a receiver of its own. There must be a user.
+    are behaviours where each has a receiver of its own. There must be a counted user.
 
     Examples
     --------
@@ -46,26 +39,27 @@ def fewest_receivers(seen: Observation, found: Answers) -> Figure:
     >>> round(fewest_receivers(seen, am.audit(seen).answers).value, 9)
     2.0
     """
-    messages = smallest(found.users.effective)
+    users = found.users
+    messages = averages.smallest(users, users.effective)
+    assert messages is not None
     if seen.receivers is None:
         return messages
     if found.links is not None:
-        return _by_links(found.links, messages)
+        return _by_links(found.links, messages, users.counted)
     if seen.passage is not None:
-        return _through_passage(seen.passage, seen.receivers)
+        return _through_passage(seen.passage, seen.receivers, users.counted)
     if found.chances is None:  # to merge messages never hides anybody better
         return Figure.between(1.0, messages.high)
-    return _through_graph(found.chances, seen.receivers)
+    receivers = averages.smallest(users, _through_graph(found.chances, seen.receivers))
+    assert receivers is not None
+    return receivers
 
 
-def _by_links(links: LinkFigures, messages: Figure) -> Figure:
+def _by_links(links: LinkFigures, messages: Figure, counted: npt.NDArray[np.bool_]) -> Figure:
     """Receivers of a message that departed; to merge messages never hides anybody better."""
     if links.receivers is None:
         return Figure.between(1.0, messages.high)
-    some = links.departed > 0.0
-    if not some.any():
-        return Figure(1.0, 1.0, 1.0)
-    bits = float(links.receivers.shannon[some].min())
+    bits = float(links.receivers.shannon[counted].min())
     slack = links.error * 64.0
     return Figure(2.0**bits, 2.0 ** max(bits - slack, 0.0), 2.0 ** (bits + slack))
 
@@ -73,7 +67,8 @@ def _by_links(links: LinkFigures, messages: Figure) -> Figure:
 # ---- a graph
 
 
-def _through_graph(found: Posterior, receivers: Receivers) -> Figure:
+def _through_graph(found: Posterior, receivers: Receivers) -> Range:
+    """Of each user, as many equally likely receivers as it hides among."""
     graph = found.graph
     numbers: dict[Hashable | None, int] = {}
     places = np.array([numbers.setdefault(one, len(numbers)) for one in receivers], dtype=np.int64)
@@ -88,7 +83,7 @@ def _through_graph(found: Posterior, receivers: Receivers) -> Figure:
         _sums(pairs // len(numbers), part, graph.n_users).clip(0.0)
         for part in (_surprise(chances), np.minimum(*ends), top)
     )
-    return smallest(Range(*bits).map(np.exp2))
+    return Range(*bits).map(np.exp2)
 
 
 def _sums(places: npt.NDArray[np.int64], values: Floats, number: int) -> Floats:
@@ -104,12 +99,14 @@ def _surprise(chances: Floats) -> Floats:
 # ---- a passage
 
 
-def _through_passage(passage: Passage, receivers: Receivers) -> Figure:
+def _through_passage(
+    passage: Passage, receivers: Receivers, counted: npt.NDArray[np.bool_]
+) -> Figure:
     order = np.argsort(passage.departures, kind="stable")
     left = passage.departures[order]
     inside = exponential_mix_inside(passage.arrivals, left).tolist()
     bits = _bits_inside(inside, [receivers[j] for j in order.tolist()])
-    fewest = float(bits[np.searchsorted(left, passage.arrivals, side="left")].min())
+    fewest = float(bits[np.searchsorted(left, passage.arrivals[counted], side="left")].min())
     slack = 16.0 * (len(left) + 1) * 2.0**-53 * (1.0 + fewest)
     return Figure(2.0**fewest, 2.0 ** max(fewest - slack, 0.0), 2.0 ** (fewest + slack))
 

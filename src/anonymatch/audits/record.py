@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonymatch.audits.figures import FIGURES
+
 if TYPE_CHECKING:
     from anonymatch.audits.result import Audit
 
 __all__ = ["json_value", "record"]
 
+_HEADLINE = ("entropy", "entropy_5%", "entropy_1%", "min_entropy", "guessing_entropy", "typical")
 _DIGITS = 2000.0  # natural log of a count up to which its digits are written
 
 
@@ -39,6 +42,8 @@ def record(audit: Audit) -> dict[str, Any]:
             "method": count.method,
             "seed": count.seed,
         },
+        **{key: json_value(FIGURES[key].value(audit)) for key in _HEADLINE},
+        "n_counted": audit.n_counted,
         "bits": json_value(audit.bits),
         "degree": json_value(audit.degree),
         "bound": json_value(audit.bound),

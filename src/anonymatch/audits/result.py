@@ -6,10 +6,12 @@ import json
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.audits.answers import Answers
 from anonymatch.counting.result import Count
+from anonymatch.measures import averages
 from anonymatch.measures.figure import Figure
 from anonymatch.sources.observation import Observation
 from anonymatch.whole_file import as_path, unfinished
@@ -29,6 +31,9 @@ __all__ = [
     "Score",
     "Worst",
 ]
+
+
+_NOBODY = Figure(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +69,10 @@ class Worst:
     Attributes
     ----------
     user, guess : name
-        Who, and the attacker's best guess (None: not known, or that the message was lost).
-    chance : float or None
-        That the guess is right.
+        Who, and the attacker's best guess. None if that is not known, as `probability` then is, or
+        if it is that the message was lost.
+    probability : float or None
+        That the guess is right, given that the message departed.
     effective : float
         As many equally likely behaviours as the user hides among; the low end if not known.
     candidates, allowed : int
@@ -76,7 +82,7 @@ class Worst:
 
     user: Hashable
     guess: Hashable | None
-    chance: float | None
+    probability: float | None
     effective: float
     candidates: int
     allowed: int
@@ -199,26 +205,36 @@ class Audit:
     cost : Cost
     count : Count
         Ways to match users to behaviours.
+    entropy : Figure
+        The headline: mean Shannon entropy, in bits, of the attacker's posterior about one message
+        (user, flow), given that it departed; messages count as much as they are likely to have.
+        `entropy_quantile` has what the worst share of them do not exceed.
+    min_entropy, guessing_entropy : Figure, Figure or None
+        The mean of -log2 of the best guess's probability, and of how many guesses it takes.
+    n_counted : int
+        Users that means, quantiles, shares and the list of the worst are about: not those near an
+        end of the log, and none of which nothing that came out can be the message.
     bits : Figure
-        Bits per message (user, flow): entropy of the matching, through the users; without weights
-        log2 of the count through the users.
+        Joint bits per message (user, flow): entropy of the matching, through the users; without
+        weights log2 of the count through the users. Less than `entropy`, because what one message
+        is says much about the others.
     degree : Figure
         The same as a share of what it is if nothing is known.
     bound, reached : float, Figure
-        Bits per message that the numbers of candidates allow, and the share of it reached.
+        Joint bits per message that the numbers of candidates allow, and the share of it reached.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
         if users and behaviours differ in number, and for a passage.
     same_delay : tuple of (str, float)
-        Mixes that hold messages back as long on average, and their bits per message.
+        Mixes that hold messages back as long on average, and their entropy per message.
     front : tuple of (float, float)
-        Candidates a user, and bits per message of the paper's partition graph of them.
+        Candidates a user, and joint bits per message of the paper's partition graph of them.
     identified : int
-        Users with one behaviour in all matchings.
+        Counted users with one behaviour in all matchings.
     threshold, below : float, Figure
-        An effective set size, and the share of users below it.
+        An effective set size, and the share of counted users below it.
     surest : Figure
-        The largest chance that a best guess is right; 0 if there is nobody.
+        The largest probability that a best guess is right; 0 if there is nobody.
     worst : tuple of Worst
     one_step : OneStep or None
     campaign : Campaign
@@ -226,7 +242,7 @@ class Audit:
     people : polars.DataFrame or None
         A row a sender, if somebody sent or received several messages.
     people_bits : Figure or None
-        Bits per message about who wrote to whom: `bits` is about messages. None if nobody has
+        Joint bits per message about who wrote to whom: `bits` is about messages. None if nobody has
         several messages, and where it would cost too much.
     verdict : str
         One line in words.
@@ -299,17 +315,52 @@ class Audit:
         return self.confidence == 1.0 and self.answers.users.known
 
     @property
+    def n_counted(self) -> int:
+        return int(self.answers.users.counted.sum())
+
+    @cached_property
+    def entropy(self) -> Figure:
+        return averages.mean_entropy(self.answers.users, self.bits) or _NOBODY
+
+    def entropy_quantile(self, share: float) -> Figure:
+        """What the worst share of the messages do not exceed, in bits; 0.01 for the worst 1 %.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> round(am.audit(am.partition([2, 8])).entropy_quantile(0.01).value, 6)
+        1.0
+        """
+        users = self.answers.users
+        return averages.quantile(users, users.shannon, share) or _NOBODY
+
+    @cached_property
+    def min_entropy(self) -> Figure:
+        users = self.answers.users
+        return averages.mean(users, users.min_entropy) or _NOBODY
+
+    @property
+    def guessing_entropy(self) -> Figure | None:
+        return None if self._guessing is None else self._guessing[0]
+
+    @cached_property
+    def _guessing(self) -> tuple[Figure, float] | None:
+        users = self.answers.users
+        return None if users.guesses is None else averages.sampled_mean(users, users.guesses)
+
+    @property
+    def guessing_confidence(self) -> float:
+        """That of `guessing_entropy`, which is taken from a sample where the log is long."""
+        return 1.0 if self._guessing is None else self._guessing[1]
+
+    @property
     def surest(self) -> Figure:
-        chance = self.answers.users.chance
-        if not len(chance.high):
-            return Figure(0.0, 0.0, 0.0)
-        low, high = float(chance.low.max()), float(chance.high.max())
-        value = float(chance.value.max()) if self.answers.users.known else (low + high) / 2
-        return Figure(value, low, high)
+        users = self.answers.users
+        return averages.largest(users, users.surest) or _NOBODY
 
     @property
     def users(self) -> pl.DataFrame:
-        """A row a user: candidates, allowed, entropies, effective set, best guess, its chance."""
+        """A row a user: best guess, its probability, entropies, effective set, candidates."""
         return self.answers.users.frame()
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,13 +8,15 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
+from anonymatch.measures import averages
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.users import UserFigures
 from anonymatch.sources.observation import Nouns, Observation
-from anonymatch.wording import name
+from anonymatch.wording import name, several
 
-__all__ = ["caveats", "verdict"]
+__all__ = ["caveats", "left_out", "verdict"]
 
+_MANY = 100  # users of whom one is 1 %
 
 _EVEN = (
     "All matchings are taken as equally likely: an attacker who knows more, from habits or other "
@@ -27,43 +29,87 @@ _WEIGHTED = (
 )
 
 
-def verdict(bits: Figure, figures: UserFigures, worst: Iterable[Worst], nouns: Nouns) -> str:
-    """One sentence: how much doubt there is, how a typical user hides, and who does not.
+def verdict(users: UserFigures, joint: Figure, worst: Iterable[Worst], nouns: Nouns) -> str:
+    """One sentence: the entropy, that of the worst, how a typical user hides, and who does not.
 
     Examples
     --------
     >>> import anonymatch as am
     >>> am.audit(am.complete(4)).verdict
-    '1.15 bits of doubt per user; a typical one hides among 4 behaviours; nobody is identified, \
-the surest guess is 0 with 25 %.'
+    'Entropy 2 bits per user; a typical one hides among 4 behaviours; nobody is identified, the \
+surest guess is 0 with 25 %.'
     """
     noun = nouns.user
     others = nouns.users if nouns.side else nouns.behaviours
-    users, identified = len(figures.users), int((figures.allowed == 1).sum())
-    if not users:
+    counted = users.counted
+    number, identified = int(counted.sum()), int((users.allowed[counted] == 1).sum())
+    if not len(users.users):
         return f"There are no {noun}s."
-    if identified == users:
+    entropy = averages.mean_entropy(users, joint)
+    if entropy is None:
+        return f"Nothing that came out can be any of the {nouns.users}."
+    if identified == number:
         return f"Every {noun} is identified."
-    said = [f"{_between(bits.low, bits.high, 0.02)} bits of doubt per {noun}"]
-    low, high = (float(np.median(end)) for end in (figures.effective.low, figures.effective.high))
+    bits = _between(entropy, 0.02)
+    unit = "bit" if bits == "1" else "bits"
+    said = [f"Entropy {bits} {unit} per {noun}{_tail(users, number)}"]
+    sizes = users.effective.at(counted)
+    low, high = (float(np.median(end)) for end in (sizes.low, sizes.high))
     if high < 2.0 * low:
-        said.append(f"a typical one hides among {_between(low, high, 0.01 * high)} {others}")
+        typical = _between(Figure.between(low, high), 0.01 * high)
+        said.append(f"a typical one hides among {typical} {others}")
     if identified:
-        share = 100 * identified / users
+        share = 100 * identified / number
         shown = f"{share:.2g} %" if share >= 0.1 else "under 0.1 %"
         verb = "is" if identified == 1 else "are"
-        said.append(f"{identified:,} of {users:,} ({shown}) {verb} identified.")
+        said.append(f"{identified:,} of {number:,} ({shown}) {verb} identified.")
         return "; ".join(said)
     said.append("nobody is identified")
     first = next(iter(worst), None)
-    if first is not None and first.chance is not None:
-        guess = f"the surest guess is {name(first.user)} with {100 * first.chance:.3g} %"
-        return "; ".join(said) + f", {guess}."
+    surest = averages.largest(users, users.surest)
+    if first is not None and first.probability is not None and surest is not None:
+        percent = _between(Figure(*(100 * end for end in _ends(surest))), 0.1)
+        return "; ".join(said) + f", the surest guess is {name(first.user)} with {percent} %."
     return "; ".join(said) + "."
 
 
-def _between(low: float, high: float, close: float) -> str:
-    return f"{(low + high) / 2:.3g}" if high - low < close else f"{low:.3g} to {high:.3g}"
+def _tail(users: UserFigures, number: int) -> str:
+    """The entropy of the worst 1 %, where that is more than one user."""
+    if number < _MANY:
+        return ""
+    worst = averages.quantile(users, users.shannon, 0.01)
+    return "" if worst is None else f" on average, {_between(worst, 0.02)} for the worst 1 %"
+
+
+def _between(figure: Figure, close: float) -> str:
+    if figure.high - figure.low < close:
+        return f"{figure.value:.3g}"
+    return f"{figure.low:.3g} to {figure.high:.3g}"
+
+
+def _ends(figure: Figure) -> tuple[float, float, float]:
+    return figure.value, figure.low, figure.high
+
+
+def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
+    """Who is not counted though no note of the log says so, and why."""
+    notes = []
+    censored = int(users.censored.sum())
+    if censored:
+        verb, which, were = ("is", "it", "it was") if censored == 1 else ("are", "any", "they were")
+        notes.append(
+            f"{several(censored, nouns.user, nouns.users)} {verb} censored: nothing that came out "
+            f"can be {which}, as {were} lost or still inside when the log ended. That is no "
+            "identification, and counts in no figure of single "
+            f"{nouns.users}."
+        )
+    if users.edge is not None and bool((users.counted & users.edge).any()):
+        notes.append(
+            f"All {nouns.users} are near an end of the log, so that they are counted nevertheless: "
+            "what came before and after was not seen, and these figures say little about the "
+            "system."
+        )
+    return tuple(notes)
 
 
 def caveats(seen: Observation, found: Answers, scored: Score | None) -> tuple[str, ...]:
@@ -72,8 +118,8 @@ def caveats(seen: Observation, found: Answers, scored: Score | None) -> tuple[st
     said = [
         _WEIGHTED if weighted else _EVEN,
         (
-            "Count and bits are figures of the whole system: a good average can hide a user who is "
-            "badly off, so look at the worst users too."
+            "Count and joint bits are figures of the whole system, and the entropy is a mean: a "
+            "good average can hide a user who is badly off, so look at the worst users too."
         ),
         "Nothing is said about intersections over several rounds, or of several logs.",
     ]

@@ -18,14 +18,16 @@ _FEW = 5  # candidates that are worth saying
 
 
 def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
-    """Up to ``most`` users: the largest chance to be guessed first, then the smallest set."""
+    """Up to ``most`` counted users: the surest guess first, then the smallest set."""
     users = found.users
+    counted = np.flatnonzero(users.counted)
+    surest, sizes = users.surest.at(counted), users.effective.at(counted)
     # Of whom little is known comes after those of whom something bad is.
-    chance = np.where(np.isnan(users.chance.value), users.chance.low, users.chance.value)
-    size = np.where(np.isnan(users.effective.value), users.effective.high, users.effective.value)
-    order = np.lexsort((size.round(9), -chance.round(12)))[:most]
+    probability = np.where(np.isnan(surest.value), surest.low, surest.value)
+    size = np.where(np.isnan(sizes.value), sizes.high, sizes.value)
+    order = counted[np.lexsort((size.round(9), -probability.round(12)))[:most]]
     reasons = _reasons(seen, len(order))
-    return tuple(_one(int(i), found, reasons) for i in order)
+    return tuple(_one(int(i), found, reasons) for i in order.tolist())
 
 
 def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
@@ -38,7 +40,7 @@ def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
     return Worst(
         user=user,
         guess=guessed,
-        chance=float(users.chance.value[i]) if known else None,
+        probability=float(users.surest.value[i]) if known else None,
         effective=float(users.effective.value[i] if known else users.effective.low[i]),
         candidates=candidates,
         allowed=allowed,

@@ -6,17 +6,23 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from anonymatch.audits.figures import FIGURES, QUANTILES
 from anonymatch.cli import pages, words
+from anonymatch.measures.figure import Figure
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
     from anonymatch.audits.compare import Row
+    from anonymatch.audits.result import Worst
 
 __all__ = ["audit_page", "comparison_page"]
 
 _LN2 = math.log(2.0)
+UNKNOWN = "–"
+"""In place of what is not known."""
+
 _SHORT = 40.0  # natural log of a count that is shown in digits
 
 
@@ -45,7 +51,7 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
     letters = [chr(ord("A") + k) for k in range(len(found.names))]
     table = pages.columns("figure", right=(*letters, "best"))
     for row in found.rows:
-        cells = ("–" if figure is None else _cell(figure, row.share) for figure in row.figures)
+        cells = (UNKNOWN if figure is None else _cell(figure, row.share) for figure in row.figures)
         table.add_row(row.title, *cells, _best(row, letters))
     systems = zip(letters, found.names, found.audits, strict=True)
     return [
@@ -60,7 +66,8 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
         pages.indented(table),
         pages.bullets("What they mean:", [f"{row.title}: {row.meaning}" for row in found.rows]),
         pages.paragraph(
-            "best: only where intervals do not overlap; =: no difference; ?: no sure one."
+            "best: only where intervals do not overlap; =: no difference; ?: no sure one; "
+            f"{UNKNOWN}: not known."
         ),
         *(pages.paragraph(f"Note: {note}") for note in found.notes),
         pages.paragraph(" ".join(found.caveats)),
@@ -68,9 +75,7 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
 
 
 def _cell(figure: am.Figure, share: bool) -> str:
-    if share and figure.high - figure.low <= 1e-4:
-        return words.share(figure.value)
-    return figure_text(figure)
+    return words.share_between(figure) if share else figure_text(figure)
 
 
 def _best(row: Row, letters: Sequence[str]) -> str:
@@ -103,56 +108,68 @@ def _trust(found: am.Audit) -> str:
     return f"estimated, {words.share(found.confidence)} sure"
 
 
+def _line(found: am.Audit, key: str, more: str = "") -> list[pages.Line]:
+    """A figure of the table, if it is known."""
+    figure, nouns = FIGURES[key], found.observation.nouns
+    value = figure.value(found)
+    if value is None:
+        return []
+    threshold = f"{found.threshold:g}"
+    meaning = figure.meaning_for(nouns, threshold) + more
+    return [(figure.title_for(nouns, threshold), _value(value, figure.unit), meaning)]
+
+
+def _value(figure: am.Figure, unit: str) -> str:
+    if unit == "share":
+        return words.share_between(figure)
+    return f"{figure_text(figure)} bits" if unit == "bits" else figure_text(figure)
+
+
 def _system(found: am.Audit) -> list[pages.Line]:
     nouns = found.observation.nouns
     one = nouns.user
     lines: list[pages.Line] = [
-        (f"bits per {one}", figure_text(found.bits), f"doubt that is left ({_trust(found)})"),
+        *_line(found, "entropy", f" ({_trust(found)})"),
+        *_tails(found),
+        *_line(found, "min_entropy"),
+        *_line(found, "guessing_entropy"),
+        *_line(found, "bits"),
+        *_line(found, "people_bits"),
         (
             "ways to match",
             _ways(found.count),
             f"{nouns.users}{nouns.side} to {nouns.behaviours}",
         ),
-        (
-            "degree of anonymity",
-            figure_text(found.degree),
-            "doubt as a share of that if nothing were known",
-        ),
+        *_line(found, "degree"),
     ]
     if found.observation.passage is None:
         lines.append(_bound(found))
-    if found.people_bits is not None:
-        lines.insert(
-            1,
-            (
-                "bits about people",
-                figure_text(found.people_bits),
-                "per message: who wrote to whom; several messages of one pair hide less",
-            ),
-        )
     for design in found.designs[:1]:
         bits = design.log2 / max(design.users, 1)
-        meaning = f"per {one}, for as many {nouns.users} and candidates"
+        meaning = f"joint, per {one}, for as many {nouns.users} and candidates"
         lines.append(("best design", f"{bits:.4g} bits", meaning))
     for title, bits in found.same_delay:
-        lines.append((title, f"{bits:.4g} bits", f"per {one}, for as much delay on average"))
+        lines.append(
+            (title, f"{bits:.4g} bits", f"entropy per {one}, for as much delay on average")
+        )
     lines.append(
         (
             "identified",
             words.plural(found.identified, one),
-            f"only one of the {nouns.behaviours} is left for them",
+            f"of {found.n_counted:,}: only one of the {nouns.behaviours} is left for them",
         )
     )
-    lines.append(
-        (
-            f"below {found.threshold:g}",
-            words.share(found.below.value)
-            if found.below.low == found.below.high
-            else f"{words.share(found.below.low)} to {words.share(found.below.high)}",
-            f"of the {nouns.users} hide among fewer equally likely {nouns.behaviours}",
-        )
-    )
-    return lines
+    return [*lines, *_line(found, "below")]
+
+
+def _tails(found: am.Audit) -> list[pages.Line]:
+    """What the worst share of the users do not exceed, in one line."""
+    if not found.n_counted:
+        return []
+    figures = [found.entropy_quantile(share) for share in QUANTILES]
+    shares = ", ".join(f"{100 * share:g} %" for share in QUANTILES)
+    meaning = f"the worst share of the {found.observation.nouns.users} have no more entropy"
+    return [(f"worst {shares}", f"{', '.join(map(figure_text, figures))} bits", meaning)]
 
 
 def _ways(count: am.Count) -> str:
@@ -164,9 +181,9 @@ def _ways(count: am.Count) -> str:
 
 
 def _bound(found: am.Audit) -> pages.Line:
-    reached = words.share(found.reached.value)
+    reached = words.share_between(found.reached)
     one = found.observation.nouns.user
-    meaning = f"per {one} if everybody keeps as many candidates; {reached} of it is reached"
+    meaning = f"joint, per {one} if everybody keeps as many candidates; {reached} of it is reached"
     return "at most", f"{found.bound:.4g} bits", meaning
 
 
@@ -179,9 +196,10 @@ def _cost(found: am.Audit) -> list[pages.Line]:
         lines.append(("candidates", f"{cost.candidates:.4g}", meaning))
     if cost.mean_delay is not None:
         longest = "" if cost.longest_delay is None else f"; {cost.longest_delay:.4g} at most"
-        lines.append(("mean delay", f"{cost.mean_delay:.4g} s", f"cost{longest}"))
+        lines.append(("mean delay", f"{cost.mean_delay:.4g} s", f"cost: latency{longest}"))
     if cost.cover is not None:
-        lines.append(("cover", words.share(cost.cover), "cost: messages out that are nobody's"))
+        meaning = "cost: messages out that are nobody's (dummy traffic)"
+        lines.append(("cover", words.share(cost.cover), meaning))
     if cost.lost:
         lines.append(("lost", f"{cost.lost:,}", "messages in that never came out"))
     return lines
@@ -190,16 +208,23 @@ def _cost(found: am.Audit) -> list[pages.Line]:
 def _worst(found: am.Audit) -> list[RenderableType]:
     if not found.worst:
         return []
-    table = pages.columns("user", "best guess", "why", right=("chance", "set size"))
+    table = pages.columns("user", "best guess", "why", right=("probability", "set size"))
     for one in found.worst:
         table.add_row(
             words.name(one.user),
-            "?" if one.guess is None else words.name(one.guess),
+            _guess(one),
             one.reason,
-            "?" if one.chance is None else words.share(one.chance),
+            UNKNOWN if one.probability is None else words.share(one.probability),
             f"{one.effective:.3g}",
         )
     return [pages.paragraph("Worst off:"), pages.indented(table)]
+
+
+def _guess(one: Worst) -> str:
+    """The guess; that a message was lost and that nothing is known are two signs."""
+    if one.guess is not None:
+        return words.name(one.guess)
+    return UNKNOWN if one.probability is None else "(lost)"
 
 
 def _attack(found: am.Audit) -> list[RenderableType]:
@@ -208,7 +233,7 @@ def _attack(found: am.Audit) -> list[RenderableType]:
     step = found.one_step
     said = (
         f"Attack: exposing {words.name(step.target)} costs {figure_text(step.lost_bits)} bits of "
-        f"{found.count.log2:.5g}."
+        f"{_bits_of_all(found)}."
     )
     steps = found.campaign.steps
     if steps:
@@ -222,6 +247,12 @@ def _attack(found: am.Audit) -> list[RenderableType]:
     elif found.campaign.reason:
         said += f" No campaign: {found.campaign.reason}."
     return [pages.paragraph(said)]
+
+
+def _bits_of_all(found: am.Audit) -> str:
+    """Log2 of the matchings, or the ends between which it lies."""
+    count = found.count
+    return figure_text(Figure(count.log2, count.low / _LN2, count.high / _LN2))
 
 
 def _score(score: am.Score) -> str:

@@ -66,7 +66,7 @@ def metrics_page(
 def _figure(found: am.Metrics, name: str) -> str:
     figure = found.figures[name]
     if name == "below":
-        return words.share(figure.value)
+        return words.share_between(figure)
     if name == "log_rescaled":
         log = found.log_rescaled_log
         return (
@@ -78,17 +78,19 @@ def _figure(found: am.Metrics, name: str) -> str:
 
 
 def _users(found: am.Metrics, top: int) -> list[RenderableType]:
-    columns = ("effective", "shannon", "chance", "guess", "degree")
+    columns = ("effective", "shannon", "probability", "guess", "degree")
     frame = found.users.sort("effective", maintain_order=True, nulls_last=False)
     shown = frame if top == 0 else frame.head(top)
-    table = pages.columns("user", "best guess", right=("chance", "set size", "bits", "candidates"))
-    for user, effective, shannon, chance, guess, degree in shown.select(
+    table = pages.columns(
+        "user", "best guess", right=("probability", "set size", "bits", "candidates")
+    )
+    for user, effective, shannon, probability, guess, degree in shown.select(
         "user", *columns
     ).iter_rows():
         table.add_row(
             words.name(user),
-            "?" if guess is None else words.name(guess),
-            "?" if chance is None else words.share(chance),
+            "–" if guess is None else words.name(guess),
+            "–" if probability is None else words.share(probability),
             _number(effective),
             _number(shannon),
             str(degree),
@@ -100,12 +102,12 @@ def _users(found: am.Metrics, top: int) -> list[RenderableType]:
         pages.paragraph(f"{title}:"),
         pages.indented(table),
         pages.paragraph(
-            "chance: that the attacker's best guess is right; set size: as many equally likely "
-            "behaviours as the user hides among; bits: what an attacker lacks on average. "
-            "--out FILE has more figures of each user."
+            "probability: that the attacker's best guess is right; set size: as many equally "
+            "likely behaviours as the user hides among; bits: what an attacker lacks on average; "
+            "–: not known. --out FILE has more figures of each user."
         ),
     ]
 
 
 def _number(value: Any) -> str:
-    return "?" if value is None or math.isnan(value) else f"{value:.4g}"
+    return "–" if value is None or math.isnan(value) else f"{value:.4g}"

@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 from anonymatch.effort import Allowance, rounded_up
+from anonymatch.measures.figure import Figure
 from anonymatch.wording import Argument, as_option, name, names
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "plural",
     "power",
     "share",
+    "share_between",
 ]
 
 _SHORT = 21  # digits that are still read as a number
@@ -133,6 +135,19 @@ def share(value: float) -> str:
     if value > 0.999:
         return ">99.9 %"
     return f"{100 * value:.3g} %" if value >= 0.001 else "<0.1 %"
+
+
+def share_between(figure: Figure) -> str:
+    """A share with the interval that holds it: one number where both ends read the same.
+
+    Examples
+    --------
+    >>> share_between(Figure(0.25, 0.25, 0.25)), share_between(Figure(0.97, 0.965, 0.98))
+    ('25 %', '96.5 % to 98 %')
+    """
+    if figure.high - figure.low <= 1e-4:
+        return share(figure.value)
+    return f"{share(figure.low)} to {share(figure.high)}"
 
 
 def all_digits(value: int | Fraction) -> str:

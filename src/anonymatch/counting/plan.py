@@ -229,9 +229,7 @@ def _near_complete(block: Block, context: Context, best: float) -> Option | None
     seconds = solved.minor_operations / _NEAR_COMPLETE_RATE if context.edges else 0.0
     lacks = f"only {several(missing, 'edge')} {'is' if missing == 1 else 'are'} missing"
     memory = 64.0 * block.n_edges
-    return _closed(
-        block, solved, f"{lacks}: rook polynomial", memory=memory, seconds=seconds
-    )
+    return _closed(block, solved, f"{lacks}: rook polynomial", memory=memory, seconds=seconds)
 
 
 # ---- programmes

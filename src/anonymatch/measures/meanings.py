@@ -34,6 +34,10 @@ _SERJANTOV = (
 )
 _RENYI = "Clauß, Schiffner. Structuring anonymity metrics. Digital Identity Management, 2006."
 _TOTH = "Tóth, Hornák, Vajda. Measuring anonymity revisited. NordSec, 2004."
+_DANEZIS = (
+    "Danezis. The traffic analysis of continuous-time mixes. Privacy Enhancing Technologies, 2004."
+)
+_MASSEY = "Massey. Guessing and entropy. Information Theory (ISIT), 1994."
 _GIONIS = "Gionis, Mazza, Tassa. k-Anonymization revisited. Data Engineering (ICDE), 2008."
 _CHAUM = "Chaum. The dining cryptographers problem. Journal of Cryptology 1, 1988."
 
@@ -78,6 +82,21 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType(
             "an average of logs, are the count less this",
             _SERJANTOV,
         ),
+        "users.shannon_all": Meaning(
+            "the same over all that may have become of a message: departures, lost, still inside",
+            _SERJANTOV,
+        ),
+        "users.departed": Meaning("probability that the message came out", _SERJANTOV),
+        "users.lost": Meaning("probability that the message got lost", _SERJANTOV),
+        "users.inside": Meaning(
+            "probability that the message was inside when the log ended", _SERJANTOV
+        ),
+        "users.edge": Meaning(
+            "whether the message is so near to an end of the log that it is not counted", _DANEZIS
+        ),
+        "users.censored": Meaning(
+            "whether nothing that came out can be the message: it is not counted", _DANEZIS
+        ),
         "users.renyi2": Meaning(
             "collision entropy, in bits; the log of the matchings expected after exposing the user "
             "is the count's less this",
@@ -88,7 +107,13 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType(
             "effective set size: 2 to the Shannon entropy, a size of evenly likely behaviours",
             _SERJANTOV,
         ),
-        "users.chance": Meaning("chance that the best single guess about the user is right", _TOTH),
+        "users.probability": Meaning(
+            "probability that the best single guess about the user is right", _TOTH
+        ),
+        "users.guesses": Meaning(
+            "guessing entropy: guesses on average, the likeliest first, until the right one",
+            _MASSEY,
+        ),
         "users.guess": Meaning("the behaviour that an attacker would name", _TOTH),
     }
 )

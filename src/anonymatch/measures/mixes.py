@@ -1,5 +1,10 @@
 """What single mixes give, in closed form.
 
+Two figures are told apart. *Own bits* (`exponential_bits`, `pool_bits`, `timed_bits`,
+`threshold_bits`) are the mean entropy of the attacker's posterior about one message: the field's
+figure. *Joint bits* (`..._bits_per_message`) are log2 of the matchings, per message: less, because
+what one message is says much about the others.
+
 Which mix is better depends on what is held fixed. At equal mean delay an exponential mix gives more
 bits a message than batches of 8 or more; partitions win where the cost is the number of edges.
 """
@@ -7,6 +12,7 @@ bits a message than batches of 8 or more; partitions win where the cost is the n
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,37 +22,53 @@ from anonymatch.errors import InputError
 
 __all__ = [
     "batch_bits_per_message",
+    "exponential_bits",
     "exponential_bits_per_message",
     "exponential_mix_count",
     "exponential_mix_inside",
     "exponential_mix_log",
+    "pool_bits",
     "pool_mix_bits",
+    "threshold_bits",
     "threshold_mix_bits",
+    "timed_bits",
 ]
 
 _LN2 = math.log(2.0)
 
 
-def threshold_mix_bits(batch: int) -> float:
-    """Entropy, in bits, of who sent a message that left a mix in a batch of this size.
+def threshold_bits(batch: int) -> float:
+    """Own bits of a message that leaves a mix in a batch of this size.
 
     References
     ----------
     .. [1] Serjantov, Danezis. Towards an information theoretic metric for anonymity. PET 2002.
+
+    Examples
+    --------
+    >>> threshold_bits(8)
+    3.0
+    """
+    return math.log2(_positive(batch, "batch"))
+
+
+def threshold_mix_bits(batch: int) -> float:
+    """Another name of :func:`threshold_bits`.
 
     Examples
     --------
     >>> threshold_mix_bits(8)
     3.0
     """
-    return math.log2(_positive(batch, "batch"))
+    return threshold_bits(batch)
 
 
-def pool_mix_bits(batch: int, pool: int) -> float:
-    """Entropy, in bits, of who sent a message that left a pool mix, after many rounds.
+def pool_bits(batch: int, kept: int) -> float:
+    """Own bits of a message through a pool mix, after many rounds: of who sent it, or when it left.
 
-    In each round ``batch`` messages come in, and ``pool`` of all that are inside stay: N in and n
-    kept give (1 + n/N) log2(N + n) - (n/N) log2 n. Without a pool it is a threshold mix.
+    In each round ``batch`` messages come in, and ``kept`` of all that are inside stay: N in and n
+    kept give (1 + n/N) log2(N + n) - (n/N) log2 n. Without a pool it is a threshold mix. A message
+    waits (N - 1)/2 + n arrivals on average.
 
     References
     ----------
@@ -54,16 +76,69 @@ def pool_mix_bits(batch: int, pool: int) -> float:
 
     Examples
     --------
+    >>> round(pool_bits(100, 10), 3), round(pool_bits(2, 4), 3), round(pool_bits(4, 2), 3)
+    (7.127, 3.755, 3.377)
+    """
+    _positive(batch, "batch")
+    if isinstance(kept, bool) or not isinstance(kept, int) or kept < 0:
+        raise InputError(f"pool must be a whole number from 0, not {kept!r}")
+    if kept == 0:
+        return threshold_bits(batch)
+    share = kept / batch
+    return (1 + share) * math.log2(batch + kept) - share * math.log2(kept)
+
+
+def pool_mix_bits(batch: int, pool: int) -> float:
+    """Another name of :func:`pool_bits`.
+
+    Examples
+    --------
     >>> round(pool_mix_bits(100, 10), 3)
     7.127
     """
-    _positive(batch, "batch")
-    if isinstance(pool, bool) or not isinstance(pool, int) or pool < 0:
-        raise InputError(f"pool must be a whole number from 0, not {pool!r}")
-    if pool == 0:
-        return threshold_mix_bits(batch)
-    kept = pool / batch
-    return (1 + kept) * math.log2(batch + pool) - kept * math.log2(pool)
+    return pool_bits(batch, pool)
+
+
+def timed_bits(inside: float) -> float:
+    """Own bits of a message through a mix that sends on what it has, every so often.
+
+    Messages come in at random, ``inside`` of them in an interval on average: the mean of
+    log2(1 + Poisson(inside)). A message waits half as many arrivals.
+
+    Examples
+    --------
+    >>> round(timed_bits(9), 2)
+    3.25
+    """
+    return _poisson_mean(inside, np.log2)
+
+
+def exponential_bits(inside: float) -> float:
+    """Own bits of a message through an exponential mix (Poisson or stop-and-go mix).
+
+    Messages come in at random, ``inside`` are in the mix on average (rate times mean delay): the
+    mean of n h(1/n) with n = 1 + Poisson(inside) and h the entropy of a coin. A message waits
+    ``inside`` arrivals on average.
+
+    References
+    ----------
+    .. [1] Danezis. The traffic analysis of continuous-time mixes. PET 2004: log2(e inside), the
+       limit for large numbers.
+
+    Examples
+    --------
+    >>> [round(exponential_bits(inside), 4) for inside in (0.5, 1, 3.5, 10, 100)]
+    [0.8628, 1.5112, 3.2285, 4.763, 8.0865]
+    """
+    return _poisson_mean(inside, _coins)
+
+
+def _coins(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Entropy of when a message leaves of which each departure is one in n: n h(1/n)."""
+    others = np.maximum(numbers - 1.0, 1.0)
+    waits = (numbers - 1.0) * (np.log2(numbers) - np.log2(others))
+    result: npt.NDArray[np.float64] = np.log2(numbers) + waits
+    return result
 
 
 def exponential_mix_inside(
@@ -123,7 +198,7 @@ def exponential_mix_log(arrivals: npt.ArrayLike, departures: npt.ArrayLike) -> f
 
 
 def batch_bits_per_message(batch: int) -> float:
-    """Log2 of the matchings of batches of this size, divided by the messages: log2(k!)/k.
+    """Joint bits: log2 of the matchings of batches of this size, per message: log2(k!)/k.
 
     A message waits (k - 1)/2 arrivals on average.
 
@@ -136,7 +211,7 @@ def batch_bits_per_message(batch: int) -> float:
 
 
 def exponential_bits_per_message(inside: float) -> float:
-    """The same for an exponential mix with Poisson arrivals, ``inside`` messages in it on average.
+    """Joint bits of an exponential mix with Poisson arrivals, ``inside`` messages in it on average.
 
     A departure finds the leaving message and a Poisson number of others: the mean of
     log2(1 + Poisson(inside)). A message waits ``inside`` arrivals on average.
@@ -146,14 +221,21 @@ def exponential_bits_per_message(inside: float) -> float:
     >>> round(exponential_bits_per_message(3.5), 2)
     2.03
     """
+    return _poisson_mean(inside, np.log2)
+
+
+def _poisson_mean(
+    inside: float, function: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
+) -> float:
+    """The mean of a function of 1 + Poisson(inside)."""
     if isinstance(inside, bool) or not isinstance(inside, int | float) or not 0 <= inside < 1e9:
         raise InputError(f"inside must be a number from 0 to 1e9, not {inside!r}")
     if inside == 0:
         return 0.0
-    spread = 12 * math.sqrt(inside) + 40  # all but 1e-20 of the chance
+    spread = 12 * math.sqrt(inside) + 40  # all but 1e-20 of the probability
     numbers = np.arange(max(0.0, math.floor(inside - spread)), math.ceil(inside + spread) + 1)
-    chances = np.exp(numbers * math.log(inside) - inside - gammaln(numbers + 1))
-    return float(chances @ np.log2(1 + numbers) / chances.sum())
+    weights = np.exp(numbers * math.log(inside) - inside - gammaln(numbers + 1))
+    return float(weights @ function(1 + numbers) / weights.sum())
 
 
 def _positive(value: int, what: str) -> int:

@@ -22,7 +22,7 @@ from anonymatch.errors import InputError
 from anonymatch.measures.mixes import exponential_mix_inside
 from anonymatch.measures.users import LOST, Range, UserFigures
 
-__all__ = ["Stay", "passage_count", "passage_figures", "stay_of"]
+__all__ = ["Stay", "guesses_of", "passage_count", "passage_figures", "stay_of"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -83,6 +83,28 @@ def stay_of(inside: Sequence[int]) -> Stay:
         np.array(largest),
         np.array(guess),
     )
+
+
+def guesses_of(inside: Sequence[int]) -> Floats:
+    """Guesses about a message inside just before each departure until it is named, on average.
+
+    Given that it departs; 1 in the last entry, for those that do not. The departures are best named
+    in order of time: of N inside, N - 1 or more are inside before the next departure, so that none
+    is likelier than the one before.
+
+    Examples
+    --------
+    >>> guesses_of([2, 2, 1]).tolist()
+    [1.75, 1.5, 1.0, 1.0]
+    """
+    departs = ranks = 0.0
+    found = [1.0]
+    for size in reversed(inside):
+        later = (size - 1) / size
+        departs = 1.0 / size + later * departs
+        ranks = departs + later * ranks
+        found.append(ranks / departs)
+    return np.array(found[::-1])
 
 
 def passage_count(arrivals: npt.ArrayLike, departures: npt.ArrayLike) -> Count:
@@ -151,6 +173,7 @@ def passage_figures(
         effective=shannon.map(np.exp2),
         chance=chance,
         guess=names[stay.guess[first]],
+        guesses=_spread(guesses_of(inside.tolist())[first], 2 * slack, 1.0, np.inf),
     )
 
 

@@ -64,7 +64,7 @@ class Metrics:
     >>> m.meanings["degree"].reference[:5]
     'Edman'
     >>> m.users.columns[:3]
-    ['user', 'degree', 'allowed']
+    ['user', 'guess', 'probability']
     """
 
     count: Count

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["LOST", "Range", "UserFigures", "name_column", "user_figures"]
 
 _TOGETHER = 100_000  # users whose edges are looked at together: a million would fill memory
+
+_CELLS = 2**22  # probabilities that are sorted together
 
 LOST = -2
 """In place of a behaviour's index: the message never came out."""
@@ -41,9 +44,17 @@ class Range:
     low: Floats
     high: Floats
 
+    @property
+    def parts(self) -> tuple[Floats, Floats, Floats]:
+        return self.value, self.low, self.high
+
     def map(self, function: np.ufunc) -> Range:
         """An increasing function of the figure."""
-        return Range(*(function(part) for part in (self.value, self.low, self.high)))
+        return Range(*(function(part) for part in self.parts))
+
+    def at(self, which: npt.NDArray[Any] | slice) -> Range:
+        """That of some users."""
+        return Range(*(part[which] for part in self.parts))
 
     def minus_log2(self) -> Range:
         """-log2 of the figure, which swaps the ends; 0.0 rather than -0.0."""
@@ -70,7 +81,7 @@ class UserFigures:
         Chance that the attacker's best guess is right.
     guess : array
         Index of the behaviour that is the best guess; -1 where chances are not known, and `LOST`
-        where the best guess is that the message never came out.
+        where nothing that came out can be the message.
     departed, lost, inside : array or None
         Probabilities of what became of each message, where a log leaves that open. `shannon` and
         what follows from it are then given that it departed.
@@ -78,6 +89,9 @@ class UserFigures:
         Entropy over departures, lost and inside, where those are open.
     edge : array of bool or None
         Messages so near to an end of the log that their figures say little about the system.
+    guesses : Range or None
+        Guessing entropy: how many guesses it takes on average, the likeliest first, until the right
+        one is named. None where that is not known; NaN, ends too, where only some were computed.
     """
 
     users: Sequence[Hashable]
@@ -95,51 +109,86 @@ class UserFigures:
     inside: Floats | None = None
     shannon_all: Range | None = None
     edge: Bools | None = None
+    guesses: Range | None = None
 
     @property
     def known(self) -> bool:
         """Whether there is a value, not only an interval, for every user."""
         return not bool(np.isnan(self.chance.value).any())
 
+    @cached_property
+    def surest(self) -> Range:
+        """Probability of the best guess, given that the message departed.
+
+        That a message may be lost is no anonymity: where that is open, `chance` is divided by the
+        probability to have departed.
+        """
+        if self.departed is None:
+            return self.chance
+        departed = np.where(self.departed > 0.0, self.departed, 1.0)
+        return Range(*(np.minimum(part / departed, 1.0) for part in self.chance.parts))
+
+    @cached_property
+    def censored(self) -> Bools:
+        """Messages that cannot have departed: nothing is known of where they go."""
+        gone: Bools = (self.guess == LOST) & (self.allowed <= 1)
+        return gone if self.departed is None else gone | (self.departed <= 0.0)
+
+    @cached_property
+    def counted(self) -> Bools:
+        """Users that means, quantiles, shares and lists of the worst are about.
+
+        Not those near an end of the log, unless nobody would be left, and none that are censored.
+        """
+        open_: Bools = ~self.censored
+        if self.edge is None:
+            return open_
+        inner: Bools = open_ & ~self.edge
+        return inner if inner.any() else open_
+
     def first(self, number: int) -> UserFigures:
         """Those of the first users only."""
-
-        def cut(part: Range) -> Range:
-            return Range(part.value[:number], part.low[:number], part.high[:number])
-
-        return UserFigures(
-            users=self.users[:number],
-            behaviours=self.behaviours,
-            degree=self.degree[:number],
-            allowed=self.allowed[:number],
-            shannon=cut(self.shannon),
-            renyi2=cut(self.renyi2),
-            min_entropy=cut(self.min_entropy),
-            effective=cut(self.effective),
-            chance=cut(self.chance),
-            guess=self.guess[:number],
-        )
+        cut = slice(number)
+        shorter: dict[str, Any] = {
+            name: part.at(cut) if isinstance(part, Range) else part[cut]
+            for name, part in ((field.name, getattr(self, field.name)) for field in fields(self))
+            if name != "behaviours" and part is not None
+        }
+        return replace(self, **shorter)
 
     def frame(self) -> pl.DataFrame:
-        """A table with a row a user; null where only the interval is known."""
+        """A table with a row a user; null where only the interval is known, or nothing is."""
         import polars as pl
 
+        number = len(self.degree)
+        places = pl.Series(self.guess)
         columns: dict[str, pl.Series] = {
             "user": name_column(self.users),
-            "degree": pl.Series(self.degree),
-            "allowed": pl.Series(self.allowed),
+            "guess": name_column(self.behaviours).gather(places.set(places < 0, None)),
+            **_columns("probability", self.chance),
+            **_columns("shannon", self.shannon),
+            **_columns(
+                "shannon_all", self.shannon if self.shannon_all is None else self.shannon_all
+            ),
         }
-        for name in ("shannon", "renyi2", "min_entropy", "effective", "chance"):
-            of_users: Range = getattr(self, name)
-            columns[name] = pl.Series(of_users.value).fill_nan(None)
-            columns[f"{name}_low"] = pl.Series(of_users.low)
-            columns[f"{name}_high"] = pl.Series(of_users.high)
-        places = pl.Series(self.guess)
-        columns["guess"] = name_column(self.behaviours).gather(places.set(places < 0, None))
+        for name, sure in (("departed", 1.0), ("lost", 0.0), ("inside", 0.0)):
+            part = getattr(self, name)
+            if part is None:  # nothing else can be; or lost and inside are not told apart
+                part = np.full(number, sure if self.departed is None else np.nan)
+            columns[name] = pl.Series(part).fill_nan(None)
+        for name in ("effective", "min_entropy", "renyi2"):
+            columns |= _columns(name, getattr(self, name))
+        unknown = np.full(number, np.nan)
+        guesses = Range(unknown, unknown, unknown) if self.guesses is None else self.guesses
+        columns |= _columns("guesses", guesses)
+        columns["degree"] = pl.Series(self.degree)
+        columns["allowed"] = pl.Series(self.allowed)
+        columns["edge"] = pl.Series(np.zeros(number, bool) if self.edge is None else self.edge)
+        columns["censored"] = pl.Series(self.censored)
         return pl.DataFrame(columns)
 
     def below(self, threshold: float) -> Figure:
-        """Share of users whose effective set size is below a threshold.
+        """Share of the counted users whose effective set size is below a threshold.
 
         Examples
         --------
@@ -147,12 +196,13 @@ class UserFigures:
         >>> am.metrics(am.partition([2, 3])).user_figures.below(3)
         Figure(value=0.4, low=0.4, high=0.4)
         """
-        if not len(self.degree):
+        sizes = self.effective.at(self.counted)
+        if not len(sizes.value):
             return Figure(0.0, 0.0, 0.0)
         least = threshold * (1 - _REACHED)
-        surely, possibly = self.effective.high < least, self.effective.low < least
-        known = ~np.isnan(self.effective.value)
-        middle = np.where(known, self.effective.value < least, (surely * 1.0 + possibly) / 2)
+        surely, possibly = sizes.high < least, sizes.low < least
+        known = ~np.isnan(sizes.value)
+        middle = np.where(known, sizes.value < least, (surely * 1.0 + possibly) / 2)
         return Figure(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
 
 
@@ -170,7 +220,8 @@ def user_figures(
     error : float or array
         Bound on the error of each: one for all, or one an edge.
     alike : int
-        So many of the last behaviours are places for lost messages, which nobody tells apart.
+        So many of the last behaviours are places for lost messages, which nobody tells apart. All
+        figures but `chance` and `shannon_all` are then given that a message departed.
 
     References
     ----------
@@ -216,14 +267,23 @@ def _part(
         errors[cut][possible],
         end - begin,
     )
-    if last < graph.n_behaviours:
-        edges = edges.merged(last)
-        places = np.bincount(rows[columns >= last], minlength=end - begin)
-        degree = degree - np.maximum(places - 1, 0)
+    if last == graph.n_behaviours:
+        return _of_edges(edges, last) | {"degree": degree}
+    whole = edges.merged(last)
+    edges, departed = whole.departed(last)
+    return _of_edges(edges, last) | {
+        "degree": degree - np.bincount(rows[columns >= last], minlength=end - begin),
+        "chance": whole.likeliest(last),
+        "departed": departed,
+        "shannon_all": whole.shannon(),
+    }
+
+
+def _of_edges(edges: _Edges, last: int) -> dict[str, Any]:
+    """Entropies and guesses."""
     shannon = edges.shannon()
     chance = edges.largest()
     return {
-        "degree": degree,
         "allowed": edges.sizes,
         "shannon": shannon,
         "renyi2": edges.renyi2(),
@@ -231,6 +291,7 @@ def _part(
         "effective": shannon.map(np.exp2),
         "chance": chance,
         "guess": edges.guesses(last),
+        "guesses": edges.until_right(),
     }
 
 
@@ -266,6 +327,35 @@ class _Edges:
         chances, error = (np.add.reduceat(part, starts) for part in (self.chances, self._error))
         return _Edges(self.rows[starts], columns[starts], chances, error, len(self.sizes))
 
+    def departed(self, last: int) -> tuple[_Edges, Floats]:
+        """The same given that the message departed, and the probability of that; NaN if unknown."""
+        lost = self.columns == last
+        ends = [self.sum(np.where(lost, part, 0.0)) for part in (self.chances, self.high, self.low)]
+        shares = (np.clip(1.0 - end, 0.0, 1.0)[self.rows] for end in ends)
+        value, low, high = (np.where(lost, 1.0, share) for share in shares)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chances = self.chances / value
+            most = np.where(low > 0.0, np.minimum(self.high / low, 1.0), 1.0)
+            error = np.fmax(most - chances, chances - self.low / high)
+        error = np.where(np.isfinite(error), error, 1.0)
+        real = self._real(last)
+        given = _Edges(
+            self.rows[real], self.columns[real], chances[real], error[real], len(self.sizes)
+        )
+        return given, np.clip(1.0 - ends[0], 0.0, 1.0)
+
+    def likeliest(self, last: int) -> Range:
+        """Probability of the likeliest departure: such a guess is wrong if the message was lost."""
+        real = self._real(last)
+        parts = (np.where(real, part, 0.0) for part in (self.chances, self.low, self.high))
+        found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
+        return self._within(found, 0.0, 1.0)
+
+    def _real(self, last: int) -> Bools:
+        """All but the behaviour ``last``, to be lost, of who can be something else."""
+        real: Bools = (self.columns != last) | (self.sizes[self.rows] == 1)
+        return real
+
     def sum(self, values: Floats) -> Floats:
         sums: Floats = np.bincount(self.rows, values, len(self.sizes)).astype(np.float64)
         return sums
@@ -293,6 +383,33 @@ class _Edges:
         found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
         return self._within(found, 1.0 / self.sizes, 1.0)
 
+    def until_right(self) -> Range:
+        """How many guesses it takes on average, the likeliest first."""
+        # No order has a smaller mean rank than that by falling probability. So errors e move it by
+        # at most the sum of rank times e; taken from the middle rank where they add up to 0.
+        value = self._mean_ranks()
+        middle: Floats = (self.sizes.astype(np.float64) + 1.0) / 2.0
+        apart = self.sum(np.fmax(self.high - self.chances, self.chances - self.low))
+        reach = apart * (middle - 1.0) + np.abs(self.sum(self.chances) - 1.0) * middle
+        reach = np.where(np.isnan(value), np.inf, reach)
+        centre = np.where(np.isnan(value), 1.0, value)
+        return self._within(Range(value, centre - reach, centre + reach), 1.0, middle)
+
+    def _mean_ranks(self) -> Floats:
+        """Sums of rank times probability, users with about as many edges together."""
+        result = np.zeros(len(self.sizes))
+        widths = np.exp2(np.ceil(np.log2(np.maximum(self.sizes, 1)))).astype(np.int64)
+        for width in np.unique(widths).tolist():
+            alike = np.flatnonzero(widths == width)
+            ranks = np.arange(width, 0.0, -1.0)
+            for some in np.array_split(alike, len(alike) * width // _CELLS + 1):
+                places = self.begins[some][:, None] + np.arange(width)
+                within = np.arange(width) < self.sizes[some][:, None]
+                taken = self.chances[np.minimum(places, len(self.chances) - 1)]
+                # What is not there has probability 0 and comes last among the likeliest.
+                result[some] = (np.sort(np.where(within, taken, 0.0), axis=1) * ranks).sum(axis=1)
+        return result
+
     def guesses(self, last: int) -> Ints:
         """The first of the likeliest behaviours; those from ``last`` on are `LOST`."""
         guesses = np.full(len(self.sizes), -1, dtype=np.int64)
@@ -317,6 +434,16 @@ def _surprise(chances: Floats) -> Floats:
     """-p log2 p, and 0 for 0."""
     result: Floats = -chances * np.log2(np.where(chances > 0, chances, 1.0))
     return result
+
+
+def _columns(name: str, figures: Range) -> dict[str, pl.Series]:
+    """The value and its ends; null where it is not known."""
+    import polars as pl
+
+    return {
+        f"{name}{end}": pl.Series(part).fill_nan(None)
+        for end, part in zip(("", "_low", "_high"), figures.parts, strict=True)
+    }
 
 
 def name_column(names: Sequence[Hashable]) -> pl.Series:

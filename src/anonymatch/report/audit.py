@@ -200,13 +200,13 @@ def _spread(audit: Audit) -> Section:
             chance_histogram(
                 chances, title="How sure the attacker's best guesses are", noun=words.user
             ),
-            f"The chance that the best guess about each {words.user} is right: further left is "
-            f"better.{doubt} {sure}.",
+            f"The probability that the best guess about each {words.user} is right: further left "
+            f"is better.{doubt} {sure}.",
         ),
     ]
     beyond = (
-        f"Chances of single {words.users} are beyond the budget: for some, only the ends between "
-        "which they lie are known. A larger budget tells more."
+        f"Probabilities of single {words.users} are beyond the budget: for some, only the ends "
+        "between which they lie are known. A larger budget tells more."
     )
     before = [] if users.known else [beyond]
     return panel_section("spread", f"Differences between {words.users}", panels, before=before)
@@ -224,8 +224,9 @@ def _users(audit: Audit) -> Section:
     else:
         held = f"All {words.users}, the worst first."
     meaning = (
-        "Chance: that the best guess is right. Hides among: as many equally likely "
-        f"{words.behaviours}. Bits: the same as a power of two. Candidates: {words.behaviours} "
+        "Probability: that the best guess is right. Hides among: as many equally likely "
+        f"{words.behaviours}. Bits: the same as a power of two, the entropy of the attacker's "
+        f"posterior. Candidates: {words.behaviours} "
         "that fit. Possible: those of them that are left when everybody else must fit too."
     )
     title = f"All {words.users}" if len(rows) == audit.n_users else f"{len(rows):,} {words.users}"

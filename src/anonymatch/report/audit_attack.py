@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.result import Audit, CampaignStep
-from anonymatch.report.certainty import amount, confidence_of, said
+from anonymatch.measures.figure import Figure
+from anonymatch.report.certainty import amount, said
 from anonymatch.report.charts import Series, line_chart
 from anonymatch.report.nouns import nouns
 from anonymatch.report.page import Section
@@ -58,16 +60,25 @@ def _bits(audit: Audit) -> float:
     return audit.bits.value * audit.n_users
 
 
+def _all(audit: Audit) -> str:
+    """The bits of the whole system, or the ends between which they lie."""
+    number, bits = audit.n_users, audit.bits
+    whole = Figure(*(number * end for end in (bits.value, bits.low, bits.high)))
+    confidence = confidence_of(audit, FIGURES["bits"])
+    return said(whole, "", confidence=confidence, seed=audit.seed).short
+
+
 def _one_step(audit: Audit) -> str:
     found, words = audit.one_step, nouns(audit)
     if found is None:
         return "There is nobody to expose."
-    lost = said(found.lost_bits, "", confidence=confidence_of(audit, "attack"), seed=audit.seed)
+    confidence = confidence_of(audit, FIGURES["attack"])
+    lost = said(found.lost_bits, "", confidence=confidence, seed=audit.seed)
     between = f", {lost.interval}" if lost.interval else ""
     return (
         f"The attacker's best single exposure is {words.user} {label(found.target, 60)}: learning "
         f"what became of it costs the whole system {lost.value} bits{between}, of "
-        f"{amount(_bits(audit))} ({lost.sure})."
+        f"{_all(audit)} ({lost.sure})."
     )
 
 

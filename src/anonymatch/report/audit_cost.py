@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.result import Audit
 from anonymatch.designs.design import Design
-from anonymatch.report.certainty import amount, confidence_of, percent, said
+from anonymatch.report.certainty import Said, amount, percent, said
 from anonymatch.report.charts import Series, line_chart
 from anonymatch.report.nouns import nouns
 from anonymatch.report.page import Section
@@ -69,10 +70,10 @@ def _incomparable(audit: Audit) -> str:
 
 def _own(audit: Audit) -> str:
     words = nouns(audit)
-    own = said(audit.bits, "", confidence=confidence_of(audit, "bits"), seed=audit.seed)
+    own = _own_figure(audit, "bits")
     text = (
         f"The audited system has {amount(audit.cost.candidates)} candidates a {words.user} and "
-        f"{own.value} bits{', ' + own.interval if own.interval else ''} ({own.sure})"
+        f"{own.value} joint{', ' + own.interval if own.interval else ''} ({own.sure})"
     )
     if not audit.designs:
         return f"{text}."
@@ -94,7 +95,7 @@ def _chart(audit: Audit) -> Panel:
         ],
         title="Cost against anonymity",
         x_label=f"candidates a {words.user}" + (" (logarithmic)" if far else ""),
-        y_label=f"bits per {words.user}",
+        y_label=f"joint bits per {words.user}",
         log_x=far,
     )
     return Panel(
@@ -107,7 +108,7 @@ def _chart(audit: Audit) -> Panel:
 def _designs(audit: Audit) -> Table:
     heads = (
         Cell("chosen for", False),
-        Cell(f"bits per {nouns(audit).user}", True),
+        Cell(f"joint bits per {nouns(audit).user}", True),
         Cell("after the best exposure", True),
         Cell("share of the bound", True),
         Cell("parts", False),
@@ -117,11 +118,17 @@ def _designs(audit: Audit) -> Table:
 
 def _mixes(audit: Audit) -> Table:
     """Closed forms for messages that come in at random, as many a second as here."""
-    own = [("this system", audit.bits.value)]
-    rows = [
-        (Cell(title, False), number_cell(amount(bits))) for title, bits in (*own, *audit.same_delay)
-    ]
-    return Table((Cell("mix", False), Cell("bits per message", True)), tuple(rows), "")
+    own = ("this system", _own_figure(audit, "entropy").short)
+    others = ((title, f"{amount(bits)} bits") for title, bits in audit.same_delay)
+    rows = [(Cell(title, False), number_cell(bits)) for title, bits in (own, *others)]
+    return Table((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
+
+
+def _own_figure(audit: Audit, key: str) -> Said:
+    figure = FIGURES[key]
+    value = figure.value(audit)
+    assert value is not None
+    return said(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
 
 
 def _row(design: Design) -> tuple[Cell, ...]:

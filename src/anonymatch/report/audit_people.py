@@ -17,10 +17,10 @@ _COLUMNS = {
     "sender": "sender",
     "messages": "messages",
     "surest_message": "surest message",
-    "chance": "chance",
+    "probability": "probability",
     "effective": "hides among",
     "receiver": "receiver",
-    "receiver_chance": "its chance",
+    "receiver_probability": "its probability",
     "receivers_effective": "among receivers",
 }
 _NAMES = ("sender", "surest_message", "receiver")
@@ -50,7 +50,7 @@ def people_section(audit: Audit) -> tuple[Section, ...]:
     )
     before = (
         "Somebody who sends several messages is as exposed as the surest of them: the message "
-        "about which the attacker's best guess has the largest chance, and how many it hides "
+        "about which the attacker's best guess is likeliest to be right, and how many it hides "
         "among. Messages to one receiver are added up, since it does not matter to an attacker "
         f"which of them it was. The surest first; {users_sure(audit)}."
     )
@@ -66,7 +66,7 @@ def _bits(audit: Audit) -> list[str]:
         said(figure, "", confidence=audit.confidence, seed=audit.seed)
         for figure in (audit.people_bits, audit.bits)
     )
-    about = f"Bits per message about who wrote to whom: {people.line}."
+    about = f"Joint bits per message about who wrote to whom: {people.line}."
     return [f"{about} About messages they are {messages.value}."]
 
 
@@ -74,5 +74,5 @@ def _cell(name: str, value: object) -> Cell:
     if name in _NAMES:
         return name_cell(value, "lost")
     if isinstance(value, float):
-        return number_cell(percent(value) if name.endswith("chance") else amount(value))
+        return number_cell(percent(value) if name.endswith("probability") else amount(value))
     return number_cell(shown(value))

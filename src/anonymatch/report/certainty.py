@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.result import Audit
 from anonymatch.measures.figure import Figure
 from anonymatch.report.text import superscript
@@ -12,7 +13,6 @@ from anonymatch.report.text import superscript
 __all__ = [
     "Said",
     "amount",
-    "confidence_of",
     "percent",
     "said",
     "seconds",
@@ -22,8 +22,6 @@ __all__ = [
 
 _NARROW = 1e-6  # relative; closer ends are one number to a reader
 _WIDE = 0.2  # relative; the middle of ends further apart says little
-_FROM_COUNT = ("bits", "degree", "reached")
-_FROM_CHANCES = ("typical", "below", "surest", "attack", "users")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,8 @@ def said(figure: Figure, unit: str, *, confidence: float, seed: int, whole: bool
     Parameters
     ----------
     figure : Figure
-    unit : {"", "share", "seconds"}
+    unit : {"", "bits", "share", "seconds", ...}
+        Of the table of figures; others than these are written as numbers.
     confidence : float
         Chance that the interval holds; 1.0 means proven.
     seed : int
@@ -74,16 +73,17 @@ def said(figure: Figure, unit: str, *, confidence: float, seed: int, whole: bool
     '1 to 3 (proven interval)'
     """
     write = {"share": percent, "seconds": seconds}.get(unit, amount)
+    after = " bits" if unit == "bits" else ""
     size = max(abs(figure.low), abs(figure.high), 1e-9)
     width = figure.high - figure.low
     narrow = width <= _NARROW * size
     sure = "exact" if whole else sureness(confidence, seed, known=narrow)
     low, high = write(figure.low), write(figure.high)
     if narrow or low == high:
-        return Said(write(figure.value), sure)
+        return Said(f"{write(figure.value)}{after}", sure)
     if width > _WIDE * size or math.isnan(figure.value):
-        return Said(f"{low} to {high}", sure)
-    return Said(write(figure.value), sure, (low, high))
+        return Said(f"{low} to {high}{after}", sure)
+    return Said(f"{write(figure.value)}{after}", sure, (low, high))
 
 
 def sureness(confidence: float, seed: int, *, known: bool = True) -> str:
@@ -109,25 +109,7 @@ def users_sure(audit: Audit) -> str:
     'exact up to rounding'
     """
     known = audit.answers.users.known
-    return sureness(confidence_of(audit, "users"), audit.seed, known=known)
-
-
-def confidence_of(audit: Audit, name: str) -> float:
-    """The chance that the interval of a figure holds, by the figure's name; 1.0 means proven.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> confidence_of(am.audit(am.complete(4)), "bits")
-    1.0
-    """
-    graph, chances = audit.observation.graph, audit.answers.chances
-    if name in _FROM_COUNT:
-        weighted = graph is not None and graph.weighted
-        return audit.confidence if weighted else audit.count.confidence
-    if name in _FROM_CHANCES:
-        return 1.0 if chances is None else chances.confidence
-    return 1.0
+    return sureness(confidence_of(audit, FIGURES["entropy"]), audit.seed, known=known)
 
 
 def amount(value: float) -> str:

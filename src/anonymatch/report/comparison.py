@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from anonymatch._native import version
 from anonymatch.audits.compare import Comparison, Row
+from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.result import Audit
 from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
 from anonymatch.report.audit import script, style
-from anonymatch.report.certainty import Said, confidence_of, said, sureness
+from anonymatch.report.certainty import Said, said, sureness
 from anonymatch.report.colours import GROUPS
 from anonymatch.report.interval_bars import interval_bars
 from anonymatch.report.page import Section, page, render
@@ -22,7 +23,6 @@ from anonymatch.report.user_table import number_cell
 
 __all__ = ["comparison_page"]
 
-_SECONDS = ("mean_delay", "longest_delay")
 _BETTER = {"higher": "more is better", "lower": "less is better"}
 
 
@@ -46,7 +46,7 @@ def comparison_page(comparison: Comparison, *, command: str | None = None) -> st
     >>> import anonymatch as am
     >>> from anonymatch.audits.compare import compare
     >>> pair = compare([am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))], ["2+2", "ring"])
-    >>> "2+2 has more bits per user: 0.5 against 0.25." in comparison_page(pair)
+    >>> "2+2 has more joint bits per user: 0.5 against 0.25." in comparison_page(pair)
     True
     """
     number = len(comparison.audits)
@@ -139,8 +139,10 @@ def _figures(comparison: Comparison, row: Row) -> list[Said]:
 def _figure(audit: Audit, row: Row, figure: Figure | None) -> Said:
     if figure is None:
         return Said("not known", "the source does not say")
-    unit = "share" if row.share else "seconds" if row.name in _SECONDS else ""
-    return said(figure, unit, confidence=confidence_of(audit, row.name), seed=audit.seed)
+    known = FIGURES[row.name]
+    # The title of a row has its unit; a time is written with the larger one too.
+    unit = known.unit if known.unit in ("share", "seconds") else ""
+    return said(figure, unit, confidence=confidence_of(audit, known), seed=audit.seed)
 
 
 def _audits(comparison: Comparison) -> Section:

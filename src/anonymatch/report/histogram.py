@@ -61,7 +61,7 @@ def chance_histogram(chances: Floats, *, title: str, noun: str) -> Picture:
     """
     edges = np.linspace(0.0, 1.0, _BARS + 1)
     known = chances[np.isfinite(chances)]
-    label = "chance that the best guess is right, %"
+    label = "probability that the best guess is right, %"
     return _histogram(known, edges, title=title, noun=noun, x_label=label, share=True)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anonymatch.audits.figures import FIGURES, AuditFigure, confidence_of
 from anonymatch.audits.result import Audit
 from anonymatch.measures.figure import Figure
-from anonymatch.report.certainty import Said, amount, confidence_of, said
+from anonymatch.report.certainty import Said, amount, said
 from anonymatch.report.nouns import nouns
 from anonymatch.report.text import shown
 
@@ -24,71 +25,33 @@ class KeyFigure:
     meaning: str
 
 
+_ANONYMITY = (
+    "entropy",
+    "entropy_5%",
+    "entropy_1%",
+    "min_entropy",
+    "guessing_entropy",
+    "identified",
+    "below",
+    "surest",
+    "bits",
+    "degree",
+    "reached",
+)
+_BETTER = {"higher": "More is better.", "lower": "Less is better.", "": ""}
+
+
 def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     """How well users are hidden.
 
     Examples
     --------
     >>> import anonymatch as am
-    >>> for card in anonymity_figures(am.audit(am.complete(4)))[:2]:
+    >>> for card in anonymity_figures(am.audit(am.complete(4)))[:1]:
     ...     print(card.title, card.said.line)
-    Bits per user 1.146 (exact up to rounding)
-    Identified users 0 of 4 (exact)
+    Entropy per user 2 bits (exact up to rounding)
     """
-    words = nouns(audit)
-    least = amount(audit.threshold)
-    return (
-        _card(
-            audit,
-            "bits",
-            f"Bits per {words.user}",
-            audit.bits,
-            "",
-            f"How much doubt there is about who did what, shared out over all {words.users}: each "
-            "bit doubles the explanations. More is better.",
-        ),
-        KeyFigure(
-            f"Identified {words.users}",
-            Said(f"{shown(audit.identified)} of {shown(audit.n_users)}", "exact"),
-            "Only one explanation is left for them, so the attacker is certain. Should be none.",
-        ),
-        _card(
-            audit,
-            "below",
-            f"Below {least}",
-            audit.below,
-            "share",
-            f"Share of {words.users} that hide among fewer than {least} equally likely "
-            f"{words.behaviours}. Less is better.",
-        ),
-        _card(
-            audit,
-            "surest",
-            f"Worst {words.user}'s chance",
-            audit.surest,
-            "share",
-            f"How often the attacker's best guess about the {words.user} that is worst off is "
-            "right. Less is better.",
-        ),
-        _card(
-            audit,
-            "degree",
-            "Degree of anonymity",
-            audit.degree,
-            "share",
-            "The bits as a share of those if the attacker knew nothing: 0 % everybody is known, "
-            "100 % nothing is.",
-        ),
-        _card(
-            audit,
-            "reached",
-            "Share of the bound",
-            audit.reached,
-            "share",
-            "The bits as a share of the most that these numbers of candidates allow: how well the "
-            "cost is spent.",
-        ),
-    )
+    return tuple(_card(audit, FIGURES[key]) for key in _ANONYMITY)
 
 
 def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
@@ -115,7 +78,7 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
             "Mean delay",
             cost.mean_delay,
             "seconds",
-            f"How long what is sent is held back on average, {known}.",
+            f"Latency: how long what is sent is held back on average, {known}.",
         ),
         _cost(
             audit,
@@ -129,7 +92,7 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
             "Cover traffic",
             cost.cover,
             "share",
-            "Share of the messages out that are nobody's and only hide others.",
+            "Dummy traffic: share of the messages out that are nobody's and only hide others.",
         ),
         KeyFigure(
             "Lost",
@@ -139,11 +102,22 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     )
 
 
-def _card(
-    audit: Audit, name: str, title: str, figure: Figure, unit: str, meaning: str
-) -> KeyFigure:
-    sure = said(figure, unit, confidence=confidence_of(audit, name), seed=audit.seed)
-    return KeyFigure(title, sure, meaning)
+def _card(audit: Audit, figure: AuditFigure) -> KeyFigure:
+    words, least = nouns(audit), amount(audit.threshold)
+    meaning = f"{figure.meaning_for(words, least)}. {_BETTER[figure.better]}"
+    title = figure.title_for(words, least)
+    return KeyFigure(
+        title[0].upper() + title[1:], _said(audit, figure), meaning[0].upper() + meaning[1:]
+    )
+
+
+def _said(audit: Audit, figure: AuditFigure) -> Said:
+    if figure.key == "identified":
+        return Said(f"{shown(audit.identified)} of {shown(audit.n_counted)}", "exact")
+    value = figure.value(audit)
+    if value is None:
+        return Said("–", "not known")
+    return said(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
 
 
 def _cost(audit: Audit, title: str, value: float | None, unit: str, meaning: str) -> KeyFigure:

@@ -7,10 +7,11 @@ from collections.abc import Hashable
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.audits.figures import FIGURES, confidence_of
 from anonymatch.audits.result import Audit
 from anonymatch.measures.figure import Figure
-from anonymatch.measures.users import Range
-from anonymatch.report.certainty import amount, confidence_of, percent, said
+from anonymatch.measures.users import Range, UserFigures
+from anonymatch.report.certainty import amount, percent, said
 from anonymatch.report.nouns import nouns
 from anonymatch.report.tables import Cell, Table
 from anonymatch.report.text import label, shown
@@ -50,15 +51,15 @@ def worst_table(audit: Audit) -> Table:
     heads = (
         Cell(nouns(audit).user, False),
         Cell("best guess", False),
-        *(Cell(name, True) for name in ("chance", "hides among", "candidates", "possible")),
+        *(Cell(name, True) for name in ("probability", "hides among", "candidates", "possible")),
         Cell("why", False),
     )
     rows = tuple(
         (
             name_cell(one.user),
-            name_cell(one.guess, "–" if one.chance is None else "lost"),
-            number_cell("–" if one.chance is None else percent(one.chance)),
-            number_cell(f"{'at least ' if one.chance is None else ''}{amount(one.effective)}"),
+            name_cell(one.guess, "–" if one.probability is None else "lost"),
+            number_cell("–" if one.probability is None else percent(one.probability)),
+            number_cell(f"{'at least ' if one.probability is None else ''}{amount(one.effective)}"),
             number_cell(shown(one.candidates)),
             number_cell(shown(one.allowed)),
             Cell(one.reason, False),
@@ -69,7 +70,9 @@ def worst_table(audit: Audit) -> Table:
 
 
 def user_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """Name, guess, chance, set size, bits, candidates and possible ones of the worst 2,000.
+    """Name, guess, probability, set size, bits, candidates, possible ones of the worst 2,000.
+
+    Those who are not counted come after all others.
 
     Examples
     --------
@@ -79,7 +82,7 @@ def user_rows(audit: Audit) -> list[tuple[str, ...]]:
     """
     users = audit.answers.users
     names, behaviours = users.users, users.behaviours
-    places = _worst_first(users.chance, users.effective)[:ROWS]
+    places = _worst_first(users)[:ROWS]
     chances = _column(audit, users.chance, places, "share")
     sizes = _column(audit, users.effective, places, "")
     bits = _column(audit, users.shannon, places, "")
@@ -105,10 +108,11 @@ def user_rows(audit: Audit) -> list[tuple[str, ...]]:
     return rows
 
 
-def _worst_first(chance: Range, effective: Range) -> npt.NDArray[np.intp]:
-    """The largest chance to be guessed first, then the smallest set, as the audit ranks them."""
-    guessed = np.where(np.isnan(chance.value), chance.high, chance.value)
-    return np.lexsort((effective.low.round(9), -guessed.round(12)))
+def _worst_first(users: UserFigures) -> npt.NDArray[np.intp]:
+    """The surest guess first, then the smallest set, as the audit ranks them."""
+    surest = users.surest
+    guessed = np.where(np.isnan(surest.value), surest.high, surest.value)
+    return np.lexsort((users.effective.low.round(9), -guessed.round(12), ~users.counted))
 
 
 def _first_place(audit: Audit) -> int:
@@ -120,7 +124,7 @@ def _first_place(audit: Audit) -> int:
 
 
 def _column(audit: Audit, figures: Range, places: npt.NDArray[np.intp], unit: str) -> list[str]:
-    confidence = confidence_of(audit, "users")
+    confidence = confidence_of(audit, FIGURES["entropy"])
     ends = zip(
         *(part[places].tolist() for part in (figures.value, figures.low, figures.high)),
         strict=True,

@@ -1,0 +1,143 @@
+"""Figures of many users as one: means and quantiles, with the interval that holds them.
+
+A mean of figures that lie in intervals lies between the means of the ends. The same is true of
+quantiles: if no figure falls, the k-th smallest does not. So both are exact interval arithmetic.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.errors import InputError
+from anonymatch.measures.figure import Figure
+from anonymatch.measures.users import Range, UserFigures
+
+__all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]
+
+Floats = npt.NDArray[np.float64]
+
+SAMPLED = 0.99
+"""Confidence of means over a sample."""
+
+_ERRORS = 2.576  # standard errors that hold with that confidence
+_CLOSE = 1e-12  # a share of the weight missed by less is reached
+
+
+def mean(users: UserFigures, figures: Range) -> Figure | None:
+    """The mean over the counted users, each as much as it is likely to have departed.
+
+    None if there is nobody.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> users = am.metrics(am.partition([2, 4])).user_figures
+    >>> round(mean(users, users.shannon).value, 6)
+    1.666667
+    """
+    weights, some = _counted(users, figures)
+    total = float(weights.sum())
+    if not total > 0.0:
+        return None
+    value, low, high = (float(weights @ part) / total for part in some.parts)
+    return Figure.rounded(value, low, high).clipped(float(some.low.min()), float(some.high.max()))
+
+
+def mean_entropy(users: UserFigures, joint: Figure) -> Figure | None:
+    """The mean Shannon entropy, also from below by the joint bits per user; None if nobody is.
+
+    The entropies of all users add up to that of the matching or more, which counts where some of
+    them are not known.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
+    >>> found.bits.low <= mean_entropy(found.answers.users, found.bits).low
+    True
+    """
+    found = mean(users, users.shannon)
+    if found is None or users.known or users.departed is not None:
+        return found
+    counted = users.counted
+    others = float(users.shannon.high[~counted].sum())
+    least = (joint.low * len(counted) - others) / int(counted.sum())
+    return found.clipped(min(least, found.high), found.high)
+
+
+def sampled_mean(users: UserFigures, figures: Range) -> tuple[Figure, float] | None:
+    """The mean where figures are known of some users only (NaN elsewhere), and its confidence.
+
+    1.0 if all are known. Those that are must be spread evenly; none to be known gives None.
+    """
+    known = ~np.isnan(figures.low)
+    if bool(known[users.counted].all()):
+        found = mean(users, figures)
+        return None if found is None else (found, 1.0)
+    counted = users.counted & known
+    weights = counted * _weights(users)
+    values = np.where(counted, np.where(np.isnan(figures.value), figures.low, figures.value), 0.0)
+    total, number = float(weights.sum()), int((weights > 0.0).sum())
+    if number < 2:
+        return None
+    middle = float(weights @ values) / total
+    low, high = (
+        float(weights @ np.where(counted, end, 0.0)) / total for end in (figures.low, figures.high)
+    )
+    apart = weights * (values - middle)
+    error = float(np.sqrt(apart @ apart * number / (number - 1))) / total
+    return Figure(middle, low - _ERRORS * error, high + _ERRORS * error), SAMPLED
+
+
+def quantile(users: UserFigures, figures: Range, share: float) -> Figure | None:
+    """What the worst share of the counted users does not exceed; 0 is the smallest figure of all.
+
+    Users count as in :func:`mean`. None if there is nobody.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> users = am.metrics(am.partition([1, 2, 4])).user_figures
+    >>> [round(quantile(users, users.shannon, share).value, 6) for share in (0.1, 0.3, 0.5)]
+    [0.0, 1.0, 2.0]
+    """
+    if not 0.0 <= share <= 1.0:
+        raise InputError(f"a quantile is a share from 0 to 1, not {share!r}")
+    weights, some = _counted(users, figures)
+    if not float(weights.sum()) > 0.0:
+        return None
+    return Figure(*(_quantile(part, weights, share) for part in some.parts))
+
+
+def smallest(users: UserFigures, figures: Range) -> Figure | None:
+    """The smallest figure of the counted users; None if there is nobody."""
+    return quantile(users, figures, 0.0)
+
+
+def largest(users: UserFigures, figures: Range) -> Figure | None:
+    """The largest figure of the counted users; None if there is nobody."""
+    return quantile(users, figures, 1.0)
+
+
+def _counted(users: UserFigures, figures: Range) -> tuple[Floats, Range]:
+    """How much each counted user counts, and its figure: in the middle where it is not known."""
+    counted = users.counted
+    some = figures.at(counted)
+    middle = np.where(np.isnan(some.value), (some.low + some.high) / 2, some.value)
+    return _weights(users)[counted], Range(middle, some.low, some.high)
+
+
+def _weights(users: UserFigures) -> Floats:
+    """How likely each is to have departed; where that is not known it counts in full."""
+    if users.departed is None:
+        return np.ones(len(users.degree))
+    return np.where(np.isnan(users.departed), 1.0, users.departed)
+
+
+def _quantile(values: Floats, weights: Floats, share: float) -> float:
+    order = np.argsort(values, kind="stable")
+    order = order[weights[order] > 0.0]
+    reached = np.cumsum(weights[order])
+    wanted = share * reached[-1] * (1 - _CLOSE)
+    return float(values[order[min(np.searchsorted(reached, wanted), len(order) - 1)]])
