@@ -48,6 +48,11 @@ std::span<const T> view(const Array<T>& array) {
     return {array.data(), array.size()};
 }
 
+/// The caller's stop byte; without one nothing stops.
+am::StopFlag stop_flag(const Bytes& stop) {
+    return stop.size() == 0 ? am::StopFlag() : am::StopFlag(stop.data());
+}
+
 /// A numpy array that owns what the kernel made.
 template <class T, class Allocator>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::vector<T, Allocator>&& values) {
@@ -94,10 +99,11 @@ void bind_frontier(nb::module_& m) {
         .def_ro("transitions", &am::FrontierPart::transitions);
     m.def("split_frontier", [block](std::int32_t n_columns, const Ints& indptr, const Ints& indices,
                                     const Ints& order, double peak_states, double longest,
-                                    double worth, double stretch, std::int32_t parts) {
+                                    double worth, double stretch, std::int32_t parts,
+                                    const Bytes& stop) {
         const nb::gil_scoped_release nogil;
         return am::split_frontier(block(n_columns, indptr, indices), view(order),
-                                  {peak_states, longest, worth, stretch, parts});
+                                  {peak_states, longest, worth, stretch, parts}, stop_flag(stop));
     });
     nb::class_<am::Frontier>(m, "Frontier")
         .def_static("words",
@@ -419,11 +425,6 @@ void bind_structure(nb::module_& m) {
         const nb::gil_scoped_release nogil;
         return am::build_block_table(graph(n_behaviours, indptr, indices), found, view(weights));
     });
-}
-
-/// The caller's stop byte; without one nothing stops.
-am::StopFlag stop_flag(const Bytes& stop) {
-    return stop.size() == 0 ? am::StopFlag() : am::StopFlag(stop.data());
 }
 
 void bind_estimates(nb::module_& m) {

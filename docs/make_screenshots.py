@@ -27,7 +27,7 @@ SHOTS = {
 }
 
 
-def take(browser: Browser, address: str, name: str) -> None:
+def take(browser: Browser, address: str, token: str, name: str) -> None:
     """One picture, once the page has everything."""
     place, scheme, width, height = SHOTS[name]
     context = browser.new_context(
@@ -35,7 +35,7 @@ def take(browser: Browser, address: str, name: str) -> None:
         color_scheme="dark" if scheme == "dark" else "light",
     )
     page = context.new_page()
-    page.goto(f"{address}{place}")
+    page.goto(f"{address}{place}&token={token}")
     page.locator("h1").wait_for()
     page.wait_for_function("!document.querySelector('[aria-busy=true]')")
     page.wait_for_timeout(1000)
@@ -58,12 +58,13 @@ def main() -> None:
         [*command, "--port", str(port)], stdout=subprocess.PIPE, text=True
     ) as served:
         assert served.stdout is not None
-        served.stdout.readline()  # it says its address once it answers
+        line = served.stdout.readline()  # it says its address once it answers
+        token = line.partition("token=")[2].split()[0]
         try:
             with sync_playwright() as driver:
                 browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
                 for name in SHOTS:
-                    take(browser, f"http://127.0.0.1:{port}", name)
+                    take(browser, f"http://127.0.0.1:{port}", token, name)
                 browser.close()
         finally:
             served.terminate()

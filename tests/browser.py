@@ -10,15 +10,17 @@ import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import pytest
+from tests.fonts import FAMILIES, only_font
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium
     from playwright.sync_api import Page, Playwright
 
-__all__ = ["Browser", "Visit", "browser"]
+__all__ = ["Browser", "Visit", "browser", "browser_with"]
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 _MISSING = (
@@ -41,16 +43,18 @@ class Visit(Generic[T]):
 class Browser:
     """Chromium in a thread of its own: its event loop would stop other tests from having one."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, fonts: Path | None = None) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1)
-        self._driver, self._chromium = self._thread.submit(self._start, program).result()
+        self._driver, self._chromium = self._thread.submit(self._start, program, fonts).result()
 
     @staticmethod
-    def _start(program: str) -> tuple[Playwright, Chromium]:
+    def _start(program: str, fonts: Path | None) -> tuple[Playwright, Chromium]:
         from playwright.sync_api import sync_playwright  # most runs of tests need no browser
 
         driver = sync_playwright().start()
-        return driver, driver.chromium.launch(executable_path=program)
+        given = {} if fonts is None else {"FONTCONFIG_FILE": str(fonts)}
+        environment: dict[str, str | float | bool] = {**os.environ, **given}
+        return driver, driver.chromium.launch(executable_path=program, env=environment)
 
     def visit(
         self,
@@ -97,14 +101,31 @@ class Browser:
         self._thread.shutdown()
 
 
+def program() -> str:
+    """The browser's program; without one the test is left out if asked for, else it fails."""
+    if os.environ.get("ANONYMATCH_NO_BROWSER") == "1":
+        pytest.skip("ANONYMATCH_NO_BROWSER is set")
+    found = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    if found is None:
+        pytest.fail(_MISSING, pytrace=False)
+    return found
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One browser for all tests of this process."""
-    if os.environ.get("ANONYMATCH_NO_BROWSER") == "1":
-        pytest.skip("ANONYMATCH_NO_BROWSER is set")
-    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
-    if program is None:
-        pytest.fail(_MISSING, pytrace=False)
-    opened = Browser(program)
+    opened = Browser(program())
     yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session", params=list(FAMILIES))
+def browser_with(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Browser]]:
+    """A browser that has one font only, whatever the machine has, and the name of its family."""
+    family: str = request.param
+    folder = tmp_path_factory.mktemp("fonts")
+    opened = Browser(program(), only_font(family, folder))
+    yield family, opened
     opened.close()

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 
 from hypothesis import HealthCheck, settings
-from tests.browser import browser
+from tests.browser import browser, browser_with
 
-__all__ = ["browser"]
+__all__ = ["browser", "browser_with"]
 
 # Everything but night draws the same examples on every run, so that a failure is the change's own.
 for profile, examples in (("fast", 25), ("ci", 200), ("night", 2000)):

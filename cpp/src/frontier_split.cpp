@@ -223,14 +223,15 @@ private:
 
 std::vector<FrontierPart> split_frontier(const BlockView& block,
                                          std::span<const std::int32_t> order,
-                                         const SplitLimits& limits) {
+                                         const SplitLimits& limits, StopFlag stop) {
     Splitter splitter(block, order);
     Queue open(limits);
     std::vector<Piece> done;  // no split makes them smaller
     open.push(splitter.all());
     double together = open.pieces()[0].price.transitions;
     const double allowed = limits.stretch * together;
-    while (!open.pieces().empty() && std::ssize(open.pieces()) + std::ssize(done) < limits.parts) {
+    while (!stop.raised() && !open.pieces().empty() &&
+           std::ssize(open.pieces()) + std::ssize(done) < limits.parts) {
         Piece next = open.pop();
         const double transitions = next.price.transitions;
         const bool must = open.must(next);

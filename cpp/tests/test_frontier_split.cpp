@@ -112,6 +112,8 @@ void test_splits_that_cost_too_much_are_not_made() {
     limits = finest;
     limits.parts = 5;
     CHECK(split_frontier(view(block), plan.order, limits).size() <= 5);
+    const std::uint8_t raised = 1;
+    CHECK_EQUAL(split_frontier(view(block), plan.order, finest, StopFlag(&raised)).size(), 1U);
 }
 
 }  // namespace

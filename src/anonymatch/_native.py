@@ -306,8 +306,12 @@ def split_frontier(
     worth: float,
     stretch: float,
     parts: int,
+    stop: bytearray | None = None,
 ) -> list[FrontierPart]:
-    """Runs that together do the same as one (cpp/include/anonymatch/frontier_split.hpp)."""
+    """Runs that together do the same as one (cpp/include/anonymatch/frontier_split.hpp).
+
+    Fewer of them once it shall stop.
+    """
     found: list[FrontierPart] = _kernels.split_frontier(
         block.n_behaviours,
         _ints(block.indptr),
@@ -318,6 +322,7 @@ def split_frontier(
         worth,
         stretch,
         parts,
+        _stop(stop),
     )
     return found
 

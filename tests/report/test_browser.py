@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from tests.browser import Browser
+from tests.fonts import width_in
 
 import anonymatch as am
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.compare import compare
+from anonymatch.paper.checking import check
 from anonymatch.report.audit import audit_page
 from anonymatch.report.comparison import comparison_page
 from anonymatch.report.page import write_page
+from anonymatch.report.paper import paper_page
 from anonymatch.sources.observation import Observation, Passage
 
 if TYPE_CHECKING:
@@ -47,6 +50,18 @@ CONTRAST = """() => {
     if (contrast < 4.5) found.push([node.tagName, node.textContent.slice(0, 40), contrast]);
   }
   return found;
+}"""
+
+SAMPLE = "Hamburgefonstiv 0123456789"
+
+WIDTH = """sample => {
+  const node = document.createElement("span");
+  node.textContent = sample;
+  node.style.cssText = "font-size:200px;white-space:nowrap";
+  document.body.append(node);
+  const { width } = node.getBoundingClientRect();
+  node.remove();
+  return width;
 }"""
 
 WIDER = "document.documentElement.scrollWidth - innerWidth"
@@ -96,6 +111,7 @@ def nasty() -> am.Graph:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "paper": lambda: paper_page(check("figure-1")),
     "passage": lambda: audit_page(audit(passage(150)), command="anonymatch audit log.csv"),
     "blocks": lambda: audit_page(audit(am.partition([40, 30, 20]))),
     "ring": lambda: audit_page(audit(am.ring(12, 3))),
@@ -142,6 +158,22 @@ def test_opens_from_disk_without_complaint_or_request_and_is_readable(
     assert seen.complaints == []
     assert seen.requests == [addresses[name]]
     assert seen.value == [[], [], [], 0]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_labels_are_whole_and_apart_in_any_font(
+    browser_with: tuple[str, Browser], addresses: dict[str, str], name: str
+) -> None:
+    family, browser = browser_with
+
+    def look(page: Page) -> list[Any]:
+        return [page.evaluate(OVERLAPS), page.evaluate(WIDER), page.evaluate(WIDTH, SAMPLE)]
+
+    overlaps, wider, width = browser.visit(addresses[name], look).value
+
+    assert overlaps == []
+    assert wider == 0
+    assert width == pytest.approx(width_in(family, SAMPLE, 200), rel=0.005)  # no other font
 
 
 def test_columns_sort_up_and_down(browser: Browser, addresses: dict[str, str]) -> None:

@@ -17,15 +17,18 @@ from pathlib import Path
 import httpx
 import pytest
 
+from anonymatch.studio.guard import cookie_name
+
 LIMIT_MB = 0.5
-READY = re.compile(r"studio: (http://127\.0\.0\.1:\d+)/")
+READY = re.compile(r"studio: (http://127\.0\.0\.1:\d+)/\?token=([\w-]+) ")
 
 
 @dataclass(frozen=True)
 class Served:
-    """A studio that answers: its address, its process, and where it may keep files."""
+    """A studio that answers: its address, its token, its process, and where it may keep files."""
 
     address: str
+    token: str
     process: subprocess.Popen[str]
     folder: Path
 
@@ -33,8 +36,31 @@ class Served:
     def port(self) -> int:
         return int(self.address.rpartition(":")[2])
 
+    @property
+    def cookie(self) -> str:
+        """What a browser sends that once opened the printed address."""
+        return f"{cookie_name(self.port)}={self.token}"
+
     def get(self, place: str, **headers: str) -> httpx.Response:
-        return httpx.get(f"{self.address}{place}", headers=headers, timeout=30)
+        sent = {"cookie": self.cookie} | headers
+        return httpx.get(f"{self.address}{place}", headers=sent, timeout=30)
+
+    def post(self, place: str, content: bytes, **headers: str) -> httpx.Response:
+        sent = {"cookie": self.cookie} | headers
+        return httpx.post(f"{self.address}{place}", content=content, headers=sent, timeout=30)
+
+    def entry(self, place: str) -> str:
+        """A page's address as it is opened for the first time, with the token."""
+        return f"{self.address}{place}{'&' if '?' in place else '?'}token={self.token}"
+
+    def threads(self) -> int:
+        """How many threads the studio has."""
+        return len(list(Path(f"/proc/{self.process.pid}/task").iterdir()))
+
+    def cpu_seconds(self) -> float:
+        """What it has used of cores so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def files(self) -> list[Path]:
         """What was dropped and is still there."""
@@ -64,7 +90,7 @@ def start(folder: Path, *more: str) -> Iterator[Served]:
             assert process.stdout is not None
             ready = READY.match(process.stdout.readline())
             assert ready is not None
-            yield Served(ready.group(1), process, folder)
+            yield Served(ready.group(1), ready.group(2), process, folder)
         finally:
             process.terminate()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +29,7 @@ def visit(browser: Browser, studio: Served, place: str, look: Callable[[Page], T
         page.set_default_timeout(60_000)  # machines that run tests are busy
         return look(page)
 
-    seen = browser.visit(f"{studio.address}{place}", patiently)
+    seen = browser.visit(studio.entry(place), patiently)
 
     assert seen.complaints == []
     outside = [url for url in seen.requests if not url.startswith((studio.address, "blob:"))]
@@ -38,7 +39,7 @@ def visit(browser: Browser, studio: Served, place: str, look: Callable[[Page], T
 
 def gone(studio: Served) -> bool:
     """Whether dropped files are removed soon after their page is closed."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while studio.files() and time.monotonic() < end:
         time.sleep(0.1)
     return studio.files() == []
@@ -194,7 +195,7 @@ def test_a_file_beyond_the_limit_is_refused(
 
 def visit_refused(browser: Browser, studio: Served, look: Callable[[Page], str]) -> str:
     """A refusal is an error in the browser's own words, and the only one."""
-    seen = browser.visit(f"{studio.address}/audit", look)
+    seen = browser.visit(studio.entry("/audit"), look)
 
     assert all("413" in complaint for complaint in seen.complaints)
     return seen.value
@@ -208,6 +209,7 @@ def test_long_work_is_stopped_and_another_page_goes_on(
     def look(page: Page) -> None:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "long.csv")
         page.locator("progress").wait_for()
+        page.locator(".far", has_text=re.compile("[0-9]+ %, (about|under) .* left")).wait_for()
         other = page.context.new_page()
         other.goto(f"{studio.address}/?user=Alice")
         other.get_by_text("2 → 1 story").wait_for()
@@ -215,6 +217,83 @@ def test_long_work_is_stopped_and_another_page_goes_on(
         page.get_by_text("Stopped.").wait_for()
 
     visit(browser, studio, "/audit", look)
+
+
+@pytest.mark.parametrize("law", ["window:1,30", "erlang:3,5"])
+def test_stop_ends_the_work_of_the_server(
+    browser: Browser, studio: Served, tmp_path: Path, law: str
+) -> None:
+    log = am.sources.synthesize(law, messages=2500, seed=1)
+    am.sources.write_messages(log, tmp_path / "log.csv")
+
+    def look(page: Page) -> tuple[int, float]:
+        threads = studio.threads()
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
+        page.get_by_text("log.csv").first.wait_for()
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("Stopped.").wait_for()
+        used = studio.cpu_seconds()
+        time.sleep(6.0)
+        return studio.threads() - threads, studio.cpu_seconds() - used
+
+    more_threads, used = visit(browser, studio, f"/audit?law={law}", look)
+
+    assert more_threads <= 0
+    assert used < 1.0  # seconds of a core, of the minute that the audit would take
+
+
+def test_the_error_of_a_file_goes_when_another_is_audited(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.csv").write_text("user,behaviour\nann,x\nbob\n")
+    am.write(am.random_density(200, 0.2, seed=1), tmp_path / "long.csv")
+
+    def look(page: Page) -> int:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "bad.csv")
+        page.locator("[role=alert] p").wait_for()
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "long.csv")
+        page.locator("progress").wait_for()
+        alerts = page.locator("[role=alert]").count()
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("Stopped.").wait_for()
+        return alerts
+
+    assert visit(browser, studio, "/audit?file=gone", look) == 0
+
+
+def test_an_exponential_law_takes_its_mean_from_the_log(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    log = am.sources.synthesize("exponential:7", messages=40, seed=1)
+    am.sources.write_messages(log, tmp_path / "log.csv")
+    mean = f"{log.departures.mean() - log.arrivals.mean():.4g}"
+
+    def look(page: Page) -> str:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
+        page.get_by_text("needs a law").wait_for()
+        page.get_by_label("How messages are delayed").select_option("exponential")
+        page.get_by_text("This is the mean of the log").wait_for()
+        page.get_by_text(f"--law exponential:{mean}").first.wait_for(state="attached")
+        return page.get_by_label("Its numbers").input_value()
+
+    assert visit(browser, studio, "/audit", look) == mean
+
+
+def test_numbers_that_a_log_does_not_say_are_asked_for(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text("time,direction,name\n0,in,a\n1,in,b\n2,out,x\n")
+
+    def look(page: Page) -> int:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
+        page.get_by_text("needs a law").wait_for()
+        page.get_by_label("How messages are delayed").select_option("exponential")
+        page.get_by_text("Tell the numbers of the exponential law: mean delay in s").wait_for()
+        page.get_by_label("How messages are delayed").select_option("window")
+        page.get_by_text("Tell the numbers of the window law: least, longest delay").wait_for()
+        return page.locator("[role=alert], .tiles, .sections").count()
+
+    assert visit(browser, studio, "/audit", look) == 0
 
 
 def test_a_phone_shows_every_page(browser: Browser, studio: Served) -> None:
@@ -228,7 +307,7 @@ def test_a_phone_shows_every_page(browser: Browser, studio: Served) -> None:
                 wide.append(place)
         return wide
 
-    seen = browser.visit(f"{studio.address}/", look, scheme="dark", width=390)
+    seen = browser.visit(studio.entry("/"), look, scheme="dark", width=390)
 
     assert seen.value == []
     assert seen.complaints == []

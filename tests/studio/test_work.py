@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from anonymatch.effort import Progress
 from anonymatch.errors import InputError
 from anonymatch.graph.files import FileNote
-from anonymatch.studio.work import Abandoned, Job, listening, problem
+from anonymatch.studio.work import Abandoned, Job, Track, listening, problem
 
 
 def test_the_loop_goes_on_while_work_runs() -> None:
@@ -38,7 +39,7 @@ def test_progress_is_a_share() -> None:
     async def go() -> float:
         job = Job(work)
         await job.result()
-        return job.share
+        return job.track.share
 
     assert asyncio.run(go()) == 0.25
 
@@ -64,6 +65,58 @@ def test_stopping_is_at_once_and_ends_the_thread() -> None:
     asyncio.run(go())
 
     assert ended.wait(10)
+
+
+def test_work_that_tells_nothing_is_stopped_too() -> None:
+    begun = threading.Event()
+
+    def work(_: Progress) -> None:
+        begun.set()
+        while True:
+            # What ends the work is no error that it may handle.
+            with suppress(Exception):
+                sum(range(1000))
+
+    async def go() -> Job[None]:
+        job = Job(work)
+        await asyncio.to_thread(begun.wait, 10)
+        job.stop()
+        with pytest.raises(Abandoned):
+            await job.result()
+        return job
+
+    job = asyncio.run(go())
+    job.leave(60)
+
+    assert not job.alive
+
+
+@pytest.mark.parametrize("repeat", range(30))
+def test_work_that_ends_as_it_is_stopped_ends_quietly(repeat: int) -> None:
+    def work(_: Progress) -> int:
+        return sum(range(50 * repeat))
+
+    async def go() -> Job[int]:
+        job = Job(work)
+        job.stop()
+        with pytest.raises(Abandoned):
+            await job.result()
+        return job
+
+    job = asyncio.run(go())
+    job.leave(60)
+
+    assert not job.alive  # an exception that escaped from the thread would fail this test
+
+
+def test_time_left_follows_the_pace_so_far() -> None:
+    now = iter([100.0, 110.0])
+    track = Track(lambda: next(now))
+    unknown = track.left
+    track.tell(1.0, 4.0)
+
+    assert unknown is None
+    assert track.left == 30.0
 
 
 def test_work_under_way_is_no_leak_when_the_program_ends() -> None:

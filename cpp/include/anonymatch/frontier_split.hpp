@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "anonymatch/frontier_order.hpp"
+#include "anonymatch/stop.hpp"
 
 namespace anonymatch {
 
@@ -31,9 +32,10 @@ struct SplitLimits {
 };
 
 /// Parts that share no perfect matching and together have all of a square block; those that clearly
-/// have none are left out. The longest come first. Deterministic in its arguments.
+/// have none are left out. The longest come first. Deterministic in its arguments, and fewer and
+/// longer parts once `stop` is raised.
 std::vector<FrontierPart> split_frontier(const BlockView& block,
                                          std::span<const std::int32_t> order,
-                                         const SplitLimits& limits);
+                                         const SplitLimits& limits, StopFlag stop = {});
 
 }  // namespace anonymatch

@@ -22,7 +22,7 @@ from anonymatch.counting.moduli import combine, primes, residues
 from anonymatch.counting.solution import Floats, Objects
 from anonymatch.effort import CHUNK_SECONDS, Effort
 from anonymatch.shared import Shared
-from anonymatch.stopping import check_work
+from anonymatch.stopping import check_work, heard
 
 __all__ = ["ABREAST", "Parts", "Real", "per_transition", "split", "words_job"]
 
@@ -129,6 +129,7 @@ def split(
         worth=_WORTH * rate,
         stretch=_STRETCH,
         parts=min(_MOST, _MOST_EDGES // block.n_edges) if reached else _FEW,
+        stop=heard().byte,
     )
     return Parts(
         kept=tuple(part.kept() for part in found),

@@ -15,7 +15,8 @@ def axes(along: Scale, down: Scale, x_label: str, y_label: str) -> list[Element]
     --------
     >>> drawn = axes(Scale(0, 1, 0, 100), Scale(0, 1, 50, 10), "steps", "bits")
     >>> print(drawn[-1])
-    <text x="50" y="87" class="middle small soft">steps</text>
+    <text x="50" y="87" textLength="28.16" lengthAdjust="spacingAndGlyphs" class="middle small
+    soft">steps</text>
     """
     drawn = [
         part

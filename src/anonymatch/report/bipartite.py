@@ -25,7 +25,6 @@ LARGEST = 40  # users or behaviours that are still told apart as dots
 Groups = Sequence[Collection[Hashable]] | Literal["blocks"] | None
 """Names of users that get one colour each, or the blocks of the graph."""
 
-_LETTERS = 13.0
 _TOP = 26.0  # room for the headings
 _LABELLED_EDGES = (
     12  # weights are written on the lines up to here, beyond it lines would cross them
@@ -164,13 +163,20 @@ class _Columns:
     @cached_property
     def x(self) -> tuple[float, float]:
         """The columns: room for names on the left, more distance where lines are steep."""
-        margin = max([30.0, *(text_width(name, _LETTERS) for name in self.labels[0])]) + 16
-        return margin, margin + 120 + 4.5 * self.longest
+        left, right = self._half_headings
+        margin = max([30.0, left - 12, *(text_width(name, "bold") for name in self.labels[0])]) + 16
+        return margin, margin + max(120 + 4.5 * self.longest, left + right + 8)
 
     @cached_property
     def width(self) -> float:
-        right = max([50.0, *(text_width(name, _LETTERS) for name in self.labels[1])]) + 16
+        half = self._half_headings[1]
+        right = max([50.0, half - 12, *(text_width(name, "bold") for name in self.labels[1])]) + 16
         return self.x[1] + right
+
+    @property
+    def _half_headings(self) -> tuple[float, float]:
+        left, right = (text_width(name, "small") / 2 for name in self.names)
+        return left, right
 
     @property
     def height(self) -> float:
@@ -271,7 +277,7 @@ def _edge_labels(columns: _Columns) -> list[Element]:
     taken: list[tuple[float, float, float]] = []
     for edge, (i, j) in enumerate(_all_pairs(graph)):
         name = _weight(graph, edge)
-        half = text_width(name, 11) / 2 + 2
+        half = text_width(name, "small") / 2 + 2
         y0, y1 = columns.y(0, i), columns.y(1, j)
         for along in (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.15, 0.85):
             x, y = x0 + along * (x1 - x0), y0 + along * (y1 - y0)

@@ -17,7 +17,7 @@ from anonymatch.report.text import label, plural, shown, text_width
 __all__ = ["Series", "bar_chart", "line_chart", "strip_chart"]
 
 _WIDTH, _HEIGHT = 600.0, 300.0
-_LETTERS = 12.0
+_LEAST = 60.0  # of the longest bar, however much is written beside it
 _DIRECT = 6  # lines that are named at their end; more get a legend
 _MARKED = 60  # points of a line that get a mark each
 _POINTS = 800  # of a line; more are thinned to the lowest and highest of each stretch
@@ -89,14 +89,14 @@ def line_chart(
     known = [(x, y) for _, points in lines for x, y in points if y is not None]
     direct = len(lines) <= _DIRECT
     names = [label(name) for name, _ in lines]
-    right = max([20.0, *(text_width(name, _LETTERS) + 22 for name in names)]) if direct else 20.0
+    right = max([20.0, *(text_width(name, "bold") + 14 for name in names)]) if direct else 20.0
     legend, rows = ([], 0) if direct else _legend(names)
     top = 30.0 + 20.0 * rows
     whole = all(x.is_integer() for x, _ in known)
     heights = [y for _, y in known]
     near = bool(heights) and 0 < 2 * min(heights) <= max(heights)
     down = scale(heights, top + _HEIGHT, top, log=log_y, zero=near)
-    left = max(text_width(down.written(tick), 11) for tick in [*down.ticks(), down.high]) + 18
+    left = max(text_width(down.written(tick), "small") for tick in [*down.ticks(), down.high]) + 18
     along = scale((x for x, _ in known), left, _WIDTH - right, log=log_x, whole=whole)
     drawn = [
         *axes(along, down, x_label, y_label),
@@ -120,10 +120,11 @@ def bar_chart(bars: Iterable[tuple[object, Any]], *, title: str, x_label: str = 
     chosen = given[:_BARS]
     sizes = [value or 0.0 for value in finite([value for _, value in chosen], title)]
     names = [label(name) for name, _ in chosen]
-    left = max([20.0, *(text_width(name, _LETTERS) for name in names)]) + 14
+    left = max([20.0, *map(text_width, names)]) + 14
     values = [shown(value) for _, value in chosen]
-    right = max([20.0, *(text_width(value, _LETTERS) for value in values)]) + 16
-    along = scale(sizes, left, _WIDTH - right, zero=True)
+    right = max([20.0, *(text_width(value, "bold") for value in values)]) + 16
+    width = max(_WIDTH, left + _LEAST + right)
+    along = scale(sizes, left, width - right, zero=True)
     drawn: list[Element] = []
     for number, (name, size, value) in enumerate(zip(names, sizes, values, strict=True)):
         y = 8.0 + 26 * number
@@ -142,7 +143,7 @@ def bar_chart(bars: Iterable[tuple[object, Any]], *, title: str, x_label: str = 
         height += 18
         drawn.append(text(left, height - 4, note, "small soft"))
     words = " ".join(f"{name}: {value}." for name, value in zip(names, values, strict=True))
-    return Picture(_WIDTH, height + 4, title, words, tuple(drawn))
+    return Picture(width, height + 4, title, words, tuple(drawn))
 
 
 def strip_chart(
@@ -167,7 +168,7 @@ def strip_chart(
     for name, values in given[:_BARS]:
         known = sorted(value for value in finite(values, label(name)) if value is not None)
         spread.append((label(name), known))
-    left = max([20.0, *(text_width(name, _LETTERS) for name, _ in spread)]) + 18
+    left = max([20.0, *(text_width(name) for name, _ in spread)]) + 18
     every = [value for _, known in spread for value in known]
     along = scale(every, left, _WIDTH - 24, log=log_x)
     bottom = 12.0 + 46 * len(spread)
@@ -222,7 +223,7 @@ def _legend(names: list[str]) -> tuple[list[Element], int]:
     """Samples of the lines with their names, and how many rows they take."""
     drawn, x, row = [], 8.0, 0
     for number, name in enumerate(names):
-        width = 44 + text_width(name, _LETTERS)
+        width = 44 + text_width(name, "small")
         if x + width > _WIDTH and x > 8:
             x, row = 8.0, row + 1
         y = 12.0 + 20 * row

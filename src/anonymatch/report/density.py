@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.graph.bipartite import Graph, check_graph
-from anonymatch.report.matrix import cells_in_words, shaded, shares_in_cells
-from anonymatch.report.svg import Picture, element, group, text
+from anonymatch.report.matrix import cells_in_words, framed, shaded, shares_in_cells
+from anonymatch.report.svg import Picture, element
 from anonymatch.report.text import shown
 
 __all__ = ["density"]
@@ -48,21 +48,13 @@ def density(
         f"{users} in rows and {behaviours} in columns, both in the order given, "
         f"{cells_in_words(graph, (tall, wide), fullest)}"
     )
-    across = text(24, 14, f"{behaviours} →", "small soft")
-    down = element(
-        "text",
-        f"{users} ↓",
-        transform="translate(6 24) rotate(90)",
-        class_="small soft",
-    )
-    frame = element("rect", x=24, y=20, width=width, height=height, class_="axis")
     inside = element(
         "g",
         *shaded(shades, _SHADES),
         class_="g0",
         transform=f"translate(24 20) scale({cell:.6g})",
     )
-    return Picture(width + 36, height + 30, title, words, (across, down, group(inside), frame))
+    return framed(inside, (width, height), (behaviours, users), title=title, words=words)
 
 
 def _finest(graph: Graph) -> tuple[Ints, float]:

@@ -18,7 +18,6 @@ __all__ = ["chance_histogram", "size_histogram"]
 _WIDTH, _HEIGHT = 450.0, 220.0
 _BARS = 20
 _FAR = 30.0  # the largest over the smallest, from which a logarithmic axis reads better
-_LETTERS = 10.0
 _ROOM = 1.06  # over the highest bar, for its number
 _LEAST = 2.0  # height of a bar that stands for anybody at all
 
@@ -88,7 +87,7 @@ def _histogram(
     numbers = np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist()
     top, bottom = 52.0, 52.0 + _HEIGHT
     down = scale([0.0, _ROOM * (max(numbers, default=0) or 1)], bottom, top, zero=True, whole=True)
-    left = max(text_width(down.written(tick), 11) for tick in down.ticks()) + 18
+    left = max(text_width(down.written(tick), "small") for tick in down.ticks()) + 18
     along = _along(edges, left, log, share)
     factor = 100.0 if share else 1.0
     write = percent if share else amount
@@ -121,14 +120,14 @@ def _bar(begin: float, end: float, down: Scale, number: int, tip: str) -> Elemen
         "rect", x=begin + 0.5, y=y, width=wide, height=down.begin - y, class_="bar", tip=tip
     )
     written = _short(number)
-    if text_width(written, _LETTERS) > wide + 2:
+    if text_width(written, "tiny") > wide:
         return bar
     return group(bar, text((begin + end) / 2, y - 4, written, "middle tiny halo"))
 
 
 def _marked(x: float, top: float, bottom: float, name: str) -> list[Element]:
-    room = text_width(name, 11)
-    where, side = (x - 4, "end ") if x + room > _WIDTH else (x + 4, "")
+    room = text_width(name, "small bold")
+    where, side = (x - 4, "end ") if x + 4 + room > _WIDTH else (x + 4, "")
     line = element("line", x1=x, y1=top - 36, x2=x, y2=bottom, class_="edge gone")
     return [group(line, text(where, top - 30, name, f"{side}small own bold"), class_="g1")]
 

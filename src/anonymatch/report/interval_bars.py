@@ -14,8 +14,8 @@ from anonymatch.report.text import label, text_width
 __all__ = ["interval_bars"]
 
 _WIDTH = 450.0
-_LETTERS = 12.0
 _ROW = 26.0
+_LEAST = 60.0  # of the longest bar, however much is written beside it
 
 
 def interval_bars(
@@ -44,11 +44,12 @@ def interval_bars(
     if not len(names) == len(figures) == len(texts):
         raise InputError("bars need as many names and texts as figures")
     shown_names = [label(name, 18) for name in names]
-    left = max([20.0, *(text_width(name, _LETTERS) for name in shown_names)]) + 14
-    right = max([20.0, *(text_width(each, _LETTERS) for each in texts)]) + 18
+    left = max([20.0, *map(text_width, shown_names)]) + 14
+    right = max([20.0, *(text_width(each, "bold") for each in texts)]) + 18
     known = [figure for figure in figures if figure is not None]
     ends = [end for figure in known for end in (figure.low, figure.high)]
-    along = scale(ends or [1.0], left, max(_WIDTH - right, left + 60), zero=True)
+    width = max(_WIDTH, left + _LEAST + right)
+    along = scale(ends or [1.0], left, width - right, zero=True)
     drawn: list[Element] = []
     for number, (name, figure, said) in enumerate(zip(shown_names, figures, texts, strict=True)):
         y = 6.0 + _ROW * number
@@ -71,4 +72,4 @@ def interval_bars(
         classes = "bold" if figure is not None else "soft"
         drawn.append(text(x + 7, y + 13.5, said, classes))
     words = " ".join(f"{name}: {said}." for name, said in zip(shown_names, texts, strict=True))
-    return Picture(_WIDTH, 10.0 + _ROW * len(names), title, words, tuple(drawn))
+    return Picture(width, 10.0 + _ROW * len(names), title, words, tuple(drawn))

@@ -16,6 +16,7 @@ from anonymatch.report.text import label, plural, shown, text_width
 __all__ = [
     "LARGEST",
     "cells_in_words",
+    "framed",
     "heat",
     "matrix",
     "permutations",
@@ -25,7 +26,6 @@ __all__ = [
 
 LARGEST = 40  # users or behaviours that still get a row or a column each
 
-_LETTERS = 12.0
 _PAIRS = 200  # users or behaviours up to which there is a cell a pair
 _TILES = 48  # cells along a side of a summed-up picture
 _SIDE = 432.0
@@ -66,11 +66,11 @@ def matrix(
     there = _dense(graph)
     rows = [label(name) for name in graph.users]
     columns = [label(name) for name in graph.behaviours]
-    left = max([12.0, *(text_width(name, _LETTERS) for name in rows)]) + 12
-    slanted = max([0.0, *(text_width(name, _LETTERS) for name in columns)]) > side
+    left = max([12.0, *(text_width(name, "small") for name in rows)]) + 12
+    slanted = max([0.0, *(text_width(name, "small") for name in columns)]) > side
     top = _above(columns, slanted)
     over = max(
-        0.75 * text_width(name, _LETTERS) - side * (len(columns) - j - 0.5) + 6 if slanted else 0.0
+        0.75 * text_width(name, "small") - side * (len(columns) - j - 0.5) + 6 if slanted else 0.0
         for j, name in enumerate(columns or [""])
     )
     cells = [
@@ -138,25 +138,38 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
         f"{plural(graph.n_users, 'user')} in rows and {plural(graph.n_behaviours, 'behaviour')} in "
         f"columns, {cells_in_words(graph, (tall, wide), fullest)} {note}"
     )
-    frame = element("rect", x=24, y=20, width=width, height=height, class_="axis")
-    headings = (
-        text(24, 14, f"{plural(graph.n_behaviours, 'behaviour')} →", "small soft"),
-        element(
-            "text",
-            f"{plural(graph.n_users, 'user')} ↓",
-            x=0,
-            y=0,
-            transform="translate(6 24) rotate(90)",
-            class_="small soft",
-        ),
+    names = plural(graph.n_behaviours, "behaviour"), plural(graph.n_users, "user")
+    return framed(inside, (width, height), names, title=title or _sizes(graph), words=words)
+
+
+def framed(
+    inside: Element,
+    size: tuple[float, float],
+    names: tuple[str, str],
+    *,
+    title: str,
+    words: str,
+) -> Picture:
+    """Cells in a frame, with what is in columns written above and what is in rows at the left.
+
+    ``inside`` has its corner at (24, 20). The picture is never smaller than what is written.
+
+    Examples
+    --------
+    >>> picture = framed(group(), (9, 9), ("7 columns", "2 rows"), title="", words="")
+    >>> round(picture.width), round(picture.height)
+    (95, 73)
+    """
+    across, down = f"{names[0]} →", f"{names[1]} ↓"
+    drawn = (
+        text(24, 14, across, "small soft"),
+        text(6, 24, down, "small soft", turned=90),
+        inside,
+        element("rect", x=24, y=20, width=size[0], height=size[1], class_="axis"),
     )
-    return Picture(
-        width + 36,
-        height + 30,
-        title or _sizes(graph),
-        words,
-        (*headings, inside, frame),
-    )
+    width = max(size[0] + 36, 28 + text_width(across, "small"))
+    height = max(size[1] + 30, 28 + text_width(down, "small"))
+    return Picture(width, height, title, words, drawn)
 
 
 def permutations(orders: Iterable[Iterable[int]], *, title: str = "") -> Picture:
@@ -246,15 +259,13 @@ def _brackets(x: float, y: float, width: float, height: float) -> list[Element]:
 def _above(names: list[str], slanted: bool) -> float:
     if not slanted:
         return 24.0
-    return 0.75 * max([0.0, *(text_width(name, _LETTERS) for name in names)]) + 20
+    return 0.75 * max([0.0, *(text_width(name, "small") for name in names)]) + 20
 
 
 def _column_label(x: float, y: float, name: str, slanted: bool) -> Element:
     if not slanted:
         return text(x, y, name, "middle small")
-    return element(
-        "text", name, transform=f"translate({x + 3:g} {y:g}) rotate(-45)", class_="small"
-    )
+    return text(x + 3, y, name, "small", turned=-45)
 
 
 def _dense(graph: Graph) -> npt.NDArray[np.bool_]:

@@ -55,7 +55,7 @@ def inside_chart(arrivals: Floats, departures: Floats, *, title: str) -> Picture
     top = 30.0
     most = int(inside.most.max(initial=0))
     down = scale([0.0, max(most, 1)], top + _HEIGHT, top, zero=True, whole=True)
-    left = max(text_width(down.written(tick), 11) for tick in down.ticks()) + 18
+    left = max(text_width(down.written(tick), "small") for tick in down.ticks()) + 18
     along = scale([0.0, span / size], left, _WIDTH - 20)
     drawn = [
         *axes(along, down, f"{unit} since the first message", "messages inside"),

@@ -54,7 +54,7 @@ def parts(chosen: Sequence[Part], *, spare: int = 0, title: str = "") -> Picture
     drawn, width, height = _rows(blocks)
     if notes := _notes(chosen, spare):
         drawn.append(text(8, height + 14, notes, "small soft"))
-        width, height = max(width, text_width(notes, 11) + 16), height + 24
+        width, height = max(width, text_width(notes, "small") + 16), height + 24
     users = sum(part.size * part.number for part in chosen)
     edges = sum(part.edges * part.number for part in chosen) + spare
     return Picture(
@@ -72,7 +72,9 @@ def _block(part: Part, side: float, times: int, shade: str) -> tuple[float, floa
     if times > 1:
         lines.insert(0, f"× {shown(times)}")
     behind = 8.0 if times > 1 else 0.0
-    wide = max([side + behind, *(text_width(line, 12) for line in lines)]) + 14
+    styles = ["middle bold" if times > 1 else "middle small", *["middle small"] * (len(lines) - 1)]
+    widths = map(text_width, lines, styles)
+    wide = max([side + behind, *widths]) + 14
     x, y = (wide - side - behind) / 2, 8.0
     drawn = [
         element("rect", x=x + step, y=y + 8 - step, width=side, height=side, rx=2, class_="node")
@@ -82,8 +84,7 @@ def _block(part: Part, side: float, times: int, shade: str) -> tuple[float, floa
     tip = f"{plural(times, 'part')} of {plural(part.size, 'user')}, {plural(part.edges, 'edge')}"
     drawn.append(element("rect", x=x, y=y, width=side, height=side, rx=2, class_="node", tip=tip))
     drawn += _cells(part, x, y, side)
-    for number, line in enumerate(lines):
-        classes = "middle bold" if number == 0 and times > 1 else "middle small"
+    for number, (line, classes) in enumerate(zip(lines, styles, strict=True)):
         drawn.append(text(wide / 2, y + side + 18 + 15 * number, line, classes))
     return wide, y + side + 18 + 15 * len(lines), group(*drawn, class_=shade)
 

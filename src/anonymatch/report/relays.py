@@ -18,7 +18,6 @@ __all__ = ["LARGEST", "network"]
 LARGEST = 40  # relays, users or behaviours
 
 _UNIT = 78.0
-_LETTERS = 13.0
 _RADIUS = 13.0
 _CLEAR = 2.2 * _RADIUS  # from the middle of a relay to a link that passes it
 _LOOKED_AT = 8  # relays that a link keeps clear of; where there are more it cannot anyway
@@ -82,8 +81,8 @@ def network(
     ends = [*at.values(), *entering, *leaving]
     top = min(y for _, y in ends) - 44
     bottom = max(y for _, y in ends) + 40
-    names = max(text_width(label(name), _LETTERS) for name in users) + 20
-    notes = max([0.0, *(text_width(shown(note), _LETTERS) for _, note in seen)]) + 40
+    names = max(text_width(label(name)) for name in users) + 20
+    notes = max([0.0, *(text_width(shown(note)) for _, note in seen)]) + 40
     headings = (
         text(left, top + 14, "users", "middle small soft"),
         text(right, top + 14, "behaviours", "middle small soft"),

@@ -19,7 +19,6 @@ LARGEST = 40  # sets, and members, that are still told apart
 _ROOM = 30.0  # between a member and the first curve round it
 _STEP = 5.0  # between curves that would cover each other
 _DASHES = ("", "7 4", "2 4", "10 3 2 3")
-_LETTERS = 13.0
 
 
 def sets(
@@ -118,7 +117,7 @@ def _names(curves: list[list[Point]], titles: list[str]) -> tuple[list[Element],
     centre = _mean([point for points in curves for point in points]) if curves else (0.0, 0.0)
     names: list[Element] = []
     corners: list[Point] = []
-    taken: list[Point] = []
+    taken: list[tuple[float, float, float]] = []  # from, to and height of each name
     for number, (points, name) in enumerate(zip(curves, titles, strict=True)):
         out = toward(centre, _mean(points))
         out = out if abs(out[0]) + abs(out[1]) > 0.2 else (0.0, -1.0)
@@ -128,12 +127,13 @@ def _names(curves: list[list[Point]], titles: list[str]) -> tuple[list[Element],
             reach - (middle[0] * out[0] + middle[1] * out[1]) + _radius(number, len(titles)) + 10
         )
         x, y = middle[0] + along * out[0], middle[1] + along * out[1] + 4 + 6 * out[1]
-        while any(abs(x - a) < 90 and abs(y - b) < 15 for a, b in taken):
-            y += 16
-        taken.append((x, y))
         anchor = "middle" if abs(out[0]) < 0.5 else "" if out[0] > 0 else "end"
-        width = text_width(name, _LETTERS)
+        width = text_width(name, "bold")
         begin = x - {"middle": width / 2, "": 0.0, "end": width}[anchor]
+        step = 16.0 if out[1] >= 0 else -16.0  # away from the middle
+        while any(begin < b and a < begin + width and abs(y - c) < 15 for a, b, c in taken):
+            y += step
+        taken.append((begin, begin + width, y))
         corners += [(begin, y - 14), (begin + width, y + 5)]
         names.append(
             group(text(x, y, name, f"{anchor} own bold halo".strip()), class_=group_class(number))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from anonymatch.report.colours import STYLE
-from anonymatch.report.text import plain
+from anonymatch.report.text import plain, text_width
 
 __all__ = ["Element", "Picture", "element", "group", "text"]
 
@@ -60,15 +60,39 @@ def element(
     return Element(tag, given, titled)
 
 
-def text(x: float, y: float, content: str, class_: str = "", *, tip: str = "") -> Element:
-    """Text at a place; classes ``end`` and ``middle`` say which part of it is there.
+def text(
+    x: float,
+    y: float,
+    content: str,
+    class_: str = "",
+    *,
+    tip: str = "",
+    turned: float = 0.0,
+) -> Element:
+    """Text at a point, turned round it by degrees; ``end`` and ``middle`` say what of it is there.
+
+    Its width is set rather than left to the font, so that a picture is laid out alike everywhere.
 
     Examples
     --------
     >>> print(text(1, 2, "ann", "end"))
-    <text x="1" y="2" class="end">ann</text>
+    <text x="1" y="2" textLength="23.4" lengthAdjust="spacingAndGlyphs" class="end">ann</text>
+    >>> print(text(1, 2, "", turned=90))
+    <text transform="translate(1 2) rotate(90)"/>
     """
-    return element("text", content, tip=tip, x=x, y=y, class_=class_ or None)
+    width = text_width(content, class_)
+    turn = f"translate({_number(x)} {_number(y)}) rotate({_number(turned)})" if turned else None
+    return element(
+        "text",
+        *([content] if content else []),
+        tip=tip,
+        x=None if turned else x,
+        y=None if turned else y,
+        transform=turn,
+        textLength=width or None,  # 0 is an error in some browsers
+        lengthAdjust="spacingAndGlyphs" if width else None,
+        class_=class_ or None,
+    )
 
 
 def group(*children: Element, class_: str = "", x: float = 0.0, y: float = 0.0) -> Element:

@@ -34,7 +34,7 @@ from anonymatch.sources.timing import observe
 from anonymatch.whole_file import as_path
 from anonymatch.wording import Argument, did_you_mean, quoted
 
-__all__ = ["PARTS", "SOURCES", "open_observation"]
+__all__ = ["PARTS", "SOURCES", "mean_delay", "open_observation"]
 
 SOURCES = {
     "edges": "who may have done what: .csv .tsv .parquet .mtx .npz .json .jsonl",
@@ -179,6 +179,40 @@ def open_observation(
         return found
     unused = "The law was not used: it is for message logs."
     return dataclasses.replace(found, notes=(*found.notes, unused))
+
+
+def mean_delay(
+    path: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    source: str | None = None,
+    unit: str | None = None,
+) -> float | None:
+    r"""Seconds that messages of a log were held on average; None if the log does not say.
+
+    Where as many come out as go in, it does, whoever is who: it is the difference of the mean times
+    out and in.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder, "log.csv")
+    ...     _ = place.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n4,out,y\n")
+    ...     mean_delay(place)
+    2.5
+    """
+    place = as_path(path)
+    kind = _checked(source) or _kind(place, out=out is not None, original=False)
+    if kind not in _WITH_LAW:
+        return None
+    with _about(place, out):
+        messages = _messages(kind, place, out, unit)
+    came, left = messages.arrivals, messages.departures
+    if len(came) != len(left) or not len(came):
+        return None
+    mean = float((left - came).mean())  # sorted, so that differences stay small
+    return mean if mean > 0 else None
 
 
 @contextmanager

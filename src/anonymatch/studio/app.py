@@ -7,13 +7,15 @@ from pathlib import Path
 
 from fastapi import Request
 from fastapi.responses import PlainTextResponse, Response
+from jinja2 import FunctionLoader
 from nicegui import Client, app, ui
+from nicegui.client import templates
 
 from anonymatch.errors import InputError
 from anonymatch.report.audit import script
 from anonymatch.report.colours import STYLE
 from anonymatch.studio.frame import HEAD, PAGES, style
-from anonymatch.studio.guard import Guard
+from anonymatch.studio.guard import NONCE, Guard
 from anonymatch.studio.pages import attack, audit, design, paper, start
 from anonymatch.studio.shared import Studio
 
@@ -56,7 +58,24 @@ def build(studio: Studio) -> None:
     ui.add_head_html(HEAD, shared=True)
     for place, name in PAGES.items():
         _register(studio, place, name)
-    app.add_middleware(Guard, port=studio.port)
+    _mark_scripts()
+    app.add_middleware(Guard, port=studio.port, token=studio.token)
+
+
+def _mark_scripts() -> None:
+    """Give the scripts of NiceGUI's template the word that the guard allows.
+
+    It is put into the template and not into finished pages: a script that came with a name or a
+    file would have none, and browsers refuse it.
+    """
+    loader = templates.env.loader
+    assert loader is not None
+    word = f'<script nonce="{{{{ request.scope["{NONCE}"] }}}}"'
+
+    def load(name: str) -> str:
+        return loader.get_source(templates.env, name)[0].replace("<script", word)
+
+    templates.env.loader = FunctionLoader(load)
 
 
 def _register(studio: Studio, place: str, name: str) -> None:

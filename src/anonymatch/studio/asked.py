@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,7 @@ LAWS = {
     "timed": ("timed: s between sendings", "60"),
     "pool": ("pool: messages in a round, kept back", "100,10"),
 }
-"""From the name of a law to what it and its numbers are, and usual numbers."""
+"""From the name of a law to what it and its numbers are, and an example of them."""
 ROLES = {"out": "the messages out", "original": "the table before release"}
 UNITS = {"": "as the file says, or s", "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
 
@@ -99,8 +99,19 @@ class Asked:
     def _law(self) -> str:
         return f"{self.law}:{self.numbers}" if self.law else ""
 
+    @property
+    def missing(self) -> str:
+        """What has to be told before there is something to audit; "" if nothing is missing."""
+        if not self.law or self.numbers or not (self.file or self.example):
+            return ""
+        _, _, wanted = LAWS[self.law][0].partition(": ")
+        return f"Tell the numbers of the {self.law} law: {wanted}, such as {LAWS[self.law][1]}."
+
     def inquiry(self) -> Inquiry | None:
-        """The same with places of files; None while nothing is chosen."""
+        """The same with paths of files; None while nothing is chosen, or numbers are missing."""
+        return None if self.missing else self._inquiry()
+
+    def _inquiry(self) -> Inquiry | None:
         if self.file is not None:
             name, path, token = self.file.name, self.file.path, self.file.token
         elif self.example:
@@ -128,9 +139,16 @@ class Asked:
             self.law, _, self.numbers = EXAMPLES[self.example].law.partition(":")
 
     def delay(self, law: str) -> None:
-        """Choose a law, with numbers that are usual."""
+        """Choose a law. Its numbers are the mix's own: nobody can guess them for it."""
         self.law = choice({"law": law}, "law", list(LAWS))
-        self.numbers = LAWS[self.law][1]
+        self.numbers = ""
+
+    def measured(self) -> Callable[[], float | None] | None:
+        """Work that finds the mean delay of the log, for laws that have no other number."""
+        inquiry = self._inquiry()
+        if self.law != "exponential" or self.numbers or inquiry is None:
+            return None
+        return inquiry.mean_delay
 
     def tell(self, name: str, given: str) -> None:
         """Choose ``role``, ``source`` or ``unit``."""

@@ -17,6 +17,7 @@ from anonymatch.effort import Allowance, Progress
 from anonymatch.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.graph.bipartite import Graph
 from anonymatch.report.bipartite import LARGEST
+from anonymatch.sources.door import mean_delay
 from anonymatch.wording import Argument, Message, as_option
 
 __all__ = ["FIELDS", "Audits", "Inquiry", "Why", "as_field", "why"]
@@ -73,6 +74,18 @@ class Inquiry:
         if self.second is not None:
             given[self.role] = self.second
         return {name: value for name, value in given.items() if value}
+
+    def mean_delay(self) -> float | None:
+        """Seconds that messages of the log were held on average; None if it does not say."""
+        try:
+            return mean_delay(
+                self.path,
+                out=self.second if self.role == "out" else None,
+                source=self.source or None,
+                unit=self.unit or None,
+            )
+        except AnonymatchError as error:
+            raise InputError(self.clean(str(error))) from None
 
     def clean(self, message: str) -> str:
         """An error's line, with files called as the reader calls them."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import socket
 import tempfile
+import webbrowser
 from pathlib import Path
 
 from anonymatch.errors import InputError
@@ -64,8 +66,10 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
     from anonymatch.studio.work import listening
 
     store = Store(upload_limit)
-    build(Studio(port, store))
-    app.on_startup(lambda: _announce(port))
+    token = secrets.token_urlsafe(24)
+    build(Studio(port, token, store))
+    address = f"http://{HOST}:{port}/?token={token}"
+    app.on_startup(lambda: _announce(address, _opening_page(address, store.folder) if show else ""))
     try:
         with listening():
             ui.run(
@@ -74,7 +78,7 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
                 title="anonymatch studio",
                 favicon=ICON,
                 dark=None,
-                show=show,
+                show=False,  # the browser is opened with the token, as soon as the studio answers
                 reload=False,
                 tailwind=False,
                 show_welcome_message=False,
@@ -85,14 +89,26 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
         store.close()
 
 
-def _announce(port: int) -> None:
-    """Say the address as soon as it answers."""
+def _opening_page(address: str, folder: Path) -> str:
+    """A page in a private folder that leads to the address: commands are seen by everybody here."""
+    place = folder / "open.html"
+    place.write_text(
+        f'<!doctype html><meta http-equiv="refresh" content="0;url={address}">'
+        f'<a href="{address}">anonymatch studio</a>\n'
+    )
+    return place.as_uri()
+
+
+def _announce(address: str, page: str) -> None:
+    """Say the address as soon as it answers, and open a page in the browser if there is one."""
     from nicegui import background_tasks
     from nicegui.server import Server
 
     async def say() -> None:
         while not Server.instance.started:
             await asyncio.sleep(_GLANCE)
-        print(f"studio: http://{HOST}:{port}/ (stop with Ctrl-C)", flush=True)
+        print(f"studio: {address} (stop with Ctrl-C)", flush=True)
+        if page:
+            await asyncio.to_thread(webbrowser.open, page)
 
     background_tasks.create(say(), name="studio address")

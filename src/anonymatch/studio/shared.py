@@ -13,12 +13,13 @@ __all__ = ["Studio"]
 
 @dataclass(frozen=True, slots=True)
 class Studio:
-    """The port, the files that were dropped, which pages wait for some, and audits so far.
+    """The port, the token that opens it, dropped files, pages that wait for some, and audits.
 
     ``inboxes`` has the open pages that take files, by the id of their client.
     """
 
     port: int
+    token: str
     store: Store
     audits: Audits = field(default_factory=Audits)
     inboxes: dict[str, Callable[[Upload, str], Awaitable[None]]] = field(default_factory=dict)

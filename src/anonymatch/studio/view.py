@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from functools import partial
 from threading import Lock
@@ -10,13 +11,13 @@ from typing import TypeVar
 
 from nicegui import background_tasks
 
-from anonymatch.effort import Progress
+from anonymatch.effort import Progress, time_in_words
 from anonymatch.errors import AnonymatchError
 from anonymatch.report.text import shown
 from anonymatch.studio.widgets import alert, box, button, text
-from anonymatch.studio.work import Abandoned, Job, problem
+from anonymatch.studio.work import Abandoned, Job, Track, problem
 
-__all__ = ["View", "bits_text", "percent"]
+__all__ = ["View", "bits_text", "how_far", "percent"]
 
 T = TypeVar("T")
 _PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
@@ -35,6 +36,7 @@ class View:
         self._words, self._stoppable = words, stoppable
         self._job: Job[object] | None = None
         self._turn = Lock()
+        self._failed = False
         with box("div", aria_busy="false") as self._place:
             self._busy = box("div", role="status")
             self._content = box("div")
@@ -56,8 +58,16 @@ class View:
         self._busy.clear()
         self._content.clear()
 
+    def say(self, words: str) -> None:
+        """Show a line instead of an answer; nothing if it is empty."""
+        if words:
+            with self._content:
+                text(words, "p", "note")
+
     async def _run(self, work: Callable[[Progress], T], show: Callable[[T], None]) -> None:
         self.stop()
+        if self._failed:  # what went wrong before is not what is shown beside new work
+            self._content.clear()
         job: Job[T] = Job(partial(self._in_turn, work))
         self._job = job  # type: ignore[assignment]
         waiting = background_tasks.create(self._wait(job), name="studio progress")
@@ -75,6 +85,7 @@ class View:
         self._busy.clear()
         self._place.props["aria-busy"] = "false"
         self._content.clear()
+        self._failed = bool(error)
         with self._content:
             if error == "stopped":
                 text("Stopped. Nothing was changed.", "p", "note")
@@ -90,6 +101,7 @@ class View:
             show(found)
         except AnonymatchError as error:
             self._content.clear()
+            self._failed = True
             alert(problem(error))
 
     def _in_turn(self, work: Callable[[Progress], T], tell: Progress) -> T:
@@ -105,12 +117,33 @@ class View:
         with self._busy, box("div", "busy"):
             text(f"{self._words} …", "span")
             bar = box("progress", max=1, aria_label=self._words)
+            far = text("", "span", "far")
+            far.props["aria-hidden"] = "true"  # else a reader of screens hears it every second
             if self._stoppable:
                 button("Stop", self.stop)
         while not job.done:
-            if job.share:
-                bar.props["value"] = round(job.share, 3)
+            if job.track.share:
+                bar.props["value"] = round(job.track.share, 3)
+            far.set_content(how_far(job.track))
             await asyncio.sleep(_GLANCE)
+
+
+def how_far(track: Track) -> str:
+    """How far work is, in words.
+
+    Examples
+    --------
+    >>> track = Track()
+    >>> how_far(track)
+    'under a second so far'
+    >>> track.tell(1.0, 4.0)
+    >>> how_far(track)
+    '25 %, under a second left'
+    """
+    left = track.left
+    if left is None:
+        return f"{time_in_words(math.floor(track.elapsed))} so far"
+    return f"{100 * track.share:.0f} %, {time_in_words(math.ceil(left) if left > 1 else left)} left"
 
 
 def bits_text(bits: float | None) -> str:

@@ -1,9 +1,15 @@
-"""Long work beside the page: in a thread, with its progress, and stopped when nobody wants it."""
+"""Long work beside the page: in a thread, with its progress, and stopped when nobody wants it.
+
+Work is stopped twice over. Kernels look at the byte of a :class:`~anonymatch.stopping.Stop`; and
+the thread gets an exception, as the main thread does on Ctrl-C, so that planning and bounds end as
+well, which tell no progress.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import ctypes
 import threading
 import time
 import warnings
@@ -16,33 +22,87 @@ from anonymatch.counting.chain_sample import ApproximateNote
 from anonymatch.effort import Progress
 from anonymatch.errors import AnonymatchError
 from anonymatch.graph.files import FileNote
+from anonymatch.stopping import Stop
 
-__all__ = ["Abandoned", "Job", "listening", "problem"]
+__all__ = ["Abandoned", "Job", "Track", "listening", "problem"]
 
 T = TypeVar("T")
 _here = threading.local()
 _GRACE = 1.0  # seconds that threads have to end when the program does
+_AGAIN = 2.0  # seconds after which a thread that still runs is interrupted once more
 
 
 class Abandoned(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
     """Nobody wants the work any more: it ends without a result."""
 
 
+class _Interrupt(BaseException):
+    """What a thread gets that shall end: nothing in its way may take it for an error."""
+
+
+class Track:
+    """How far work is, and how long it will take, from what it tells.
+
+    Work tells predicted seconds, stage after stage: each begins at 0 again, and none knows of those
+    to come. So a share is that of all work told so far, and may fall when a stage begins.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._began = clock, clock()
+        self._before = self._done = self._total = 0.0
+
+    def tell(self, done: float, total: float) -> None:
+        """Take what the work says."""
+        if total <= 0:
+            return
+        if done < self._done:
+            self._before += self._done
+        self._done, self._total = min(max(done, 0.0), total), total
+
+    @property
+    def elapsed(self) -> float:
+        return self._clock() - self._began
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1; 0 while nothing is known.
+
+        Examples
+        --------
+        >>> track = Track()
+        >>> for done, total in ((1, 4), (4, 4), (0, 4)):
+        ...     track.tell(done, total)
+        ...     print(track.share)
+        0.25
+        1.0
+        0.5
+        """
+        whole = self._before + self._total
+        return (self._before + self._done) / whole if whole > 0 else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the work known so far will take, at the pace so far; None if not known."""
+        share = self.share
+        return self.elapsed * (1 - share) / share if share > 0 else None
+
+
 class Job(Generic[T]):
     """Work in a thread of its own. Waiting for it does not hold up the page.
 
     The work gets a progress function, as the library's long calls take it. Once the job is
-    stopped, that function raises, and so ends the work at its next step.
+    stopped, that function raises, kernels under way return, and the thread is interrupted.
     """
 
     def __init__(self, work: Callable[[Progress], T]) -> None:
-        self.share = 0.0
+        self.track = Track()
         self.notes: list[str] = []
         self._work = work
         self._loop = asyncio.get_running_loop()
         self._result: asyncio.Future[T] = self._loop.create_future()
         self._result.add_done_callback(_looked_at)
-        self._stop = threading.Event()
+        self._cancel = Stop()
+        self._running, self._turn = False, threading.Lock()
         self._thread = threading.Thread(target=self._go, daemon=True, name="anonymatch studio")
         self._thread.start()
         _jobs.add(self)
@@ -52,33 +112,63 @@ class Job(Generic[T]):
         return await asyncio.shield(self._result)
 
     def stop(self) -> None:
-        """Let go at once; the thread follows at its next step."""
-        self._stop.set()
+        """Let go at once; the thread follows in its next line of Python."""
         self._settle(Abandoned("stopped"))
+        self._end()
 
     def leave(self, seconds: float) -> None:
         """Let the thread end, and wait so long for it."""
-        self._stop.set()
+        self._cancel.ask()
+        self._interrupt(_Interrupt)
         self._thread.join(seconds)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread still runs."""
+        return self._thread.is_alive()
+
+    def _end(self) -> None:
+        """Interrupt the thread, and again if that was lost where Python ignores exceptions."""
+        self._cancel.ask()
+        if self._interrupt(_Interrupt):
+            self._loop.call_later(_AGAIN, self._end)
+
+    def _interrupt(self, error: type[BaseException] | None) -> bool:
+        """Raise an error in the thread while it works, or take one back; whether it works."""
+        with self._turn:
+            thread = self._thread.ident
+            if self._running and thread is not None:
+                pending = None if error is None else ctypes.py_object(error)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), pending)
+                self._running = error is not None
+            return self._running
 
     @property
     def done(self) -> bool:
         return self._result.done()
 
     def _tell(self, done: float, total: float) -> None:
-        if self._stop.is_set():
+        if self._cancel.asked:
             raise Abandoned("stopped")
-        if total > 0:
-            self.share = min(max(done / total, 0.0), 1.0)
+        self.track.tell(done, total)
 
     def _go(self) -> None:
         _here.notes = self.notes
         try:
-            found = self._work(self._tell)
+            try:
+                self._running = True
+                self._tell(0.0, 0.0)  # raises if it was stopped before it began
+                with self._cancel.listening():
+                    result = self._work(self._tell)
+            finally:
+                self._interrupt(None)
+        except _Interrupt:  # it may come as late as in the line above
+            self._interrupt(None)
+            self._call(self._settle, Abandoned("stopped"))
         except BaseException as error:
             self._call(self._settle, error)
         else:
-            self._call(self._succeed, found)
+            self._call(self._succeed, result)
 
     def _call(self, function: Callable[..., None], value: object) -> None:
         try:

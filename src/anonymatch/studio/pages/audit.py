@@ -44,6 +44,7 @@ __all__ = ["show"]
 
 _FIRST = 2  # sections before the question about one user: the verdict and the figures
 _SUGGESTED = 1000  # users that the search field suggests
+_MEASURED = "This is the mean of the log; type that of the mix if you know it."
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
@@ -69,6 +70,7 @@ class _Page:
         self.client, self.id = client, client.id
         self.asked = Asked.of(query, studio.store, self.id)
         self.user = query.get("user", "")
+        self.measured = False  # whether the numbers of the law are the log's own
         studio.inboxes[self.id] = self._arrived
         client.on_delete(self._closed)
 
@@ -83,8 +85,9 @@ class _Page:
     # ---- controls
 
     def build(self) -> None:
-        if self.asked.gone:
-            alert("the file of this address is no longer here; drop it again")
+        with box("div") as self.gone:
+            if self.asked.gone:
+                alert("the file of this address is no longer here; drop it again")
         self._drop("file", "Drop a file here, or click to choose one", _formats())
         self.controls = box("div")
         self._controls()
@@ -125,7 +128,13 @@ class _Page:
                 select(FIELDS["law"], laws, asked.law, self._set_law, hint=hint)
                 if asked.law:
                     hint = laws[asked.law].partition(": ")[2]
-                    field("Its numbers", asked.numbers, self._set_numbers, hint=hint)
+                    field(
+                        "Its numbers",
+                        asked.numbers,
+                        self._set_numbers,
+                        hint=f"{hint}. {_MEASURED}" if self.measured else hint,
+                        placeholder=f"such as {LAWS[asked.law][1]}",
+                    )
             with box("details", "more"):
                 text("More about the file", "summary")
                 self._more()
@@ -152,19 +161,23 @@ class _Page:
         self._drop("second", "Drop the second file here", "if the first one needs it")
 
     async def _set_example(self, given: Any) -> None:
+        self.measured = False
         self.asked.look_at(str(given))
         await self._changed()
 
     async def _set_law(self, given: Any) -> None:
+        self.measured = False
         self.asked.delay(str(given))
         await self._changed()
 
     async def _set_numbers(self, given: Any) -> None:
+        self.measured = False
         self.asked.numbers = str(given).strip()
         await self._changed(rebuild=False)
 
     async def _set(self, name: str, given: Any) -> None:
         self.asked.tell(name, str(given))
+        self._forget_measured()
         await self._changed(rebuild=False)
 
     async def _set_budget(self, given: Any) -> None:
@@ -177,8 +190,14 @@ class _Page:
             self.asked.second = upload
         else:
             self.asked.file, self.asked.example = upload, ""
+        self._forget_measured()
         # The answer to the browser does not wait for the audit.
         background_tasks.create(self._changed(), name="studio upload")
+
+    def _forget_measured(self) -> None:
+        """The mean delay of another log, or in another unit, is to be found anew."""
+        if self.measured:
+            self.asked.numbers, self.measured = "", False
 
     async def _close(self) -> None:
         self.asked.file = self.asked.second = None
@@ -188,6 +207,7 @@ class _Page:
     async def _changed(self, *, rebuild: bool = True) -> None:
         with self.client:
             self.user = ""
+            self.gone.clear()
             if rebuild:
                 self._controls()
             await self.audit()
@@ -195,15 +215,28 @@ class _Page:
     # ---- answers
 
     async def audit(self) -> None:
-        inquiry = self.asked.inquiry()
         self._remember()
+        measure = self.asked.measured()
+        if measure is not None:
+            await self.view.ask(lambda _: measure(), self._delayed)
+            return
+        inquiry = self.asked.inquiry()
         if inquiry is None:
             self.view.clear()
+            self.view.say(self.asked.missing)
             return
         await self.view.ask(
             lambda progress: self.studio.audits.find(inquiry, progress),
             lambda found: self._found(inquiry, found),
         )
+
+    def _delayed(self, mean: float | None) -> None:
+        """Go on with the mean delay of the log; without one, ask for it."""
+        if mean is None:
+            text(f"{self.asked.missing} The log does not say it.", "p", "note")
+            return
+        self.asked.numbers, self.measured = f"{mean:.4g}", True
+        background_tasks.create(self._changed(), name="studio mean delay")
 
     def _found(self, inquiry: Inquiry, found: Audit) -> None:
         words = nouns(found)
