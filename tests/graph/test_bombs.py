@@ -197,17 +197,33 @@ def test_what_others_print_while_a_file_is_read_comes_out_after_it(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.parametrize("program", ["/no/such/program", "/bin/false"])
 def test_a_good_parquet_is_read_where_no_process_can_be_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from anonymatch.graph.file_formats import other_process
 
     path = tmp_path / "graph.parquet"
     write(Graph.from_rows(["11", "01"]), path)
     other_process._end()
-    monkeypatch.setattr(sys, "executable", "/no/such/program")
+    monkeypatch.setattr(sys, "executable", program)
 
     assert read(path).n_edges == 3
+
+
+def test_a_process_that_ended_by_itself_is_started_again(tmp_path: Path) -> None:
+    from anonymatch.graph.file_formats import other_process
+
+    path = tmp_path / "graph.parquet"
+    write(Graph.from_rows(["11", "01"]), path)
+    assert not other_process.why_unreadable(path)
+    running = other_process._other
+    assert running is not None
+    running._process.kill()
+
+    assert not other_process.why_unreadable(path, ["user"])
+    assert "ends the process" in other_process.why_unreadable(ABORT, ["user", "behaviour"])
+    assert not other_process.why_unreadable(path)
 
 
 def test_headers_of_arrays_are_never_run_as_python(tmp_path: Path) -> None:

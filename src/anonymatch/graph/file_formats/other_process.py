@@ -21,6 +21,7 @@ _CODE = f"""
 import json, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 import polars as pl
+print('""', flush=True)
 signal.alarm({_IDLE})
 for line in sys.stdin:
     signal.alarm({_LONGEST})
@@ -53,6 +54,9 @@ class _Other:
             text=True,
             encoding="utf-8",
         )
+        if self._heard() is None:  # there is no memory for it, or no polars: it says nothing
+            self.end()
+            raise OSError("the other process did not start")
 
     @property
     def usable(self) -> bool:
@@ -62,13 +66,16 @@ class _Other:
     def answer(self, question: str) -> str | None:
         """None if it ended meanwhile."""
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
             self._process.stdin.write(question + "\n")
             self._process.stdin.flush()
-            line = self._process.stdout.readline()
         except OSError:
             return None
+        return self._heard()
+
+    def _heard(self) -> str | None:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
         return str(json.loads(line)) if line else None
 
     def end(self) -> None:
