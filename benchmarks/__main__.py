@@ -1,6 +1,7 @@
 """``python -m benchmarks [--quick] [--json] [section ...]``: print every measurement as it is done.
 
 Ends with 0 whether goals are met or not: seconds are no test. A wrong answer ends it at once.
+``python -m benchmarks fuzz`` reads damaged files instead; ``--help`` after it tells its options.
 """
 
 from __future__ import annotations
@@ -68,7 +69,12 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    chosen = parse(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["fuzz"]:
+        from benchmarks.fuzz.run import main as fuzz
+
+        return fuzz(given[1:])
+    chosen = parse(given)
     size = cast(Size, chosen.size)
     about = machine()
     tell = partial(print, file=sys.stderr if chosen.json else sys.stdout, flush=True)

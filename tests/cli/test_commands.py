@@ -600,3 +600,27 @@ def test_a_promise_is_kept_or_refused(capsys: pytest.CaptureFixture[str], tmp_pa
     for bad in (0, 1, 7):
         code, _, err = run(capsys, "count", path, "--epsilon", bad)
         assert (code, err.count("\n"), "epsilon must" in err) == (2, 1, True)
+
+
+def test_names_in_tables_for_people_are_no_formulas(tmp_path: Path) -> None:
+    """A spreadsheet would run them; one apostrophe less gives each name back."""
+    from anonymatch.cli.saving import save
+
+    names = ["=cmd|' /C calc'!A0", "+1+1", "-x", "@sum", "\tx", "'=x", "-0.5", "ann", "o'neill"]
+    columns = {"user": names, "behaviour": ["x"] * len(names), "chance": [-0.5] * len(names)}
+    written = ["'" + name for name in names[:6]] + names[6:]
+    for suffix in (".csv", ".tsv"):
+        save(columns, tmp_path / f"table{suffix}")
+        with pytest.warns(am.FileNote, match="ignored columns: 'chance'"):
+            assert list(am.read(tmp_path / f"table{suffix}").users) == written
+    save(columns, tmp_path / "table.parquet")
+    with pytest.warns(am.FileNote, match="ignored columns: 'chance'"):
+        assert list(am.read(tmp_path / "table.parquet").users) == names
+
+
+def test_graphs_and_logs_keep_names_that_look_like_formulas(tmp_path: Path) -> None:
+    """They are written to be read again, and must name the same users."""
+    graph = am.Graph.from_edges([("=1+1", "@x"), ("'-y", "+z")])
+    am.write(graph, tmp_path / "graph.csv")
+
+    assert am.read(tmp_path / "graph.csv") == graph

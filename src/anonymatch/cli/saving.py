@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.errors import InputError
+from anonymatch.graph.file_formats.spreadsheets import plain_table
 from anonymatch.sources.door import PARTS
 from anonymatch.whole_file import check_place, unfinished
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check_places", "check_target", "save"]
 
-_WRITERS = {
-    ".csv": lambda frame, file: frame.write_csv(file),
-    ".tsv": lambda frame, file: frame.write_csv(file, separator="\t"),
+_WRITERS: dict[str, Callable[[pl.DataFrame, Any], object]] = {
+    ".csv": lambda frame, file: plain_table(frame).write_csv(file),
+    ".tsv": lambda frame, file: plain_table(frame).write_csv(file, separator="\t"),
     ".parquet": lambda frame, file: frame.write_parquet(file),
     ".json": lambda frame, file: frame.write_json(file),
     ".jsonl": lambda frame, file: frame.write_ndjson(file),

@@ -14,6 +14,11 @@ _ALWAYS = 1 << 29
 _TIMES = 200
 _PIECE = 1 << 20
 
+# The memory that reading a compressed file may always take, and how many times its size beyond
+# that: short rows take far more memory than text.
+_ALWAYS_MEMORY = 1 << 31
+_TIMES_MEMORY = 1000
+
 
 def memory() -> int:
     """Bytes of memory that are free for use now."""
@@ -26,13 +31,25 @@ def memory() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
-def check_memory(needed: int, what: str, advice: str = "split the file") -> None:
-    """Refuse work that is predicted to need more memory than there is."""
+def check_memory(
+    needed: int, what: str, advice: str | None = None, *, packed: int | None = None
+) -> None:
+    """Refuse work that is predicted to need more memory than there is.
+
+    ``packed`` is the size of the file that holds it all, if that is compressed or can declare much
+    in few bytes: then a small one may not take most of a large memory either.
+    """
+    if packed is not None and needed > max(_ALWAYS_MEMORY, _TIMES_MEMORY * packed):
+        raise InputError(
+            f"its {packed} bytes unfold to {what}, which would need about "
+            f"{needed / 2**30:.1f} GiB of memory; "
+            + (advice or "write it as plain text if you trust it")
+        )
     free = memory()
     if needed > free:
         raise InputError(
             f"{what} would need about {needed / 2**30:.1f} GiB of memory and "
-            f"{free / 2**30:.1f} GiB are free; {advice}"
+            f"{free / 2**30:.1f} GiB are free; {advice or 'split the file'}"
         )
 
 

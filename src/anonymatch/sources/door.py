@@ -340,12 +340,9 @@ def _lines_kind(place: Path) -> str:
 
 
 def _parquet_kind(place: Path) -> str:
-    import polars as pl
+    from anonymatch.graph.file_formats import parquet  # imports polars
 
-    try:
-        return _table_kind(place, list(pl.read_parquet_schema(place)))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        return "edges"  # its reader says what is wrong
+    return _table_kind(place, parquet.columns(Source(place, packed=False)))
 
 
 _LOOKS: dict[str, Callable[[Path], str]] = {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import polars as pl
 
@@ -37,7 +39,9 @@ _SPELLINGS = {
     "lost": ("lost",),
 }
 _MEANING = {spelling: name for name, known in _SPELLINGS.items() for spelling in known}
-_UNFOLDS = 12  # polars' columns and the text, as a multiple of the bytes of JSON lines
+_BYTES_A_ROW = 400  # columns, names and sorts, at their peak
+_UNFOLDS = 10  # values and the text, as a multiple of the bytes of JSON lines
+_BYTES_A_LINE = 100  # of columns, even if a line is empty
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,11 +110,11 @@ def _frame(
 ) -> tuple[pl.DataFrame, Callable[[int], str]]:
     check = partial(_check_columns, needed=needed)
     if suffix == ".parquet":
-        return parquet.load(source, lambda schema: _wanted(schema, check)), _row
+        return parquet.load(source, lambda schema: _wanted(schema, check), _BYTES_A_ROW), _row
     if suffix == ".jsonl":
         return _json_lines(source, check)
     separator = "," if suffix == ".csv" else "\t"
-    frame, data = delimited.load(source, separator, check)
+    frame, data = delimited.load(source, separator, check, _BYTES_A_ROW)
     return frame, lambda row: f"line {delimited.line_of_row(data, separator, row)}"
 
 
@@ -165,27 +169,34 @@ def _json_lines(
     content = source.content()
     if not content.strip():
         raise InputError("it is empty; write one message a line")
-    limits.check_memory(_UNFOLDS * len(content), "reading it as JSON lines")
-    try:
-        frame = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        _check_lines(content)
-        reason = str(error).splitlines()[0]
-        raise InputError(
-            f"its values are of different kinds in different lines: {reason}"
-        ) from None
-    check(frame.columns)
+    needed = _UNFOLDS * len(content) + _BYTES_A_LINE * content.count(b"\n")
+    limits.check_memory(needed, "messages as JSON lines", packed=source.size)
+    keys: dict[str, None] = {}
+    columns: dict[str, list[Any]] = {}
+    numbers = array("q")
+    for number, record in _records(content):
+        for key in record:
+            if key not in keys:
+                keys[key] = None
+                if _meaning(key):
+                    columns[key] = [None] * len(numbers)
+        for key, values in columns.items():
+            values.append(record.get(key))
+        numbers.append(number)
+    check(list(keys))
+    frame = pl.DataFrame([_series(key, values, numbers) for key, values in columns.items()])
     _check_kinds(frame.schema)
-
-    def where(row: int) -> str:
-        full = (number for number, line in _lines(content) if line.strip())
-        return f"line {next(number for at, number in enumerate(full) if at == row)}"
-
-    return frame, where
+    ignored = dict.fromkeys(_writable(key) for key in keys if key not in columns)
+    frame = frame.with_columns(pl.lit(None).alias(key) for key in ignored)
+    return frame, lambda row: f"line {numbers[row]}"
 
 
-def _check_lines(content: bytes) -> None:
-    """Refuse the first line that is no JSON object."""
+def _records(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON lines, each with the number of its line.
+
+    Not by polars: it takes minutes for values that are nested deep, and for lines that all have
+    other keys.
+    """
     for number, line in _lines(content):
         if not line.strip():
             continue
@@ -195,10 +206,54 @@ def _check_lines(content: bytes) -> None:
             raise InputError(
                 f"line {number}: no JSON at column {error.colno}: {error.msg}"
             ) from None
+        except InputError as error:  # about the first line of its own
+            raise InputError(f"line {number}{str(error).removeprefix('line 1')}") from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"line {number}: no usable JSON ({error})") from None
         if not isinstance(record, dict):
             raise InputError(f'line {number}: need an object: {{"time": ..., "user": ...}}')
+        yield number, record
+
+
+_NAMES_OF_KINDS = {dict: "an object", list: "a list", bool: "true or false", str: "text"}
+
+
+def _series(key: str, values: list[Any], numbers: Sequence[int]) -> pl.Series:
+    """One column: all true or false, all numbers, or text with whole numbers as text."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int, str}:
+        values = [None if value is None else str(value) for value in values]
+    elif kinds == {int, float}:
+        values = [None if value is None else _float(value) for value in values]
+    if len(kinds) <= 1 - bool(kinds & {dict, list}) or kinds in ({int, str}, {int, float}):
+        try:
+            return pl.Series(key, values)
+        except (OverflowError, TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
+            raise InputError(
+                f"column {quoted(key)} holds a number of more than 64 bits, or half a character"
+            ) from None
+    first = next(value for value in values if value is not None)
+    odd = next(
+        at
+        for at, value in enumerate(values)
+        if isinstance(value, (dict, list)) or type(value) not in (type(None), type(first))
+    )
+    kind = _NAMES_OF_KINDS.get(type(values[odd]), "a number")
+    raise InputError(
+        f"line {numbers[odd]}: {quoted(key)} is {kind}; give text or numbers, alike in all lines"
+    )
+
+
+def _writable(key: str) -> str:
+    """A key without halves of characters, which polars cannot hold."""
+    return key.encode("utf-8", "replace").decode("utf-8")
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:

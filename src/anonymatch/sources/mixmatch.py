@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,7 @@ _TOGETHER = 64  # initiators on one clock, if they begin within so many longest 
 _NANO = 1e-9
 _LATEST = 1 << 62  # room for sums in 64 bits
 _MOST_TICKS = 10_000_000
+_BYTES_A_TICK = 12  # two conditions, and what is needed to make those of one flow
 
 Integers = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
@@ -147,9 +149,14 @@ def read_flow_pairs(
     tick = max(int(seconds / _NANO) // _LOOKS, 1)
     begins = [min(int(side.times.min()) for side in pair) for pair in whole_pairs]
     origins = [min(begins)] * len(begins) if align is None else begins
-    initiators = [_flow(pair[0], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
-    responders = [_flow(pair[1], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
-    graph = _graph(initiators, responders, spare)
+    size = sum(file.stat().st_size for file in files)
+    with _about(place):
+        _check_ticks([side for pair in whole_pairs for side in pair], tick, size)
+        initiators, responders = (
+            [_flow(pair[end], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
+            for end in (0, 1)
+        )
+        graph = _graph(initiators, responders, spare, size)
     truth = np.arange(len(whole_pairs))
     ruled_out = len(truth) - int(np.count_nonzero(graph.rows() == graph.indices))
     return Observation(
@@ -291,17 +298,40 @@ def _packets(side: dict[str, Any], role: str, way: str) -> Integers:
 # ---- the two conditions
 
 
+def _check_ticks(sides: Sequence[_Side], tick: int, size: int) -> None:
+    """Refuse flows that are few packets over a long time: each tick of theirs takes memory."""
+    ticks = 0
+    for side in sides:
+        lasts = int(np.ptp(side.times)) // tick + 1
+        if lasts > _MOST_TICKS:
+            raise InputError(
+                f"the flow of {quoted(side.name)} lasts {lasts * tick * _NANO:.3g} s, over "
+                f"{_MOST_TICKS // _LOOKS} longest delays; check its times, or allow a longer delay (",
+                Argument("longest_delay", ...),
+                ")",
+            )
+        ticks += lasts + _LOOKS
+    limits.check_memory(
+        _BYTES_A_TICK * ticks,
+        f"{several(ticks, 'tick')} of {several(len(sides), 'flow')}",
+        "allow a longer delay, or fewer flows",
+        packed=size,
+    )
+
+
+@contextmanager
+def _about(place: Path) -> Iterator[None]:
+    """What is wrong becomes one line that begins with the folder."""
+    try:
+        yield
+    except InputError as error:
+        raise error.about(place) from None
+
+
 def _flow(side: _Side, origin: int, tick: int) -> _Flow:
     sent, received = side.sent - origin, side.received - origin
     begin = int(min(times[0] for times in (sent, received) if len(times))) // tick
     last = int(max(times[-1] for times in (sent, received) if len(times))) // tick + 1
-    if last - begin > _MOST_TICKS:
-        raise InputError(
-            f"the flow of {quoted(side.name)} lasts {(last - begin) * tick * _NANO:.3g} s, over "
-            f"{_MOST_TICKS // _LOOKS} longest delays; check its times, or allow a longer delay (",
-            Argument("longest_delay", ...),
-            ")",
-        )
     ticks = np.arange(begin, last + _LOOKS + 1) * tick
     sent_now, received_now = (
         np.searchsorted(times, ticks, side="right") for times in (sent, received)
@@ -320,7 +350,9 @@ def _flow(side: _Side, origin: int, tick: int) -> _Flow:
     )
 
 
-def _graph(initiators: Sequence[_Flow], responders: Sequence[_Flow], strays: int) -> Graph:
+def _graph(
+    initiators: Sequence[_Flow], responders: Sequence[_Flow], strays: int, size: int
+) -> Graph:
     rows: list[Integers] = []
     columns: list[Integers] = []
     begins = np.array([flow.begin for flow in responders])
@@ -334,7 +366,9 @@ def _graph(initiators: Sequence[_Flow], responders: Sequence[_Flow], strays: int
         first = min(first, int(begins[near].min()))
         last = max(last, int(ends[near].max()))
         needed = 8 * (2 * len(near) + len(group)) * (last - first)
-        limits.check_memory(needed, "comparing flows", "allow a longer delay, or fewer flows")
+        limits.check_memory(
+            needed, "comparing flows", "allow a longer delay, or fewer flows", packed=size
+        )
         others = _clock([responders[at] for at in near.tolist()], first, last)
         looks = [others[:, :, ::stride].copy() for stride in _STRIDES[:-1]] + [others]
         own = _clock([initiators[at] for at in group], first, last)

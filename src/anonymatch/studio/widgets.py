@@ -16,6 +16,7 @@ from typing import Any
 
 from nicegui import ui
 
+from anonymatch.graph.file_formats.spreadsheets import plain_cell
 from anonymatch.report.svg import Picture
 from anonymatch.report.tables import table as cells
 from anonymatch.report.text import plain
@@ -268,7 +269,9 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(["" if value is None else str(value) for value in row] for row in rows)
+    writer.writerows(
+        ["" if value is None else plain_cell(str(value)) for value in row] for row in rows
+    )
     return text.getvalue()
 
 

@@ -14,11 +14,13 @@ import mmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from anonymatch.errors import InputError
 from anonymatch.graph import limits, tables
 from anonymatch.graph.edges import EdgeError
+from anonymatch.graph.file_formats.panics import without_panics
 from anonymatch.graph.file_formats.rows import frame_of
 from anonymatch.graph.file_formats.source import Source, decode
 from anonymatch.wording import quoted, several
@@ -30,9 +32,12 @@ if TYPE_CHECKING:
     from anonymatch.graph.bipartite import Graph
     from anonymatch.graph.inputs import Parts
 
-_BYTES_A_ROW = 100  # polars' strings, their codes and the sorts, at their peak
+_BYTES_A_ROW = 100  # polars' strings of two columns, their codes and the sorts, at their peak
+_BYTES_A_FIELD = 17  # a string of polars, and a bit for null
+_MOST_COLUMNS = 100_000  # polars takes minutes for millions of them
 _PIECE = 1 << 20
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24  # bytes in which the header ends, mostly and at all
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _INNER_QUOTE = "a quote stands inside a field; quote the field, and write the quote twice in it"
 _OPEN_QUOTE = "a quote opens here and is not closed; close it, or write it twice inside quotes"
 _OTHER_KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
@@ -51,9 +56,15 @@ def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
 
 
 def load(
-    source: Source, separator: str, check: Callable[[list[str]], None]
+    source: Source,
+    separator: str,
+    check: Callable[[list[str]], None],
+    bytes_a_row: int = _BYTES_A_ROW,
 ) -> tuple[pl.DataFrame, memoryview]:
-    """The table as text, and the bytes of the file; ``check`` sees the columns beforehand."""
+    """The table as text, and the bytes of the file; ``check`` sees the columns beforehand.
+
+    ``bytes_a_row`` is what the caller will need at its peak, for a table of two columns.
+    """
     if source.packed:
         content: bytes | mmap.mmap = source.content()
     else:
@@ -64,14 +75,15 @@ def load(
     data = memoryview(content)
     columns = _header(data, separator)
     check(columns)
-    _check_memory(data)
+    _check_memory(data, bytes_a_row + _BYTES_A_FIELD * max(len(columns) - 2, 0), source.size)
     try:
-        frame = pl.read_csv(
-            source.path if not source.packed else bytes(data),
-            separator=separator,
-            infer_schema=False,
-            glob=False,
-        )
+        with without_panics():
+            frame = pl.read_csv(
+                content if isinstance(content, bytes) else source.path,
+                separator=separator,
+                infer_schema=False,
+                glob=False,
+            )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         decode(bytes(data))
         _check_quotes(bytes(data), separator)
@@ -95,13 +107,15 @@ def write(graph: Graph, stream: BinaryIO, separator: str) -> None:
         raise InputError(f"cannot be written: {str(error).splitlines()[0]}") from None
 
 
-def _check_memory(data: memoryview) -> None:
-    """Refuse a table too large for the memory; the shortest row takes two bytes."""
-    if len(data) * (1 + _BYTES_A_ROW // 2) > limits.memory():
-        flat = np.frombuffer(data, dtype=np.uint8)
-        parts = (flat[begin : begin + _PIECE] for begin in range(0, len(flat), _PIECE))
-        rows = sum(int(np.count_nonzero(part == ord("\n"))) for part in parts)
-        limits.check_memory(len(data) + rows * _BYTES_A_ROW, f"a table of {rows} rows")
+def _check_memory(data: memoryview, bytes_a_row: int, packed: int | None) -> None:
+    """Refuse a table too large for the memory; the shortest row, a blank line, takes one byte."""
+    text = 3 * len(data)  # itself, and twice where a line is looked for to blame
+    if packed is None and text + len(data) * bytes_a_row <= limits.memory():
+        return
+    flat = np.frombuffer(data, dtype=np.uint8)
+    parts = (flat[begin : begin + _PIECE] for begin in range(0, len(flat), _PIECE))
+    rows = sum(int(np.count_nonzero(part == ord("\n"))) for part in parts)
+    limits.check_memory(text + rows * bytes_a_row, f"a table of {rows} rows", packed=packed)
 
 
 def _header(data: memoryview, separator: str) -> list[str]:
@@ -118,8 +132,13 @@ def _header(data: memoryview, separator: str) -> list[str]:
     if not ended and len(data) > _LONGEST_HEAD:
         raise InputError(f"line 1 is longer than {_LONGEST_HEAD >> 20} MiB; the columns come first")
     first = first.rstrip(b"\r")
-    if first.count(b'"') % 2:
-        raise InputError(f"line 1: {_OPEN_QUOTE}")
+    if first.count(separator.encode()) >= _MOST_COLUMNS:
+        number = first.count(separator.encode()) + 1
+        raise InputError(
+            f"line 1: {number} columns; at most {_MOST_COLUMNS} are read, so leave out those that "
+            "are not needed"
+        )
+    _check_quotes(first.removeprefix(_BYTE_ORDER_MARK), separator)  # polars cuts names at others
     try:
         columns = next(csv.reader([decode(first)], delimiter=separator), [])
     except csv.Error as error:
@@ -153,20 +172,51 @@ def _line_of(data: bytes, at: int) -> int:
 
 def _check_fields(data: memoryview, separator: str, expected: int) -> None:
     """Refuse lines with fewer or more fields than the header, which polars fills up or cuts."""
-    flat = np.frombuffer(data, dtype=np.uint8)
-    if not (flat == ord('"')).any():
-        ends = np.append(np.flatnonzero(flat == ord("\n")), len(flat))
-        before = np.searchsorted(np.flatnonzero(flat == ord(separator)), ends)
-        fields = np.diff(before, prepend=0) + 1
-        lengths = np.diff(ends, prepend=-1) - 1
-        returns = (lengths > 0) & (flat[np.maximum(ends - 1, 0)] == ord("\r"))
-        wrong = np.flatnonzero((fields != expected) & (lengths - returns > 0))
-        if len(wrong):
-            _refuse(int(wrong[0]) + 1, int(fields[wrong[0]]), expected)
+    if not _holds_quotes(data):
+        first = 1
+        for part in _whole_lines(data):
+            first += _check_plain_fields(part, separator, expected, first)
         return
     for line, fields_there in _records(data, separator):
         if fields_there and len(fields_there) != expected:
             _refuse(line, len(fields_there), expected)
+
+
+def _holds_quotes(data: memoryview) -> bool:
+    flat = np.frombuffer(data, dtype=np.uint8)
+    starts = range(0, len(flat), _PIECE)
+    return any(bool((flat[begin : begin + _PIECE] == ord('"')).any()) for begin in starts)
+
+
+def _whole_lines(data: memoryview) -> Iterator[npt.NDArray[np.uint8]]:
+    """The text in pieces that end with a line, each with its last line end left out."""
+    flat = np.frombuffer(data, dtype=np.uint8)
+    begin, end = 0, 0
+    while begin < len(flat):
+        end = min(max(end, begin) + _PIECE, len(flat))
+        if end == len(flat):
+            yield flat[begin:]
+            return
+        ends = np.flatnonzero(flat[end - _PIECE : end] == ord("\n"))
+        if len(ends):
+            last = end - _PIECE + int(ends[-1])
+            yield flat[begin:last]
+            begin = end = last + 1
+
+
+def _check_plain_fields(
+    flat: npt.NDArray[np.uint8], separator: str, expected: int, first: int
+) -> int:
+    """Refuse a line of a text without quotes; how many lines it has."""
+    ends = np.append(np.flatnonzero(flat == ord("\n")), len(flat))
+    before = np.searchsorted(np.flatnonzero(flat == ord(separator)), ends)
+    fields = np.diff(before, prepend=0) + 1
+    lengths = np.diff(ends, prepend=-1) - 1
+    returns = (lengths > 0) & (flat[np.maximum(ends - 1, 0)] == ord("\r"))
+    wrong = np.flatnonzero((fields != expected) & (lengths - returns > 0))
+    if len(wrong):
+        _refuse(first + int(wrong[0]), int(fields[wrong[0]]), expected)
+    return len(ends)
 
 
 def _refuse(line: int, fields: int, expected: int) -> None:

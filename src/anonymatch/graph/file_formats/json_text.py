@@ -23,6 +23,7 @@ from anonymatch.graph import limits
 from anonymatch.graph.edges import TOO_SMALL, VANISHED, EdgeError, exact_text
 from anonymatch.graph.file_formats.rows import frame_of
 from anonymatch.graph.file_formats.sides import check_name, check_names
+from anonymatch.graph.file_formats.source import decode
 from anonymatch.graph.inputs import edge_list, join
 from anonymatch.graph.logs import refuse_log
 from anonymatch.graph.names import Names
@@ -30,6 +31,7 @@ from anonymatch.graph.notes import edge_notes, lonely_notes
 from anonymatch.wording import listed, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
     from typing import BinaryIO
 
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
 
 _KEYS = {"users", "behaviours", "edges"}
 _LINE_KEYS = {"user", "behaviour", "weight"}
-_UNFOLDS = 24  # Python's lists and numbers take about this many times the bytes of their JSON
+_UNFOLDS = 40  # Python's lists and numbers, and edges of them, as a multiple of the bytes of JSON
+_BYTES_A_LINE = 120  # of JSON lines: ends, weight and sorts, at their peak
 
 
 def read(source: Source) -> tuple[Parts, list[str]]:
@@ -59,7 +62,7 @@ def load(source: Source) -> Any:
     text = source.text()
     if not text.strip():
         raise InputError("it is empty")
-    limits.check_memory(_UNFOLDS * len(text), "reading it as JSON")
+    limits.check_memory(_UNFOLDS * len(text), "JSON", packed=source.size)
     return _parse(text, "")
 
 
@@ -75,7 +78,11 @@ def write(graph: Graph, stream: BinaryIO) -> None:
 
 def read_lines(source: Source) -> tuple[Parts, list[str]]:
     """The parts of a graph from JSON lines, and notes."""
-    text = source.text()
+    content = source.content()
+    needed = 12 * len(content) + _BYTES_A_LINE * content.count(b"\n")
+    limits.check_memory(needed, "edges as JSON lines", packed=source.size)
+    text = decode(content)
+    del content
     sides: tuple[dict[Any, int], dict[Any, int]] = ({}, {})
     ends = (array("q"), array("q"))
     alone = (array("q"), array("q"))
@@ -83,9 +90,7 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     weights: list[Any] = []
     weighted = False
     extra: set[str] = set()
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in _lines(text):
         place = f"line {number}: "
         record = _parse(line, place)
         if not isinstance(record, dict):
@@ -122,6 +127,19 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     users_alone, behaviours_alone = (np.array(end, dtype=np.int64) for end in alone)
     lonely = lonely_notes(parts, users_alone, behaviours_alone)
     return parts, [*([ignored] if extra else []), *edge_notes(parts, "line"), *lonely]
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers, one at a time."""
+    number, begin = 0, 0
+    while begin <= len(text):
+        end = text.find("\n", begin)
+        end = len(text) if end < 0 else end
+        number += 1
+        line = text[begin:end].strip()
+        if line:
+            yield number, line
+        begin = end + 1
 
 
 def write_lines(graph: Graph, stream: BinaryIO) -> None:

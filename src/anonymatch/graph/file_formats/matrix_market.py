@@ -42,7 +42,9 @@ def read(source: Source) -> tuple[Parts, list[str]]:
     content = source.content()
     header = _header(content)
     shape = header.shape
-    limits.check_memory(4 * len(content) + 100 * header.entries, "reading it")
+    needed = 6 * len(content) + 100 * header.entries
+    entries = several(header.entries, "entry", "entries")
+    limits.check_memory(needed, f"a matrix of {entries}", packed=source.size)
     row, column, values = _entries(content, header)
     users, behaviours = (
         named(header.names.get(noun), size, noun)
@@ -102,14 +104,19 @@ def _entries(content: bytes, header: _Header) -> tuple[AnyArray, AnyArray, AnyAr
     body = io.BytesIO(content[header.begin :])
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "loadtxt: input contained no data", UserWarning)
-            table = np.loadtxt(body, dtype=kind, comments=None, ndmin=1)
+            for said in ("loadtxt: input contained no data", r"Input line \d+ contained no data"):
+                warnings.filterwarnings("ignore", said, UserWarning)
+            # One more than declared shows that there are more, without the memory for all.
+            table = np.loadtxt(
+                body, dtype=kind, comments=None, ndmin=1, max_rows=header.entries + 1
+            )
     except (ValueError, OverflowError) as error:
         raise InputError(_entry_error(str(error))) from None
     if len(table) != header.entries:
+        number = several(len(table), "entry", "entries")
+        more = " or more" if len(table) > header.entries else ""
         raise InputError(
-            f"it holds {several(len(table), 'entry', 'entries')} but declares {header.entries}; "
-            "copy the file again"
+            f"it holds {number}{more} but declares {header.entries}; copy the file again"
         )
     if header.field in ("real", "double") and not table["value"].all():
         _check_vanished(content, header.begin)

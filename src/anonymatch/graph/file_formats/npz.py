@@ -6,12 +6,14 @@ a JSON list. Arrays of text or whole numbers are read as names too. Pickled obje
 
 from __future__ import annotations
 
+import math
+import re
+import struct
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.lib import format as npy
 
 from anonymatch.errors import InputError
 from anonymatch.graph import limits
@@ -20,7 +22,7 @@ from anonymatch.graph.file_formats.sides import check_sides, json_names, named
 from anonymatch.graph.inputs import join
 from anonymatch.graph.names import Names
 from anonymatch.graph.notes import edge_notes
-from anonymatch.wording import quoted
+from anonymatch.wording import quoted, several
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -32,6 +34,14 @@ if TYPE_CHECKING:
 
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FORMATS = ("csr", "csc", "coo")
+# As numpy writes it; a side may end in L, as Python 2 wrote whole numbers.
+_HEADER = re.compile(
+    rb"\{\s*'descr':\s*'(?P<descr>[<>|=]?[biufcSUO][0-9]{0,9})',\s*"
+    rb"'fortran_order':\s*(?P<fortran>True|False),\s*"
+    rb"'shape':\s*\((?P<shape>(?:\s*[0-9]{1,18}L?,)*(?:\s*[0-9]{1,18}L?)?)\s*\),?\s*\}\s*"
+)
+_SIDE = re.compile(rb"[0-9]+")
+_BYTES_AN_ENTRY = 100  # the matrix in several forms and the sorts, at their peak
 _DAMAGE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
@@ -45,15 +55,13 @@ _DAMAGE = (
     MemoryError,
     NotImplementedError,
     RuntimeError,  # encrypted
-    SyntaxError,  # of a header
     OverflowError,
+    struct.error,
 )
 
 
 def read(source: Source) -> tuple[Parts, list[str]]:
     """The parts of a graph, and notes."""
-    from scipy.sparse import load_npz
-
     with source.path.open("rb") as file:
         if file.read(2) != b"PK":
             raise InputError("it is no npz file; give it the right suffix")
@@ -69,10 +77,12 @@ def read(source: Source) -> tuple[Parts, list[str]]:
             raise InputError(f"its shape is {shape}; need users x behaviours")
         entries = arrays["data"].size
         check_sides((shape[0], shape[1]), entries)
-        matrix: Any = load_npz(source.path)
-        if layout != "coo":
-            matrix.check_format(full_check=True)  # indices inside the shape, rows in order
-        coordinates = matrix.tocoo()
+        limits.check_memory(
+            entries * _BYTES_AN_ENTRY,
+            f"a matrix of {several(entries, 'entry', 'entries')}",
+            packed=source.path.stat().st_size,
+        )
+        coordinates = _coordinates(layout, (shape[0], shape[1]), arrays)
         users, behaviours = (
             _names(arrays.get(f"{noun}s"), size, noun)
             for noun, size in zip(("user", "behaviour"), shape, strict=True)
@@ -87,6 +97,26 @@ def read(source: Source) -> tuple[Parts, list[str]]:
     except EdgeError as error:
         raise InputError(str(error)) from None
     return parts, edge_notes(parts, "entry", "entries")
+
+
+def _coordinates(layout: str, shape: tuple[int, int], arrays: dict[str, AnyArray]) -> Any:
+    """The entries of the matrix, after its indices were found to be inside the shape."""
+    import scipy.sparse as sparse
+
+    names = ("row", "col") if layout == "coo" else ("indices", "indptr")
+    for name in names:
+        if arrays[name].dtype.kind not in "iu" or arrays[name].ndim != 1:
+            raise InputError(
+                f"array '{name}' is {arrays[name].dtype}; need a list of whole numbers"
+            )
+    data, first, second = (arrays[name] for name in ("data", *names))
+    if layout == "coo":
+        return sparse.coo_array((data, (first, second)), shape=shape)
+    matrix = (sparse.csr_array if layout == "csr" else sparse.csc_array)(
+        (data, first, second), shape=shape
+    )
+    matrix.check_format(full_check=True)
+    return matrix.tocoo()
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:
@@ -127,25 +157,29 @@ def _arrays(source: Source) -> dict[str, AnyArray]:
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> AnyArray:
-    with archive.open(member) as stream:
-        version = npy.read_magic(stream)
-        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, kind = read_header(stream)
-        if kind.hasobject:
-            raise InputError(
-                f"array {quoted(member.filename)} holds pickled objects, which could run code; "
-                "save plain numbers"
-            )
-        size = kind.itemsize
-        for side in shape:
-            size *= side
-        if size > member.file_size or min(shape, default=0) < 0:
-            raise InputError(
-                f"array {quoted(member.filename)} declares {shape}, more than the file has"
-            )
-    with archive.open(member) as stream:
-        array: AnyArray = npy.read_array(stream, allow_pickle=False)
-    return array
+    """One array; its header is read here, because numpy's reader evaluates it as Python."""
+    content = archive.read(member)
+    name = quoted(member.filename)
+    if content[:6] != b"\x93NUMPY" or len(content) < 12:
+        raise InputError(f"array {name} is no array of numpy; save it again")
+    begin = 10 if content[6] == 1 else 12
+    end = begin + int.from_bytes(content[8:begin], "little")
+    header = _HEADER.fullmatch(content[begin:end])
+    if header is None:
+        raise InputError(
+            f"array {name} has the header {quoted(content[begin : min(end, begin + 60)])}, none of "
+            "plain numbers or text; save it again"
+        )
+    kind = np.dtype(header["descr"].decode("ascii"))
+    if kind.hasobject:
+        raise InputError(
+            f"array {name} holds pickled objects, which could run code; save plain numbers"
+        )
+    shape = tuple(int(side) for side in _SIDE.findall(header["shape"]))
+    if kind.itemsize * math.prod(shape) > len(content) - end:
+        raise InputError(f"array {name} declares {quoted(shape)}, more than the file has")
+    flat = np.frombuffer(content, dtype=kind, count=math.prod(shape), offset=end)
+    return flat.reshape(shape, order="F" if header["fortran"] == b"True" else "C")
 
 
 def _word(array: AnyArray) -> str:

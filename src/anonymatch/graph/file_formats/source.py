@@ -22,6 +22,11 @@ class Source:
         data = self.path.read_bytes()
         return limits.gunzip(data) if self.packed else data
 
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file if it is compressed, else None: as ``limits.check_memory`` wants it."""
+        return self.path.stat().st_size if self.packed else None
+
     def text(self) -> str:
         """All text; UTF-8 or an InputError with the line."""
         return decode(self.content())

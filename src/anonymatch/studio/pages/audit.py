@@ -11,6 +11,7 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from anonymatch.audits.result import Audit
+from anonymatch.graph.file_formats.spreadsheets import plain_table
 from anonymatch.report.audit import audit_page, audit_sections
 from anonymatch.report.nouns import nouns
 from anonymatch.report.page import Section
@@ -306,4 +307,4 @@ def _save_report(found: Audit, command: str) -> None:
 
 
 def _save_users(found: Audit) -> None:
-    save(found.users.write_csv(), f"users-{Path(found.name).stem}.csv", "text/csv")
+    save(plain_table(found.users).write_csv(), f"users-{Path(found.name).stem}.csv", "text/csv")

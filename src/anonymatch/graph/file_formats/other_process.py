@@ -1,0 +1,124 @@
+"""Parquet is read by another process first: a damaged file can end the process that reads it.
+
+polars asks for as much memory as a damaged page claims, and Rust ends the process where there is
+not so much. What another process could read, this one can.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+__all__ = ["why_unreadable"]
+
+_IDLE, _LONGEST = 10, 600  # seconds after which the other process ends: not asked, not done
+_CODE = f"""
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+import polars as pl
+print('""', flush=True)
+signal.alarm({_IDLE})
+for line in sys.stdin:
+    signal.alarm({_LONGEST})
+    path, columns = json.loads(line)
+    try:
+        lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        if columns is None:
+            lazy.collect_schema()
+            lazy.select(pl.len()).collect(engine="streaming")
+        elif columns:
+            lazy.select(pl.col(columns).null_count()).collect(engine="streaming")
+        answer = ""
+    except BaseException as error:
+        answer = (str(error).splitlines() or [""])[0] or type(error).__name__
+    print(json.dumps(answer), flush=True)
+    signal.alarm({_IDLE})
+"""
+
+
+class _Other:
+    """A process that answers questions about Parquet files, until one of them ends it."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _CODE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )
+        if self._heard() is None:  # there is no memory for it, or no polars: it says nothing
+            self.end()
+            raise OSError("the other process did not start")
+
+    @property
+    def usable(self) -> bool:
+        """Whether it runs, and was not inherited from a parent, which talks to it too."""
+        return self._owner == os.getpid() and self._process.poll() is None
+
+    def answer(self, question: str) -> str | None:
+        """None if it ended meanwhile."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(question + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            return None
+        return self._heard()
+
+    def _heard(self) -> str | None:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        return str(json.loads(line)) if line else None
+
+    def end(self) -> None:
+        if self._owner == os.getpid():
+            self._process.kill()
+            self._process.communicate()
+
+
+_ONE_AT_A_TIME = threading.Lock()
+_other: _Other | None = None
+
+
+def why_unreadable(path: Path, columns: list[str] | None = None) -> str:
+    """Why another process cannot read these columns of a Parquet file; empty if it can.
+
+    Without columns it reads the types and the number of rows. Where no process can be started,
+    nothing speaks against the file.
+    """
+    question = json.dumps([os.path.abspath(path), columns])
+    with _ONE_AT_A_TIME:
+        for _ in range(2):  # it may have ended by itself just now
+            try:
+                other = _running()
+            except OSError:
+                return ""
+            answer = other.answer(question)
+            if answer is not None:
+                return answer
+    return "it ends the process that reads it"
+
+
+def _running() -> _Other:
+    global _other
+    if _other is not None and not _other.usable:
+        _end()
+    if _other is None:
+        _other = _Other()
+    return _other
+
+
+@atexit.register
+def _end() -> None:
+    global _other
+    if _other is not None:
+        _other.end()
+        _other = None
