@@ -44,7 +44,7 @@ from anonymatch.measures.flush_states import (
 from anonymatch.measures.flush_totals import known_totals
 from anonymatch.measures.links import Channel, LinkFigures
 from anonymatch.measures.users import Range
-from anonymatch.wording import several
+from anonymatch.wording import Argument, several
 
 __all__ = ["Dummies", "FlushPairs", "flush_figures", "flush_pairs"]
 
@@ -225,7 +225,11 @@ class _Problem:
         if exact_totals and (channel.lost is not None or channel.cover is not None):
             raise InputError(
                 "numbers of lost messages and of cover messages cannot be told of a mix with cover "
-                "traffic in the pool; tell rates (loss, cover_rate)"
+                "traffic in the pool; tell rates (",
+                Argument("loss"),
+                ", ",
+                Argument("cover_rate"),
+                ")",
             )
         if not pooled and rule.interval is None and loss > 0:
             # Mail alone sets it off, whenever messages are then seen to leave.
@@ -329,7 +333,9 @@ class _Problem:
         if rule.batch is not None and left % rule.batch and (left < rule.batch or model.totals):
             return InputError(
                 f"{text}, and this mix lets {rule.batch} leave together; check times and law, or "
-                "tell that messages get lost (loss)"
+                "tell that messages get lost (",
+                Argument("loss"),
+                ")",
             )
         inside = several(max(error.most, 0), "message")
         too_many = left if rule.share is not None else left + rule.kept
@@ -337,11 +343,15 @@ class _Problem:
             kept = f", {rule.kept} of which stay" if rule.kept else ""
             return InputError(
                 f"{text}, but at most {inside} can be inside{kept}; check times and law, or allow "
-                "for cover traffic (cover_rate)"
+                "for cover traffic (",
+                Argument("cover_rate"),
+                ")",
             )
         return InputError(
             f"{text}, but at least {several(error.least, 'message')} would be inside; check times "
-            "and law, or allow for losses (loss)"
+            "and law, or allow for losses (",
+            Argument("loss"),
+            ")",
         )
 
     def _impossible_end(self, error: ImpossibleFlush) -> InputError:
@@ -356,12 +366,16 @@ class _Problem:
             return InputError(f"no explanation of this log has {told}; tell rates instead")
         if model.drained:
             return InputError(
-                f"at least {least} are inside when the log ends, so it was not drained; check times "
-                "and law, or allow for losses (loss)"
+                f"at least {least} are inside when the log ends, so it was not drained; check "
+                "times and law, or allow for losses (",
+                Argument("loss"),
+                ")",
             )
         return InputError(
             f"at least {least} are inside when the log ends, and this mix would have sent on "
-            f"{rule.batch} of them; check times and law, or allow for losses (loss)"
+            f"{rule.batch} of them; check times and law, or allow for losses (",
+            Argument("loss"),
+            ")",
         )
 
 
@@ -533,9 +547,11 @@ def _check_channel(channel: Channel, arrivals: Floats, departures: Floats) -> No
     real(channel.begin, "begin", low=-math.inf)
     real(channel.end, "end", low=-math.inf)
     if not 0.0 <= real(channel.loss, "loss", high=1.0) < 1.0:
-        raise InputError("loss must be below 1: a mix that loses all lets nothing leave")
+        raise InputError(
+            Argument("loss"), " must be below 1: a mix that loses all lets nothing leave"
+        )
     if real(channel.cover_rate, "cover_rate") == math.inf:
-        raise InputError("cover_rate must be finite")
+        raise InputError(Argument("cover_rate"), " must be finite")
     for number, share, name in (
         (channel.lost, channel.loss, "lost or loss"),
         (channel.cover, channel.cover_rate, "cover or cover_rate"),
@@ -552,9 +568,9 @@ def _check_channel(channel: Channel, arrivals: Floats, departures: Floats) -> No
                 f"end, {channel.end:g} s, of the log"
             )
     if channel.lost is not None and channel.lost > len(arrivals):
-        raise InputError(f"lost is {channel.lost}, but only {len(arrivals)} came in")
+        raise InputError(Argument("lost"), f" is {channel.lost}, but only {len(arrivals)} came in")
     if channel.cover is not None and channel.cover > len(departures):
-        raise InputError(f"cover is {channel.cover}, but only {len(departures)} left")
+        raise InputError(Argument("cover"), f" is {channel.cover}, but only {len(departures)} left")
 
 
 def _loss(channel: Channel, number: int) -> float:
@@ -568,7 +584,10 @@ def _rate(channel: Channel, span: float) -> float:
     if channel.cover is None:
         return channel.cover_rate
     if channel.cover and not span > 0:
-        raise InputError(f"cover is {channel.cover}, but no flush was seen with which it can leave")
+        raise InputError(
+            Argument("cover"),
+            f" is {channel.cover}, but no flush was seen with which it can leave",
+        )
     return channel.cover / span if channel.cover else 0.0
 
 

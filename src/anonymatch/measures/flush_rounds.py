@@ -12,7 +12,7 @@ from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.flushing import FlushRule, flush_numbers
 from anonymatch.measures.links import Channel
-from anonymatch.wording import several
+from anonymatch.wording import Argument, several
 
 __all__ = ["BY_COVER", "BY_MESSAGE", "FlushRounds", "flush_rounds"]
 
@@ -141,8 +141,9 @@ def _by_number(
             raise InputError(
                 f"a message leaves at {departures[early[0]]:g} s, before "
                 f"{several(batch + rule.kept, 'message')} came in: this mix had no flush yet; "
-                "check times and law, or tell that messages get lost (loss) or that cover traffic "
-                "enters the pool"
+                "check times and law, or tell that messages get lost (",
+                Argument("loss"),
+                ") or that cover traffic enters the pool",
             )
         batches = np.bincount(which, minlength=len(moments))
         which = np.append(which, len(moments))  # messages that wait for a flush still to come

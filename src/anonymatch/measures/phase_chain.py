@@ -30,7 +30,7 @@ from anonymatch.measures.figure import Figure
 from anonymatch.measures.links import Channel, LinkFigures
 from anonymatch.measures.users import Range
 from anonymatch.stopping import byte_of_work
-from anonymatch.wording import several
+from anonymatch.wording import Argument, several
 
 __all__ = ["MOST_HOPS", "phase_figures", "phase_pairs"]
 
@@ -285,16 +285,18 @@ def _times(times: npt.ArrayLike, name: str, channel: Channel) -> Floats:
 
 def _check_channel(channel: Channel, came: int, left: int) -> None:
     if not real(channel.loss, "loss", high=1.0) < 1.0:
-        raise InputError(f"loss must be below 1, not {channel.loss:g}")
+        raise InputError(Argument("loss"), f" must be below 1, not {channel.loss:g}")
     real(channel.cover_rate, "cover_rate")
     for number, name, noun, most in (
         (channel.lost, "lost", "came in", came),
         (channel.cover, "cover", "left", left),
     ):
         if number is not None and whole(number, name) > most:
-            raise InputError(f"{name} is {number}, but only {several(most, 'message')} {noun}")
+            raise InputError(
+                Argument(name), f" is {number}, but only {several(most, 'message')} {noun}"
+            )
     if channel.cover and not channel.end > channel.begin:
-        raise InputError("cover needs a log that lasts longer than 0 seconds")
+        raise InputError(Argument("cover"), " needs a log that lasts longer than 0 seconds")
     if not (math.isfinite(channel.begin) and math.isfinite(channel.end)):
         raise InputError("begin and end of a log must be finite")
 
@@ -361,12 +363,22 @@ def _check_explained(log: _Log) -> None:
         raise InputError(
             f"{len(log.arrivals)} messages came in, {log.lost} of them are lost, and "
             f"{len(log.departures)} left, {log.covers} of them cover: {-inside} too many; "
-            "tell other numbers, or rates (loss, cover_rate)"
+            "tell other numbers, or rates (",
+            Argument("loss"),
+            ", ",
+            Argument("cover_rate"),
+            ")",
         )
     if known and log.channel.drained and inside > 0:
         raise InputError(
             f"{several(inside, 'message')} must still be inside at the end, which is told to be "
-            "empty; leave out drained, or allow for losses (loss, lost)"
+            "empty; leave out ",
+            Argument("drained"),
+            ", or allow for losses (",
+            Argument("loss"),
+            ", ",
+            Argument("lost"),
+            ")",
         )
 
 
@@ -374,7 +386,10 @@ def _nobody(log: _Log, at: int) -> InputError:
     time = log.departures[at] * log.mean + log.begin
     return InputError(
         f"departure {at + 1} at {time:g} s: nobody is inside who can have sent it; "
-        "allow for cover traffic: give cover_rate, or cover"
+        "allow for cover traffic: give ",
+        Argument("cover_rate"),
+        ", or ",
+        Argument("cover"),
     )
 
 
@@ -382,7 +397,10 @@ def _unexplained(log: _Log) -> InputError:
     return InputError(
         f"nothing explains {several(len(log.arrivals), 'arrival')} and "
         f"{several(len(log.departures), 'departure')}: with what is told of losses, cover and the "
-        "end some message cannot have left, or some departure is nobody's; give cover_rate or loss"
+        "end some message cannot have left, or some departure is nobody's; give ",
+        Argument("cover_rate"),
+        " or ",
+        Argument("loss"),
     )
 
 

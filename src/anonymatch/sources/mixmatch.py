@@ -306,7 +306,8 @@ def _check_ticks(sides: Sequence[_Side], tick: int, size: int) -> None:
         if lasts > _MOST_TICKS:
             raise InputError(
                 f"the flow of {quoted(side.name)} lasts {lasts * tick * _NANO:.3g} s, over "
-                f"{_MOST_TICKS // _LOOKS} longest delays; check its times, or allow a longer delay (",
+                f"{_MOST_TICKS // _LOOKS} longest delays; check its times, or allow a longer "
+                "delay (",
                 Argument("longest_delay", ...),
                 ")",
             )
