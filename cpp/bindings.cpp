@@ -608,9 +608,11 @@ auto phase_rows(am::PhaseRows&& rows) {
                            owned(std::move(rows.shannon_error)), owned(std::move(rows.shannon_all)),
                            owned(std::move(rows.shannon_all_error)), owned(std::move(rows.largest)),
                            owned(std::move(rows.largest_error)), owned(std::move(rows.guess)),
-                           owned(std::move(rows.allowed)), owned(std::move(rows.pair_logs)),
-                           owned(std::move(rows.inside_logs)), owned(std::move(rows.unseen_logs)),
-                           rows.error);
+                           owned(std::move(rows.allowed)), owned(std::move(rows.guessing)),
+                           owned(std::move(rows.group_shannon)),
+                           owned(std::move(rows.group_largest)), owned(std::move(rows.group_guess)),
+                           owned(std::move(rows.pair_logs)), owned(std::move(rows.inside_logs)),
+                           owned(std::move(rows.unseen_logs)), rows.error);
 }
 
 void bind_phases(nb::module_& m) {
@@ -630,6 +632,9 @@ void bind_phases(nb::module_& m) {
             },
             "arrivals"_a, "departures"_a, "end"_a, "hops"_a, "loss"_a, "cover"_a, "counted"_a,
             "count_end"_a, "total_end"_a, "epsilon"_a)
+        .def(
+            "group", [](Chain& chain, const Ints& groups) { chain.group(view(groups)); },
+            "groups"_a)
         .def("forward", &Chain::forward, "work"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("backward", &Chain::backward, "keep"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("possible", &Chain::possible)

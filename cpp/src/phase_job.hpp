@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "anonymatch/phases.hpp"
@@ -31,6 +32,19 @@ struct Sums {
 struct Entropies {
     double departed = 0, shannon = 0, shannon_all = 0, collision = 0, largest = 0;
 };
+
+/// Sorts what it gets: guesses that are needed on average to name the departure.
+[[nodiscard]] double guesses(std::vector<double>& probability, double departed);
+
+/// The same message's groups of departures.
+struct GroupFigures {
+    double shannon = 0, largest = 0;
+    std::int64_t guess = -1;
+};
+
+/// Sorts what it gets: groups and probabilities.
+[[nodiscard]] GroupFigures over_groups(std::vector<std::pair<Index, double>>& entries,
+                                       double departed);
 
 [[nodiscard]] Entropies entropies(std::span<const double> probability, double inside, double lost);
 
@@ -65,6 +79,7 @@ public:
 
     phases::Rules rules;
     std::vector<double> arrivals, departures;
+    std::vector<phases::Index> groups;       // of departures, if any
     std::vector<Event> events;               // the last one is the end
     std::vector<std::size_t> arrival_event;  // of each message
     std::vector<Norm> norms;                 // of the table before each event
@@ -73,7 +88,7 @@ public:
     Cells current;                           // the table before event `position`
     std::size_t position = 0;
     bool possible = true;
-    double log_evidence = 0, work = 0, cells = 0;
+    double log_evidence = 0, work = 0, cells = 0, slices = 0;
 
     std::size_t behind = 0;  // stretches not yet looked at from behind
     Cells weights;           // to come, just before the first event looked at

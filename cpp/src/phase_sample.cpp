@@ -110,10 +110,15 @@ public:
         const std::size_t n = chain.arrivals.size();
         for (auto* figure : {&rows_.departed, &rows_.inside, &rows_.collision, &rows_.shannon,
                              &rows_.shannon_error, &rows_.shannon_all, &rows_.shannon_all_error,
-                             &rows_.largest, &rows_.largest_error})
+                             &rows_.largest, &rows_.largest_error, &rows_.guessing})
             figure->assign(n, 0.0);
         rows_.guess.assign(n, -1);
         rows_.allowed.assign(n, 0);
+        if (!chain.groups.empty()) {
+            rows_.group_shannon.assign(n, 0.0);
+            rows_.group_largest.assign(n, 0.0);
+            rows_.group_guess.assign(n, -1);
+        }
         for (auto* sum : {&rows_.pair_logs, &rows_.inside_logs, &rows_.unseen_logs})
             sum->assign(batches, 0.0);
     }
@@ -351,6 +356,17 @@ private:
                 rows_.guess[message] = static_cast<std::int64_t>(to_come_.latest() - q);
             if (all_[q] > allowed_from) ++rows_.allowed[message];
         }
+        all_.resize(size);
+        if (!chain_.groups.empty()) {
+            entries_.clear();
+            for (std::size_t q = 0; q < size; ++q)
+                entries_.emplace_back(chain_.groups[to_come_.latest() - q], all_[q]);
+            const GroupFigures received = over_groups(entries_, figures.departed);
+            rows_.group_shannon[message] = received.shannon;
+            rows_.group_largest[message] = received.largest;
+            rows_.group_guess[message] = received.guess;
+        }
+        rows_.guessing[message] = guesses(all_, figures.departed);
     }
 
     /// Probability that paths may have missed, where few of them say anything of a message.
@@ -395,6 +411,7 @@ private:
     std::vector<std::vector<double>> stages_between_;
     std::vector<double> sums_, weights_, all_, without_, without_row_, logs_;
     std::array<std::vector<double>, 3> loo_;
+    std::vector<std::pair<Index, double>> entries_;
     PhaseRows rows_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -15,7 +16,9 @@ using namespace phases;
 namespace {
 
 constexpr double posterior_cut = 1e-15;  // of the posterior, left out of what rows look at
-constexpr std::size_t small_box = 256;   // cells that are not worth saving
+constexpr double event_work = 6000;      // what an event costs for each slice, whatever its cells
+constexpr double lane_work = 3000;
+constexpr std::size_t small_box = 256;  // cells that are not worth saving
 constexpr double allowed_from = 1e-12;
 constexpr double tie = 1e-12;
 
@@ -150,6 +153,34 @@ Entropies phases::entropies(std::span<const double> probability, double inside, 
     return result;
 }
 
+double phases::guesses(std::vector<double>& probability, double departed) {
+    if (!(departed > 0)) return 1;
+    std::sort(probability.begin(), probability.end(), std::greater<>());
+    double sum = 0;
+    for (std::size_t k = 0; k < probability.size(); ++k)
+        sum += static_cast<double>(k + 1) * probability[k];
+    return std::max(1.0, sum / departed);
+}
+
+GroupFigures phases::over_groups(std::vector<std::pair<Index, double>>& entries, double departed) {
+    GroupFigures result;
+    if (!(departed > 0)) return result;
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t k = 0; k < entries.size();) {
+        double sum = 0;
+        const Index group = entries[k].first;
+        for (; k < entries.size() && entries[k].first == group; ++k) sum += entries[k].second;
+        result.shannon -= sum / departed * log2_of(sum / departed);
+        if (sum > result.largest * (1 + tie)) {
+            result.largest = sum;
+            result.guess = group;
+        }
+    }
+    result.shannon = std::max(0.0, result.shannon);
+    return result;
+}
+
 PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
                      std::span<const double> left, double end)
     : rules{model}, arrivals(came.begin(), came.end()), departures(left.begin(), left.end()) {
@@ -271,7 +302,8 @@ bool PhaseChain::Job::step(const Cells& after, std::size_t next, Cells& before, 
         works[k].sums = use_of(cells_here, slice, next);
         total += works[k].sums.total;
     }
-    effort += static_cast<double>(table.values.size()) * moves.passes();
+    effort += static_cast<double>(table.values.size()) * moves.passes() +
+              event_work * static_cast<double>(works.size());
     if (!(total > 0)) return false;
     before = {};
     for (std::size_t k = 0; k < works.size(); ++k) {
@@ -319,6 +351,7 @@ bool PhaseChain::Job::forward(double limit) {
         norms[position] = norm;
         log_evidence += norm.log - events[position].gap * norm.fewest;
         cells += static_cast<double>(current.values.size());
+        slices += static_cast<double>(current.slices.size());
     }
     work += effort;
     behind = starts.size();
@@ -549,12 +582,13 @@ std::vector<double> PhaseChain::Job::row_work() const {
     if (kept.empty()) throw std::logic_error("nothing was kept on the way back");
     // Cells of others up to each event, times the passes of a common gap.
     std::vector<double> before(events.size() + 1, 0.0);
+    const double passes = cells > 0 ? std::max(1.0, (work - event_work * slices) / cells) : 1.0;
     for (std::size_t k = 0; k < events.size(); ++k) {
         double here = 0;
-        for (const Slice& slice : kept[k].lanes) here += static_cast<double>(slice.box.cells());
-        before[k + 1] = before[k] + here + 40;
+        for (const Slice& slice : kept[k].lanes)
+            here += passes * static_cast<double>(slice.box.cells()) + lane_work;
+        before[k + 1] = before[k] + here;
     }
-    const double passes = cells > 0 ? work / cells : 1.0;
     std::vector<double> result;
     const double far = 28.0 + 4.0 * rules.model.hops;
     std::size_t last = 0;
@@ -562,7 +596,7 @@ std::vector<double> PhaseChain::Job::row_work() const {
         const double until = arrivals[i] + far;
         last = std::max(last, arrival_event[i]);
         while (last < events.size() && events[last].time <= until) ++last;
-        result.push_back(passes * (before[last] - before[arrival_event[i]]));
+        result.push_back(before[last] - before[arrival_event[i]]);
     }
     return result;
 }
@@ -581,6 +615,7 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
     PhaseRows result;
     double pair_logs = 0, inside_sum = 0, unseen_sum = 0;
     std::vector<double> row;
+    std::vector<std::pair<Index, double>> entries;
     for (std::size_t i = first; i < last && !stop.raised(); ++i) {
         const std::size_t start = arrival_event[i];
         Cells others = kept[start].table;
@@ -628,6 +663,16 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
             std::copy(row.begin(), row.end(),
                       pairs.begin() + static_cast<std::ptrdiff_t>((i - first) * departures.size() +
                                                                   first_departure));
+        if (!groups.empty()) {
+            entries.clear();
+            for (std::size_t k = 0; k < row.size(); ++k)
+                entries.emplace_back(groups[first_departure + k], row[k]);
+            const GroupFigures received = over_groups(entries, figures.departed);
+            result.group_shannon.push_back(received.shannon);
+            result.group_largest.push_back(received.largest);
+            result.group_guess.push_back(received.guess);
+        }
+        result.guessing.push_back(guesses(row, figures.departed));
         inside_sum += inside * inside_logs[i];
         unseen_sum += (inside + lost[i]) * unseen_logs[i];
         result.departed.push_back(figures.departed);
@@ -655,6 +700,11 @@ PhaseChain::~PhaseChain() = default;
 PhaseChain::PhaseChain(PhaseChain&&) noexcept = default;
 PhaseChain& PhaseChain::operator=(PhaseChain&&) noexcept = default;
 
+void PhaseChain::group(std::span<const std::int32_t> groups) {
+    if (groups.size() != job_->departures.size())
+        throw std::invalid_argument("not one group for each departure");
+    job_->groups.assign(groups.begin(), groups.end());
+}
 bool PhaseChain::forward(double work) {
     return job_->forward(work);
 }

@@ -724,6 +724,10 @@ class PhaseRows(NamedTuple):
     largest_error: Floats
     guess: npt.NDArray[np.int64]
     allowed: npt.NDArray[np.int64]
+    guessing: Floats
+    group_shannon: Floats  # empty without groups, as the next two
+    group_largest: Floats
+    group_guess: npt.NDArray[np.int64]
     pair_logs: Floats  # by batch, sums over messages: P(i = j) times the log density of the delay
     inside_logs: Floats
     unseen_logs: Floats
@@ -750,6 +754,7 @@ class PhaseChain:
         count_end: int = 0,
         total_end: int = -1,
         epsilon: float = 1e-16,
+        groups: npt.NDArray[Any] | None = None,
     ) -> None:
         if max(len(arrivals), len(departures)) > LARGEST // 4 or counted not in (0, 1, 2):
             raise ValueError(f"{len(arrivals)} arrivals, {len(departures)} departures, {counted}")
@@ -766,6 +771,8 @@ class PhaseChain:
             total_end,
             epsilon,
         )
+        if groups is not None:
+            self.kernel.group(_ints(groups))
 
     def rows(
         self,

@@ -12,7 +12,7 @@ import pytest
 from tests.measures.explanations import Truth, explained
 from tests.measures.test_hidden_chain import assert_agrees, channel_of, random_log
 
-from anonymatch.effort import Budget, Stop, Stopped
+from anonymatch.effort import Budget, Effort, Stop, Stopped
 from anonymatch.errors import BudgetError, InputError
 from anonymatch.measures import phase_chain
 from anonymatch.measures.hidden_chain import hidden_figures
@@ -85,6 +85,11 @@ def by_definition(
     return explained(arrivals, departures, density=density, survival=survival, **options)
 
 
+def matrix(figures: LinkFigures) -> np.ndarray:
+    assert figures.pairs is not None
+    return figures.pairs
+
+
 def assert_finite(figures: LinkFigures) -> None:
     for name in ("departed", "lost", "inside", "real", "collision"):
         assert np.isfinite(getattr(figures, name)).all(), name
@@ -125,7 +130,7 @@ def test_one_hop_is_the_exponential_mix(name: str) -> None:
     log = given["arrivals"], given["departures"]
     how: dict[str, Any] = {"mean": 1.0 / given["mu"], "channel": channel_of(given)}
     if not expected["possible"]:
-        with pytest.raises(InputError, match="departure 1 .* cover"):
+        with pytest.raises(InputError, match=r"departure 1 .* cover"):
             phase_pairs(*log, hops=1, budget=BUDGET, **how)
         return
     figures = phase_pairs(*log, hops=1, budget=BUDGET, **how)
@@ -136,7 +141,7 @@ def test_one_hop_is_the_exponential_mix(name: str) -> None:
         np.testing.assert_allclose(getattr(figures, key), expected[key], atol=1e-11)
     np.testing.assert_allclose(1.0 - figures.real, expected["cover"], atol=1e-11)
     if given["departures"]:
-        np.testing.assert_allclose(figures.pairs, expected["pairs"], atol=1e-11)
+        np.testing.assert_allclose(matrix(figures), expected["pairs"], atol=1e-11)
 
 
 def test_one_hop_agrees_with_the_exponential_chain_on_a_longer_log() -> None:
@@ -162,7 +167,7 @@ def test_known_erlang_logs_have_their_figures(name: str) -> None:
         arrivals, departures = generated(**case["generate"])
     else:
         arrivals, departures = np.array(case["arrivals"]), np.array(case["departures"])
-    options = {"begin": 0.0, "end": float(departures[-1]), "drained": True}
+    options: dict[str, Any] = {"begin": 0.0, "end": float(departures[-1]), "drained": True}
     options.update(case.get("options", {}))
 
     figures = phase_pairs(
@@ -179,7 +184,7 @@ def test_known_erlang_logs_have_their_figures(name: str) -> None:
             "largest_mean": figures.probability.value.mean(),
             "shannon": figures.shannon.value,
             "unseen": figures.lost + figures.inside,
-            "first_row": figures.pairs[0],
+            "first_row": matrix(figures)[0],
         }[key]
         np.testing.assert_allclose(found, value, rtol=1e-11, atol=1e-6, err_msg=key)
     assert figures.method == "counts by hop"
@@ -206,10 +211,10 @@ def test_rows_and_columns_add_up(hops: int) -> None:
 
     figures = phase_pairs(arrivals, departures, hops=hops, mean=1.0, channel=channel, budget=BUDGET)
 
-    rows = figures.pairs.sum(axis=1)
+    rows = matrix(figures).sum(axis=1)
     np.testing.assert_allclose(rows, figures.departed, atol=1e-10)
     np.testing.assert_allclose(rows + figures.lost + figures.inside, 1.0, atol=1e-10)
-    np.testing.assert_allclose(figures.pairs.sum(axis=0), figures.real, atol=1e-9)
+    np.testing.assert_allclose(matrix(figures).sum(axis=0), figures.real, atol=1e-9)
 
 
 def test_units_of_time_change_nothing() -> None:
@@ -227,7 +232,7 @@ def test_units_of_time_change_nothing() -> None:
         for unit in (1.0, 1024.0)
     ]
 
-    np.testing.assert_allclose(told[0].pairs, told[1].pairs, atol=1e-9)
+    np.testing.assert_allclose(matrix(told[0]), matrix(told[1]), atol=1e-9)
     assert told[0].joint_bits.value == pytest.approx(told[1].joint_bits.value, abs=1e-7)
 
 
@@ -241,7 +246,7 @@ def test_gaps_of_any_length_leave_probabilities_finite_and_right(hops: int, gap:
     figures = phase_pairs(arrivals, departures, hops=hops, mean=1.0, channel=channel, budget=BUDGET)
 
     assert_finite(figures)
-    np.testing.assert_allclose(figures.pairs, 1.0 / 3.0, atol=1e-9)
+    np.testing.assert_allclose(matrix(figures), 1.0 / 3.0, atol=1e-9)
     expected = math.log(6.0) + sum(
         (hops - 1) * math.log(d) - d - math.lgamma(hops) for d in departures
     )
@@ -251,7 +256,7 @@ def test_gaps_of_any_length_leave_probabilities_finite_and_right(hops: int, gap:
 def test_departures_that_a_filter_thinks_unlikely_are_not_called_impossible() -> None:
     arrivals = [0.0, 1.0, 1.0 + 1e-9, 5.0]
     departures = [1.0 + 2e-9, 1.0 + 3e-9, 9.0, 9.5]
-    options = {"begin": 0.0, "end": 10.0, "loss": 0.01}
+    options: dict[str, Any] = {"begin": 0.0, "end": 10.0, "loss": 0.01}
     truth = by_definition(arrivals, departures, 4, 1.0, options)
     assert truth is not None
 
@@ -259,7 +264,7 @@ def test_departures_that_a_filter_thinks_unlikely_are_not_called_impossible() ->
         arrivals, departures, hops=4, mean=1.0, channel=Channel(**options), budget=BUDGET
     )
 
-    np.testing.assert_allclose(figures.pairs, truth.pairs, atol=1e-9)
+    np.testing.assert_allclose(matrix(figures), truth.pairs, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +352,7 @@ def test_numbers_too_dear_to_count_are_taken_as_means_and_that_is_told() -> None
 
     exact = phase_figures(*log, budget=BUDGET, **how)
     asked = phase_chain._Log.of(*log, 2, 0.8, channel)
-    work = phase_chain._Work(BUDGET, phase_chain.Effort())
+    work = phase_chain._Work(BUDGET, Effort())
     mean = phase_chain._tilted(asked, work, 0)
 
     assert mean.method.endswith("tilted")
@@ -363,8 +368,8 @@ def test_ties_leave_time_for_more_than_one_hop() -> None:
     one = phase_pairs([0.0, 1.0], [1.0], hops=1, mean=1.0, channel=channel, budget=BUDGET)
     two = phase_pairs([0.0, 1.0], [1.0], hops=2, mean=1.0, channel=channel, budget=BUDGET)
 
-    assert one.pairs[1, 0] > 0.1
-    assert two.pairs[:, 0].tolist() == [1.0, 0.0]
+    assert matrix(one)[1, 0] > 0.1
+    assert matrix(two)[:, 0].tolist() == [1.0, 0.0]
     with pytest.raises(InputError, match=r"departure 1 at 1 s: nobody is inside .* cover"):
         phase_pairs([1.0], [1.0], hops=2, mean=1.0, channel=channel, budget=BUDGET)
 
@@ -436,3 +441,32 @@ def test_an_empty_log_has_figures() -> None:
     assert cover.log_evidence == pytest.approx(2.0 * math.log(0.5) - 2.0)
     assert cover.real.tolist() == [0.0, 0.0]
     assert nothing.joint_bits.value == cover.joint_bits.value == 0.0
+
+
+@pytest.mark.parametrize("seconds", [300.0, None])
+def test_receivers_and_guesses_follow_from_the_pairs(
+    seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arrivals, departures, _ = erlang_log(9, 40, 2.0, hops=3, mean=0.8)
+    channel = Channel(loss=0.05, cover_rate=0.2, begin=0.0, end=float(departures[-1]) + 0.1)
+    groups = np.arange(len(departures)) % 3
+    how: dict[str, Any] = {"hops": 3, "mean": 0.8, "channel": channel, "budget": BUDGET}
+    pairs = matrix(phase_pairs(arrivals, departures, **how))
+    if seconds is None:
+        monkeypatch.setattr(phase_chain, "_exact_fits", lambda *_: False)
+
+    figures = phase_figures(arrivals, departures, receivers=groups, **how)
+
+    sums = np.stack([pairs[:, groups == k].sum(axis=1) for k in range(3)], axis=1)
+    given = sums / sums.sum(axis=1, keepdims=True)
+    shannon = -(given * np.log2(given)).sum(axis=1)
+    ordered = np.sort(pairs, axis=1)[:, ::-1] / pairs.sum(axis=1, keepdims=True)
+    guesses = (ordered * np.arange(1, len(departures) + 1)).sum(axis=1)
+    near = 1e-8 if seconds else 0.1
+    assert figures.receivers is not None
+    assert figures.guessing is not None
+    np.testing.assert_allclose(figures.receivers.shannon, shannon, atol=near)
+    np.testing.assert_allclose(figures.receivers.probability, sums.max(axis=1), atol=near)
+    np.testing.assert_allclose(figures.guessing, guesses, rtol=near)
+    if seconds:
+        np.testing.assert_array_equal(figures.receivers.guess, sums.argmax(axis=1))

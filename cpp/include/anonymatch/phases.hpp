@@ -48,6 +48,10 @@ struct PhaseRows {
     std::vector<double> shannon_all, shannon_all_error;  // over departures, lost and inside
     std::vector<double> largest, largest_error;          // of the likeliest departure
     std::vector<std::int64_t> guess, allowed;
+    std::vector<double> guessing;  // guesses needed on average, given departed
+    // Over groups of departures, if there are some: as above.
+    std::vector<double> group_shannon, group_largest;
+    std::vector<std::int64_t> group_guess;
     std::vector<double> pair_logs;    // sums of P(i = j) ln f(t_j - s_i), f in mean stages
     std::vector<double> inside_logs;  // sums of P(i inside) times what was given for i
     std::vector<double> unseen_logs;  // the same with the other weights
@@ -63,6 +67,9 @@ public:
     ~PhaseChain();
     PhaseChain(PhaseChain&&) noexcept;
     PhaseChain& operator=(PhaseChain&&) noexcept;
+
+    /// Groups of departures whose probabilities are added up, one number a departure.
+    void group(std::span<const std::int32_t> groups);
 
     /// Filters a stretch of about `work` cells times passes; false once the end is reached or no
     /// explanation is left.

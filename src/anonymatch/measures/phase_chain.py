@@ -27,7 +27,7 @@ from anonymatch.arguments import real, whole
 from anonymatch.effort import CHUNK_SECONDS, Budget, Effort, Progress
 from anonymatch.errors import BudgetError, InputError
 from anonymatch.measures.figure import Figure
-from anonymatch.measures.links import Channel, LinkFigures
+from anonymatch.measures.links import Channel, LinkFigures, ReceiverFigures
 from anonymatch.measures.users import Range
 from anonymatch.stopping import byte_of_work
 from anonymatch.wording import Argument, several
@@ -38,6 +38,7 @@ MOST_HOPS = PHASES_LARGEST
 """Hops up to which counts by hop are available."""
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand
@@ -68,8 +69,10 @@ def phase_figures(
     mean: float,
     channel: Channel,
     budget: Budget,
+    receivers: npt.ArrayLike | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    effort: Effort | None = None,
 ) -> LinkFigures:
     """What a log of a mix with several exponential hops says of each message.
 
@@ -87,10 +90,14 @@ def phase_figures(
         Rates of loss and cover, or their numbers; see
         :func:`anonymatch.measures.hidden_chain.hidden_figures`.
     budget : Budget
+    receivers : array of int, optional
+        Groups of departures whose probabilities are added up.
     seed : int
         Of what is drawn, if anything is.
     progress : callable, optional
         Told the work done and the work in all.
+    effort : Effort, optional
+        Work under way that this is a part of; then it is told instead.
 
     Raises
     ------
@@ -113,8 +120,8 @@ def phase_figures(
     >>> round(figures.log_evidence, 6), round(figures.joint_bits.value, 6)
     (-8.590393, 6.645944)
     """
-    log = _Log.of(arrivals, departures, hops, mean, channel)
-    return _figures(log, _Work(budget, Effort(progress=progress)), seed, pairs=False)
+    log = _Log.of(arrivals, departures, hops, mean, channel, receivers)
+    return _figures(log, _Work(budget, effort or Effort(progress=progress)), seed, pairs=False)
 
 
 def phase_pairs(
@@ -157,6 +164,7 @@ class _Log:
     loss: float  # of the chain, whatever number is told: it cancels
     cover: float  # the same, in one mean hop
     begin: float = 0.0  # in seconds; what mean hops are counted from
+    receivers: Ints | None = None  # groups of departures
 
     @classmethod
     def of(
@@ -166,6 +174,7 @@ class _Log:
         hops: int,
         mean: float,
         channel: Channel,
+        receivers: npt.ArrayLike | None = None,
     ) -> _Log:
         if whole(hops, "hops", least=1) > MOST_HOPS:
             raise InputError(
@@ -180,6 +189,11 @@ class _Log:
         _check_channel(channel, len(came), len(left))
         loss, cover = _rates(channel, len(came))
         begin = channel.begin
+        groups = None
+        if receivers is not None and len(left):
+            groups = np.asarray(receivers, dtype=np.int64)
+            if groups.shape != left.shape:
+                raise InputError(f"{len(groups)} receivers of {len(left)} departures")
         return cls(
             (came - begin) / mean,
             (left - begin) / mean,
@@ -189,6 +203,7 @@ class _Log:
             loss,
             cover * mean,
             begin,
+            groups,
         )
 
     @property
@@ -266,6 +281,7 @@ class _Log:
             count_end=number,
             total_end=self.total_end,
             epsilon=epsilon,
+            groups=self.receivers,
         )
 
 
@@ -352,8 +368,10 @@ def _figures(log: _Log, work: _Work, seed: int, *, pairs: bool) -> LinkFigures:
 def _check_explained(log: _Log) -> None:
     """Name what no explanation can account for, where counting heads is enough to see it."""
     if log.cover == 0.0:
-        side = "right" if log.hops == 1 else "left"  # several hops take time
-        before = np.searchsorted(log.arrivals, log.departures, side=side)
+        # Several hops take time: who comes in with a departure is not it.
+        before = np.searchsorted(
+            log.arrivals, log.departures, side="right" if log.hops == 1 else "left"
+        )
         wrong = np.flatnonzero(before < np.arange(1, len(log.departures) + 1))
         if len(wrong):
             raise _nobody(log, int(wrong[0]))
@@ -525,8 +543,12 @@ def _followed(
         for first, last in pairwise(cuts)
     )
     work.effort.expect(sum(costs))
-    parts = list(work.effort.chunks(calls, each=costs, number=len(costs)))
-    work.spent += sum(costs)
+    threads = Effort()  # the chain is in this process, wherever other work may go
+    threads.stop = work.effort.stop
+    parts: list[tuple[PhaseRows, Floats]] = []
+    for part in threads.chunks(calls, each=costs, number=len(costs)):
+        work.done(costs[len(parts)])
+        parts.append(part)
     rows = _joined([rows for rows, _ in parts])
     if not pairs:
         return rows, None
@@ -635,7 +657,17 @@ def _told(
         error=max(error, estimated),
         confidence=_CONFIDENCE if samples else 1.0,
         method="counts by hop, drawn" if samples else "counts by hop",
+        guessing=rows.guessing,
+        receivers=None if log.receivers is None else _receivers(rows),
         notes=notes if samples else (),
+    )
+
+
+def _receivers(rows: PhaseRows) -> ReceiverFigures:
+    return ReceiverFigures(
+        shannon=rows.group_shannon,
+        probability=rows.group_largest,
+        guess=rows.group_guess.astype(np.int64),
     )
 
 
