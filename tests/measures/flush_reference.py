@@ -57,7 +57,7 @@ def explanations(
             for fates, weight in summed.items()
             if channel.lost in (None, fates.count(LOST))
             and channel.cover in (None, left - sum(isinstance(fate, int) for fate in fates))
-        }  # type: ignore[assignment]
+        }
     return dict(summed)
 
 

@@ -187,7 +187,7 @@ def test_people_and_seeds() -> None:
 )
 def test_bad_arguments_are_refused(law: Law | str, options: dict[str, int], expected: str) -> None:
     with pytest.raises(InputError) as caught:
-        synthesize(law, **{"messages": 5, **options})
+        synthesize(law, **{"messages": 5, **options})  # type: ignore[arg-type]
 
     assert expected in str(caught.value)
 

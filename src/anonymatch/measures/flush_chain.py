@@ -434,16 +434,15 @@ def _chain(model: FlushModel, row: Row, budget: Budget) -> tuple[Floats, Backwar
     seconds = passed.cells * _COLUMNS * _SECONDS_A_CELL + model.rounds.number * _SECONDS_A_ROUND
     memory = 8.0 * max((len(b) * len(f) for b, f in zip(passed.before, passed.filled, strict=True)))
     if not budget.allows(seconds, memory * 8):
-        raise budget.refusal(
-            f"following how many are inside over {several(model.rounds.number, 'flush', 'flushes')}",
-            seconds,
-            memory * 8,
-        )
+        flushes = several(model.rounds.number, "flush", "flushes")
+        instead = "tell rates (loss, cover_rate) instead of numbers" if model.counted else ""
+        what = f"following how many are inside over {flushes}"
+        raise budget.refusal(what, seconds, memory * 8, instead)
     return passed.log_evidence, backward(model, passed, row)
 
 
 def _figures(problem: _Problem, table: _Table, solved: _Solved) -> LinkFigures:
-    model, rounds = problem.model, problem.model.rounds
+    rounds = problem.model.rounds
     number, kind = problem.classes()
     error = solved.cut + _ROUNDING * (table.longest + 8)
 
@@ -479,7 +478,7 @@ def _figures(problem: _Problem, table: _Table, solved: _Solved) -> LinkFigures:
         allowed=allowed,
         error=error,
         method=solved.method,
-        notes=_notes(problem, solved),
+        notes=_notes(solved),
     )
 
 
@@ -507,13 +506,14 @@ def _bits(
     return joint, Figure.between(least, joint.high)
 
 
-def _notes(problem: _Problem, solved: _Solved) -> tuple[str, ...]:
-    if solved.entropy is None:
-        return (
-            "how many explanations there are is only bounded: cover traffic in the pool changes "
-            "with what probability messages leave",
-        )
-    return ()
+def _notes(solved: _Solved) -> tuple[str, ...]:
+    if solved.entropy is not None:
+        return ()
+    note = (
+        "joint bits are only bounded: with cover traffic in the pool, with what probability "
+        "messages leave depends on a number that no explanation tells"
+    )
+    return (note,)
 
 
 def _xlog2(value: float) -> float:

@@ -122,6 +122,7 @@ class Pass:
 
 
 def log_factorials(number: int) -> Floats:
+    """Natural logs of the factorials from 0 to a number."""
     return np.asarray(gammaln(np.arange(number + 1) + 1.0))
 
 

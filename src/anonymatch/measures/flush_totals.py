@@ -246,7 +246,8 @@ def _leave(cover: Floats, total: int, left: int, table: Floats) -> tuple[float, 
     weights = np.where(fits, np.exp(logs), 0.0) * cover[some][:, None]
     alike = float((weights * (table[inside] - table[stays])).sum())
     entropy = float(cover.sum()) * (table[total] - table[total - left]) - alike
-    return float(entropy), np.bincount(stays[fits], weights[fits], minlength=1)
+    kept = np.bincount(stays[fits], weights[fits], minlength=1)
+    return float(entropy), kept.astype(np.float64)
 
 
 def _pass_back(model: FlushModel, inside: Ints, lost: Floats, row: Row) -> None:

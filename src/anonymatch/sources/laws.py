@@ -310,7 +310,7 @@ class TimedPool(_ByNumber):
 
 @dataclass(frozen=True, slots=True)
 class Binomial:
-    """A mix that flips a coin for each message every ``interval`` seconds, the first at ``origin``.
+    """A mix that every ``interval`` seconds, as at ``origin``, flips a coin for each message.
 
     Each leaves with the probability ``leave``, whatever the others do.
 
