@@ -29,7 +29,9 @@ def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
     probability = np.where(np.isnan(surest.value), surest.low, surest.value)
     size = np.where(np.isnan(sizes.value), sizes.high, sizes.value)
     order = counted[np.lexsort((size.round(9), -probability.round(12)))[:most]]
-    reasons = _reasons(seen, len(order))
+    # Whoever is not counted may be forced too, and comes first in the order of the graph.
+    forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
+    reasons = _reasons(seen, len(order) + forced)
     return tuple(_one(int(i), found, reasons) for i in order.tolist())
 
 
