@@ -154,6 +154,23 @@ def test_worst_users_come_first_with_a_reason() -> None:
     assert "1 of 3 (33 %) is identified" in found.verdict
 
 
+@pytest.mark.parametrize(
+    ("graph", "budget", "reason"),
+    [
+        (am.complete(6), None, "6 candidates, all equally likely"),
+        (am.complete(300), None, "300 candidates, all equally likely"),
+        (am.ring(40, 6), None, "uneven probabilities"),
+        (am.Graph.from_biadjacency(1 + np.eye(6)), None, "uneven probabilities"),
+        (am.random_density(40, 0.5, seed=1), 0.0, "probabilities are not known"),
+    ],
+    ids=["complete", "large", "ring", "weighted", "unknown"],
+)
+def test_many_candidates_are_uneven_only_if_they_are(
+    graph: am.Graph, budget: float | None, reason: str
+) -> None:
+    assert am.audit(graph, budget=budget, steps=0).worst[0].reason == reason
+
+
 def test_top_0_names_everybody() -> None:
     assert len(am.audit(am.partition([2, 3]), top=0).worst) == 5
     assert len(am.audit(am.partition([2, 3]), top=2).worst) == 2

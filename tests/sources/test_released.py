@@ -220,3 +220,54 @@ def test_dates_beyond_the_calendar_are_refused(tmp_path: Path) -> None:
     pl.DataFrame([born]).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(am.InputError, match="row 3: born is no date of the years 1 to 9999"):
         read_text_table(tmp_path / "a.parquet")
+
+
+def test_people_left_out_of_a_release_are_not_identified(tmp_path: Path) -> None:
+    """No row can be pia's or rex's; mia and noa share the two rows of the twenties."""
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\npia,77\nrex,78\nmia,23\nnoa,27\noli,31\n")
+    given.write_text("age,illness\n20-29,flu\n20-29,cold\n30-39,cold\n")
+    found = am.audit(read_released(known, given))
+
+    assert (found.identified, found.unreleased, found.n_counted) == (1, 2, 3)
+    assert [one.user for one in found.worst] == ["oli", "mia", "noa"]
+    assert found.worst[0].reason != "nothing that came out can be this message"
+    assert found.users.select("user", "released").rows() == [
+        ("pia", False), ("rex", False), ("mia", True), ("noa", True), ("oli", True),
+    ]  # fmt: skip
+    assert found.entropy.value == pytest.approx(2 / 3)
+    assert "2 people are not in the release: no row can be theirs." in found.notes[-1]
+    assert "1 of 3 (33 %) is identified" in found.verdict
+    assert found.to_dict()["unreleased"] == 2
+
+
+def test_a_release_of_others_and_one_of_everybody_are_told(tmp_path: Path) -> None:
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\nmia,23\noli,31\n")
+    given.write_text("age,illness\n20-29,flu\n")
+    assert (
+        am.audit(read_released(known, given)).verdict == "Everybody in the release is identified."
+    )
+    given.write_text("age,illness\n20-29,flu\n30-39,flu\n")
+    whole = am.audit(read_released(known, given))
+
+    assert whole.unreleased == 0
+    assert whole.users.get_column("released").all()
+
+
+def test_other_sources_know_no_release() -> None:
+    found = am.audit(am.complete(3))
+
+    assert found.unreleased is None
+    assert "released" not in found.users.columns
+
+
+def test_the_reason_of_the_worst_is_theirs_whoever_is_left_out(tmp_path: Path) -> None:
+    """However many come before them who are in no row."""
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\n" + "".join(f"p{k},{90 + k}\n" for k in range(9)) + "oli,31\n")
+    given.write_text("age,illness\n30-39,flu\n")
+    (worst,) = am.audit(read_released(known, given), top=1).worst
+
+    assert worst.user == "oli"
+    assert worst.reason == "nobody else fits row 1"

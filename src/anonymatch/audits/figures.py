@@ -172,6 +172,15 @@ _TABLE = (
         gate=True,
     ),
     AuditFigure(
+        key="unreleased",
+        title="not in the release",
+        meaning="{users} that no row can be of: they are not counted",
+        unit="number",
+        better="",
+        value=lambda audit: _exactly(audit.unreleased),
+        rests_on="log",
+    ),
+    AuditFigure(
         key="below",
         title="below {threshold}",
         meaning=(

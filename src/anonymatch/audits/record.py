@@ -44,6 +44,7 @@ def record(audit: Audit) -> dict[str, Any]:
         },
         **{key: json_value(FIGURES[key].value(audit)) for key in _HEADLINE},
         "n_counted": audit.n_counted,
+        "unreleased": audit.unreleased,
         "bits": json_value(audit.bits),
         "degree": json_value(audit.degree),
         "bound": json_value(audit.bound),

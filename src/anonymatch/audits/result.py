@@ -13,7 +13,7 @@ from anonymatch.audits.answers import Answers
 from anonymatch.counting.result import Count
 from anonymatch.measures import averages
 from anonymatch.measures.figure import Figure
-from anonymatch.sources.observation import Observation
+from anonymatch.sources.observation import PEOPLE, Observation
 from anonymatch.whole_file import as_path, unfinished
 
 if TYPE_CHECKING:
@@ -214,6 +214,8 @@ class Audit:
     n_counted : int
         Users that means, quantiles, shares and the list of the worst are about: not those near an
         end of the log, and none of which nothing that came out can be the message.
+    unreleased : int or None
+        People who are not in a released table: no row can be theirs. None for other sources.
     bits : Figure
         Joint bits per message (user, flow): entropy of the matching, through the users; without
         weights log2 of the count through the users. Less than `entropy`, because what one message
@@ -354,14 +356,26 @@ class Audit:
         return 1.0 if self._guessing is None else self._guessing[1]
 
     @property
+    def unreleased(self) -> int | None:
+        if self.observation.nouns != PEOPLE:
+            return None
+        return int(self.answers.users.censored.sum())
+
+    @property
     def surest(self) -> Figure:
         users = self.answers.users
         return averages.largest(users, users.surest) or _NOBODY
 
     @property
     def users(self) -> pl.DataFrame:
-        """A row a user: best guess, its probability, entropies, effective set, candidates."""
-        return self.answers.users.frame()
+        """A row a user: best guess, its probability, entropies, effective set, candidates.
+
+        Of a released table, `released` is False for people who are not in it.
+        """
+        frame = self.answers.users.frame()
+        if self.unreleased is None:
+            return frame
+        return frame.with_columns(released=~frame.get_column("censored"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the table of users apart (`users`)."""

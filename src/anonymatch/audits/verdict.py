@@ -11,12 +11,14 @@ from anonymatch.audits.result import Score, Worst
 from anonymatch.measures import averages
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.users import UserFigures
-from anonymatch.sources.observation import Nouns, Observation
+from anonymatch.sources.observation import PEOPLE, Nouns, Observation
 from anonymatch.wording import name, several
 
 __all__ = ["caveats", "left_out", "verdict"]
 
 _MANY = 100  # users of whom one is 1 %
+_NOBODY = {PEOPLE: "Nobody is in the release."}
+_EVERYBODY = {PEOPLE: "Everybody in the release is identified."}
 
 _EVEN = (
     "All matchings are taken as equally likely: an attacker who knows more, from habits or other "
@@ -44,12 +46,12 @@ surest guess is 0 with 25 %.'
     counted = users.counted
     number, identified = int(counted.sum()), int((users.allowed[counted] == 1).sum())
     if not len(users.users):
-        return f"There are no {noun}s."
+        return f"There are no {nouns.users}."
     entropy = averages.mean_entropy(users, joint)
     if entropy is None:
-        return f"Nothing that came out can be any of the {nouns.users}."
+        return _NOBODY.get(nouns, f"Nothing that came out can be any of the {nouns.users}.")
     if identified == number:
-        return f"Every {noun} is identified."
+        return _EVERYBODY.get(nouns, f"Every {noun} is identified.")
     bits = _between(entropy, 0.02)
     unit = "bit" if bits == "1" else "bits"
     said = [f"Entropy {bits} {unit} per {noun}{_tail(users, number)}"]
@@ -95,7 +97,13 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
     """Who is not counted though no note of the log says so, and why."""
     notes = []
     censored = int(users.censored.sum())
-    if censored:
+    if censored and nouns == PEOPLE:
+        verb = "is" if censored == 1 else "are"
+        notes.append(
+            f"{several(censored, nouns.user, nouns.users)} {verb} not in the release: no row can "
+            "be theirs. That is no identification, and counts in no figure of single people."
+        )
+    elif censored:
         verb, which, were = ("is", "it", "it was") if censored == 1 else ("are", "any", "they were")
         notes.append(
             f"{several(censored, nouns.user, nouns.users)} {verb} censored: nothing that came out "

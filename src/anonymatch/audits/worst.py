@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.identified import identified
 from anonymatch.audits.result import Worst
-from anonymatch.measures.users import LOST
+from anonymatch.measures.users import LOST, Range
 from anonymatch.sources.observation import Observation
 from anonymatch.wording import name, several
 
@@ -15,6 +17,7 @@ __all__ = ["worst"]
 
 _GONE = "nothing that came out can be this message"
 _FEW = 5  # candidates that are worth saying
+_EVEN = 1e-9  # bits by which equal probabilities may differ in doubles
 
 
 def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
@@ -26,7 +29,9 @@ def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
     probability = np.where(np.isnan(surest.value), surest.low, surest.value)
     size = np.where(np.isnan(sizes.value), sizes.high, sizes.value)
     order = counted[np.lexsort((size.round(9), -probability.round(12)))[:most]]
-    reasons = _reasons(seen, len(order))
+    # Whoever is not counted may be forced too, and comes first in the order of the graph.
+    forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
+    reasons = _reasons(seen, len(order) + forced)
     return tuple(_one(int(i), found, reasons) for i in order.tolist())
 
 
@@ -46,7 +51,9 @@ def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
         allowed=allowed,
         reason=_GONE
         if guess == LOST and allowed == 1
-        else reasons.get(user) or _open(candidates, allowed, guessed, known),
+        else reasons.get(user)
+        or _open(candidates, allowed, guessed)
+        or _spread(users.min_entropy, i, allowed, known),
     )
 
 
@@ -58,8 +65,8 @@ def _reasons(seen: Observation, most: int) -> dict[object, str]:
     return {one.user: one.reason for one in identified(seen.graph, most)}
 
 
-def _open(candidates: int, allowed: int, guess: object, known: bool) -> str:
-    """Why somebody who is not forced in a graph stands out."""
+def _open(candidates: int, allowed: int, guess: object) -> str:
+    """Why somebody who is not forced in a graph stands out; "" if numbers do not say it."""
     if allowed == 1 and candidates > 1:
         return "nobody else was inside" if guess is not None else "the others are needed elsewhere"
     if allowed < candidates:
@@ -69,4 +76,14 @@ def _open(candidates: int, allowed: int, guess: object, known: bool) -> str:
         return "nothing else fits" if guess is None else f"nothing but {name(guess)} fits"
     if allowed <= _FEW:
         return f"only {several(allowed, 'candidate')}"
-    return "uneven chances" if known else "chances are not known"
+    return ""
+
+
+def _spread(min_entropy: Range, i: int, allowed: int, known: bool) -> str:
+    """How likely many candidates are: even if the likeliest is no more likely than all would be."""
+    even = math.log2(allowed)
+    if min_entropy.low[i] >= even - _EVEN:
+        return f"{several(allowed, 'candidate')}, all equally likely"
+    if min_entropy.high[i] < even - _EVEN:
+        return "uneven probabilities"
+    return "probabilities are known only roughly" if known else "probabilities are not known"

@@ -155,11 +155,11 @@ def _system(found: am.Audit) -> list[pages.Line]:
     lines.append(
         (
             "identified",
-            words.plural(found.identified, one),
+            words.plural(found.identified, one, nouns.users),
             f"of {found.n_counted:,}: only one of the {nouns.behaviours} is left for them",
         )
     )
-    return [*lines, *_line(found, "below")]
+    return [*lines, *_line(found, "unreleased"), *_line(found, "below")]
 
 
 def _tails(found: am.Audit) -> list[pages.Line]:
@@ -200,7 +200,7 @@ def _cost(found: am.Audit) -> list[pages.Line]:
     if cost.cover is not None:
         meaning = "cost: messages out that are nobody's (dummy traffic)"
         lines.append(("cover", words.share(cost.cover), meaning))
-    if cost.lost:
+    if cost.lost and found.unreleased is None:
         lines.append(("lost", f"{cost.lost:,}", "messages in that never came out"))
     return lines
 

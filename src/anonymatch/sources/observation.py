@@ -11,7 +11,16 @@ import numpy.typing as npt
 from anonymatch.graph.bipartite import Graph
 from anonymatch.sources.laws import Law
 
-__all__ = ["FLOWS", "MESSAGES", "USERS", "Conditions", "Nouns", "Observation", "Passage"]
+__all__ = [
+    "FLOWS",
+    "MESSAGES",
+    "PEOPLE",
+    "USERS",
+    "Conditions",
+    "Nouns",
+    "Observation",
+    "Passage",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -51,6 +60,8 @@ class Nouns:
 USERS = Nouns("user", "users", "", "behaviours")
 MESSAGES = Nouns("message", "messages", " in", "messages out")
 FLOWS = Nouns("flow", "flows", " of initiators", "flows of responders")
+PEOPLE = Nouns("person", "people", "", "rows")
+"""Of a released table: whoever no row can be of is not in the release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

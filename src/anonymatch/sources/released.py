@@ -27,7 +27,7 @@ from anonymatch.graph.edges import Edges
 from anonymatch.graph.names import Names
 from anonymatch.sources.cells import fits, is_plain, spelling
 from anonymatch.sources.labels import place_names
-from anonymatch.sources.observation import Observation
+from anonymatch.sources.observation import PEOPLE, Observation
 from anonymatch.sources.text_tables import read_text_table
 from anonymatch.whole_file import as_path
 from anonymatch.wording import Argument, listed, quoted, several
@@ -56,8 +56,8 @@ def read_released(
 ) -> Observation:
     r"""The graph of the people of one table and the rows of another.
 
-    Every person is behind one row; where there are more people than rows, those left out have
-    places of their own, as messages that were lost.
+    Every person is behind one row; where there are more people than rows, those left out of the
+    release have places of their own, as messages that were lost.
 
     Parameters
     ----------
@@ -103,6 +103,7 @@ def read_released(
     return Observation(
         graph=graph,
         source=f"released table of {several(rows.height, 'row')}",
+        nouns=PEOPLE,
         lost=lost,
         notes=_notes(graph, chosen, lost),
     )
@@ -323,7 +324,7 @@ def _person_names(people: pl.DataFrame, named: str | None, place: str) -> list[s
 def _notes(graph: Graph, chosen: list[str], lost: int) -> tuple[str, ...]:
     notes = [f"People and rows are compared by {', '.join(chosen)}."]
     alone = int(np.count_nonzero(graph.degrees == lost))
-    if alone:
+    if alone > lost:  # else an audit tells how many are not in the release
         notes.append(f"{several(alone, 'person', 'people')} {_verb(alone)} no row.")
     orphans = int(np.count_nonzero(graph.behaviour_degrees == 0))
     if orphans:
