@@ -179,10 +179,10 @@ def test_labels_are_whole_and_apart_in_any_font(
 def test_columns_sort_up_and_down(browser: Browser, addresses: dict[str, str]) -> None:
     def look(page: Page) -> dict[str, Any]:
         found: dict[str, Any] = {"first": column(page, 1)}
-        head(page, "chance").click()
+        head(page, "probability").click()
         found["down"] = column(page, 3)
         found["said"] = page.locator("th[aria-sort]").get_attribute("aria-sort")
-        head(page, "chance").click()
+        head(page, "probability").click()
         found["up"] = column(page, 3)
         head(page, "message").click()
         found["names"] = column(page, 1)
