@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anonymatch.effort import Budget, Effort, Progress
-from anonymatch.measures.flush_chain import flush_figures
+from anonymatch.measures.flush_chain import Dummies, flush_figures
 from anonymatch.measures.hidden_chain import Rates, fit_rates, hidden_figures
 from anonymatch.measures.links import Channel, LinkFigures
 from anonymatch.measures.phase_chain import phase_figures
@@ -20,6 +20,7 @@ from anonymatch.wording import several
 __all__ = ["Passed", "passed"]
 
 _FEW = 200  # messages whose guessing entropies are all computed
+_UNASKED = 20.0  # seconds of exact rows of an Erlang law if nobody told a budget; then estimates
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
 
@@ -49,45 +50,36 @@ def passed(
     progress: Progress | None,
 ) -> Passed:
     """What a log says under the law and the conditions of its passage."""
-    effort = Effort(executor=executor, progress=progress)
-    assert passage.conditions is not None
-    law = passage.law
+    conditions, law = passage.conditions, passage.law
+    assert conditions is not None
     assert isinstance(law, Exponential | Erlang | FlushLaw)
-    channel, notes = _channel(passage, law, passage.conditions, effort)
+    effort = Effort(executor=executor, progress=progress)
+    channel, notes = _channel(passage, law, conditions, effort)
+    times = passage.arrivals, passage.departures
     size = len(passage.users)
     if isinstance(law, FlushLaw):
-        links = flush_figures(
-            law,
-            passage.arrivals,
-            passage.departures,
+        dummies: Dummies = "pool" if conditions.cover_in_pool else "exit"
+        links = flush_figures(law, *times, channel=channel, dummies=dummies, budget=budget)
+    elif isinstance(law, Erlang) and law.hops > 1:
+        links = phase_figures(
+            *times,
+            hops=law.hops,
+            mean=law.mean,
             channel=channel,
-            dummies="pool" if passage.conditions.cover_in_pool else "exit",
-            budget=budget,
+            receivers=receivers,
+            budget=budget if budget.chosen else replace(budget, seconds=_UNASKED),
+            seed=seed,
+            effort=effort,
         )
-        return Passed(
-            links=links, channel=channel, notes=(*notes, *_fate_notes(links, channel), *links.notes)
-        )
-    if isinstance(law, Exponential) or law.hops == 1:
+    else:
         links = hidden_figures(
-            passage.arrivals,
-            passage.departures,
+            *times,
             mean=law.mean,
             channel=channel,
             receivers=receivers,
             guessing_every=1 if size <= _FEW else size // _FEW,
             effort=effort,
             seconds=_SHARE * budget.seconds,
-        )
-    else:
-        links = phase_figures(
-            passage.arrivals,
-            passage.departures,
-            hops=law.hops,
-            mean=law.mean,
-            channel=channel,
-            budget=budget,
-            seed=seed,
-            progress=progress,
         )
     return Passed(
         links=links, channel=channel, notes=(*notes, *_fate_notes(links, channel), *links.notes)
