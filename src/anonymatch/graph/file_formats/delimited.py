@@ -23,7 +23,7 @@ from anonymatch.graph.edges import EdgeError
 from anonymatch.graph.file_formats.panics import without_panics
 from anonymatch.graph.file_formats.rows import frame_of
 from anonymatch.graph.file_formats.source import Source, decode
-from anonymatch.wording import quoted, several
+from anonymatch.wording import listed, quoted, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,7 +95,23 @@ def load(
         except InputError:
             _check_quotes(bytes(data), separator)
             raise
-    return frame, data
+    return _named(frame, columns), data
+
+
+def _named(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """The table under the names that were checked; one that is there again has another of polars.
+
+    polars reads some headers otherwise: a byte order mark after blank lines stays in a name.
+    """
+    given = frame.columns
+    first = {name: at for at, name in reversed(list(enumerate(columns)))}
+    names = [
+        name if first[name] == at else given[at] for at, name in enumerate(columns[: len(given)])
+    ]
+    if len(columns) != len(given) or len(set(names)) < len(names):
+        raise InputError(f"line 1: its columns {listed(columns)} cannot be told apart; rename them")
+    frame.columns = names
+    return frame
 
 
 def write(graph: Graph, stream: BinaryIO, separator: str) -> None:

@@ -7,6 +7,7 @@ not so much. What another process could read, this one can.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import subprocess
@@ -81,7 +82,11 @@ class _Other:
     def end(self) -> None:
         if self._owner == os.getpid():
             self._process.kill()
-            self._process.communicate()
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                with contextlib.suppress(OSError):  # a question that it did not take
+                    if stream is not None:
+                        stream.close()
 
 
 _ONE_AT_A_TIME = threading.Lock()
@@ -104,6 +109,7 @@ def why_unreadable(path: Path, columns: list[str] | None = None) -> str:
             answer = other.answer(question)
             if answer is not None:
                 return answer
+            _end()  # it may still be about to end, and would be asked again
     return "it ends the process that reads it"
 
 
