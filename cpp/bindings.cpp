@@ -180,10 +180,10 @@ void bind_band(nb::module_& m) {
         .value("back_words", am::BandTask::back_words)
         .value("forward_real", am::BandTask::forward_real)
         .value("back_real", am::BandTask::back_real);
-    m.def("meet_words", [](const Words& before, const Words& after, std::size_t states,
-                           int digit_bits) {
-        return owned(am::meet_words(view(before), view(after), states, digit_bits));
-    });
+    m.def("meet_words",
+          [](const Words& before, const Words& after, std::size_t states, int digit_bits) {
+              return owned(am::meet_words(view(before), view(after), states, digit_bits));
+          });
     m.def("meet_real", [](const Reals& before, const Reals& after) {
         return am::meet_real(view(before), view(after));
     });

@@ -145,8 +145,8 @@ Meeting best_meeting(const std::vector<Step>& rows, int digit_bits) {
     double peak = 0;
     for (std::size_t i = 0; i <= rows.size(); ++i) {
         const double size = i == 0 ? 1 : static_cast<double>(rows[i - 1].states_after());
-        const double meeting =
-            product_work * size * digits(before_bits, digit_bits) * digits(bits - before_bits, digit_bits);
+        const double meeting = product_work * size * digits(before_bits, digit_bits) *
+                               digits(bits - before_bits, digit_bits);
         const double work = before + after[i] + meeting;
         if (work < best.work) best = {i, work, 0};
         if (i == rows.size()) break;

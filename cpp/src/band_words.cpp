@@ -140,7 +140,8 @@ public:
     double next() override {
         for (WordsPass* pass : {&before_, &after_})
             if (!pass->finished) return pass->next();
-        if (!finished) words_ = meet(before_.arrays(), after_.arrays(), before_.size(), digit_bits_);
+        if (!finished)
+            words_ = meet(before_.arrays(), after_.arrays(), before_.size(), digit_bits_);
         finished = true;
         return 0;
     }

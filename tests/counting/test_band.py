@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.strategies import graph_of, truth
+from tests.strategies import Matrix, graph_of, truth
 
 import anonymatch as am
 from anonymatch.counting import band, frontier
@@ -228,10 +231,49 @@ def test_progress_ends_with_all_done_and_a_raised_flag_stops() -> None:
 
 
 def test_bands_with_spare_behaviours_are_counted_exactly() -> None:
-    edges = [(f"m{i}", f"o{j}") for i in range(60) for j in range(i, i + 8)]
+    edges = [(f"m{i}", f"o{j}") for i in range(300) for j in range(i, i + 8)]
     graph = am.Graph.from_edges(edges)
     found = am.count(graph)
 
     assert found.exact
     assert found.value == am.count(graph, method="frontier").value
     assert "band in doubles" in am.count(graph, budget=0.7 * found.plan.seconds).method
+
+
+@pytest.mark.parametrize("users", [1, 3, 4, 6])
+def test_bands_with_many_spare_behaviours_are_counted_exactly(users: int) -> None:
+    """Rows add up so many digits that these must be narrow; it takes no time all the same."""
+    matrix: Matrix = [[int(i <= j < 18 - users + 1 + i) for j in range(18)] for i in range(users)]
+    count = am.count(graph_of(matrix), method="band", exact=True, budget=1)
+
+    assert count.value == truth(matrix)
+
+
+_GROWN = """
+import numpy as np, anonymatch as am
+def peak():
+    lines = open("/proc/self/status").read().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+draws = np.random.default_rng(3)
+came = np.arange(3000) + np.sort(draws.random(3000))
+left = np.sort(came + draws.uniform(0, 14, 3000))
+starts, stops = np.searchsorted(left, came), np.searchsorted(left, came + 14)
+edges = [(i, j) for i in range(3000) for j in range(starts[i], stops[i])]
+graph = am.Graph.from_edges(edges)
+am.count(graph, exact=False)
+before = peak()
+found = am.posterior(graph, method="band", budget=am.Budget(memory=1e10))
+print(found.plan.memory, peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is told by Linux alone")
+def test_all_chances_take_no_more_memory_than_is_told() -> None:
+    """Also without a limit, where layers are kept that could be made again."""
+    done = subprocess.run(
+        [sys.executable, "-c", _GROWN], capture_output=True, text=True, check=True
+    )
+    told, grown = map(float, done.stdout.split())
+
+    assert grown <= told
+    assert told < 4 * grown

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+import anonymatch as am
 from anonymatch.counting.closed_forms import complete, nested, nested_by_degrees
+from anonymatch.counting.dispatch import known_posterior
 from anonymatch.counting.integers import (
     divide,
     multiply,
@@ -20,6 +22,8 @@ from anonymatch.counting.integers import (
     unpack,
 )
 from anonymatch.counting.reference import block_of, first_minors, permanent
+
+TRIANGLE = ["1" * min(k + 2, 200) + "0" * max(198 - k, 0) for k in range(200)]
 
 
 @st.composite
@@ -140,3 +144,14 @@ def test_polynomials_multiply_divide_and_pack(polynomial: list[int]) -> None:
 
 def test_product_of_many_numbers() -> None:
     assert product(range(1, 101)) == math.factorial(100)
+
+
+@pytest.mark.parametrize("graph", [am.complete(300), am.Graph.from_rows(TRIANGLE)])
+def test_closed_forms_need_no_memory_beside_their_chances(graph: am.Graph) -> None:
+    """So that audits of graphs that fill the memory themselves keep their exact chances."""
+    tight = am.Budget(memory=8 * graph.n_edges)
+    known = known_posterior(graph, budget=tight)
+
+    assert known.exact
+    assert known.chances == pytest.approx(am.posterior(graph, method="closed").chances)
+    assert np.add.reduceat(known.chances, graph.indptr[:-1]) == pytest.approx(1.0)

@@ -14,7 +14,7 @@ from benchmarks.estimates import CLASSES
 import anonymatch as am
 from anonymatch.counting.block import Block
 from anonymatch.counting.bounds import block_bounds
-from anonymatch.counting.bridge import bracket_of, bridge_of, hidden_variance
+from anonymatch.counting.bridge import bracket_of, bridge_of, hidden_variance, rare_variance
 from anonymatch.counting.edge_estimate import estimate_edges
 from anonymatch.counting.estimate import Allowance, Estimate, estimate
 from anonymatch.counting.guide import Chains, Guide, messages
@@ -99,6 +99,29 @@ def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
         assert abs(found.log - log) < max(1.0, found.high - found.low)
 
     assert held >= 7
+
+
+@pytest.mark.parametrize("seed", [21, 62, 66])
+def test_draws_that_met_no_rare_heavy_matching_are_doubted(seed: int) -> None:
+    """Log-normal weights: a thousand trees agree to three digits, and miss some percent."""
+    draws = np.random.default_rng([seed, 6])
+    n, density = int(draws.integers(13, 19)), draws.choice([0.3, 0.6, 1.0])
+    support = (draws.random((n, n)) < density) | np.eye(n, dtype=bool)
+    block = largest_block(np.where(support, np.exp(draws.normal(0, 6, (n, n))), 0.0))
+    found = run(block, seed, Allowance(seconds=3.0, half_width=0.01, strict=False))
+
+    assert holds(found, truth(block))
+    assert found.method == "bridge sampling"
+    assert found.high - found.low < 0.2
+
+
+def test_rare_variance_is_what_normal_logs_do_not_have() -> None:
+    draws = np.random.default_rng(1)
+    forward, backward = draws.normal(-0.18, 0.6, 1600), draws.normal(0.18, 0.6, (16, 100))
+    assert rare_variance(forward, backward) == 0.0
+
+    backward[3, ::2] = 4.5  # three percent of all matchings weigh ninety times as much
+    assert rare_variance(forward, backward) > 1.0
 
 
 def test_two_matchings_without_a_way_between_are_both_found() -> None:

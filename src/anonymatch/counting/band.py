@@ -225,7 +225,8 @@ def banded(
 ) -> Solution:
     """The solution along ``way``, with what was ``found`` already; the rest when asked for.
 
-    ``otherwise`` serves minors, and weights that spread too far for one scale a layer; with ``rounded`` also a count without weights is a double.
+    ``otherwise`` serves minors, and weights that spread too far for one scale a layer; with
+    ``rounded`` also a count without weights is a double.
     """
     otherwise = cache(otherwise)
 

@@ -175,7 +175,7 @@ class LongBand:
         return Found(None, _log(before[1], after[0]), chances)
 
     def _kept(self, number: int) -> tuple[int, float]:
-        """Stretches, of so many, whose chances may be under way on one machine; bytes each keeps."""
+        """Of so many stretches, those under way on one machine at once, and bytes each keeps."""
         plan = self._rows.plan
         abreast = int(min(_ABREAST, max(1.0, self._memory / 2 / plan.edge_bytes(number))))
         return abreast, kept_layers(plan.kept_bytes(number), self._memory / abreast)

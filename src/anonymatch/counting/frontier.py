@@ -46,6 +46,7 @@ _PART = 3e-4  # seconds that a part takes besides
 _HOPELESS = 4 * _native.FRONTIER_WIDTH_LIMIT
 _FAR_FROM_NARROW = 16 * _native.FRONTIER_WIDTH_LIMIT  # contraction narrows no order that much
 _LARGEST_DOUBLE = 1023  # bits
+_GROWTH = 1.5  # of the arrays that hold layers
 _LN2 = math.log(2.0)
 
 
@@ -74,9 +75,12 @@ class FrontierWay:
             return None
         return max(self.parts.transitions) * per_transition(words, edges=edges) + _PART
 
-    def memory(self, words: int, *, edges: bool) -> float:
+    def memory(self, words: int, *, edges: bool, limit: float = 0.0) -> float:
+        """Bytes at least; for edges, as many layers are kept as a ``limit`` of bytes allows."""
         plan = self.plan
-        whole = float(plan.least_edge_bytes(words) if edges else plan.count_bytes(words))
+        whole = float(plan.count_bytes(words))
+        if edges:
+            whole = max(plan.least_edge_bytes(words), min(_GROWTH * plan.edge_bytes(words), limit))
         if self.parts is None:
             return whole
         abreast = min(len(self.parts.kept), ABREAST)

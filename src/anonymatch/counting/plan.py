@@ -399,10 +399,15 @@ def _along(
         method="frontier",
         why=f"at most {several(way.plan.width, 'open behaviour')} at once{in_parts}",
         seconds=seconds,
-        memory=way.memory(words, edges=context.edges),
+        memory=way.memory(words, edges=context.edges, limit=_layers_limit(way, context.budget)),
         solve=solve,
         longest=way.longest(words, edges=context.edges),
     )
+
+
+def _layers_limit(way: frontier.FrontierWay, budget: Budget) -> float:
+    """Bytes up to which a run keeps layers; parts share them, and one is told for all."""
+    return budget.memory if way.parts is None else 0.0
 
 
 # ---- contraction first, then a programme
