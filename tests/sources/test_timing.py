@@ -424,6 +424,20 @@ def test_logs_that_do_not_fit_are_refused_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("until", [10, "10", "1970-01-01T00:00:10", "1970-01-01T01:00:10+01:00"])
+def test_the_end_of_a_log_is_told_as_its_times_are(until: float | str) -> None:
+    passage = observe(log_of([0, 1], [2, 3]), "exponential:1", until=until).passage
+
+    assert passage is not None
+    assert passage.conditions is not None
+    assert passage.conditions.end == 10.0
+
+
+def test_an_end_that_is_no_time_is_refused() -> None:
+    with pytest.raises(InputError, match="'noon'; give seconds, or a date-time"):
+        observe(log_of([0, 1], [2, 3]), "exponential:1", until="noon")
+
+
 def test_what_is_no_log_is_refused() -> None:
     with pytest.raises(InputError, match="need Messages, not str; read a log"):
         observe("log.csv", "window:1,2")  # type: ignore[arg-type]

@@ -68,8 +68,12 @@ Cover = Annotated[
     option("--cover", "Instead: so many messages out are nobody's.", metavar="N", parser=whole(0)),
 ]
 Until = Annotated[
-    float | None,
-    option("--until", "When the log ends, in seconds (its last row unless told).", metavar="TIME"),
+    str | None,
+    option(
+        "--until",
+        "When the log ends: seconds, or a date-time (its last row unless told).",
+        metavar="TIME",
+    ),
 ]
 Drained = Annotated[bool, option("--drained", "Nothing was left inside when the log ended.")]
 CoverInPool = Annotated[

@@ -69,7 +69,7 @@ def open_observation(
     lost: int | None = None,
     cover_rate: float | None = None,
     cover: int | None = None,
-    until: float | None = None,
+    until: float | str | None = None,
     drained: bool = False,
     cover_in_pool: bool = False,
     cover_visible: bool = False,

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +52,7 @@ from anonymatch.sources.log_ends import end_delay, near_an_end
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 from anonymatch.sources.seen import Seen
-from anonymatch.wording import Argument, Message, several
+from anonymatch.wording import Argument, Message, quoted, several
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
@@ -70,7 +71,7 @@ def observe(
     lost: int | None = None,
     cover_rate: float | None = None,
     cover: int | None = None,
-    until: float | None = None,
+    until: float | str | None = None,
     drained: bool = False,
     cover_in_pool: bool = False,
     cover_visible: bool = False,
@@ -92,8 +93,8 @@ def observe(
         Messages out a second, on average, that are nobody's.
     cover : int, optional
         Instead: so many messages out are nobody's.
-    until : float, optional
-        When the log ends, in seconds; with its last event unless told.
+    until : float or str, optional
+        When the log ends, in seconds or as a date-time; with its last event unless told.
     drained : bool
         Whether nothing was left inside when the log ended.
     cover_in_pool : bool
@@ -185,7 +186,7 @@ def _conditions(
     lost: int | None,
     cover_rate: float | None,
     cover: int | None,
-    until: float | None,
+    until: float | str | None,
     *,
     drained: bool,
     visible: bool,
@@ -200,7 +201,7 @@ def _conditions(
         float(times[at]) for times in (log.arrivals, log.departures) if len(times) for at in (0, -1)
     ]
     begin, last = (min(ends), max(ends)) if ends else (0.0, 0.0)
-    end = last if until is None else real(until, "until", low=-LATEST, high=LATEST)
+    end = last if until is None else _moment(until)
     if end < last:
         raise InputError(
             Argument("until"),
@@ -222,6 +223,23 @@ def _either(rate: str, what: str, number: str) -> InputError:
     return InputError(
         Argument(rate), f" is {what} and ", Argument(number), " a number; give one of them"
     )
+
+
+def _moment(until: float | str) -> float:
+    """Seconds; a date-time as those since 1970, as dates in logs are."""
+    if not isinstance(until, str):
+        return real(until, "until", low=-LATEST, high=LATEST)
+    try:
+        return real(float(until), "until", low=-LATEST, high=LATEST)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(until.strip())
+    except ValueError:
+        raise InputError(
+            Argument("until"), f" is {quoted(until)}; give seconds, or a date-time as the log's"
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _loss(loss: float) -> float:
