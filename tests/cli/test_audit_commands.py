@@ -234,7 +234,7 @@ def test_synthetic_logs_are_the_same_every_time(
 
 
 @pytest.mark.parametrize("allowed", [("--memory", 0.001), ("--memory", 0.001, "--budget", 0)])
-@pytest.mark.parametrize("law", ["window:0,5000", "erlang:2,5000"])
+@pytest.mark.parametrize("law", ["window:0,5000", "erlang:5,5000"])
 def test_making_the_graph_keeps_to_the_memory(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, law: str, allowed: tuple[object, ...]
 ) -> None:

@@ -15,7 +15,7 @@ from anonymatch.audits.passing import passed
 from anonymatch.counting.bounds import bregman
 from anonymatch.counting.dispatch import count, known_posterior
 from anonymatch.counting.posterior import Posterior
-from anonymatch.counting.result import Count
+from anonymatch.counting.result import Count, log_of
 from anonymatch.effort import Budget, Progress
 from anonymatch.errors import BudgetError, NoMatchingError
 from anonymatch.graph.bipartite import Graph
@@ -33,6 +33,7 @@ from anonymatch.wording import several
 __all__ = ["Answers", "Work", "answers", "entropy_of"]
 
 _LN2 = math.log(2.0)
+_DIGITS = 2000.0  # natural log of a count up to which its digits are made
 _LARGE = 3_000_000  # edges of a graph that fills memory itself
 _TIGHT = 0.4 * 2**30  # bytes that one of its blocks may then need beside it
 _QUICK = 10.0  # predicted seconds of an exact integer
@@ -256,7 +257,7 @@ def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] |
         edges -= int(graph.behaviour_degrees[n_real:].sum())
     confidence = min(found.confidence, weight.confidence)
     return Answers(
-        count=_without_places(found, alike),
+        count=_without_places(found, lost, strangers),
         entropy=Figure.rounded(
             *(end - alike for end in (entropy.value, entropy.low, entropy.high)), size=alike
         ),
@@ -367,10 +368,17 @@ def _bound(graph: Graph) -> float:
     return min(by_users, by_behaviours) - math.lgamma(spare + 1)
 
 
-def _without_places(found: Count, alike: float) -> Count:
-    """Ways that differ only in which of the equal places somebody lost has are one way."""
+def _without_places(found: Count, lost: int, strangers: int) -> Count:
+    """Ways that differ only in which of the equal places somebody has are one way."""
+    alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
     if alike == 0.0:
         return found
+    if found.exact and found.log < _DIGITS:
+        ways = int(found.value) // (math.factorial(lost) * math.factorial(strangers))
+        log = log_of(ways)
+        return replace(
+            found, log=log, low=log, high=log, proven=(log, log), factors=((lambda: ways, 1),)
+        )
     low, high = found.proven
     return replace(
         found,
