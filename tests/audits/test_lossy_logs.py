@@ -144,3 +144,27 @@ def test_senders_of_several_messages_have_receivers_with_losses_too() -> None:
     assert audit.people["receiver"].null_count() == 0
     gates = am.check_gates(audit, {"receivers": 1.5})
     assert 1.0 <= gates[0].figure.value <= 6.0
+
+
+@pytest.mark.parametrize("law", ["timed:5", "threshold:6", "pool:5,10"])
+def test_losses_of_a_flush_mix_that_nobody_told_are_estimated(law: str) -> None:
+    log = synthesize(law, messages=400, loss=0.05, seed=3)
+    audit = am.audit(observe(log, law))
+
+    assert audit.score is not None
+    assert audit.score.calibrated
+    assert any("a message is estimated" in str(note) for note in audit.notes)
+
+
+@pytest.mark.parametrize("law", ["erlang:3,2", "timed:4", "threshold:6", "pool:5,10"])
+def test_promises_of_other_mixes_are_kept_with_losses_and_cover(law: str) -> None:
+    right = promised = variance = 0.0
+    for seed in range(6):
+        log = synthesize(law, messages=200, loss=0.05, cover=0.2, seed=seed)
+        score = am.audit(observe(log, law, loss=0.05, cover_rate=0.2)).score
+        assert score is not None
+        right += score.right * score.guesses
+        promised += score.promised * score.guesses
+        variance += (score.error * score.guesses) ** 2
+
+    assert abs(right - promised) < 3.5 * math.sqrt(variance)

@@ -20,6 +20,7 @@ the attacker does not see them. They say how much of both there is, and score gu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -164,6 +165,18 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
     alike = isinstance(law, Threshold | Timed | Pool)  # without losses and cover, a graph says all
     if isinstance(law, FlushLaw) and not (alike and conditions.clean):
         return _through(seen, _inside(seen, conditions))
+    if isinstance(law, Threshold | Timed | Pool) and conditions.silent:
+        loss = _loss_of_flushes(seen, law, conditions.end)
+        if loss > 0.0:
+            told = replace(conditions, loss=loss)
+            observation = _through(seen, _inside(seen, told))
+            note = Message(
+                f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
+                "at the end (",
+                Argument("loss", ...),
+                ")",
+            )
+            return replace(observation, notes=(*observation.notes, note))
     if isinstance(law, Pool):
         passage = seen.passage(conditions.lost)
         if passage is not None:
@@ -178,6 +191,19 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
                 Argument(number),
             )
     return _matched(seen, conditions, budget)
+
+
+def _loss_of_flushes(seen: Seen, law: Threshold | Timed | Pool, end: float) -> float:
+    """The share of messages that a flush mix must have lost: they cannot all be inside."""
+    missing = seen.n_in - seen.n_out
+    if isinstance(law, Timed):
+        last = law.origin + math.floor((end - law.origin) / law.interval) * law.interval
+        inside = float(np.count_nonzero(seen.log.arrivals[seen.ins] > last))
+        most = inside
+    else:
+        kept = law.kept if isinstance(law, Pool) else 0
+        inside, most = kept + (law.batch - 1) / 2, kept + law.batch - 1
+    return (missing - inside) / seen.n_in if missing > most else 0.0
 
 
 def _conditions(
