@@ -24,8 +24,15 @@ from anonymatch._native import Counted, HiddenFigures
 from anonymatch.effort import Effort
 from anonymatch.errors import InputError
 from anonymatch.measures.figure import Figure
-from anonymatch.measures.links import Channel, LinkFigures, ReceiverFigures
-from anonymatch.measures.users import Range
+from anonymatch.measures.links import (
+    Channel,
+    LinkFigures,
+    ReceiverFigures,
+    around,
+    entropy_slack,
+    taken_as_mean,
+    two_outcomes,
+)
 from anonymatch.wording import Argument
 
 __all__ = ["Rates", "fit_rates", "hidden_figures"]
@@ -40,8 +47,7 @@ _STEP, _LONG_STEP = 256, 16384  # events of a call of the kernel, with rows and 
 _ROW_SECONDS, _EVENT_SECONDS = 1e-5, 5e-7  # an event, roughly: only the bar depends on it
 _STATE_SECONDS = 2.5e-9  # a state and column of the basis, measured
 _COLUMNS = 40  # of the basis, on average
-_TILTED = 0.01  # what a number taken as a mean changes in any probability, at most, as measured
-_ENTROPY_TILTED = 0.02
+_MOST_TILT = 30.0  # nats by which odds are tilted until a number is the expected one
 _MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
 
 
@@ -338,8 +344,8 @@ def _figures(
 ) -> LinkFigures:
     error = figures.miss + left_out + 1e-13
     departed = figures.departed
-    shannon_slack = _entropy_slack(error, departed, figures.allowed)
-    all_slack = _entropy_slack(error, np.ones_like(departed), figures.allowed + 2)
+    shannon_slack = entropy_slack(error, departed, figures.allowed)
+    all_slack = entropy_slack(error, np.ones_like(departed), figures.allowed + 2)
     joint = Figure.rounded(
         figures.joint_bits,
         figures.joint_bits,
@@ -354,12 +360,12 @@ def _figures(
         lost=figures.lost,
         inside=figures.inside,
         real=figures.real,
-        shannon=_around(figures.shannon, shannon_slack, np.log2(np.maximum(figures.allowed, 1))),
-        shannon_all=_around(
+        shannon=around(figures.shannon, shannon_slack, np.log2(np.maximum(figures.allowed, 1))),
+        shannon_all=around(
             figures.shannon_all, all_slack, np.log2(np.maximum(figures.allowed, 0) + 2)
         ),
         collision=figures.collision,
-        probability=_around(figures.probability, np.full(len(departed), error), 1.0),
+        probability=around(figures.probability, np.full(len(departed), error), 1.0),
         guess=figures.guess.astype(np.int64),
         allowed=figures.allowed.astype(np.int64),
         error=error,
@@ -378,22 +384,6 @@ def _receivers(figures: HiddenFigures) -> ReceiverFigures:
     )
 
 
-def _entropy_slack(error: float, share: Floats, sizes: npt.NDArray[np.int32]) -> Floats:
-    """How far the entropy of so many outcomes may be off (Fannes), if they are off by ``error``."""
-    moved = np.minimum(error / np.maximum(share, 1e-300), 0.5)
-    spread = np.log2(np.maximum(sizes, 2))
-    slack: Floats = moved * spread - moved * np.log2(moved) - (1 - moved) * np.log2(1 - moved)
-    return slack
-
-
-def _around(values: Floats, slack: Floats, most: float | Floats) -> Range:
-    return Range(
-        np.minimum(values, np.maximum(most, 0.0)) if isinstance(most, float) else values,
-        np.maximum(values - slack, 0.0),
-        np.minimum(values + slack, np.maximum(most, values)),
-    )
-
-
 def _link_bits(log: _Log, figures: HiddenFigures, joint: Figure, weights: _Weights) -> Figure:
     """Entropy of the explanation where lost and inside are one.
 
@@ -406,7 +396,7 @@ def _link_bits(log: _Log, figures: HiddenFigures, joint: Figure, weights: _Weigh
     unseen = figures.lost + figures.inside
     if channel.lost is not None or channel.cover is not None:
         share = figures.inside / np.maximum(unseen, 1e-300)
-        apart = float((unseen * _two(share)).sum())
+        apart = float((unseen * two_outcomes(share)).sum())
         return Figure.between(max(joint.low - apart, 0.0), joint.high)
     departed = 1.0 - unseen
     delays = float((figures.real * log.departures).sum() - (departed * log.arrivals).sum())
@@ -423,14 +413,6 @@ def _link_bits(log: _Log, figures: HiddenFigures, joint: Figure, weights: _Weigh
     bits = (figures.log_evidence - paired) / _LN2
     link = Figure.rounded(bits, bits, bits, size=size)
     return link.clipped(0.0, joint.high)
-
-
-def _two(share: Floats) -> Floats:
-    """Entropy in bits of two outcomes, the first with this probability."""
-    sure = (share <= 0.0) | (share >= 1.0)
-    inner = np.where(sure, 0.5, share)
-    bits: Floats = -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
-    return np.where(sure, 0.0, bits)
 
 
 def _log_binomial(n: int, k: int) -> float:
@@ -487,43 +469,14 @@ def _tilted(log: _Log, effort: Effort, rows: _Rows) -> LinkFigures:
         expected = figures.lost.sum() if losses else (1.0 - figures.real).sum()
         return float(expected) - goal
 
-    tilt = float(brentq(excess, -30.0, 30.0, xtol=1e-6, rtol=1e-9))
-    variance = max((excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02, 1e-300)
-    weights, losses = _rates(log, tilt)
+    if excess(-_MOST_TILT) > 0.0 or excess(_MOST_TILT) < 0.0:
+        raise _unexplained(log, log.weights())
+    tilt = float(brentq(excess, -_MOST_TILT, _MOST_TILT, xtol=1e-6, rtol=1e-9))
+    variance = (excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02
+    weights, _ = _rates(log, tilt)
     figures, left_out = _solved(log, weights, effort, rows, _NOTHING)
     told = _figures(log, figures, left_out, weights, rows)
-    known = max(0.5 * math.log2(2.0 * math.pi * variance), 0.0)
-    joint = Figure(
-        told.joint_bits.value - known, told.joint_bits.low - known - 0.5, told.joint_bits.high
-    )
-    joint = joint.clipped(0.0, math.inf)
-    noun = "lost" if losses else "cover"
-    return replace(
-        told,
-        log_evidence=None,
-        joint_bits=joint,
-        link_bits=told.link_bits.clipped(0.0, joint.high),
-        shannon=_wider(told.shannon, _ENTROPY_TILTED, math.inf),
-        shannon_all=_wider(told.shannon_all, _ENTROPY_TILTED, math.inf),
-        probability=_wider(told.probability, _TILTED, 1.0),
-        error=_TILTED,
-        confidence=0.95,
-        method="hidden chain, tilted",
-        notes=(_as_mean(noun, goal),),
-    )
-
-
-def _as_mean(noun: str, number: int) -> str:
-    return (
-        f"The number {noun}, {number}, is taken as a mean: to count it along this log would take "
-        f"too long. Probabilities are within about {_TILTED:g}."
-    )
-
-
-def _wider(figures: Range, slack: float, most: float) -> Range:
-    return Range(
-        figures.value, np.maximum(figures.low - slack, 0.0), np.minimum(figures.high + slack, most)
-    )
+    return taken_as_mean(told, log.channel, goal, variance)
 
 
 # ---- rates that nobody told

@@ -27,8 +27,15 @@ from anonymatch.arguments import real, whole
 from anonymatch.effort import CHUNK_SECONDS, Budget, Effort, Progress
 from anonymatch.errors import BudgetError, InputError
 from anonymatch.measures.figure import Figure
-from anonymatch.measures.links import Channel, LinkFigures, ReceiverFigures
-from anonymatch.measures.users import Range
+from anonymatch.measures.links import (
+    Channel,
+    LinkFigures,
+    ReceiverFigures,
+    around,
+    entropy_slack,
+    taken_as_mean,
+    two_outcomes,
+)
 from anonymatch.stopping import byte_of_work
 from anonymatch.wording import Argument, several
 
@@ -56,9 +63,6 @@ _SAMPLES = (400, 200, 100, 40, 20)
 _MORE_SAMPLES = 10.0  # seconds that may go into more samples than 100
 _COUNTED = {"cover": 1, "lost": 2}
 _MOST_TILTS = 12
-_TILTED = 0.01  # what a number taken as a mean changes in any probability, at most, as measured
-_ENTROPY_TILTED = 0.02
-_JOINT_TILTED = 0.75
 
 
 def phase_figures(
@@ -637,19 +641,19 @@ def _told(
         lost=lost,
         inside=inside,
         real=departing,
-        shannon=_around(
+        shannon=around(
             rows.shannon,
-            factor * rows.shannon_error + _entropy_slack(error, departed, rows.allowed),
+            factor * rows.shannon_error + entropy_slack(error, departed, rows.allowed),
             most,
         ),
-        shannon_all=_around(
+        shannon_all=around(
             rows.shannon_all,
             factor * rows.shannon_all_error
-            + _entropy_slack(error, np.ones_like(departed), rows.allowed + 2),
+            + entropy_slack(error, np.ones_like(departed), rows.allowed + 2),
             np.log2(rows.allowed + 2.0),
         ),
         collision=rows.collision,
-        probability=_around(
+        probability=around(
             rows.largest, factor * rows.largest_error + error, np.ones_like(departed)
         ),
         guess=rows.guess.astype(np.int64),
@@ -694,7 +698,7 @@ def _entropies(
         return whole_joint, whole_joint
     if log.channel.lost:
         unseen = lost + rows.inside
-        apart = float((unseen * _two(lost / np.maximum(unseen, 1e-300))).sum())
+        apart = float((unseen * two_outcomes(lost / np.maximum(unseen, 1e-300))).sum())
         return whole_joint, Figure.between(max(whole_joint.low - apart, 0.0), most)
     return whole_joint, _mean(link, size, slack).clipped(0.0, most)
 
@@ -707,29 +711,6 @@ def _mean(values: Floats, size: float, slack: float) -> Figure:
     return Figure.rounded(value, value - slack, value + slack, size=size).clipped(0.0, math.inf)
 
 
-def _entropy_slack(error: float, share: Floats, sizes: npt.NDArray[np.int64]) -> Floats:
-    """How far the entropy of so many outcomes may be off (Fannes), if they are off by ``error``."""
-    moved = np.minimum(error / np.maximum(share, 1e-300), 0.5)
-    spread = np.log2(np.maximum(sizes, 2))
-    slack: Floats = moved * spread - moved * np.log2(moved) - (1 - moved) * np.log2(1 - moved)
-    return slack
-
-
-def _around(values: Floats, slack: Floats, most: Floats) -> Range:
-    inner = np.minimum(values, most)
-    return Range(
-        inner, np.maximum(inner - slack, 0.0), np.minimum(values + slack, np.maximum(most, inner))
-    )
-
-
-def _two(share: Floats) -> Floats:
-    """Entropy in bits of two outcomes, the first with this probability."""
-    sure = (share <= 0.0) | (share >= 1.0)
-    inner = np.where(sure, 0.5, share)
-    bits: Floats = -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
-    return np.where(sure, 0.0, bits)
-
-
 # ---- a number that is too dear to be counted along the log
 
 
@@ -740,31 +721,7 @@ def _tilted(log: _Log, work: _Work, seed: int) -> LinkFigures:
     assert goal is not None
     tilt, variance = _tilt(log, work, goal)
     told = _solved(_with_tilt(log, tilt), work, seed, pairs=False, count=False)
-    known = 0.5 * math.log2(max(2.0 * math.pi * variance, 1.0))
-    joint = told.joint_bits
-    joint = Figure(
-        joint.value - known, joint.low - known - _JOINT_TILTED, joint.high - known + _JOINT_TILTED
-    ).clipped(0.0, math.inf)
-    noun = "lost" if losses else "cover"
-    note = (
-        f"The number {noun}, {goal}, is taken as a mean: to count it along this log would take "
-        f"too long. Probabilities are within about {_TILTED:g}."
-    )
-    return replace(
-        told,
-        log_evidence=None,
-        joint_bits=joint,
-        link_bits=Figure.between(min(told.link_bits.low, joint.high), joint.high).clipped(
-            0.0, joint.high
-        ),
-        shannon=_wider(told.shannon, _ENTROPY_TILTED, math.inf),
-        shannon_all=_wider(told.shannon_all, _ENTROPY_TILTED, math.inf),
-        probability=_wider(told.probability, _TILTED, 1.0),
-        error=max(told.error, _TILTED),
-        confidence=min(told.confidence, 0.95),
-        method=f"{told.method}, tilted",
-        notes=(note, *told.notes),
-    )
+    return taken_as_mean(told, log.channel, goal, variance)
 
 
 def _with_tilt(log: _Log, tilt: float) -> _Log:
@@ -800,9 +757,3 @@ def _tilt(log: _Log, work: _Work, goal: int) -> tuple[float, float]:
         variance = max((after - number) / step, 1e-3)
         tilt, number = tilt + step, after
     return tilt, variance
-
-
-def _wider(figures: Range, slack: float, most: float) -> Range:
-    return Range(
-        figures.value, np.maximum(figures.low - slack, 0.0), np.minimum(figures.high + slack, most)
-    )
