@@ -177,7 +177,7 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         bound=max(min(bound, full), nats.value),
         full=full,
         users=_link_users(passage, links, seen.edge),
-        edges=int(later.sum()),
+        edges=int(links.allowed.sum()),
         chances=None,
         confidence=links.confidence,
         links=links,

@@ -25,6 +25,10 @@ _EVEN = (
     "logs, does better."
 )
 _MISFIT = "The law does not fit the truth in the log, so the figures do not describe this system."
+_BY_RATES = (
+    "What became of the messages is taken to be as likely as the law and the rates of losses and "
+    "cover say: an attacker who knows more, from habits or other logs, does better."
+)
 _WEIGHTED = (
     "Matchings are taken to be as likely as their weights say: an attacker who knows more does "
     "better."
@@ -124,7 +128,7 @@ def caveats(seen: Observation, found: Answers, scored: Score | None) -> tuple[st
     """What every reader must know about such figures."""
     weighted = seen.graph is not None and seen.graph.weighted
     said = [
-        _WEIGHTED if weighted else _EVEN,
+        _BY_RATES if found.links is not None else _WEIGHTED if weighted else _EVEN,
         (
             "Count and joint bits are figures of the whole system, and the entropy is a mean: a "
             "good average can hide a user who is badly off, so look at the worst users too."

@@ -103,6 +103,8 @@ def _size(found: am.Audit) -> str:
 
 
 def _trust(found: am.Audit) -> str:
+    if found.confidence == 1.0 and found.answers.links is not None:
+        return "exact for these rates"
     if found.confidence == 1.0:
         return "exact" if found.count.exact else "proven"
     return f"estimated, {words.share(found.confidence)} sure"
@@ -125,6 +127,15 @@ def _value(figure: am.Figure, unit: str) -> str:
     return f"{figure_text(figure)} bits" if unit == "bits" else figure_text(figure)
 
 
+def _ways_to_match(found: am.Audit) -> list[pages.Line]:
+    """Where losses, cover or an end are open, ways are not alike, and none are counted."""
+    if found.answers.links is not None:
+        return []
+    nouns = found.observation.nouns
+    meaning = f"{nouns.users}{nouns.side} to {nouns.behaviours}"
+    return [("ways to match", _ways(found.count), meaning)]
+
+
 def _system(found: am.Audit) -> list[pages.Line]:
     nouns = found.observation.nouns
     one = nouns.user
@@ -135,11 +146,7 @@ def _system(found: am.Audit) -> list[pages.Line]:
         *_line(found, "guessing_entropy"),
         *_line(found, "bits"),
         *_line(found, "people_bits"),
-        (
-            "ways to match",
-            _ways(found.count),
-            f"{nouns.users}{nouns.side} to {nouns.behaviours}",
-        ),
+        *_ways_to_match(found),
         *_line(found, "degree"),
     ]
     if found.observation.passage is None:

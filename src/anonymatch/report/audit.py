@@ -134,12 +134,17 @@ def _key_figures(audit: Audit) -> Section:
 def _picture(audit: Audit) -> Section:
     seen, words = audit.observation, nouns(audit)
     if seen.passage is not None:
+        links = audit.answers.links
         drawn = inside_chart(
-            seen.passage.arrivals, seen.passage.departures, title="Messages inside over time"
+            seen.passage.arrivals,
+            seen.passage.departures,
+            title="Messages inside over time",
+            kept=None if links is None else 1.0 - links.lost,
+            real=None if links is None else links.real,
         )
         caption = (
-            "Each message that leaves may be any of those inside: where they are few, it hides "
-            f"among few. {drawn.words} Exact."
+            "Each message that leaves is one of those inside: where they are few, it hides among "
+            f"few. {drawn.words} Exact."
         )
         return panel_section("picture", "Messages inside", [Panel(drawn, caption)])
     assert seen.graph is not None
@@ -248,9 +253,9 @@ def _entries(users: str, title: str) -> tuple[tuple[str, str], ...]:
 
 def _method(audit: Audit, command: str | None) -> Section:
     facts = [
-        ("ways to match", _ways(audit)),
+        *([("ways to match", _ways(audit))] if audit.answers.links is None else []),
         ("counted by", audit.count.method),
-        ("figures", "all exact up to rounding" if audit.exact else _estimated(audit)),
+        ("figures", _exactness(audit)),
         ("source", audit.observation.source),
         ("threshold", f"{amount(audit.threshold)} (effective set size)"),
         ("seed", str(audit.seed)),
@@ -276,6 +281,13 @@ def _ways(audit: Audit) -> str:
     if count.confidence < 1.0:
         return f"{middle}, between {low} and {high} (estimated, {percent(count.confidence)} sure)"
     return f"{middle} (exact up to rounding)" if low == high else f"{low} to {high} (proven)"
+
+
+def _exactness(audit: Audit) -> str:
+    if not audit.exact:
+        return _estimated(audit)
+    rates = "" if audit.answers.links is None else ", for the rates of losses and cover told above"
+    return f"all exact up to rounding{rates}"
 
 
 def _estimated(audit: Audit) -> str:

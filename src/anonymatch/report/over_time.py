@@ -20,7 +20,6 @@ _STRETCHES = 200  # of three points each
 _UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"), (0.0, 1.0, "seconds"))
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,24 +35,36 @@ class Inside:
     """
 
     begins: Floats
-    least: Ints
-    most: Ints
+    least: Floats
+    most: Floats
     mean: Floats
 
 
-def inside_chart(arrivals: Floats, departures: Floats, *, title: str) -> Picture:
+def inside_chart(
+    arrivals: Floats,
+    departures: Floats,
+    *,
+    title: str,
+    kept: Floats | None = None,
+    real: Floats | None = None,
+) -> Picture:
     """The number inside from the first message on: a line, and how far it goes up and down.
+
+    ``kept`` and ``real``: the probability of each arrival not to be lost, and of each departure not
+    to be cover, where that is open; the number is then the expected one.
 
     Examples
     --------
     >>> inside_chart(np.array([0.0, 1.0]), np.array([2.0, 3.0]), title="Inside").words
     'From 0 to 2 messages are inside over 3 seconds.'
     """
-    inside = inside_over_time(arrivals, departures)
+    inside = inside_over_time(arrivals, departures, kept, real)
     span = float(inside.begins[-1])
     size, unit = next((size, unit) for least, size, unit in _UNITS if span >= least)
     top = 30.0
-    most = int(inside.most.max(initial=0))
+    least, most = (
+        round(float(end)) for end in (inside.least.min(initial=0), inside.most.max(initial=0))
+    )
     down = scale([0.0, max(most, 1)], top + _HEIGHT, top, zero=True, whole=True)
     left = max(text_width(down.written(tick), "small") for tick in down.ticks()) + 18
     along = scale([0.0, span / size], left, _WIDTH - 20)
@@ -61,31 +72,39 @@ def inside_chart(arrivals: Floats, departures: Floats, *, title: str) -> Picture
         *axes(along, down, f"{unit} since the first message", "messages inside"),
         *_curves(inside, along, down, size),
     ]
+    expected = "" if kept is None else "expected "
     words = (
-        f"From {int(inside.least.min(initial=0))} to {plural(most, 'message')} are inside over "
-        f"{amount(span / size)} {unit}."
+        f"From {least} to {plural(most, 'message')} are {expected}inside "
+        f"over {amount(span / size)} {unit}."
     )
     if len(inside.mean) == _STRETCHES:
         words += " The line is the mean, the band goes from the fewest to the most."
     return Picture(_WIDTH, top + _HEIGHT + 44, title, words, tuple(drawn))
 
 
-def inside_over_time(arrivals: Floats, departures: Floats) -> Inside:
+def inside_over_time(
+    arrivals: Floats,
+    departures: Floats,
+    kept: Floats | None = None,
+    real: Floats | None = None,
+) -> Inside:
     """The number inside after each arrival and departure; of many, in 200 stretches.
 
     Examples
     --------
     >>> found = inside_over_time(np.array([5.0, 6.0]), np.array([7.0]))
     >>> found.begins.tolist(), found.most.tolist()
-    ([0.0, 1.0, 2.0, 2.0], [1, 2, 1])
+    ([0.0, 1.0, 2.0, 2.0], [1.0, 2.0, 1.0])
     """
     times = np.concatenate((arrivals, departures))
-    step = np.repeat(np.array([1, -1], dtype=np.int64), (len(arrivals), len(departures)))
+    come = np.ones(len(arrivals)) if kept is None else kept
+    leave = np.ones(len(departures)) if real is None else real
+    step = np.concatenate((come, -leave))
     # Stable, so that of equal times those who come are before those who leave.
     order = np.argsort(times, kind="stable")
-    times, inside = times[order], np.cumsum(step[order])
+    times, inside = times[order], np.maximum(np.cumsum(step[order]), 0.0)
     if not len(times):
-        return Inside(np.zeros(1), inside, inside, inside.astype(np.float64))
+        return Inside(np.zeros(1), inside, inside, inside)
     number = min(len(times), _STRETCHES)
     places = np.linspace(0, len(times), number, endpoint=False).astype(np.int64)
     sizes = np.diff(places, append=len(times))
