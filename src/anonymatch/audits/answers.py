@@ -26,8 +26,9 @@ from anonymatch.measures.figure import Figure
 from anonymatch.measures.links import LinkFigures
 from anonymatch.measures.passages import passage_count, passage_figures
 from anonymatch.measures.users import LOST, Range, UserFigures, user_figures
-from anonymatch.sources.laws import Exponential
+from anonymatch.sources.laws import Erlang, Exponential
 from anonymatch.sources.observation import Observation, Passage
+from anonymatch.sources.timing import passage_graph
 from anonymatch.wording import several
 
 __all__ = ["Answers", "Work", "answers", "entropy_of"]
@@ -103,7 +104,14 @@ def answers(seen: Observation, work: Work) -> Answers:
 
 def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
     if passage.conditions is not None and not _even(passage):
-        return _by_links(seen, passage, work)
+        try:
+            return _by_links(seen, passage, work)
+        except BudgetError:
+            if not (isinstance(passage.law, Erlang) and passage.conditions.silent):
+                raise
+        # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
+        graph = passage_graph(passage, budget=work.budget)
+        return _of_graph(graph, seen.lost, work, seen.edge)
     found = passage_count(passage.arrivals, passage.departures)
     users = passage_figures(
         passage.arrivals,

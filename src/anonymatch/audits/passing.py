@@ -21,6 +21,7 @@ __all__ = ["Passed", "passed"]
 
 _FEW = 200  # messages whose guessing entropies are all computed
 _UNASKED = 20.0  # seconds of exact rows of an Erlang law if nobody told a budget; then estimates
+_AT_LEAST = 1.0  # that any budget allows, as for making a graph
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
 
@@ -61,13 +62,14 @@ def passed(
         dummies: Dummies = "pool" if conditions.cover_in_pool else "exit"
         links = flush_figures(law, *times, channel=channel, dummies=dummies, budget=budget)
     elif isinstance(law, Erlang) and law.hops > 1:
+        seconds = max(budget.seconds, _AT_LEAST) if budget.chosen else _UNASKED
         links = phase_figures(
             *times,
             hops=law.hops,
             mean=law.mean,
             channel=channel,
             receivers=receivers,
-            budget=budget if budget.chosen else replace(budget, seconds=_UNASKED),
+            budget=replace(budget, seconds=seconds),
             seed=seed,
             effort=effort,
         )
