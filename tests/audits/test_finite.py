@@ -64,8 +64,20 @@ def test_every_number_of_audits_of_random_graphs_is_finite(budget: float) -> Non
 @pytest.mark.parametrize("law", ["erlang:3,0.27", "window:0,3", "exponential:2"])
 @pytest.mark.parametrize("rate", [1.0, 12.0])
 def test_every_number_of_audits_of_logs_is_finite(tmp_path: Path, law: str, rate: float) -> None:
-    """Erlang logs of some hundred messages have no scaling that converges soon."""
     log = synthesize(law, messages=400, rate=rate, seed=1)
     write_messages(log, tmp_path / "log.csv")
-    for budget in (0, 0.5):
-        assert_finite(am.audit(tmp_path / "log.csv", law=law, steps=1, budget=budget))
+
+    assert_finite(am.audit(tmp_path / "log.csv", law=law, steps=1, budget=5))
+
+
+@pytest.mark.parametrize("budget", [0, 0.5])
+def test_delays_as_weights_leave_every_number_finite(budget: float) -> None:
+    """A long log as a graph with weights: no scaling of them converges soon."""
+    draws = np.random.default_rng(1)
+    came = np.sort(draws.uniform(0, 33, 400))
+    left = np.sort(came + draws.gamma(3, 0.27, 400))
+    delays = left[None, :] - came[:, None]
+    fits = (delays > 0) & (delays < 7.2)
+    weights = np.where(fits, np.maximum(delays, 1e-9) ** 2 * np.exp(-delays / 0.27), 0.0)
+
+    assert_finite(am.audit(am.Graph.from_biadjacency(weights), steps=1, budget=budget))
