@@ -107,7 +107,7 @@ class _TimedRun(am.Run):
     own = 0.0
 
     def find(self, key: bytes, kind: Any) -> Any:
-        return self._timed(super().find, key)
+        return self._timed(super().find, key, kind)
 
     def begin(self, *what: Any) -> int:
         return int(self._timed(super().begin, *what))
