@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,14 +53,15 @@ class Served:
         """A page's address as it is opened for the first time, with the token."""
         return f"{self.address}{place}{'&' if '?' in place else '?'}token={self.token}"
 
-    def threads(self) -> int:
-        """How many threads the studio has."""
-        return len(list(Path(f"/proc/{self.process.pid}/task").iterdir()))
-
-    def cpu_seconds(self) -> float:
-        """What it has used of cores so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def cpu_seconds(self) -> dict[str, float]:
+        """What each of its threads has used of cores so far."""
+        used = {}
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+                fields = (task / "stat").read_text().rpartition(")")[2].split()
+                ticks = int(fields[11]) + int(fields[12])
+                used[task.name] = ticks / os.sysconf("SC_CLK_TCK")
+        return used
 
     def files(self) -> list[Path]:
         """What was dropped and is still there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -83,12 +84,37 @@ def test_work_that_tells_nothing_is_stopped_too() -> None:
         job.stop()
         with pytest.raises(Abandoned):
             await job.result()
+        while job.alive:
+            await asyncio.sleep(0.01)
         return job
 
-    job = asyncio.run(go())
-    job.leave(60)
+    assert not asyncio.run(go()).alive
 
-    assert not job.alive
+
+def test_an_import_under_way_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slow_to_import.py").write_text(
+        "import threading\nimport time\nbegun = threading.Event()\nbegun.set()\n"
+        "for _ in range(150):\n    time.sleep(0.01)\nwhole = True\n"
+    )
+
+    def work(_: Progress) -> None:
+        importlib.import_module("slow_to_import")
+        while True:
+            sum(range(1000))
+
+    async def go() -> Job[None]:
+        job = Job(work)
+        while not hasattr(sys.modules.get("slow_to_import"), "begun"):
+            await asyncio.sleep(0.01)
+        job.stop()
+        while job.alive:
+            await asyncio.sleep(0.01)
+        return job
+
+    asyncio.run(go())
+
+    assert sys.modules.pop("slow_to_import").whole
 
 
 @pytest.mark.parametrize("repeat", range(30))

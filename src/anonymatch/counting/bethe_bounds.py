@@ -17,6 +17,7 @@ from anonymatch import _native
 from anonymatch.counting.block import Block
 from anonymatch.counting.pieces import Floats, Pieces, sums
 from anonymatch.counting.scaled_bounds import BALANCE_SECONDS, Square, lower_of_shares
+from anonymatch.stopping import heard
 
 __all__ = ["BetheBounds", "bethe_bounds"]
 
@@ -148,7 +149,7 @@ def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
         square.columns[edges].astype(np.int32),
         weights,
     )
-    found = _native.bethe(block, kappa=kappa, sweeps=sweeps).marginals
+    found = _native.bethe(block, kappa=kappa, sweeps=sweeps, stop=heard().byte).marginals
     return sums(edges, found, square.n_edges)
 
 

@@ -17,6 +17,7 @@ __all__ = ["HOST", "check_installed", "check_port", "serve"]
 
 HOST = "127.0.0.1"
 _GLANCE = 0.02
+_RECONNECT = 15.0  # seconds that a page may be silent: machines that count are busy
 _MISSING = "the studio needs NiceGUI; install it with: pip install 'anonymatch[studio]'"
 
 
@@ -58,6 +59,7 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
     os.environ.setdefault(
         "NICEGUI_STORAGE_PATH", str(Path(tempfile.gettempdir(), "anonymatch-studio-unused"))
     )
+    import polars  # noqa: F401  (files need it; imported now, no work has to be waited for in it)
     from nicegui import app, ui
 
     from anonymatch.studio.app import build
@@ -82,6 +84,7 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
                 reload=False,
                 tailwind=False,
                 show_welcome_message=False,
+                reconnect_timeout=_RECONNECT,
                 binding_refresh_interval=None,
                 uvicorn_logging_level="warning",
             )

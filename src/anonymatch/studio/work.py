@@ -1,8 +1,8 @@
 """Long work beside the page: in a thread, with its progress, and stopped when nobody wants it.
 
 Work is stopped twice over. Kernels look at the byte of a :class:`~anonymatch.stopping.Stop`; and
-the thread gets an exception, as the main thread does on Ctrl-C, so that planning and bounds end as
-well, which tell no progress.
+a thread that still runs gets an exception, as the main thread does on Ctrl-C, so that planning and
+bounds end as well, which tell no progress. Imports are left alone: half a module would stay behind.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import ctypes
+import sys
 import threading
 import time
 import warnings
@@ -29,7 +30,9 @@ __all__ = ["Abandoned", "Job", "Track", "listening", "problem"]
 T = TypeVar("T")
 _here = threading.local()
 _GRACE = 1.0  # seconds that threads have to end when the program does
+_POLITE = 0.3  # seconds that work has to end by itself before it is interrupted
 _AGAIN = 2.0  # seconds after which a thread that still runs is interrupted once more
+_IMPORTS = "<frozen importlib"  # where the code is that imports modules
 
 
 class Abandoned(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
@@ -112,9 +115,10 @@ class Job(Generic[T]):
         return await asyncio.shield(self._result)
 
     def stop(self) -> None:
-        """Let go at once; the thread follows in its next line of Python."""
+        """Let go at once; the thread follows soon, in whatever line of Python it is."""
         self._settle(Abandoned("stopped"))
-        self._end()
+        self._cancel.ask()
+        self._loop.call_later(_POLITE, self._end)
 
     def leave(self, seconds: float) -> None:
         """Let the thread end, and wait so long for it."""
@@ -129,8 +133,9 @@ class Job(Generic[T]):
 
     def _end(self) -> None:
         """Interrupt the thread, and again if that was lost where Python ignores exceptions."""
-        self._cancel.ask()
-        if self._interrupt(_Interrupt):
+        if _imports(self._thread.ident):
+            self._loop.call_later(_POLITE, self._end)
+        elif self._interrupt(_Interrupt):
             self._loop.call_later(_AGAIN, self._end)
 
     def _interrupt(self, error: type[BaseException] | None) -> bool:
@@ -183,6 +188,16 @@ class Job(Generic[T]):
     def _settle(self, error: BaseException) -> None:
         if not self._result.done():
             self._result.set_exception(error)
+
+
+def _imports(thread: int | None) -> bool:
+    """Whether a thread is importing something now."""
+    frame = sys._current_frames().get(thread or 0)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 _jobs: WeakSet[Job[Any]] = WeakSet()
