@@ -29,10 +29,11 @@ Floats = npt.NDArray[np.float64]
 
 
 def lines(size: Size) -> Iterator[Line]:
+    judged = size != "tiny"
     for hops in (1, 2, 3):
-        yield _by_definition(hops, _LOGS[size] // hops**2)
+        yield _by_definition(hops, _LOGS[size] // hops**2, judged=judged)
     for loss, cover, inside in ((0.02, 0.0, 5.0), (0.05, 0.2, 5.0), (0.1, 0.5, 20.0)):
-        yield _calibrated(loss, cover, inside, _SEEDS[size])
+        yield _calibrated(loss, cover, inside, _SEEDS[size], judged=judged)
     yield _compressed(size)
     for inside in (5.0, 20.0, 100.0):
         yield _speed(inside, _MESSAGES[size], size)
@@ -67,7 +68,7 @@ def _solve(
     )
 
 
-def _by_definition(hops: int, logs: int) -> Line:
+def _by_definition(hops: int, logs: int, *, judged: bool) -> Line:
     """The largest difference of any probability or entropy from enumeration."""
     worst, explained_logs, refused = 0.0, 0, 0
     begin = time.process_time()
@@ -112,7 +113,7 @@ def _by_definition(hops: int, logs: int) -> Line:
         f"{logs} logs by definition, {hops} hops",
         time.process_time() - begin,
         goal=f"off < {_CLOSE:g}",
-        passed=worst < _CLOSE,
+        passed=worst < _CLOSE if judged else None,
         note=f"largest difference {worst:.2g} in {explained_logs} logs, {refused} without any "
         "explanation are refused",
     )
@@ -144,7 +145,7 @@ def _simulated(
     return arrivals, times[order], truth, Channel(loss=loss, cover_rate=cover, begin=0.0, end=end)
 
 
-def _calibrated(loss: float, cover: float, inside: float, seeds: int) -> Line:
+def _calibrated(loss: float, cover: float, inside: float, seeds: int, *, judged: bool) -> Line:
     right = promised = variance = 0.0
     guesses = 0
     begin = time.process_time()
@@ -161,7 +162,7 @@ def _calibrated(loss: float, cover: float, inside: float, seeds: int) -> Line:
         f"promises kept, loss {loss:g}, cover {cover:g}/s, {inside:g} inside",
         time.process_time() - begin,
         goal="|z| < 3",
-        passed=abs(z) < 3.0,
+        passed=abs(z) < 3.0 if judged else None,
         note=f"right {right / guesses:.4f}, promised {promised / guesses:.4f}, z {z:.2f}, {seeds} "
         "logs of 2,000 messages",
     )
