@@ -15,6 +15,7 @@ _TITLES = {
     "posteriors": "Posteriors",
     "sparse": "Sparse, near-complete and split graphs",
     "estimates": "Estimates beyond exact reach",
+    "lossy": "Logs with losses, cover and an end",
     "structure": "Structure: blocks, allowed and forced edges",
     "scale": "Scale: growth of time and memory with the users",
     "cluster": "Threads, processes and recording",
