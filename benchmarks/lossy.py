@@ -161,7 +161,7 @@ def _calibrated(loss: float, cover: float, inside: float, seeds: int, *, judged:
     return plain(
         f"promises kept, loss {loss:g}, cover {cover:g}/s, {inside:g} inside",
         time.process_time() - begin,
-        goal="|z| < 3",
+        goal="z within 3",
         passed=abs(z) < 3.0 if judged else None,
         note=f"right {right / guesses:.4f}, promised {promised / guesses:.4f}, z {z:.2f}, {seeds} "
         "logs of 2,000 messages",
