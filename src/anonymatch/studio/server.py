@@ -12,6 +12,7 @@ from pathlib import Path
 
 from anonymatch.errors import InputError
 from anonymatch.studio.uploads import Store
+from anonymatch_start import AT_THE_END
 
 __all__ = ["HOST", "check_installed", "check_port", "serve"]
 
@@ -68,6 +69,7 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
     from anonymatch.studio.work import listening
 
     store = Store(upload_limit)
+    AT_THE_END.append(store.close)  # the server passes Ctrl-C on, and nothing is unwound then
     token = secrets.token_urlsafe(24)
     build(Studio(port, token, store))
     address = f"http://{HOST}:{port}/?token={token}"
