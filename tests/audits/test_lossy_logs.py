@@ -199,3 +199,21 @@ def test_hops_take_time_so_that_cover_is_fitted_where_only_just_came_in_somebody
 
     assert any(note.startswith("Cover of") for note in hops.notes)
     assert not any(note.startswith("Cover of") for note in one.notes)
+
+
+@pytest.mark.parametrize(
+    ("law", "came", "left", "how", "why"),
+    [
+        ("timed:1", [0.25], [], {"drained": True}, "inside when the log ends"),
+        ("timed:1", [0.25], [], {"until": 1.5, "loss": 0.0}, "would be inside"),
+        ("timed:1", [0.25], [1.0, 1.0], {"cover_rate": 0.0}, "at most 1 message can be inside"),
+        ("pool:2,1", [0.25], [], {"drained": True}, "inside when the log ends"),
+    ],
+    ids=["drained", "no loss", "no cover", "pool"],
+)
+def test_a_flush_mix_without_losses_or_cover_is_taken_at_its_word(
+    law: str, came: list[float], left: list[float], how: dict[str, Any], why: str
+) -> None:
+    """What was told to be nothing was not looked at, and messages were inside or cover."""
+    with pytest.raises(am.InputError, match=why):
+        am.audit(observe(log_of(came, left), law, **how))

@@ -23,6 +23,7 @@ __all__ = ["Passed", "passed"]
 
 _FEW = 200  # messages whose guessing entropies are all computed
 _UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
+_AT_LEAST = 1.0  # that any budget allows, as for making a graph
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
 
@@ -108,7 +109,7 @@ def _of_hops(
             return within(replace(budget, seconds=_UNASKED))
         except BudgetError:
             pass
-    return within(budget)
+    return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
 
 
 def _channel(
