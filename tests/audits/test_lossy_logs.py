@@ -168,3 +168,52 @@ def test_promises_of_other_mixes_are_kept_with_losses_and_cover(law: str) -> Non
         variance += (score.error * score.guesses) ** 2
 
     assert abs(right - promised) < 3.5 * math.sqrt(variance)
+
+
+@pytest.mark.parametrize("law", ["exponential:1", "erlang:2,1"])
+@pytest.mark.parametrize("how", [{"cover": 1}, {"lost": 0}, {}], ids=["cover", "lost", "fitted"])
+def test_cover_in_a_log_of_no_seconds_is_refused_in_one_line(law: str, how: dict[str, Any]) -> None:
+    """A rate of 1e300 a second was told to be estimated; numbers were a traceback."""
+    with pytest.raises(am.InputError, match=r"lasts (longer than )?0 seconds"):
+        am.audit(observe(log_of([], [3.0]), law, **how))
+
+
+@pytest.mark.filterwarnings("error")
+def test_messages_that_hardly_departed_have_finite_figures() -> None:
+    """-log2 of a probability that is 0 to all digits was infinite, with a warning."""
+    came, left = [0.54, 3.6], [3.76]
+    audit = am.audit(observe(log_of(came, left), "exponential:0.05", cover_rate=0.0, drained=True))
+    users = audit.answers.users
+
+    assert users.departed is not None
+    assert 0.0 < users.departed[0] < 1e-20
+    for part in users.min_entropy.parts:
+        assert np.isfinite(part).all()
+
+
+def test_hops_take_time_so_that_cover_is_fitted_where_only_just_came_in_somebody() -> None:
+    """Under an exponential law the message that came in at 2 may leave at 2; under Erlang not."""
+    log = log_of([0.0, 2.0, 2.5], [1.0, 2.0, 4.0])
+    hops = am.audit(observe(log, "erlang:2,1"))
+    one = am.audit(observe(log, "exponential:1"))
+
+    assert any(note.startswith("Cover of") for note in hops.notes)
+    assert not any(note.startswith("Cover of") for note in one.notes)
+
+
+@pytest.mark.parametrize(
+    ("law", "came", "left", "how", "why"),
+    [
+        ("timed:1", [0.25], [], {"drained": True}, "inside when the log ends"),
+        ("timed:1", [0.25], [], {"until": 1.5, "loss": 0.0}, "would be inside"),
+        ("timed:1", [0.25], [1.0, 1.0], {"cover_rate": 0.0}, "at most 1 message can be inside"),
+        ("pool:2,1", [0.25], [], {"drained": True}, "inside when the log ends"),
+    ],
+    ids=["drained", "no loss", "no cover", "pool"],
+)
+def test_a_flush_mix_without_losses_or_cover_is_taken_at_its_word(
+    law: str, came: list[float], left: list[float], how: dict[str, Any], why: str
+) -> None:
+    """What was told to be nothing was not looked at, and messages were inside or cover."""
+    with pytest.raises(am.InputError, match=why):
+        am.audit(observe(log_of(came, left), law, **how))

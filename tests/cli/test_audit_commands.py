@@ -403,3 +403,23 @@ def test_nowhere_to_write_is_said_before_any_work(
 
     assert (code, out) == (2, "")
     assert "its folder does not exist" in err
+
+
+def test_no_losses_and_no_cover_can_be_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """0 was refused as a set size that is not above 0."""
+    path = tmp_path / "log.csv"
+    path.write_text("time,direction,name\n0,in,a\n1,in,b\n2,out,x\n3,in,c\n4,out,y\n")
+    how = ("audit", path, "--law", "exponential:1")
+    record = answer(capsys, *how, "--loss", 0, "--cover-rate", 0)
+
+    assert not any("estimated" in note for note in record["notes"])
+    for option, value, why in (
+        ("--loss", 1, "give a probability, from 0 to below 1"),
+        ("--loss", "nan", "give a probability, from 0 to below 1"),
+        ("--cover-rate", "inf", "give a rate, 0 or more"),
+    ):
+        code, _, err = run(capsys, *how, option, value)
+        assert code == 2
+        assert why in err

@@ -175,7 +175,7 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         seed=links.seed,
     )
     n_users, n_behaviours = len(passage.users), len(passage.behaviours)
-    later = n_behaviours - np.searchsorted(passage.departures, passage.arrivals, side="left")
+    later = _later(passage)
     matched = min(round(float(links.departed.sum())), n_users, n_behaviours)
     full = max(_full(n_users, n_behaviours, matched), nats.high)
     bound = float(np.log(np.maximum(later + 1, 1)).sum())
@@ -191,6 +191,12 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         links=links,
         notes=solved.notes,
     )
+
+
+def _later(passage: Passage) -> npt.NDArray[np.int64]:
+    """Messages out that left when each message had come in, or later."""
+    before = np.searchsorted(passage.departures, passage.arrivals, side="left")
+    return np.asarray(len(passage.behaviours) - before, dtype=np.int64)
 
 
 def _numbered(receivers: tuple[Hashable | None, ...] | None) -> npt.NDArray[np.int64] | None:
@@ -209,9 +215,11 @@ def _link_users(
     collision = np.where(some, links.collision, 1.0)
     renyi2 = 0.0 - np.log2(collision)
     share = np.where(some, links.departed, 1.0)
+    # The likeliest of so many is no less likely than all would be alike, however rarely it departs.
+    least = 1.0 / np.maximum(_later(passage), 1)
     best = Range(
         *(
-            np.where(some, np.clip(part / share, 0.0, 1.0), 1.0)
+            np.where(some, np.clip(part / share, least, 1.0), 1.0)
             for part in (links.probability.value, links.probability.low, links.probability.high)
         )
     )

@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from anonymatch.effort import Budget, Effort, Progress
+from anonymatch.errors import BudgetError, InputError
 from anonymatch.measures.flush_chain import Dummies, flush_figures
 from anonymatch.measures.hidden_chain import Rates, fit_rates, hidden_figures
 from anonymatch.measures.links import Channel, LinkFigures
 from anonymatch.measures.phase_chain import phase_figures
 from anonymatch.sources.laws import Erlang, Exponential, FlushLaw
 from anonymatch.sources.observation import Conditions, Passage
-from anonymatch.wording import several
+from anonymatch.wording import Argument, several
 
 __all__ = ["Passed", "passed"]
 
 _FEW = 200  # messages whose guessing entropies are all computed
-_UNASKED = 20.0  # seconds of exact rows of an Erlang law if nobody told a budget; then estimates
+_UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
 _AT_LEAST = 1.0  # that any budget allows, as for making a graph
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
@@ -62,17 +64,7 @@ def passed(
         dummies: Dummies = "pool" if conditions.cover_in_pool else "exit"
         links = flush_figures(law, *times, channel=channel, dummies=dummies, budget=budget)
     elif isinstance(law, Erlang) and law.hops > 1:
-        seconds = max(budget.seconds, _AT_LEAST) if budget.chosen else _UNASKED
-        links = phase_figures(
-            *times,
-            hops=law.hops,
-            mean=law.mean,
-            channel=channel,
-            receivers=receivers,
-            budget=replace(budget, seconds=seconds),
-            seed=seed,
-            effort=effort,
-        )
+        links = _of_hops(passage, law, channel, receivers, budget, seed, effort)
     else:
         links = hidden_figures(
             *times,
@@ -86,6 +78,38 @@ def passed(
     return Passed(
         links=links, channel=channel, notes=(*notes, *_fate_notes(links, channel), *links.notes)
     )
+
+
+def _of_hops(
+    passage: Passage,
+    law: Erlang,
+    channel: Channel,
+    receivers: np.ndarray | None,
+    budget: Budget,
+    seed: int,
+    effort: Effort,
+) -> LinkFigures:
+    """Figures of an Erlang law: soon, unless a budget is told or that is too little."""
+
+    def within(allowed: Budget) -> LinkFigures:
+        return phase_figures(
+            passage.arrivals,
+            passage.departures,
+            hops=law.hops,
+            mean=law.mean,
+            channel=channel,
+            receivers=receivers,
+            budget=allowed,
+            seed=seed,
+            effort=effort,
+        )
+
+    if not budget.chosen:
+        try:
+            return within(replace(budget, seconds=_UNASKED))
+        except BudgetError:
+            pass
+    return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
 
 
 def _channel(
@@ -119,6 +143,13 @@ def _channel(
         )
 
     if told.cover_rate is None and needed > 0:
+        if not told.end > told.begin:
+            raise InputError(
+                f"the log lasts 0 seconds, and {several(needed, 'message')} out can be nobody's: "
+                "no rate of cover explains that; check times, or tell when the log ended (",
+                Argument("until"),
+                ")",
+            )
         rates = fitted(bare, cover=True)
         loss = "" if told.loss is not None else ", and no losses: the two cannot be told apart"
         note = f"Cover of {rates.cover_rate:.3g} +- {rates.error:.2g} a second is estimated{loss}"
@@ -144,8 +175,13 @@ def _of_flushes(channel: Channel, told: Conditions, needed: int) -> tuple[Channe
 
 
 def _needed_cover(passage: Passage) -> int:
-    """Departures that surely are nobody's: more had left than had come in."""
-    inside = np.searchsorted(passage.arrivals, passage.departures, side="right")
+    """Departures that surely are nobody's: more had left than had come in.
+
+    Several hops take time: who comes in with a departure is not it.
+    """
+    at_once = not (isinstance(passage.law, Erlang) and passage.law.hops > 1)
+    side: Literal["left", "right"] = "right" if at_once else "left"
+    inside = np.searchsorted(passage.arrivals, passage.departures, side=side)
     short = np.arange(1, len(inside) + 1) - inside
     return max(int(short.max(initial=0)), 0)
 

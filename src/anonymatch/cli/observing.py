@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
-from anonymatch.cli.options import Options, above_zero, option, size, whole
+from anonymatch.cli.options import Options, above_zero, from_zero, option, whole
 from anonymatch.effort import Budget
 from anonymatch.errors import InputError
 from anonymatch.graph.bipartite import Graph
@@ -43,7 +43,12 @@ Unit = Annotated[
 ]
 Loss = Annotated[
     float | None,
-    option("--loss", "Probability of a message to be lost on its way.", metavar="P", parser=size),
+    option(
+        "--loss",
+        "Probability of a message to be lost on its way.",
+        metavar="P",
+        parser=from_zero("a probability", below=1.0),
+    ),
 ]
 Lost = Annotated[
     int | None,
@@ -60,7 +65,7 @@ CoverRate = Annotated[
         "--cover-rate",
         "Messages out a second that are nobody's (dummy traffic).",
         metavar="R",
-        parser=size,
+        parser=from_zero("a rate"),
     ),
 ]
 Cover = Annotated[

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import logging
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -29,7 +30,7 @@ from anonymatch.graph.bipartite import Graph
 from anonymatch.runs import Run
 from anonymatch.wording import did_you_mean, several
 
-__all__ = ["Options", "above_zero", "amount", "command", "option", "size", "whole"]
+__all__ = ["Options", "above_zero", "amount", "command", "from_zero", "option", "size", "whole"]
 
 T = TypeVar("T")
 _READ = ("file", "files", "departures", "original", "truth")  # parameters that are files
@@ -86,6 +87,22 @@ def above_zero(what: str) -> Callable[[str], float]:
 
 
 size = above_zero("set size")
+
+
+def from_zero(what: str, below: float = math.inf) -> Callable[[str], float]:
+    """A reader of finite numbers from 0, and below a limit."""
+    span = "0 or more" if below == math.inf else f"from 0 to below {below:g}"
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not a number") from None
+        if not 0 <= value < below:  # also refuses NaN
+            raise typer.BadParameter(f"{text} is out of range; give {what}, {span}")
+        return value
+
+    return read
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -143,7 +143,9 @@ def _by_number(
                 f"{several(batch + rule.kept, 'message')} came in: this mix had no flush yet; "
                 "check times and law, or tell that messages get lost (",
                 Argument("loss"),
-                ") or that cover traffic enters the pool",
+                ") or that cover traffic enters the pool (",
+                Argument("cover_in_pool"),
+                ")",
             )
         batches = np.bincount(which, minlength=len(moments))
         which = np.append(which, len(moments))  # messages that wait for a flush still to come

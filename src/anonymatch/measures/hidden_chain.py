@@ -231,8 +231,10 @@ class _Log:
 
 
 def _check_numbers(log: _Log) -> None:
-    """Both numbers told say what is inside at the end."""
+    """Both numbers told say what is inside at the end; cover takes time to come."""
     channel = log.channel
+    if channel.cover and not channel.end > channel.begin:
+        raise InputError(Argument("cover"), " needs a log that lasts longer than 0 seconds")
     both = channel.lost is not None and channel.cover is not None
     if both and (log.end_inside < 0 or (channel.drained and log.end_inside != 0)):
         raise _unexplained(log, log.weights())

@@ -452,14 +452,17 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
 def _forward(chain: PhaseChain, log: _Log, work: _Work) -> bool:
     """The filter to its end; whether something explains the log."""
     kernel = chain.kernel
-    before = 0.0
+    before = share = 0.0
     going = True
     while going:
         going = kernel.forward(_STRETCH)
         seconds = (kernel.work - before) * _WORK_SECONDS
-        before = kernel.work
-        ahead = kernel.work * _WORK_SECONDS * (1.0 / kernel.share_done - 1.0)
-        rest = kernel.work * _WORK_SECONDS / kernel.share_done * (_BACKWARD + _DRAWING)
+        # A mix fills up, so that events to come cost as much as the last ones, not as the first.
+        gained = max(kernel.share_done - share, 1e-9)
+        ahead = max(seconds / gained, kernel.work * _WORK_SECONDS / kernel.share_done)
+        ahead *= 1.0 - kernel.share_done
+        rest = (kernel.work * _WORK_SECONDS + ahead) * (_BACKWARD + _DRAWING)
+        before, share = kernel.work, kernel.share_done
         work.effort.expect(seconds)
         if kernel.share_done >= 0.02 or kernel.work * _WORK_SECONDS > 0.1 * work.left:
             work.check(ahead + rest, _memory(chain, log))

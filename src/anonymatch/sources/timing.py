@@ -162,8 +162,8 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
     law = seen.law
     if isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS):
         return _through(seen, _inside(seen, conditions))
-    alike = isinstance(law, Threshold | Timed | Pool)  # without losses and cover, a graph says all
-    if isinstance(law, FlushLaw) and not (alike and conditions.clean):
+    alike = isinstance(law, Threshold | Timed | Pool)  # where nothing is told, a graph says all
+    if isinstance(law, FlushLaw) and not (alike and conditions.silent):
         return _through(seen, _inside(seen, conditions))
     if isinstance(law, Threshold | Timed | Pool) and conditions.silent:
         loss = _loss_of_flushes(seen, law, conditions.end)
