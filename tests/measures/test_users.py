@@ -13,7 +13,7 @@ from tests.strategies import Matrix, edge_truth, graph_of, truth, weighted_matri
 import anonymatch as am
 from anonymatch.measures.figure import Figure
 from anonymatch.measures.summary import metrics
-from anonymatch.measures.users import user_figures
+from anonymatch.measures.users import Range, user_figures
 
 ENTROPIES = ("shannon", "renyi2", "min_entropy")
 
@@ -152,3 +152,10 @@ def test_users_taken_some_at_a_time_have_the_same_figures(matrix: Matrix) -> Non
         parts = user_figures(graph, chances, 1e-12).frame()
 
     assert parts.equals(whole)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_probability_that_may_be_0_has_no_largest_min_entropy_and_no_warning() -> None:
+    found = Range(np.array([0.5]), np.array([0.0]), np.array([1.0])).minus_log2()
+
+    assert [part[0] for part in found.parts] == [1.0, 0.0, np.inf]

@@ -169,6 +169,18 @@ def test_flags_and_truth(tmp_path: Path) -> None:
     assert found.lost.tolist() == [False, True, False]
 
 
+def test_a_dummy_that_goes_all_the_way_is_flagged_at_both_ends(tmp_path: Path) -> None:
+    text = LINKED + "0,in,ann,1,true\n1,in,bob,2,\n2,out,x,1,true\n3,out,y,2,\n"
+    found = read_messages(put(tmp_path / "log.csv", text))
+
+    assert found.truth is not None
+    assert found.cover is not None
+    assert found.lost is not None
+    assert found.truth.tolist() == [0, 1]
+    assert found.cover.tolist() == [True, False]
+    assert found.lost.tolist() == [True, False]
+
+
 # ---- what is noted
 
 

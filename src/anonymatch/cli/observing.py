@@ -26,7 +26,8 @@ Law = Annotated[
     option(
         "--law",
         "How messages are delayed, in seconds: window:MIN,MAX exponential:MEAN (poisson, sg) "
-        "erlang:HOPS,MEAN (loopix) threshold:N timed:SECONDS pool:N,KEPT.",
+        "erlang:HOPS,MEAN (loopix) threshold:N timed:SECONDS pool:N,KEPT "
+        "timed-pool:SECONDS,KEPT binomial:SECONDS,P cottrell:SECONDS,LEAST,P.",
         metavar="LAW",
     ),
 ]

@@ -58,7 +58,8 @@ class Range:
 
     def minus_log2(self) -> Range:
         """-log2 of the figure, which swaps the ends; 0.0 rather than -0.0."""
-        return Range(*(0.0 - np.log2(part) for part in (self.value, self.high, self.low)))
+        with np.errstate(divide="ignore"):  # a probability that may be 0 has no upper end
+            return Range(*(0.0 - np.log2(part) for part in (self.value, self.high, self.low)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

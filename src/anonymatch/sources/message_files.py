@@ -272,16 +272,25 @@ def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None
             f"the message of {quoted(came.names[at])} leaves at {left.moment(end)}, before it "
             f"comes in at {came.moment(at)}{_also(len(early))}; check the clocks",
         )
-    for side, flagged, word in (
-        (came, known, "never comes out"),
-        (left, truth[known], "is nobody's"),
+    _check_flags(came, left, truth)
+
+
+def _check_flags(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None:
+    """A dummy that goes all the way is flagged at both ends; one flag alone contradicts them."""
+    known = np.flatnonzero(truth >= 0)
+    ends = truth[known]
+    none = np.zeros(len(known), dtype=np.bool_)
+    gone = none if came.flags is None else came.flags[known]
+    hidden = none if left.flags is None else left.flags[ends]
+    for side, wrong, word in (
+        (came, known[gone & ~hidden], "never comes out"),
+        (left, ends[hidden & ~gone], "is nobody's"),
     ):
-        if side.flags is not None and side.flags[flagged].any():
-            at = int(flagged[side.flags[flagged]][0])
+        if len(wrong):
             side.table.refuse(
-                int(side.rows[at]),
-                f"the message {word} by its flag, but its number is on the other side too; "
-                "choose one",
+                int(side.rows[int(wrong[0])]),
+                f"the message {word} by its flag, but its number is on the other side too, "
+                "unflagged; flag both rows of a dummy that goes all the way, or neither",
             )
 
 
