@@ -146,7 +146,9 @@ def test_senders_of_several_messages_have_receivers_with_losses_too() -> None:
     assert 1.0 <= gates[0].figure.value <= 6.0
 
 
-@pytest.mark.parametrize("law", ["timed:5", "threshold:6", "pool:5,10"])
+@pytest.mark.parametrize(
+    "law", ["timed:5", "threshold:6", "pool:5,10", "timed-pool:5,4", "binomial:5,0.5"]
+)
 def test_losses_of_a_flush_mix_that_nobody_told_are_estimated(law: str) -> None:
     log = synthesize(law, messages=400, loss=0.05, seed=3)
     audit = am.audit(observe(log, law))
@@ -217,3 +219,40 @@ def test_a_flush_mix_without_losses_or_cover_is_taken_at_its_word(
     """What was told to be nothing was not looked at, and messages were inside or cover."""
     with pytest.raises(am.InputError, match=why):
         am.audit(observe(log_of(came, left), law, **how))
+
+
+@pytest.mark.parametrize("mean", [1.5, 20.0])
+def test_a_mean_that_does_not_fit_is_told(mean: float) -> None:
+    log = synthesize("exponential:5", messages=400, loss=0.05, cover=0.2, seed=1)
+    wrong, right = (
+        am.audit(observe(log, f"exponential:{told}", loss=0.05, cover_rate=0.2))
+        for told in (mean, 5.0)
+    )
+
+    assert any("s is told, but this log fits" in note for note in wrong.notes)
+    assert not any("s is told, but this log fits" in note for note in right.notes)
+
+
+def test_a_clock_that_is_shifted_is_told() -> None:
+    log = log_of([0.0, 1, 7, 8], [8.5, 8.5, 14.5, 14.5])
+
+    with pytest.raises(am.InputError, match=r"as the law's last number, 2\.5"):
+        observe(log, "timed:6")
+    assert observe(log, "timed:6,2.5").graph is not None
+
+
+def test_losses_beside_a_number_of_cover_messages_are_estimated() -> None:
+    log = synthesize("exponential:5", messages=600, loss=0.08, cover=0.2, seed=3)
+    assert log.truth is not None
+    cover = log.n_out - int((log.truth >= 0).sum())
+    audit = am.audit(observe(log, "exponential:5", cover=cover))
+
+    assert audit.answers.users.lost is not None
+    assert audit.answers.users.lost.sum() == pytest.approx(48, abs=20)
+
+
+def test_visible_cover_still_costs() -> None:
+    flagged = log_of([0.0, 1.0, 2.0, 3.0], [1.5, 2.5, 3.5, 4.0], cover=[False, True, False, False])
+    audit = am.audit(observe(flagged, "exponential:2", cover_visible=True))
+
+    assert audit.cost.cover == pytest.approx(1 / 4)

@@ -104,7 +104,7 @@ class Pair(NamedTuple):
         (np.ones(2, np.float32), npt.NDArray[np.float64], False),
         (np.array([1, 2], object), npt.NDArray[np.object_], True),
         (np.array([1, "a"], object), npt.NDArray[np.object_], False),
-        (object(), Any, True),
+        pytest.param(object(), Any, True, id="anything"),
     ],
     ids=repr,
 )

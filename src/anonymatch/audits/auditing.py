@@ -20,7 +20,6 @@ from anonymatch.designs.design import Design, design
 from anonymatch.effort import Budget, Progress
 from anonymatch.graph.bipartite import Graph
 from anonymatch.measures.figure import Figure
-from anonymatch.measures.links import LinkFigures
 from anonymatch.measures.mixes import exponential_bits, pool_bits, threshold_bits
 from anonymatch.runs import tells_misfits
 from anonymatch.sources.observation import Observation
@@ -154,14 +153,18 @@ def _cost(seen: Observation, found: Answers) -> Cost:
         candidates=found.edges / max(len(found.users.users), 1),
         mean_delay=seen.mean_delay,
         longest_delay=seen.longest_delay,
-        cover=seen.cover if found.links is None else _cover(found.links),
+        cover=_cover(seen, found),
         lost=seen.lost if found.links is None else round(float(found.links.lost.sum())),
     )
 
 
-def _cover(links: LinkFigures) -> float:
-    """Expected share of the messages out that are nobody's."""
-    return float(1.0 - links.real.mean()) if len(links.real) else 0.0
+def _cover(seen: Observation, found: Answers) -> float | None:
+    """Share of the messages out that are nobody's: as the log flags them, else as expected."""
+    if seen.cover is not None or seen.passage is None:
+        return seen.cover
+    if found.links is None or not len(found.links.real):
+        return 0.0
+    return round(float(1.0 - found.links.real.mean()), 12)
 
 
 def _share(log: Figure, most: float) -> Figure:

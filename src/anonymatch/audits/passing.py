@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -24,6 +25,8 @@ __all__ = ["Passed", "passed"]
 _FEW = 200  # messages whose guessing entropies are all computed
 _UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
 _AT_LEAST = 1.0  # that any budget allows, as for making a graph
+_FEWEST_FITTED, _MOST_FITTED = 20, 20_000  # messages of a flush mix whose losses are fitted
+_ROUNDS = 8  # in which they are
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
 
@@ -127,10 +130,10 @@ def _channel(
         cover_rate=told.cover_rate or 0.0,
         cover=told.cover,
     )
-    if told.cover is not None or told.lost is not None:
-        return _by_numbers(bare, told, came, left, needed)
     if isinstance(law, FlushLaw):
-        return _of_flushes(bare, told, needed)
+        if told.cover is not None or told.lost is not None:
+            return _by_numbers(bare, told, came, left, needed)
+        return _of_flushes(passage, law, bare, told, needed)
 
     def fitted(channel: Channel, *, cover: bool) -> Rates:
         return fit_rates(
@@ -142,6 +145,9 @@ def _channel(
             effort=effort,
         )
 
+    if told.cover is not None or told.lost is not None:
+        guessed = _beside_a_number(bare, told, came, fitted)
+        return guessed or _by_numbers(bare, told, came, left, needed)
     if told.cover_rate is None and needed > 0:
         if not told.end > told.begin:
             raise InputError(
@@ -157,21 +163,66 @@ def _channel(
     if told.loss is not None or not came:
         return bare, []
     rates = fitted(bare, cover=False)
-    if rates.gain <= 2.0 + 0.5 * math.log(came):  # no likelier than by chance
+    if rates.gain <= _by_chance(came):
         return bare, []
     known = "" if told.cover_rate is not None else "; with cover it could not be told apart"
-    note = f"A loss of {rates.loss:.3g} +- {rates.error:.2g} a message is estimated{known}"
-    return replace(bare, loss=rates.loss), [note]
+    return replace(bare, loss=rates.loss), [_loss_note(rates.loss, rates.error) + known]
 
 
-def _of_flushes(channel: Channel, told: Conditions, needed: int) -> tuple[Channel, list[str]]:
-    """Of a flush mix cover is taken from the numbers; losses are told."""
+def _by_chance(messages: int) -> float:
+    """Nats by which a rate may make a log likelier without being there."""
+    return 2.0 + 0.5 * math.log(messages)
+
+
+def _loss_note(loss: float, error: float) -> str:
+    return f"A loss of {loss:.3g} +- {error:.2g} a message is estimated"
+
+
+def _beside_a_number(
+    channel: Channel, told: Conditions, came: int, fitted: Callable[..., Rates]
+) -> tuple[Channel, list[str]] | None:
+    """Losses fitted where the number of cover messages is told; None if there seem to be none."""
     lasted = told.end - told.begin
-    if told.cover_rate is not None or not needed or not lasted > 0:
+    if told.cover is None or told.loss is not None or told.lost is not None:
+        return None
+    if told.drained or not came or not lasted > 0:
+        return None
+    rates = fitted(replace(channel, cover=None, cover_rate=told.cover / lasted), cover=False)
+    if rates.gain <= _by_chance(came):
+        return None
+    return replace(channel, loss=rates.loss), [_loss_note(rates.loss, rates.error)]
+
+
+def _of_flushes(
+    passage: Passage, law: FlushLaw, channel: Channel, told: Conditions, needed: int
+) -> tuple[Channel, list[str]]:
+    """Of a flush mix cover is taken from the numbers, and losses are fitted by the evidence."""
+    lasted = told.end - told.begin
+    if told.cover_rate is None and needed and lasted > 0:
+        rate = needed / lasted
+        note = f"Cover of {rate:.3g} a second is estimated: so many more left than can have come in"
+        return replace(channel, cover_rate=rate), [note]
+    came = len(passage.arrivals)
+    missing = came - len(passage.departures)
+    silent = told.loss is None and told.cover_rate is None and not told.drained
+    if not silent or missing <= 0 or not _FEWEST_FITTED <= came <= _MOST_FITTED:
         return channel, []
-    rate = needed / lasted
-    note = f"Cover of {rate:.3g} a second is estimated: so many more left than can have come in"
-    return replace(channel, cover_rate=rate), [note]
+    times = passage.arrivals, passage.departures
+    loss, evidence = missing / (2.0 * came), -math.inf
+    for _ in range(_ROUNDS):
+        links = flush_figures(law, *times, channel=replace(channel, loss=loss))
+        evidence = links.log_evidence if links.log_evidence is not None else -math.inf
+        before, loss = loss, min(float(links.lost.mean()), 0.99)
+        if abs(loss - before) <= 0.01 * before or loss <= 0.0:
+            break
+    try:
+        without = flush_figures(law, *times, channel=channel).log_evidence
+    except InputError:
+        without = None  # nothing explains the log without losses
+    if without is not None and evidence - without <= _by_chance(came):
+        return channel, []
+    error = math.sqrt(loss * (1.0 - loss) / came)
+    return replace(channel, loss=loss), [_loss_note(loss, error)]
 
 
 def _needed_cover(passage: Passage) -> int:

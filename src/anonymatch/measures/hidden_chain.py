@@ -48,6 +48,7 @@ _ROW_SECONDS, _EVENT_SECONDS = 1e-5, 5e-7  # an event, roughly: only the bar dep
 _STATE_SECONDS = 2.5e-9  # a state and column of the basis, measured
 _COLUMNS = 40  # of the basis, on average
 _MOST_TILT = 30.0  # nats by which odds are tilted until a number is the expected one
+_MEAN_ROUNDS, _MEAN_GAIN, _FEW_REAL = 6, 10.0, 10.0  # when another mean is worth a note
 _MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
 
 
@@ -130,7 +131,8 @@ def hidden_figures(
     if _dear(log, seconds, run):
         return _tilted(log, run, rows)
     figures, cut_error = _solved(log, log.weights(), run, rows, log.counted())
-    return _figures(log, figures, cut_error, log.weights(), rows)
+    links = _figures(log, figures, cut_error, log.weights(), rows)
+    return replace(links, notes=_mean_notes(log, figures, run))
 
 
 class _Rows(NamedTuple):
@@ -332,6 +334,35 @@ def _unexplained(log: _Log, weights: _Weights) -> InputError:
         Argument("cover_rate"),
         ") or other numbers",
     )
+
+
+def _mean_notes(log: _Log, figures: HiddenFigures, effort: Effort) -> tuple[str, ...]:
+    """A note if the log fits another mean delay far better, as with times in other units.
+
+    The mean that fits best is the expected time inside over the expected departures.
+    """
+    if log.counted() != _NOTHING:
+        return ()
+    tried, evidence = log, figures.log_evidence + log.constant()
+    better: HiddenFigures | None = figures
+    for _ in range(_MEAN_ROUNDS):
+        real = 0.0 if better is None else float(better.real.sum())
+        if better is None or real < _FEW_REAL or not better.busy > 0.0:
+            return ()
+        mean = tried.mean * better.busy / real
+        if abs(mean - tried.mean) <= 0.05 * tried.mean:
+            break
+        tried = _Log.of(log.arrivals, log.departures, mean, log.channel, log.known)
+        better, evidence = _run(tried, tried.weights(), effort)
+        evidence += tried.constant()
+    gain = evidence - (figures.log_evidence + log.constant())
+    if gain < _MEAN_GAIN or 0.8 <= tried.mean / log.mean <= 1.25:
+        return ()
+    note = (
+        f"A mean of {log.mean:.3g} s is told, but this log fits {tried.mean:.3g} s better by "
+        f"{gain:.3g} nats: check the law and the unit of times"
+    )
+    return (note,)
 
 
 # ---- from the kernel's figures

@@ -12,7 +12,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainccinv
 
-from anonymatch.sources.laws import Erlang, Exponential, Law, Pool, Timed, Window
+from anonymatch.sources.laws import (
+    Binomial,
+    Cottrell,
+    Erlang,
+    Exponential,
+    Law,
+    Pool,
+    Timed,
+    TimedPool,
+    Window,
+)
 
 __all__ = ["LATE", "end_delay", "near_an_end"]
 
@@ -39,10 +49,21 @@ def end_delay(law: Law, rate: float | None) -> float | None:
     if isinstance(law, Timed):
         return law.interval
     if isinstance(law, Pool) and law.kept and rate:
-        flushes = math.ceil(math.log(LATE) / math.log(law.kept / (law.batch + law.kept)))
-        return flushes * law.batch / rate
+        return _flushes(law.kept / (law.batch + law.kept)) * law.batch / rate
+    if isinstance(law, TimedPool) and rate:
+        return _flushes(law.kept / (law.kept + rate * law.interval)) * law.interval
+    if isinstance(law, Binomial):
+        return _flushes(1.0 - law.leave) * law.interval
+    if isinstance(law, Cottrell):
+        most = law.least / (law.least + rate * law.interval) if rate else 0.0
+        return _flushes(max(1.0 - law.fraction, most)) * law.interval
     longest = law.longest_delay
     return longest if longest is not None and longest < math.inf else None
+
+
+def _flushes(stay: float) -> int:
+    """Flushes after which hardly anybody is left, if each lets so large a share stay."""
+    return 1 if stay <= 0.0 else math.ceil(math.log(LATE) / math.log(min(stay, 0.999)))
 
 
 def near_an_end(

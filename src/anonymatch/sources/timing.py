@@ -38,6 +38,8 @@ from anonymatch.graph.structure import structure
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import place_names
 from anonymatch.sources.laws import (
+    Binomial,
+    Cottrell,
     Erlang,
     Exponential,
     FlushLaw,
@@ -46,6 +48,7 @@ from anonymatch.sources.laws import (
     Pool,
     Threshold,
     Timed,
+    TimedPool,
     Window,
     check_law,
 )
@@ -57,6 +60,7 @@ from anonymatch.wording import Argument, Message, quoted, several
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
+Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 
@@ -153,9 +157,35 @@ def observe(
                 Argument("cover_in_pool"), f" is for mixes that flush, and this is the {rule}"
             )
         conditions = replace(conditions, cover_in_pool=True)
-    observation = _observed(seen, conditions, Budget.of(budget))
+    phase = _phase(rule, messages.departures)
+    try:
+        observation = _observed(seen, conditions, Budget.of(budget))
+    except InputError as error:
+        if phase is None:
+            raise
+        raise InputError(error.message, f". {phase}") from None
+    if phase is not None:
+        observation = replace(observation, notes=(*observation.notes, phase))
     observation = replace(observation, notes=(*observation.notes, *notes))
     return observation if whole_log else _with_ends(observation, seen, conditions)
+
+
+def _phase(law: Law, departures: Floats) -> str | None:
+    """What to say if messages leave at another moment of the interval than the law's clock."""
+    if not isinstance(law, Timed | TimedPool | Binomial | Cottrell) or not len(departures):
+        return None
+    after = np.mod(departures - law.origin, law.interval)
+    middle = float(np.median(after))
+    apart = np.abs(np.mod(after - middle + law.interval / 2, law.interval) - law.interval / 2)
+    alike = float(np.mean(apart < 1e-3 * law.interval)) > 0.9
+    off = min(middle, law.interval - middle) > 0.01 * law.interval
+    if not alike or not off:
+        return None
+    origin = math.fmod(law.origin + middle, law.interval)
+    return (
+        f"Messages leave {middle:.6g} s after the flushes of the {law}: if its clock is shifted, "
+        f"add where it begins as the law's last number, {origin:.6g}"
+    )
 
 
 def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
@@ -323,7 +353,14 @@ def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> 
     arrivals = seen.log.arrivals[seen.ins]
     edge = near_an_end(arrivals, conditions.begin, conditions.end, reach)
     if edge is None or reach is None:
-        return observation
+        lasted = conditions.end - conditions.begin
+        if reach is None or not len(arrivals) or reach <= 0.25 * lasted:
+            return observation
+        short = (
+            f"The log lasts {lasted:.3g} s, too short to leave out what is within {reach:.3g} s of "
+            "its ends: figures of its first and last messages say little about the system"
+        )
+        return replace(observation, notes=(*observation.notes, short))
     number = int(np.count_nonzero(edge))
     note = Message(
         f"{several(number, 'message')} within {reach:.3g} s of an end of the log "
@@ -543,7 +580,6 @@ def _observation(
     spare: int = 0,
     notes: Sequence[str] = (),
 ) -> Observation:
-    nobodys = seen.log.n_out - seen.n_out + spare  # a passage's are told by its answers
     nowhere = () if graph is None else (None,) * lost
     mean, longest = seen.delays()
     arrivals = seen.log.arrivals
@@ -559,11 +595,24 @@ def _observation(
         mean_delay=mean,
         longest_delay=longest,
         rate=(len(arrivals) - 1) / lasted if lasted > 0 else None,
-        cover=nobodys / seen.log.n_out if seen.log.n_out else None,
+        cover=_cover_share(seen, spare, followed=passage is not None),
         lost=lost,
         notes=(*seen.log.notes, *_flag_notes(seen), *notes),
         gone=_gone(seen),
     )
+
+
+def _cover_share(seen: Seen, spare: int, *, followed: bool) -> float | None:
+    """Share of the messages out that are nobody's: by the flags, if there are some.
+
+    Of a log that is ``followed`` by what is inside the answers tell it.
+    """
+    log = seen.log
+    if not log.n_out:
+        return None
+    if log.cover is not None:
+        return float(log.cover.mean())
+    return None if followed else spare / log.n_out
 
 
 def _gone(seen: Seen) -> Bools | None:
@@ -582,8 +631,8 @@ def _flag_notes(seen: Seen) -> list[str]:
         are = "is" if cover == 1 else "are"
         notes.append(f"{several(cover, 'message')} out {are} cover traffic by the log; left out")
     if dummies:
-        come = "comes" if dummies == 1 else "come"
-        notes.append(f"{several(dummies, 'message')} in never {come} out by the log; left out")
+        are = "is a dummy" if dummies == 1 else "are dummies"
+        notes.append(f"{several(dummies, 'message')} in {are} or lost by the log; left out")
     return notes
 
 
