@@ -122,8 +122,10 @@ class View:
             if self._stoppable:
                 button("Stop", self.stop)
         while not job.done:
-            if job.track.share:
+            if 0 < job.track.share < 1:
                 bar.props["value"] = round(job.track.share, 3)
+            else:  # what comes is not known: the bar moves without saying how far
+                bar.props.pop("value", None)
             far.set_content(how_far(job.track))
             await asyncio.sleep(_GLANCE)
 
@@ -139,9 +141,12 @@ def how_far(track: Track) -> str:
     >>> track.tell(1.0, 4.0)
     >>> how_far(track)
     '25 %, under a second left'
+    >>> track.tell(4.0, 4.0)  # of this step: others may follow
+    >>> how_far(track)
+    'under a second so far'
     """
     left = track.left
-    if left is None:
+    if not left:
         return f"{time_in_words(math.floor(track.elapsed))} so far"
     return f"{100 * track.share:.0f} %, {time_in_words(math.ceil(left) if left > 1 else left)} left"
 
