@@ -234,7 +234,7 @@ def test_a_mean_that_does_not_fit_is_told(mean: float) -> None:
 
 
 def test_a_clock_that_is_shifted_is_told() -> None:
-    log = log_of([0.0, 1, 7, 8], [8.5, 8.5, 14.5, 14.5])
+    log = log_of([0.0, 1, 7, 8], [2.5, 2.5, 8.5, 8.5])
 
     with pytest.raises(am.InputError, match=r"as the law's last number, 2\.5"):
         observe(log, "timed:6")

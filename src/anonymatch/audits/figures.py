@@ -246,7 +246,7 @@ _TABLE = (
     AuditFigure(
         key="degree",
         title="degree of anonymity",
-        meaning="joint bits as a share of those if nothing were known",
+        meaning="joint bits as a share of those if nothing were known (Edman et al.)",
         unit="share",
         better="higher",
         value=lambda audit: audit.degree,
@@ -274,8 +274,8 @@ _TABLE = (
         key="global (1,k)",
         title="global (1,k)-anonymity",
         meaning=(
-            "global (1,k)-anonymity: {behaviours} that every {user} is matched with in some "
-            "matching"
+            "global (1,k)-anonymity: {behaviours} that each {user} is matched with in some "
+            "matching, at the fewest"
         ),
         unit="number",
         better="higher",
@@ -288,7 +288,7 @@ _TABLE = (
     AuditFigure(
         key="(1,k)",
         title="(1,k)-anonymity",
-        meaning="(1,k)-anonymity: {behaviours} that fit every {user}, taken alone",
+        meaning="(1,k)-anonymity: {behaviours} that fit each {user} alone, at the fewest",
         unit="number",
         better="higher",
         value=_fewest("users"),
@@ -298,7 +298,7 @@ _TABLE = (
     AuditFigure(
         key="(k,1)",
         title="(k,1)-anonymity",
-        meaning="(k,1)-anonymity: {users} that fit each of the {behaviours}, taken alone",
+        meaning="(k,1)-anonymity: {users} that fit each of the {behaviours} alone, at the fewest",
         unit="number",
         better="higher",
         value=_fewest("behaviours"),
@@ -308,7 +308,7 @@ _TABLE = (
     AuditFigure(
         key="(k,k)",
         title="(k,k)-anonymity",
-        meaning="(k,k)-anonymity: as many fit everybody and everything, taken alone",
+        meaning="(k,k)-anonymity: the smaller of (1,k) and (k,1)",
         unit="number",
         better="higher",
         value=_fewest("users and behaviours"),

@@ -23,7 +23,8 @@ def score(seen: Observation, found: Answers) -> Score | None:
         return None
     users = found.users
     truth = _completed(seen, found)
-    judged = (truth != -1) & ~np.isnan(users.chance.value)
+    # Of a message that can be no departure nothing is guessed.
+    judged = (truth != -1) & ~np.isnan(users.chance.value) & (users.guess != LOST)
     if not judged.any():
         return None
     promised = users.chance.value[judged]

@@ -156,9 +156,7 @@ def _system(found: am.Audit) -> list[pages.Line]:
         meaning = f"joint, per {one}, for as many {nouns.users} and candidates"
         lines.append(("best design", f"{bits:.4g} bits", meaning))
     for title, bits in found.same_delay:
-        lines.append(
-            (title, f"{bits:.4g} bits", f"entropy per {one}, for as much delay on average")
-        )
+        lines.append((title, f"{bits:.4g} bits", f"entropy per {one}, as much delay, no cover"))
     lines.append(
         (
             "identified",

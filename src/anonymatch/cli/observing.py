@@ -26,7 +26,7 @@ Law = Annotated[
     option(
         "--law",
         "How messages are delayed, in seconds: window:MIN,MAX exponential:MEAN (poisson, sg) "
-        "erlang:HOPS,MEAN (loopix) threshold:N timed:SECONDS pool:N,KEPT "
+        "erlang:HOPS,MEAN (loopix; the mean of one hop) threshold:N timed:SECONDS pool:N,KEPT "
         "timed-pool:SECONDS,KEPT binomial:SECONDS,P cottrell:SECONDS,LEAST,P.",
         metavar="LAW",
     ),
@@ -96,7 +96,7 @@ WholeLog = Annotated[
 ]
 Original = Annotated[
     Path | None,
-    option("--original", "The table before release; FILE is the released one.", metavar="FILE"),
+    option("--original", "The table before release, which a released FILE needs.", metavar="FILE"),
 ]
 
 
@@ -130,7 +130,8 @@ Identifiers = Annotated[
     list[str] | None,
     option(
         "--identifiers",
-        "Of a released table: a column that an attacker knows; may be repeated.",
+        "Of a released table: a column that an attacker knows; may be repeated (all columns "
+        "that both tables have unless told).",
         metavar="COLUMN",
     ),
 ]

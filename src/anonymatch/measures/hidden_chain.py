@@ -48,7 +48,8 @@ _ROW_SECONDS, _EVENT_SECONDS = 1e-5, 5e-7  # an event, roughly: only the bar dep
 _STATE_SECONDS = 2.5e-9  # a state and column of the basis, measured
 _COLUMNS = 40  # of the basis, on average
 _MOST_TILT = 30.0  # nats by which odds are tilted until a number is the expected one
-_MEAN_ROUNDS, _MEAN_GAIN, _FEW_REAL = 6, 10.0, 10.0  # when another mean is worth a note
+_MEAN_ROUNDS, _MEAN_STEP = 30, 1.3  # of a search for the mean that fits best
+_MEAN_GAIN, _FEW_REAL = 8.0, 10.0  # nats and departures from which it is worth a note
 _MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
 
 
@@ -339,27 +340,26 @@ def _unexplained(log: _Log, weights: _Weights) -> InputError:
 def _mean_notes(log: _Log, figures: HiddenFigures, effort: Effort) -> tuple[str, ...]:
     """A note if the log fits another mean delay far better, as with times in other units.
 
-    The mean that fits best is the expected time inside over the expected departures.
+    The mean that fits better lies where the expected time inside over departures says.
     """
-    if log.counted() != _NOTHING:
+    real = float(figures.real.sum())
+    if log.counted() != _NOTHING or real < _FEW_REAL or not figures.busy > 0.0:
         return ()
-    tried, evidence = log, figures.log_evidence + log.constant()
-    better: HiddenFigures | None = figures
+    told = best = figures.log_evidence + log.constant()
+    mean = log.mean
+    factor = _MEAN_STEP if figures.busy > real else 1.0 / _MEAN_STEP
     for _ in range(_MEAN_ROUNDS):
-        real = 0.0 if better is None else float(better.real.sum())
-        if better is None or real < _FEW_REAL or not better.busy > 0.0:
-            return ()
-        mean = tried.mean * better.busy / real
-        if abs(mean - tried.mean) <= 0.05 * tried.mean:
-            break
-        tried = _Log.of(log.arrivals, log.departures, mean, log.channel, log.known)
-        better, evidence = _run(tried, tried.weights(), effort)
+        tried = _Log.of(log.arrivals, log.departures, mean * factor, log.channel, log.known)
+        _, evidence = _run(tried, tried.weights(), effort, evidence_only=True)
         evidence += tried.constant()
-    gain = evidence - (figures.log_evidence + log.constant())
-    if gain < _MEAN_GAIN or 0.8 <= tried.mean / log.mean <= 1.25:
+        if not evidence > best:
+            break
+        best, mean = evidence, tried.mean
+    gain = best - told
+    if gain < _MEAN_GAIN:
         return ()
     note = (
-        f"A mean of {log.mean:.3g} s is told, but this log fits {tried.mean:.3g} s better by "
+        f"A mean of {log.mean:.3g} s is told, but this log fits about {mean:.2g} s better by "
         f"{gain:.3g} nats: check the law and the unit of times"
     )
     return (note,)

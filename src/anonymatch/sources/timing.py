@@ -64,6 +64,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 
+_SOME = 50  # messages from which on the ends of a log are worth a note
 MOST_HOPS = 4
 """Hops of an Erlang law up to which logs are followed by what is inside."""
 
@@ -354,7 +355,7 @@ def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> 
     edge = near_an_end(arrivals, conditions.begin, conditions.end, reach)
     if edge is None or reach is None:
         lasted = conditions.end - conditions.begin
-        if reach is None or not len(arrivals) or reach <= 0.25 * lasted:
+        if reach is None or len(arrivals) < _SOME or reach <= 0.25 * lasted:
             return observation
         short = (
             f"The log lasts {lasted:.3g} s, too short to leave out what is within {reach:.3g} s of "

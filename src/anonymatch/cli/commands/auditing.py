@@ -82,10 +82,12 @@ def audit(
 ) -> int | None:
     """Is this system good enough, and for whom is it worst? Everything in one answer.
 
-    The attacker is a global passive adversary who sees every message come and go. The headline is
-    the mean Shannon entropy of the posterior about one message (unlinkability), with that of the
-    worst 5 % and 1 %; costs are latency and dummy (cover) traffic; with a truth in the log the
-    calibration of the guesses is checked.
+    The attacker is a global passive adversary who sees every
+    message come and go. The headline is the mean Shannon entropy
+    of the posterior about one message (unlinkability), with that
+    of the worst 5 % and 1 %; costs are latency and dummy (cover)
+    traffic; with a truth in the log the calibration of the guesses
+    is checked.
     """
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
