@@ -106,10 +106,13 @@ Box grown(const Slice& slice, const Sums& sums, int hops, double gap, double lea
     return box;
 }
 
-/// The part of the filter's box that messages pass in a gap on their way to a posterior's box.
+/// The part of the filter's box that messages pass in a gap on their way to a posterior's box: a
+/// guess from how far they go on from there, and all of it where nothing may be left out. It is too
+/// small where all must be in the last stage, as before many departures at once; rows then do not
+/// add up, and are made again with less left out.
 Box on_the_way(const Slice& slice, const Slice& filtered, const Sums& posterior, int hops,
                double gap, double least) {
-    if (filtered.wide.cells() <= small_box) return filtered.wide;
+    if (least <= 0 || filtered.wide.cells() <= small_box) return filtered.wide;
     Sums inner;
     for (std::size_t side = 0; side < sides; ++side) {
         const auto first = posterior.by_side[side].begin();

@@ -256,3 +256,19 @@ def test_visible_cover_still_costs() -> None:
     audit = am.audit(observe(flagged, "exponential:2", cover_visible=True))
 
     assert audit.cost.cover == pytest.approx(1 / 4)
+
+
+@pytest.mark.filterwarnings("error")
+def test_figures_are_finite_where_the_log_ends_long_after_its_last_message() -> None:
+    """What was left out was infinite, and with it the ends of guesses."""
+    log = log_of([0.0, 2, 2, 2, 2, 2], [0.0, 0, 0, 1, 1, 2])
+    audit = am.audit(observe(log, "erlang:3,0.3", loss=0.0, cover_rate=0.015, until=202.0))
+    links = audit.answers.links
+
+    assert links is not None
+    assert math.isfinite(links.error)
+    assert audit.exact <= (links.error < 1e-6)
+    for range_ in (links.shannon, links.probability, audit.answers.users.guesses):
+        assert range_ is not None
+        for part in range_.parts:
+            assert np.isfinite(part).all()

@@ -351,3 +351,13 @@ def test_the_cover_rate_is_found_if_there_are_no_losses() -> None:
     )
 
     assert rates.cover_rate == pytest.approx(0.4, abs=4 * rates.error)
+
+
+def test_numbers_far_from_even_odds_explain_a_log() -> None:
+    """Weights of 1 for lost and kept alike left out what 20 lost of 300 look like."""
+    channel = Channel(begin=0.0, end=1.0, lost=20, cover=10)
+    figures = hidden_figures(np.zeros(300), np.ones(290), mean=1.0, channel=channel)
+
+    assert figures.lost == pytest.approx(np.full(300, 20 / 300))
+    assert figures.real == pytest.approx(np.full(290, 280 / 290))
+    assert figures.shannon.value == pytest.approx(np.full(300, np.log2(290)))

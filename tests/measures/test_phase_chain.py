@@ -470,3 +470,22 @@ def test_receivers_and_guesses_follow_from_the_pairs(
     np.testing.assert_allclose(figures.guessing, guesses, rtol=near)
     if seconds:
         np.testing.assert_array_equal(figures.receivers.guess, sums.argmax(axis=1))
+
+
+@pytest.mark.parametrize(("hops", "number"), [(4, 8), (3, 20), (2, 40)])
+def test_messages_that_come_and_leave_together_are_all_alike(hops: int, number: int) -> None:
+    """All must be in their last hop at once, which messages followed one by one did not reach."""
+    figures = phase_figures(
+        np.zeros(number),
+        np.ones(number),
+        hops=hops,
+        mean=1.0,
+        channel=Channel(begin=0.0, end=1.0),
+        budget=Budget(),
+    )
+
+    assert figures.error < 1e-8
+    assert figures.confidence == 1.0
+    assert figures.departed == pytest.approx(np.ones(number))
+    assert figures.shannon.value == pytest.approx(np.full(number, math.log2(number)))
+    assert figures.joint_bits.value == pytest.approx(math.lgamma(number + 1) / math.log(2.0))

@@ -189,18 +189,33 @@ class _Log:
             return len(self.arrivals) - channel.lost - left + channel.cover
         return 0 if channel.drained else -1
 
+    @property
+    def loss(self) -> float:
+        """The probability told, or where a number is, one under which it is likely: it cancels.
+
+        What is then likely along the log is what the number asks for, and is not cut off.
+        """
+        channel = self.channel
+        if channel.lost is None:
+            return channel.loss
+        return (channel.lost / (len(self.arrivals) + 1.0)) if channel.lost else 0.0
+
+    @property
+    def cover_rate(self) -> float:
+        """The same of cover."""
+        channel = self.channel
+        if channel.cover is None:
+            return channel.cover_rate
+        return channel.cover / (channel.end - channel.begin) if channel.cover else 0.0
+
     def _told_cover(self) -> int:
         return 0 if self.known is None else int(np.count_nonzero(self.known == 0.0))
 
     def weights(self) -> _Weights:
         """In mean delays, so that a message inside leaves at the rate 1."""
-        channel = self.channel
-        kept, lost = (1.0 - channel.loss, channel.loss)
-        if channel.lost is not None:
-            kept, lost = 1.0, float(channel.lost > 0)
+        kept, lost = (1.0 - self.loss, self.loss)
         size = len(self.departures)
-        rate = channel.cover_rate if channel.cover is None else float(channel.cover > 0)
-        real, cover = np.ones(size), np.full(size, rate * self.mean)
+        real, cover = np.ones(size), np.full(size, self.cover_rate * self.mean)
         if self.known is not None:
             real[self.known == 0.0] = 0.0
             cover[self.known == 1.0] = 0.0
@@ -226,10 +241,14 @@ class _Log:
         log = -len(self.departures) * math.log(self.mean)
         if channel.cover is None:
             log -= channel.cover_rate * lasted
-        elif channel.cover:
-            log += math.lgamma(channel.cover + 1) - channel.cover * math.log(lasted)
+        elif channel.cover:  # the rate that stands for it divided out, and its places
+            log += math.lgamma(channel.cover + 1) - channel.cover * math.log(channel.cover)
         if channel.lost:
-            log -= _log_binomial(len(self.arrivals), channel.lost)
+            size = len(self.arrivals)
+            log -= _log_binomial(size, channel.lost)
+            log -= channel.lost * math.log(self.loss) + (size - channel.lost) * math.log1p(
+                -self.loss
+            )
         return log
 
 
@@ -305,7 +324,7 @@ def _solved(
         figures, evidence = _run(log, weights, effort, counted=counted, cut=cut, rows=rows)
         _, reference = _run(log, weights, effort, counted=counted, cut=finer, evidence_only=True)
         if reference == -math.inf:
-            raise _unexplained(log, weights)
+            continue  # what explains it may be less likely still
         left_out = -math.expm1(min(evidence - reference, 0.0))
         if figures is not None and (left_out <= _CUT_ERROR or finer == _CUTS[-1]):
             return figures, left_out

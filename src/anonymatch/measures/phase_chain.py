@@ -434,7 +434,8 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
             continue
         exact, chosen = _plan(chain, log, work, pairs=pairs)
         _backward(chain, work, keep=exact)
-        missing = chain.kernel.cut_off
+        cut_off = chain.kernel.cut_off
+        missing = cut_off if cut_off <= 1.0 else 1.0  # not a number where weights ran out of range
         if missing > _CUT_ERROR and epsilon > 0.0:
             continue
         if pairs or (exact and _exact_fits(chain, work)):
@@ -442,8 +443,9 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
             worst = missing + rows.error
             if worst > _CUT_ERROR and epsilon > 0.0:
                 continue
-            told = _told(log, chain, rows, worst, samples=0)
-            return replace(told, pairs=dense) if pairs else told
+            if worst <= _CUT_ERROR or pairs:
+                told = _told(log, chain, rows, worst, samples=0)
+                return replace(told, pairs=dense) if pairs else told
         rows = _drawn(chain, log, work, chosen, seed)
         return replace(_told(log, chain, rows, missing, samples=chosen), seed=seed)
     raise _unexplained(log)
