@@ -42,6 +42,7 @@ Ints = npt.NDArray[np.int64]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
+_EXACT = 1e-6  # error of a probability beyond which figures are not called exact
 _CUT_ERROR = 1e-9  # relative evidence that may be left out
 _STEP, _LONG_STEP = 256, 16384  # events of a call of the kernel, with rows and without: below .1 s
 _ROW_SECONDS, _EVENT_SECONDS = 1e-5, 5e-7  # an event, roughly: only the bar depends on it
@@ -421,6 +422,7 @@ def _figures(
         guess=figures.guess.astype(np.int64),
         allowed=figures.allowed.astype(np.int64),
         error=error,
+        confidence=1.0 if error <= _EXACT else 0.95,
         method="hidden chain",
         guessing=figures.guessing if len(figures.guessing) else None,
         receivers=None if rows.groups is None else _receivers(figures),
