@@ -255,6 +255,18 @@ def test_dummies_that_the_attacker_can_tell_fill_batches() -> None:
     assert graph.to_edges() == [("u1", "b0"), *((u, b) for u in ("u2", "u3") for b in ("b1", "b2"))]
 
 
+@pytest.mark.parametrize(
+    ("law", "left"), [("threshold:2", [1.0, 1, 3, 3]), ("pool:2,1", [2.0, 2, 4, 4])]
+)
+def test_who_is_seen_to_be_lost_on_entry_fills_no_batch(law: str, left: list[float]) -> None:
+    lost = [False, True, False, False, False, False]
+    whole = log_of([0, 0.5, 1, 2, 3, 4], left, lost=lost, truth=[0, -1, 1, 2, 3, -1])
+    stripped = log_of([0, 1, 2, 3, 4], left, truth=[0, 1, 2, 3, -1])
+    visible = am.audit(observe(whole, law, cover_visible=True))
+
+    assert visible.bits.value == pytest.approx(am.audit(observe(stripped, law)).bits.value)
+
+
 def test_threshold_flushes_at_one_time_are_one() -> None:
     log = log_of([1, 1, 1, 1], [1, 1, 1, 1])
 

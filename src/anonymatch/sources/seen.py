@@ -103,10 +103,21 @@ class Seen:
         return self.law.mean_delay, longest
 
     def candidates(self, end: float) -> Candidates:
-        log = self.log
+        arrivals, users = self._filling()
         return candidates(
-            self.law, log.arrivals, log.departures, users=self.ins, behaviours=self.outs, end=end
+            self.law, arrivals, self.log.departures, users=users, behaviours=self.outs, end=end
         )
+
+    def _filling(self) -> tuple[Floats, Integers]:
+        """Arrivals that fill batches, and which of them are to be matched.
+
+        Whoever the attacker knows to be lost on entry fills none; a dummy that goes on does.
+        """
+        log = self.log
+        if self.n_in == log.n_in or log.lost is None or log.truth is None:
+            return log.arrivals, self.ins
+        fills = ~(log.lost & (log.truth < 0))
+        return log.arrivals[fills], (np.cumsum(fills) - 1)[self.ins]
 
     def passage(self, lost: int | None) -> Passage | None:
         """The passage through an exponential or a pool mix; None if some out may be nobody's."""
@@ -126,11 +137,12 @@ class Seen:
         log, law = self.log, self.law
         if not isinstance(law, Pool):
             return log.arrivals[self.ins], log.departures[self.outs]
-        flushes = log.arrivals[law.batch + law.kept - 1 :: law.batch]
+        arrivals, users = self._filling()
+        flushes = arrivals[law.batch + law.kept - 1 :: law.batch]
         if not len(flushes):
             return log.arrivals[self.ins], np.full(self.n_out, -inf)
-        rounds = flush_numbers(law.flush, log.arrivals, log.departures)
-        came = rounds.arrivals[self.ins].astype(np.int64)
+        rounds = flush_numbers(law.flush, arrivals, log.departures)
+        came = rounds.arrivals[users].astype(np.int64)
         left = rounds.departures[self.outs].astype(np.int64)
         # Who waits for a flush that is still to come was in no flush before, even at its moment.
         waiting = np.maximum(log.arrivals[self.ins], np.nextafter(flushes[-1], inf))
