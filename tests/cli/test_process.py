@@ -65,12 +65,13 @@ class Interrupting:
 
     @classmethod
     def find_spec(cls, name, *_):
-        if name == "anonymatch_start":
+        if "anonymatch_start" not in sys.modules:  # not ours yet: who finds it may import too
+            return
+        if cls.left is None:
             cls.left = int(os.environ["INTERRUPT_AT"])
-        elif cls.left is not None:
-            cls.left -= 1
-            if cls.left == 0:
-                os.kill(os.getpid(), signal.SIGINT)
+        cls.left -= 1
+        if cls.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupting)
 """

@@ -166,7 +166,7 @@ def test_an_unknown_method_is_told_which_there_are() -> None:
 
 @pytest.mark.parametrize("method", ["closed", "contract"])
 def test_a_method_that_does_not_apply_says_so(method: str) -> None:
-    with pytest.raises(am.InputError, match=f"method '{method}' does not apply to a block of 18"):
+    with pytest.raises(am.InputError, match=f"method='{method}' does not apply to a block of 18"):
         am.count(DENSE, method=method)
 
 

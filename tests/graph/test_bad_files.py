@@ -95,7 +95,7 @@ def refusal_of(path: Path) -> str:
         ("user,behaviour\nann,x\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8"),
         (gzip.compress(b"user,behaviour\nann,x\n", mtime=0), "it is a gzip file, not text"),
         ("time,direction,user,behaviour\n1,in,ann,\n2,out,,x\n", "this is a message log; audit it"),
-        ("timestamp,DIR,name\n1,in,ann\n2,out,x\n", "convert FILE OUT --law"),
+        ("timestamp,DIR,name\n1,in,ann\n2,out,x\n", "make a graph of it with: .*law="),
         ("when,Direction,user,behaviour\n1,in,ann,\n", "by its column 'Direction', .* 'time';"),
         (bytes(range(256)) * 20, "UTF-8|no column"),
         ("\0" * 5000, "no column"),
