@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import anonymatch as am
-from anonymatch.cluster import Cluster
+from anonymatch.running.cluster import Cluster
 from benchmarks.report import Line, Size, faster, within
 from benchmarks.timing import HERE, fresh, race
 

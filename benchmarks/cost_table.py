@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import anonymatch as am
-from anonymatch.counting.plan import Context, Option, choose
-from anonymatch.counting.reduce import reduce
-from anonymatch.effort import Budget, Effort, in_words, time_in_words
+from anonymatch.counting.blocks.block_classes import reduce
+from anonymatch.counting.planning.choose import Context, Option, choose
+from anonymatch.running.budget import Budget, Effort, in_words, time_in_words
 
 __all__ = ["Row", "render", "rows"]
 

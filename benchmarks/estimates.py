@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 import anonymatch as am
-from anonymatch.counting.block import Block
-from anonymatch.counting.edge_estimate import estimate_edges
-from anonymatch.counting.estimate import Allowance, estimate
-from anonymatch.counting.reduce import reduce
-from anonymatch.effort import Effort
+from anonymatch.counting.approximate.estimate import Allowance, estimate
+from anonymatch.counting.approximate.marginals import estimate_edges
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.block_classes import reduce
+from anonymatch.running.budget import Effort
 from benchmarks.report import Line, Size, plain
 from benchmarks.timing import HERE, fresh
 

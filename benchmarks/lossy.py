@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-from tests.measures.explanations import explained
+from tests.measures.passages.explanations import explained
 
 import anonymatch as am
-from anonymatch.effort import Budget
-from anonymatch.measures.hidden_chain import hidden_figures
-from anonymatch.measures.links import Channel, LinkFigures
-from anonymatch.measures.phase_chain import phase_figures
+from anonymatch.measures.passages.hidden_chain import hidden_figures
+from anonymatch.measures.passages.links import Channel, LinkFigures
+from anonymatch.measures.passages.phase_chain import phase_figures
+from anonymatch.running.budget import Budget
 from benchmarks.report import Line, Size, faster, plain, under
 from benchmarks.timing import race
 

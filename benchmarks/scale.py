@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import anonymatch as am
-from anonymatch.graph.structure import allowed, forced
+from anonymatch.graph.decomposition import allowed, forced
 from benchmarks.report import Line, Size, plain
 from benchmarks.structure import graph_of
 from benchmarks.timing import HERE, fresh

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 import anonymatch as am
-from anonymatch.graph.structure import block_table, structure
+from anonymatch.graph.decomposition import block_table, structure
 from benchmarks import peers
 from benchmarks.report import Line, Size, faster, under, within
 from benchmarks.timing import HERE, fresh, race

@@ -20,7 +20,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from anonymatch.graph import Graph
-from anonymatch.graph.structure import allowed, forced, structure
+from anonymatch.graph.decomposition import allowed, forced, structure
 from benchmarks.report import Line, Size, faster, plain
 from benchmarks.timing import fresh, race
 

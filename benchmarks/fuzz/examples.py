@@ -19,7 +19,7 @@ import polars as pl
 
 import anonymatch as am
 from anonymatch.graph.families import band
-from anonymatch.sources.message_files import write_messages
+from anonymatch.sources.formats.message_files import write_messages
 from anonymatch.sources.messages import Messages
 
 __all__ = ["Example", "examples"]

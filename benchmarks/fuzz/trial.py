@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import anonymatch as am
-from anonymatch.graph.files import FileNote
-from anonymatch.sources.door import open_observation
+from anonymatch.graph.io.files import FileNote
+from anonymatch.sources.detect import open_observation
 from benchmarks.fuzz.examples import Example, examples
 from benchmarks.fuzz.mutations import mutate
 

@@ -7,28 +7,34 @@ _listen_as_module()
 
 from anonymatch import paper, sources
 from anonymatch._native import version as __version__
+from anonymatch.attacks.all_exposures import Exposures, exposure, exposures
 from anonymatch.attacks.best_play import Adaptive, adaptive, reveals_needed
 from anonymatch.attacks.campaign import attack
-from anonymatch.attacks.exposed import Exposure, Outcome
-from anonymatch.attacks.exposure import Exposures, exposure, exposures
-from anonymatch.attacks.improve import improve
 from anonymatch.attacks.improvement import AddedEdge, Improvement
+from anonymatch.attacks.improving import improve
+from anonymatch.attacks.one_exposure import Exposure, Outcome
 from anonymatch.attacks.result import Attack, AttackStep, Ties
 from anonymatch.attacks.strategies import STRATEGIES
 from anonymatch.audits.auditing import audit
-from anonymatch.audits.compare import Comparison, compare
+from anonymatch.audits.comparing import Comparison, compare
 from anonymatch.audits.gates import GATES, Gate, check_gates
 from anonymatch.audits.result import Audit, Score
-from anonymatch.counting.bounds import Bounds, bounds, bregman
-from anonymatch.counting.chain_sample import ApproximateNote
-from anonymatch.counting.dispatch import count, posterior
-from anonymatch.counting.minors import gains, minors
-from anonymatch.counting.plan import METHODS
-from anonymatch.counting.posterior import EdgeCounts, Posterior
-from anonymatch.counting.result import Count, Plan, Step
+from anonymatch.base.errors import (
+    AnonymatchError,
+    BudgetError,
+    InputError,
+    NoMatchingError,
+    StoppedError,
+)
+from anonymatch.counting.api import count, posterior
+from anonymatch.counting.approximate.chain_sample import ApproximateNote
+from anonymatch.counting.bounds.bregman import Bounds, bounds, bregman
+from anonymatch.counting.minor_counts import gains, minors
+from anonymatch.counting.planning.choose import METHODS
+from anonymatch.counting.results import Count, EdgeCounts, Plan, Posterior, Step
 from anonymatch.counting.sampling import sample
 from anonymatch.designs.bound import Equity, equity, max_bound
-from anonymatch.designs.design import Design, design
+from anonymatch.designs.designer import Design, design
 from anonymatch.designs.formulas import (
     attack_component,
     equity_increment,
@@ -38,7 +44,7 @@ from anonymatch.designs.formulas import (
     restricted_permutations_log,
     steps_to_full_deanonymisation,
 )
-from anonymatch.designs.parts import Part
+from anonymatch.designs.parts.part import Part
 from anonymatch.designs.polish import polish
 from anonymatch.designs.random_graphs import (
     RandomDistribution,
@@ -47,16 +53,16 @@ from anonymatch.designs.random_graphs import (
     random_expectation_exact,
     stirling_comparison,
 )
-from anonymatch.designs.rivals import Rival, rivals
-from anonymatch.effort import Budget
-from anonymatch.errors import (
-    AnonymatchError,
-    BudgetError,
-    InputError,
-    NoMatchingError,
-    StoppedError,
+from anonymatch.designs.rival_graphs import Rival, rivals
+from anonymatch.graph.decomposition import (
+    Blocks,
+    BlockView,
+    Witness,
+    allowed,
+    blocks,
+    forced,
+    witness,
 )
-from anonymatch.graph.bipartite import Graph
 from anonymatch.graph.families import (
     aztec,
     band,
@@ -73,18 +79,10 @@ from anonymatch.graph.families import (
     random_regular,
     ring,
 )
-from anonymatch.graph.files import FileNote, read, write
-from anonymatch.graph.structure import (
-    Blocks,
-    BlockView,
-    Witness,
-    allowed,
-    blocks,
-    forced,
-    witness,
-)
+from anonymatch.graph.graph import Graph
+from anonymatch.graph.io.files import FileNote, read, write
 from anonymatch.measures import mixes
-from anonymatch.measures.figure import Figure
+from anonymatch.measures.interval import Figure
 from anonymatch.measures.mixes import (
     exponential_mix_count,
     exponential_mix_log,
@@ -92,8 +90,9 @@ from anonymatch.measures.mixes import (
     threshold_mix_bits,
 )
 from anonymatch.measures.summary import Metrics, metrics
-from anonymatch.runs import Run
-from anonymatch.sources.relays import path_counts, relay_graph, relay_weights
+from anonymatch.running.budget import Budget
+from anonymatch.running.checkpoint import Run
+from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 
 __all__ = [
     "GATES",

@@ -17,7 +17,7 @@ from tests.attacks import oracle
 from tests.strategies import FRACTIONS, Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
-from anonymatch.attacks import campaign, expectation, shapes
+from anonymatch.attacks import campaign, expectation, residual
 from anonymatch.attacks.best_play import adaptive
 from anonymatch.attacks.campaign import attack
 
@@ -201,7 +201,7 @@ def test_who_is_forced_is_left_open_where_it_costs_too_much(
 def test_forgetting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = am.random_density(12, 0.4, seed=5)
     remembered = attack(graph, steps=6, truth="sampled", seed=3).to_dict()
-    monkeypatch.setattr(shapes, "_REMEMBERED", 2)
+    monkeypatch.setattr(residual, "_REMEMBERED", 2)
 
     assert attack(graph, steps=6, truth="sampled", seed=3).to_dict() == remembered
 

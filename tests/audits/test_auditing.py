@@ -20,9 +20,9 @@ from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 import anonymatch as am
 from anonymatch.audits import campaign
 from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
+from anonymatch.sources.log_graph import passage_graph
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation, Passage
-from anonymatch.sources.timing import passage_graph
 
 
 def passage(arrivals: list[float], departures: list[float], **more: object) -> Observation:

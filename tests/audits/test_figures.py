@@ -20,8 +20,8 @@ from anonymatch.audits.verdict import left_out
 from anonymatch.audits.worst import worst
 from anonymatch.measures import averages
 from anonymatch.measures.users import LOST, Range, UserFigures, user_figures
+from anonymatch.sources.log_graph import passage_graph
 from anonymatch.sources.observation import MESSAGES, Observation
-from anonymatch.sources.timing import passage_graph
 
 
 def posteriors(graph: am.Graph) -> list[list[float]]:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.measures.figure import Figure
-from anonymatch.sources.message_files import write_messages
+from anonymatch.measures.interval import Figure
+from anonymatch.sources.formats.message_files import write_messages
 from anonymatch.sources.synthetic import synthesize
 
 FIGURES = ("bits", "degree", "below")

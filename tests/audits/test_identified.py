@@ -8,8 +8,8 @@ from tests.strategies import Matrix, graph_of, matrices
 
 import anonymatch as am
 from anonymatch.audits import identified as module
-from anonymatch.audits.identified import identified
-from anonymatch.cli import records
+from anonymatch.audits.identification import identified
+from anonymatch.cli import json_output
 from anonymatch.cli.words import names
 
 
@@ -45,7 +45,7 @@ def test_searches_end_when_they_have_cost_enough(monkeypatch: pytest.MonkeyPatch
 @given(matrices(users=(1, 8), spare=2, matched=True))
 def test_the_record_of_blocks_is_what_the_library_says(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    record = records.blocks_record(graph, identified(graph))
+    record = json_output.blocks_record(graph, identified(graph))
 
     assert record["blocks"] == [
         {"users": [*b.users], "behaviours": [*b.behaviours], "n_edges": b.n_edges}

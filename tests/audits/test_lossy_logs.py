@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.measures.explanations import explained
+from tests.measures.passages.explanations import explained
 
 import anonymatch as am
+from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.synthetic import synthesize
-from anonymatch.sources.timing import observe
 
 
 def log_of(came: list[float], left: list[float], **more: Any) -> Messages:

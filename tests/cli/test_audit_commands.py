@@ -11,8 +11,8 @@ import pytest
 
 import anonymatch as am
 from anonymatch.cli import main
-from anonymatch.cli.demo import EXAMPLE
-from anonymatch.runs import read_run
+from anonymatch.cli.commands.files import EXAMPLE
+from anonymatch.running.checkpoint import read_run
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -80,7 +80,7 @@ def test_an_audit_that_is_resumed_says_the_same(
     density: float,
     budget: float,
 ) -> None:
-    monkeypatch.setattr("anonymatch.effort._RECORDS_PAY_FROM", 0.0)
+    monkeypatch.setattr("anonymatch.running.budget._RECORDS_PAY_FROM", 0.0)
     path, run_file = tmp_path / "seen.csv", tmp_path / "run.sqlite"
     am.write(am.random_density(users, density, seed=1), path)
     asked = ("audit", path, "--budget", budget)
@@ -336,7 +336,7 @@ def test_a_page_spares_the_stages_of_a_search_and_the_example(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     stage, example = tmp_path / "classes-2-users-2-behaviours.npz", tmp_path / "example.csv"
-    monkeypatch.setattr("anonymatch.cli.demo.LOG", example)
+    monkeypatch.setattr("anonymatch.cli.commands.files.LOG", example)
     for place in (stage, example):
         place.write_text("kept")
     for arguments in (

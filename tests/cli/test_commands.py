@@ -15,11 +15,12 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.cli import main, meanings, records
-from anonymatch.cli.demo import EXAMPLE
+from anonymatch.cli import json_output, main
+from anonymatch.cli.commands.files import EXAMPLE
 from anonymatch.cli.options import Options
+from anonymatch.cli.screens import methods
 from anonymatch.cli.words import all_digits
-from anonymatch.effort import usable_cores
+from anonymatch.running.budget import usable_cores
 
 COMMANDS = ("count", "posterior", "bounds", "blocks")
 
@@ -227,10 +228,10 @@ def test_every_bound_and_every_method_has_a_meaning(weight: int | None) -> None:
     none = am.Graph.from_rows(["10", "10"])
 
     for name in (*am.bounds(graph).all, *am.bounds(none).all):
-        assert meanings.bound(name) != name
+        assert methods.bound(name) != name
     for method in ("auto", "classes", "closed", "frontier", "ryser", "signs"):
         used = am.count(am.complete(5), method=method).method
-        assert meanings.way(used)[1] != "see --explain"
+        assert methods.way(used)[1] != "see --explain"
 
 
 def test_digits_prints_all_of_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -440,9 +441,9 @@ def test_long_lists_are_written_in_pieces(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = {"none": [], "few": [1, 2], "many": [[k] for k in range(11)], "x": {"y": [1, 2, 3]}}
-    monkeypatch.setattr(records, "_PIECE", 3)
+    monkeypatch.setattr(json_output, "_PIECE", 3)
 
-    records.print_json(record)
+    json_output.print_json(record)
 
     assert json.loads(capsys.readouterr().out) == record
 

@@ -14,11 +14,11 @@ import pytest
 import typer
 
 import anonymatch as am
+from anonymatch.base.text import Argument, as_option
 from anonymatch.cli import commands, main
 from anonymatch.cli.app import app
-from anonymatch.cli.demo import EXAMPLE
+from anonymatch.cli.commands.files import EXAMPLE
 from anonymatch.sources import Messages, observe, open_observation
-from anonymatch.wording import Argument, as_option
 
 assert commands  # each registers itself with the program
 PACKAGE = Path(am.__file__).parent

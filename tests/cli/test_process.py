@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.cli.demo import EXAMPLE
+from anonymatch.cli.commands.files import EXAMPLE
 
 PROGRAM = (sys.executable, "-c", "import sys; from anonymatch.cli import main; sys.exit(main())")
 

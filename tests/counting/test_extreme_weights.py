@@ -12,8 +12,8 @@ import pytest
 from tests.strategies import Matrix, edge_truth, graph_of, holds, truth, worst_error
 
 import anonymatch as am
-from anonymatch.counting.bounds import block_bounds
-from anonymatch.counting.reduce import reduce
+from anonymatch.counting.blocks.block_classes import reduce
+from anonymatch.counting.bounds.bregman import block_bounds
 
 Draws = np.random.Generator
 

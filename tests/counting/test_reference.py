@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 import pytest
 
+from anonymatch.base.errors import InputError
 from anonymatch.counting.reference import block_of, first_minors, matchings, permanent
-from anonymatch.errors import InputError
 
 
 @pytest.mark.parametrize(("n", "c"), [(0, 0), (0, 2), (1, 1), (2, 3), (3, 3), (3, 5), (3, 2)])

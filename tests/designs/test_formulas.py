@@ -12,6 +12,7 @@ from tests.designs.facts import facts
 from tests.strategies import precise_log
 
 import anonymatch as am
+from anonymatch.base.logarithms import log_binomial, log_factorial, phi, phi_difference, psi
 from anonymatch.designs.formulas import (
     attack_component,
     avoiding_share_log,
@@ -23,7 +24,6 @@ from anonymatch.designs.formulas import (
     restricted_permutations_log,
     steps_to_full_deanonymisation,
 )
-from anonymatch.designs.logarithms import log_binomial, log_factorial, phi, phi_difference, psi
 
 
 @facts("restricted_permutations")

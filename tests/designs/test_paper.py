@@ -8,9 +8,8 @@ from fractions import Fraction
 import pytest
 from tests.designs.facts import TABLE, facts
 
-from anonymatch.designs.design import Design, design
-from anonymatch.designs.layered import layered
-from anonymatch.designs.partition import equal_parts, paper
+from anonymatch.designs.designer import Design, design
+from anonymatch.designs.partition import equal_parts, layered, paper
 
 
 def sizes_and_edges(found: Design) -> tuple[list[int], list[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import anonymatch as am
-from anonymatch.designs.design import design
+from anonymatch.designs.designer import design
 from anonymatch.designs.polish import polish
 
 

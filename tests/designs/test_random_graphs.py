@@ -10,6 +10,7 @@ import pytest
 from tests.designs.facts import facts
 
 import anonymatch as am
+from anonymatch.designs.parts.small import counts
 from anonymatch.designs.random_graphs import (
     random_distribution,
     random_expectation,
@@ -17,7 +18,6 @@ from anonymatch.designs.random_graphs import (
     regular_expectation,
     stirling_comparison,
 )
-from anonymatch.designs.small import counts
 
 
 @facts("random_expectation")

@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 from anonymatch.graph import families
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.graph import Graph
 
 
 def matchings(graph: Graph) -> int:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.measures.meanings import MEANINGS
-from anonymatch.measures.summary import metrics
+from anonymatch.measures.summary import MEANINGS, metrics
 
 
 def joined(*graphs: am.Graph) -> am.Graph:

@@ -11,7 +11,7 @@ from hypothesis import given
 from tests.strategies import Matrix, edge_truth, graph_of, truth, weighted_matrices
 
 import anonymatch as am
-from anonymatch.measures.figure import Figure
+from anonymatch.measures.interval import Figure
 from anonymatch.measures.summary import metrics
 from anonymatch.measures.users import Range, user_figures
 

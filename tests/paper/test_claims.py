@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from anonymatch.counting.reference import permanent
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph.graph import Graph
 from anonymatch.paper import Checks, Claim, Verdict, check
 
 HOLDS, MISPRINT, CONDITION, FAILS = Verdict

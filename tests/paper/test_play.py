@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from anonymatch.attacks.best_play import adaptive
-from anonymatch.effort import Effort
 from anonymatch.paper.play import play
-from anonymatch.paper.search import survey
+from anonymatch.paper.small_graphs import survey
+from anonymatch.running.budget import Effort
 
 
 @pytest.mark.parametrize("n", range(1, 6))

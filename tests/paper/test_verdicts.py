@@ -14,27 +14,27 @@ from anonymatch.graph.families import partition
 from anonymatch.paper import (
     Verdict,
     appendices,
+    asymptotics,
     construction,
-    drawings,
     duels,
     equity,
     exposing,
     foundations,
     graphs,
-    limits,
     optimality,
+    pictures,
     randomness,
     robustness,
     steps,
 )
 from anonymatch.paper.appendices import Proof
 from anonymatch.paper.catalogue import QUESTIONS
-from anonymatch.paper.drawings import Ellipse
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import plain
 from anonymatch.paper.exact import compare, degree_sequences, precise
 from anonymatch.paper.graphs import PartitionGraph
+from anonymatch.paper.pictures import Ellipse
 from anonymatch.paper.question import judge, trial
-from anonymatch.paper.run import Run
 
 ASK = {question.id: question.ask for question in QUESTIONS}
 
@@ -65,22 +65,22 @@ CHANGES: list[Change] = [
     (
         "figure-1",
         "SEPARATE",
-        {name: Ellipse(1, -1, 3, 3) for name in drawings.SEPARATE},
+        {name: Ellipse(1, -1, 3, 3) for name in pictures.SEPARATE},
         Verdict.FAILS,
     ),
-    ("figure-2", "NEIGHBOURHOOD_RING", drawings.NEIGHBOURHOOD_RING[:-1], Verdict.FAILS),
-    ("figure-3", "RELAYS", drawings.RELAYS[:-1], Verdict.FAILS),
-    ("figure-4", "GROUPS_EQUAL", drawings.NEIGHBOURHOOD_GROUPS, Verdict.FAILS),
+    ("figure-2", "NEIGHBOURHOOD_RING", pictures.NEIGHBOURHOOD_RING[:-1], Verdict.FAILS),
+    ("figure-3", "RELAYS", pictures.RELAYS[:-1], Verdict.FAILS),
+    ("figure-4", "GROUPS_EQUAL", pictures.NEIGHBOURHOOD_GROUPS, Verdict.FAILS),
     (
         "figure-5",
         "TWO_REGULAR",
-        [line for line in drawings.TWO_REGULAR if line != (1, 1)],
+        [line for line in pictures.TWO_REGULAR if line != (1, 1)],
         Verdict.HOLDS,
     ),
-    ("figure-6", "PERMUTATION_LABELS", drawings.PERMUTATION_LABELS[::-1], Verdict.FAILS),
-    ("figure-7", "MATRIX_ROWS", drawings.MATRIX_ROWS[::-1], Verdict.FAILS),
-    ("figures-8-9", "EXPOSED_AFTER", drawings.EXPOSED_AFTER[:-1], Verdict.FAILS),
-    ("figures-8-9", "G_K", [*drawings.G_K, (0, 0)], Verdict.FAILS),
+    ("figure-6", "PERMUTATION_LABELS", pictures.PERMUTATION_LABELS[::-1], Verdict.FAILS),
+    ("figure-7", "MATRIX_ROWS", pictures.MATRIX_ROWS[::-1], Verdict.FAILS),
+    ("figures-8-9", "EXPOSED_AFTER", pictures.EXPOSED_AFTER[:-1], Verdict.FAILS),
+    ("figures-8-9", "G_K", [*pictures.G_K, (0, 0)], Verdict.FAILS),
 ]
 
 
@@ -88,7 +88,7 @@ CHANGES: list[Change] = [
 def test_another_drawing_has_another_verdict(
     name: str, what: str, other: object, expected: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drawings, what, other)
+    monkeypatch.setattr(pictures, what, other)
 
     assert verdict(name) is expected
 
@@ -112,12 +112,12 @@ PATCHES: list[Patch] = [
     ),
     ("two-sizes", equity, {"two_sizes": lambda n, k, d: n - k * d < d}, Verdict.HOLDS),
     ("crown-count", construction, {"series_of_crown": lambda k: k}, Verdict.FAILS),
-    ("theorem-limit", limits, {"FAMILIES": {"b = 1": lambda k: 1}}, Verdict.HOLDS),
-    ("theorem-limit", limits, {"FAMILIES": {"b = k - 1": lambda k: k - 1}}, Verdict.FAILS),
-    ("theorem-limit", limits, {"exact_ratio": lambda k, a, b: 1.0}, Verdict.FAILS),
+    ("theorem-limit", asymptotics, {"FAMILIES": {"b = 1": lambda k: 1}}, Verdict.HOLDS),
+    ("theorem-limit", asymptotics, {"FAMILIES": {"b = k - 1": lambda k: k - 1}}, Verdict.FAILS),
+    ("theorem-limit", asymptotics, {"exact_ratio": lambda k, a, b: 1.0}, Verdict.FAILS),
     (
         "leftover-permutations",
-        limits,
+        asymptotics,
         {"displayed_terms": lambda k, r: [Fraction(1)]},
         Verdict.FAILS,
     ),
@@ -287,9 +287,9 @@ def test_figures_of_partition_graphs_are_those_of_their_graphs(n: int, m: int) -
 
 
 def test_distances_must_shrink_for_a_limit() -> None:
-    assert limits.tends_to([0.5, 0.9, 0.9999], 1.0)
-    assert not limits.tends_to([0.9999, 0.99999, 0.9], 1.0)
-    assert not limits.tends_to([0.9, 0.99], 1.0)
+    assert asymptotics.tends_to([0.5, 0.9, 0.9999], 1.0)
+    assert not asymptotics.tends_to([0.9999, 0.99999, 0.9], 1.0)
+    assert not asymptotics.tends_to([0.9, 0.99], 1.0)
 
 
 def test_values_for_json_keep_their_digits() -> None:

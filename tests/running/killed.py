@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import anonymatch as am
-from anonymatch import effort
-from anonymatch.counting import signs
-from anonymatch.shared import Shared, code
+from anonymatch.counting.exact import glynn
+from anonymatch.running import budget
+from anonymatch.running.broadcast import Shared, code
 
 FOLDER = Path(sys.argv[1] if __name__ == "__main__" else ".")
 GRAPH = am.random_density(29, 0.5, seed=5)
 KILLS = 24
-_plain = signs._count
+_plain = glynn._count
 
 
 def counted(matrix: Shared[Any], words: int, first: int, last: int) -> Any:
@@ -53,8 +53,8 @@ def session(number: int) -> int:
 
 
 def main() -> None:
-    effort.CHUNK_SECONDS = 1e-6  # as many chunks as there are units: 256
-    signs._count = counted
+    budget.CHUNK_SECONDS = 1e-6  # as many chunks as there are units: 256
+    glynn._count = counted
     code()  # read once, not by every child
     draw = random.Random(1)
     kills = 0

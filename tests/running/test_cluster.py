@@ -16,11 +16,11 @@ import pytest
 from tests.running.test_executors import ASKED
 
 import anonymatch as am
-from anonymatch import effort
-from anonymatch.cluster import Cluster
-from anonymatch.effort import Effort
-from anonymatch.runs import read_run
-from anonymatch.shared import Shared
+from anonymatch.running import budget
+from anonymatch.running.broadcast import Shared
+from anonymatch.running.budget import Effort
+from anonymatch.running.checkpoint import read_run
+from anonymatch.running.cluster import Cluster
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own are not ours to mend
@@ -53,7 +53,7 @@ def test_a_lost_worker_costs_time_and_nothing_else(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SIGKILL in the middle: its chunks, and what they share, are there again elsewhere."""
-    monkeypatch.setattr(effort, "CHUNK_SECONDS", 1e-6)
+    monkeypatch.setattr(budget, "CHUNK_SECONDS", 1e-6)
     pids = list(cluster._client.run(os.getpid).values())
     killed: list[int] = []
 
@@ -95,7 +95,7 @@ def test_errors_of_chunks_come_back(cluster: Cluster) -> None:
 def test_workers_with_other_code_are_refused(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anonymatch.cluster.code", lambda: "0.0.9+00000000")
+    monkeypatch.setattr("anonymatch.running.cluster.code", lambda: "0.0.9+00000000")
 
     with pytest.raises(am.StoppedError, match="install the same version everywhere"):
         list(Effort(executor=cluster).chunks([partial(pow, 2, 3)], each=1.0, number=1))
@@ -116,7 +116,7 @@ def test_what_is_no_address_is_refused(address: object, said: str) -> None:
 
 
 def test_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonymatch.cluster._PATIENCE", 0.3)
+    monkeypatch.setattr("anonymatch.running.cluster._PATIENCE", 0.3)
 
     with pytest.raises(am.InputError, match="no scheduler answers; start one with"):
         Cluster("tcp://127.0.0.1:9")

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import anonymatch as am
+from anonymatch.counting.exact.ryser import find_way, total
 from anonymatch.counting.reference import block_of
-from anonymatch.counting.ryser import find_way, total
-from anonymatch.effort import Effort, borders
-from anonymatch.paper.search import survey
-from anonymatch.shared import Shared
+from anonymatch.paper.small_graphs import survey
+from anonymatch.running.broadcast import Shared
+from anonymatch.running.budget import Effort, borders
 
 DENSE = am.random_density(23, 0.5, seed=3)
 HARD = am.random_density(60, 0.3, seed=3)  # beyond exact reach with a small budget
@@ -73,7 +73,7 @@ class Pickling(Executor):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_every_chunk_can_travel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anonymatch.effort.CHUNK_SECONDS", 0.002)
+    monkeypatch.setattr("anonymatch.running.budget.CHUNK_SECONDS", 0.002)
     executor = Pickling()
 
     assert ASKED[name](executor) == ASKED[name](None)
@@ -117,7 +117,7 @@ def test_a_shared_value_is_made_once_a_process(pool: Executor, tmp_path: Path) -
 
 
 def test_shared_values_leave_no_files_behind(pool: Executor, tmp_path: Path) -> None:
-    from anonymatch.shared import _folder
+    from anonymatch.running.broadcast import _folder
 
     value, twin = (Shared(big, 10, str(tmp_path)) for _ in range(2))
     for one in (value, twin):
@@ -148,7 +148,7 @@ def test_a_broken_pool_is_one_clear_line() -> None:
 
 def test_work_is_cut_by_its_price_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = borders(10**12, 1000.0)
-    monkeypatch.setattr("anonymatch.effort.usable_cores", lambda: 64)
+    monkeypatch.setattr("anonymatch.running.budget.usable_cores", lambda: 64)
 
     assert borders(10**12, 1000.0) == cut
     assert len(cut) == 2_001  # of 0.5 seconds

@@ -7,13 +7,22 @@ import math
 import numpy as np
 import pytest
 
-from anonymatch.errors import InputError
-from anonymatch.measures.flush_chain import Dummies, flush_pairs
-from anonymatch.measures.links import Channel
-from anonymatch.sources.laws import FlushLaw, Free, Law, Pool, Threshold, Timed, Window, parse_law
+from anonymatch.base.errors import InputError
+from anonymatch.measures.passages.flush_chain import Dummies, flush_pairs
+from anonymatch.measures.passages.links import Channel
+from anonymatch.sources.laws.laws import (
+    FlushLaw,
+    Free,
+    Law,
+    Pool,
+    Threshold,
+    Timed,
+    Window,
+    parse_law,
+)
+from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.synthetic import synthesize
-from anonymatch.sources.timing import observe
 
 LAWS = [
     *map(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 from anonymatch.studio.uploads import Store, Upload, ending
 
 

@@ -1,1 +1,29 @@
 """What an attacker gains by exposing users, and which edges would help most against it."""
+
+from anonymatch.attacks.all_exposures import Exposures, exposure, exposures
+from anonymatch.attacks.best_play import Adaptive, adaptive, reveals_needed
+from anonymatch.attacks.campaign import attack
+from anonymatch.attacks.improvement import AddedEdge, Improvement
+from anonymatch.attacks.improving import improve
+from anonymatch.attacks.one_exposure import Exposure, Outcome
+from anonymatch.attacks.result import Attack, AttackStep, Ties
+from anonymatch.attacks.strategies import STRATEGIES
+
+__all__ = [
+    "STRATEGIES",
+    "Adaptive",
+    "AddedEdge",
+    "Attack",
+    "AttackStep",
+    "Exposure",
+    "Exposures",
+    "Improvement",
+    "Outcome",
+    "Ties",
+    "adaptive",
+    "attack",
+    "exposure",
+    "exposures",
+    "improve",
+    "reveals_needed",
+]

@@ -21,14 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.shapes import Shape, Shapes, Whole
-from anonymatch.counting import signs
-from anonymatch.counting.block import Block
-from anonymatch.counting.job import Job, Settings
-from anonymatch.counting.minors import minors
-from anonymatch.counting.reduce import places
-from anonymatch.effort import Budget
-from anonymatch.graph.bipartite import Graph
+from anonymatch.attacks.residual import Shape, Shapes, Whole
+from anonymatch.counting import Block, Job, Settings, glynn, minors, places
+from anonymatch.graph import Graph
+from anonymatch.running import Budget
 
 __all__ = ["Addition", "Ratios", "Search"]
 
@@ -214,7 +210,7 @@ def _price(shape: Shape, budget: Budget) -> float:
         return 0.0
     if n <= _SIGNS_UP_TO and not graph.weighted:
         block = Block(n, graph.n_behaviours, graph.indptr, graph.indices)
-        return _MINORS * signs.seconds(block, edges=True)
+        return _MINORS * glynn.seconds(block, edges=True)
     if n > _LARGEST:
         return math.inf
     rest = graph.take(np.arange(1, n), np.arange(graph.n_behaviours))
@@ -261,7 +257,7 @@ def _depths(cross: Floats, label: Ints) -> Ints:
 
 def graph_with(graph: Graph, pairs: tuple[Pair, ...]) -> Graph:
     """The graph with more edges, of weight 1."""
-    from anonymatch.graph.edges import canonical
+    from anonymatch.graph import canonical
 
     rows = np.concatenate([graph.rows(), np.array([user for user, _ in pairs], dtype=np.int32)])
     columns = np.concatenate([graph.indices, np.array([b for _, b in pairs], dtype=np.int32)])

@@ -12,23 +12,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.arguments import whole
+from anonymatch.attacks.best_play import Tree, whole_shapes
 from anonymatch.attacks.expectation import Expected, over_all, over_samples
 from anonymatch.attacks.position import Field, Position
+from anonymatch.attacks.residual import Shapes, Whole
 from anonymatch.attacks.result import Attack, AttackStep, Left, Ties
-from anonymatch.attacks.shapes import Shapes, Whole
 from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, fixed, rank_of
-from anonymatch.attacks.tree import Tree, whole_shapes
-from anonymatch.attacks.truth import Drawn, Given, Truth
-from anonymatch.attacks.walk import Stride, log_of_share, walk
-from anonymatch.counting.dispatch import count
-from anonymatch.counting.result import Count
-from anonymatch.effort import Budget, Progress
-from anonymatch.errors import BudgetError, InputError, NoMatchingError
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import witness
-from anonymatch.runs import tells_misfits
-from anonymatch.wording import Argument, Call, Message, did_you_mean, several
+from anonymatch.attacks.walk import Drawn, Given, Stride, Truth, log_of_share, walk
+from anonymatch.base.arguments import whole
+from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
+from anonymatch.base.text import Argument, Call, Message, did_you_mean, several
+from anonymatch.counting import Count, count
+from anonymatch.graph import Graph, witness
+from anonymatch.running import Budget, Progress, tells_misfits
 
 __all__ = ["attack"]
 

@@ -10,12 +10,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.attacks.best_play import Tree
 from anonymatch.attacks.position import Field, Position, Spot
-from anonymatch.attacks.shapes import Split
+from anonymatch.attacks.residual import Split
 from anonymatch.attacks.strategies import Choice, Choose
-from anonymatch.attacks.tree import Tree
-from anonymatch.attacks.truth import Drawn
-from anonymatch.attacks.walk import Stride, log_of_share, walk
+from anonymatch.attacks.walk import Drawn, Stride, log_of_share, walk
 
 __all__ = ["Expected", "over_all", "over_samples"]
 

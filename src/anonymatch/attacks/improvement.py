@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from anonymatch.counting.result import Count
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import BlockView
-from anonymatch.wording import several
+from anonymatch.base.text import several
+from anonymatch.counting import Count
+from anonymatch.graph import BlockView, Graph
 
 __all__ = ["AddedEdge", "Improvement"]
 

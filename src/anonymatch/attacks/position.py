@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.shapes import Ints, Shape, Shapes, Split, Whole
-from anonymatch.counting.result import log_of
-from anonymatch.graph.edges import pointers
+from anonymatch.attacks.residual import Ints, Shape, Shapes, Split, Whole
+from anonymatch.counting import log_of
+from anonymatch.graph import pointers
 
 __all__ = ["Change", "Field", "Position", "Rank", "Spot"]
 

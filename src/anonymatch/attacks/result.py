@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, overload
 
-from anonymatch.counting.result import Count, power_product
-from anonymatch.wording import several
+from anonymatch.base.text import several
+from anonymatch.counting import Count, power_product
 
 __all__ = ["Attack", "AttackStep", "Left", "Ties"]
 

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from anonymatch.attacks.best_play import Tree
 from anonymatch.attacks.position import Position, Rank
-from anonymatch.attacks.tree import Tree
 
 __all__ = ["STRATEGIES", "Choice", "Choose", "fixed", "rank_of"]
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 
+from anonymatch.attacks.best_play import Tree
 from anonymatch.attacks.position import Position
 from anonymatch.attacks.strategies import Choice, Choose
-from anonymatch.attacks.tree import Tree
-from anonymatch.attacks.truth import Truth
-from anonymatch.counting.result import log_of
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument
+from anonymatch.counting import log_of
+from anonymatch.graph import Graph
 
-__all__ = ["Stride", "log_of_share", "outlook", "walk"]
+__all__ = ["Drawn", "Given", "Stride", "Truth", "log_of_share", "outlook", "walk"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,3 +80,95 @@ def walk(
             n_edges=position.n_edges,
             in_doubt=position.in_doubt,
         )
+
+
+class Truth(Protocol):
+    """Who did what, told one user at a time."""
+
+    def behaviour(self, position: Position, user: int) -> int:
+        """What a user did, given what was revealed before."""
+        ...
+
+
+class Drawn:
+    """Every behaviour is drawn from its chances when it is revealed, which draws a matching."""
+
+    def __init__(self, draws: np.random.Generator) -> None:
+        self._draws = draws
+
+    def behaviour(self, position: Position, user: int) -> int:
+        spot = position.spot(user)
+        if spot is None:
+            return position.forced_behaviour(user)
+        edges = spot.shape.edges_of(spot.user)
+        chances = np.cumsum(spot.shape.answer.chances[edges.start : edges.stop])
+        place = int(np.searchsorted(chances, self._draws.random() * chances[-1], side="right"))
+        return spot.behaviour(edges[min(place, len(edges) - 1)])
+
+
+class Given:
+    """A perfect matching of the graph, checked."""
+
+    def __init__(self, graph: Graph, truth: object) -> None:
+        self._behaviours = _checked(graph, _indices(graph, truth))
+
+    def behaviour(self, position: Position, user: int) -> int:
+        return self._behaviours[user]
+
+
+def _indices(graph: Graph, truth: object) -> list[int]:
+    """The index of each user's behaviour."""
+    if isinstance(truth, Mapping):
+        return _from_names(graph, truth)
+    if isinstance(truth, str) or not isinstance(truth, Sequence | np.ndarray):
+        raise InputError(
+            f"truth is {truth!r}; give a dict from user to behaviour, a behaviour index for each "
+            "user as sample() returns them, 'sampled', or None for expectations"
+        )
+    values = np.asarray(truth)
+    if values.shape != (graph.n_users,) or not np.issubdtype(values.dtype, np.integer):
+        raise InputError(
+            f"truth must be {graph.n_users} behaviour indices, one a user in their order; "
+            "use a dict from user to behaviour for names"
+        )
+    outside = np.flatnonzero((values < 0) | (values >= graph.n_behaviours))
+    if len(outside):
+        user = int(outside[0])
+        raise InputError(
+            f"truth: user {graph.users[user]!r} has behaviour index {int(values[user])}, but "
+            f"there are {graph.n_behaviours} behaviours"
+        )
+    return [int(value) for value in values]
+
+
+def _from_names(graph: Graph, truth: Mapping[Any, Any]) -> list[int]:
+    found: dict[int, int] = {}
+    for user, behaviour in truth.items():
+        found[graph.user_index(user)] = graph.behaviour_index(behaviour)
+    if len(found) < graph.n_users:
+        missing = next(graph.users[i] for i in range(graph.n_users) if i not in found)
+        raise InputError(
+            Argument("truth"),
+            f" says nothing about user {missing!r}; it must be a whole matching",
+        )
+    return [found[i] for i in range(graph.n_users)]
+
+
+def _checked(graph: Graph, behaviours: list[int]) -> list[int]:
+    """The truth, once it is known to be a perfect matching of the graph."""
+    owner: dict[int, Hashable] = {}
+    for i, j in enumerate(behaviours):
+        user, behaviour = graph.users[i], graph.behaviours[j]
+        row = graph.indices[graph.indptr[i] : graph.indptr[i + 1]]
+        place = int(np.searchsorted(row, j))
+        if place == len(row) or row[place] != j:
+            raise InputError(
+                Argument("truth"), f": user {user!r} cannot have done {behaviour!r}: no such edge"
+            )
+        if j in owner:
+            raise InputError(
+                Argument("truth"),
+                f" is not a matching: users {owner[j]!r} and {user!r} both did {behaviour!r}",
+            )
+        owner[j] = user
+    return behaviours

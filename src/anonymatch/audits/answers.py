@@ -11,25 +11,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.passing import passed
-from anonymatch.counting.bounds import bregman
-from anonymatch.counting.dispatch import count, known_posterior
-from anonymatch.counting.posterior import Posterior
-from anonymatch.counting.result import Count, log_of
-from anonymatch.effort import Budget, Progress
-from anonymatch.errors import BudgetError, NoMatchingError
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.limits import check_memory
-from anonymatch.graph.structure import witness
-from anonymatch.measures import system
-from anonymatch.measures.figure import Figure
-from anonymatch.measures.links import LinkFigures
-from anonymatch.measures.passages import passage_count, passage_figures
-from anonymatch.measures.users import LOST, Range, UserFigures, user_figures
-from anonymatch.sources.laws import Erlang, Exponential
-from anonymatch.sources.observation import Observation, Passage
-from anonymatch.sources.timing import passage_graph
-from anonymatch.wording import several
+from anonymatch.audits.passages import passed
+from anonymatch.base.errors import BudgetError, NoMatchingError
+from anonymatch.base.text import several
+from anonymatch.counting import Count, Posterior, bregman, count, known_posterior, log_of
+from anonymatch.graph import Graph, check_memory, witness
+from anonymatch.measures import (
+    LOST,
+    Figure,
+    LinkFigures,
+    Range,
+    UserFigures,
+    passage_count,
+    passage_figures,
+    system,
+    user_figures,
+)
+from anonymatch.running import Budget, Progress
+from anonymatch.sources import Erlang, Exponential, Observation, Passage, passage_graph
 
 __all__ = ["Answers", "Work", "answers", "entropy_of"]
 

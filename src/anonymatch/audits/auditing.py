@@ -8,7 +8,6 @@ import time
 from concurrent.futures import Executor
 from typing import Any
 
-from anonymatch.arguments import real, whole
 from anonymatch.audits.answers import Answers, Work, answers
 from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
@@ -16,14 +15,13 @@ from anonymatch.audits.result import Audit, Cost
 from anonymatch.audits.scoring import score
 from anonymatch.audits.verdict import caveats, left_out, verdict
 from anonymatch.audits.worst import worst
-from anonymatch.designs.design import Design, design
-from anonymatch.effort import Budget, Progress
-from anonymatch.graph.bipartite import Graph
-from anonymatch.measures.figure import Figure
-from anonymatch.measures.mixes import exponential_bits, pool_bits, threshold_bits
-from anonymatch.runs import tells_misfits
-from anonymatch.sources.observation import Observation
-from anonymatch.whole_file import as_path
+from anonymatch.base.arguments import real, whole
+from anonymatch.base.atomic_files import as_path
+from anonymatch.designs import Design, design
+from anonymatch.graph import Graph
+from anonymatch.measures import Figure, exponential_bits, pool_bits, threshold_bits
+from anonymatch.running import Budget, Progress, tells_misfits
+from anonymatch.sources import Observation
 
 __all__ = ["audit"]
 
@@ -141,7 +139,7 @@ def _observation(
         return source, source.source
     if isinstance(source, Graph):
         return Observation(graph=source, source="a graph"), "graph"
-    from anonymatch.sources.door import open_observation
+    from anonymatch.sources import open_observation
 
     path = as_path(source)
     return open_observation(path, **how), path.name

@@ -8,16 +8,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.campaign import attack
+from anonymatch.attacks import attack
 from anonymatch.audits.answers import Answers, Work
 from anonymatch.audits.result import Campaign, CampaignStep, OneStep
-from anonymatch.errors import BudgetError
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import structure
-from anonymatch.measures.figure import Figure
-from anonymatch.measures.mixes import exponential_mix_inside
-from anonymatch.measures.passages import stay_of
-from anonymatch.sources.observation import Observation, Passage
+from anonymatch.base.errors import BudgetError
+from anonymatch.graph import Graph, structure
+from anonymatch.measures import Figure, exponential_mix_inside, stay_of
+from anonymatch.sources import Observation, Passage
 
 __all__ = ["campaign", "one_step"]
 

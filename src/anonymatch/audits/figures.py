@@ -15,9 +15,8 @@ import numpy as np
 
 from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit
-from anonymatch.measures import averages
-from anonymatch.measures.figure import Figure
-from anonymatch.sources.observation import Nouns
+from anonymatch.measures import Figure, averages
+from anonymatch.sources import Nouns
 
 __all__ = ["FIGURES", "QUANTILES", "AuditFigure", "confidence_of", "figure_of"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from anonymatch.audits.figures import FIGURES, AuditFigure, figure_of
 from anonymatch.audits.result import Audit
-from anonymatch.errors import InputError
-from anonymatch.measures.figure import Figure
-from anonymatch.sources.observation import USERS
-from anonymatch.wording import did_you_mean
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import did_you_mean
+from anonymatch.measures import Figure
+from anonymatch.sources import USERS
 
 __all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "parse_gates"]
 

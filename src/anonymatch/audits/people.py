@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from anonymatch.audits.answers import Answers, Work, entropy_of
-from anonymatch.effort import Effort
-from anonymatch.errors import BudgetError
-from anonymatch.measures.figure import Figure
-from anonymatch.measures.links import ReceiverFigures
-from anonymatch.measures.messages import message_classes
-from anonymatch.measures.users import name_column
-from anonymatch.sources.observation import Observation
-from anonymatch.wording import names, several
+from anonymatch.base.errors import BudgetError
+from anonymatch.base.text import names, several
+from anonymatch.measures import Figure, ReceiverFigures, message_classes, name_column
+from anonymatch.running import Effort
+from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
     import polars as pl

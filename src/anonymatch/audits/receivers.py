@@ -9,13 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
-from anonymatch.counting.posterior import Posterior
-from anonymatch.measures import averages
-from anonymatch.measures.figure import Figure
-from anonymatch.measures.links import LinkFigures
-from anonymatch.measures.mixes import exponential_mix_inside
-from anonymatch.measures.users import Range
-from anonymatch.sources.observation import Observation, Passage
+from anonymatch.counting import Posterior
+from anonymatch.measures import Figure, LinkFigures, Range, averages, exponential_mix_inside
+from anonymatch.sources import Observation, Passage
 
 __all__ = ["fewest_receivers"]
 

@@ -84,7 +84,7 @@ def json_value(value: Any) -> Any:
 
     Examples
     --------
-    >>> from anonymatch.measures.figure import Figure
+    >>> from anonymatch.measures.interval import Figure
     >>> json_value((Figure(0.5, -math.inf, 1.0), {"a": np.int64(3)}))
     [{'value': 0.5, 'low': None, 'high': 1.0}, {'a': 3}]
     """

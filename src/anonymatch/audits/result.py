@@ -10,16 +10,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.audits.answers import Answers
-from anonymatch.counting.result import Count
-from anonymatch.measures import averages
-from anonymatch.measures.figure import Figure
-from anonymatch.sources.observation import PEOPLE, Observation
-from anonymatch.whole_file import as_path, unfinished
+from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.counting import Count
+from anonymatch.measures import Figure, averages
+from anonymatch.sources import PEOPLE, Observation
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from anonymatch.designs.design import Design
+    from anonymatch.designs import Design
 
 __all__ = [
     "Audit",
@@ -394,8 +393,7 @@ class Audit:
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # The only step up in the layers: a reader looks for the report on the audit.
-        from anonymatch.report.audit import audit_page
-        from anonymatch.report.page import write_page
+        from anonymatch.report import audit_page, write_page
 
         write_page(audit_page(self), path)
 

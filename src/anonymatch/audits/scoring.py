@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Bin, Score
-from anonymatch.measures.users import LOST
-from anonymatch.sources.observation import Observation
+from anonymatch.measures import LOST
+from anonymatch.sources import Observation
 
 __all__ = ["score"]
 

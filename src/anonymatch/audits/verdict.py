@@ -8,11 +8,9 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
-from anonymatch.measures import averages
-from anonymatch.measures.figure import Figure
-from anonymatch.measures.users import UserFigures
-from anonymatch.sources.observation import PEOPLE, Nouns, Observation
-from anonymatch.wording import name, several
+from anonymatch.base.text import name, several
+from anonymatch.measures import Figure, UserFigures, averages
+from anonymatch.sources import PEOPLE, Nouns, Observation
 
 __all__ = ["caveats", "left_out", "verdict"]
 

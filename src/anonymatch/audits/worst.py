@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from anonymatch.audits.answers import Answers
-from anonymatch.audits.identified import identified
+from anonymatch.audits.identification import identified
 from anonymatch.audits.result import Worst
-from anonymatch.measures.users import LOST, Range
-from anonymatch.sources.observation import Observation
-from anonymatch.wording import name, several
+from anonymatch.base.text import name, several
+from anonymatch.measures import LOST, Range
+from anonymatch.sources import Observation
 
 __all__ = ["worst"]
 

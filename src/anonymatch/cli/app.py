@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 import anonymatch as am
+from anonymatch.base.errors import InputError
 from anonymatch.cli.console import INTERRUPTED, notes, watch
 from anonymatch.cli.help import Group
 from anonymatch.cli.options import Options, option, whole
-from anonymatch.errors import InputError
 
 __all__ = ["File", "Out", "app", "load", "option_names", "parse", "top_option"]
 

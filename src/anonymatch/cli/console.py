@@ -20,11 +20,11 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
+from anonymatch.base.atomic_files import discard_unfinished
+from anonymatch.base.errors import AnonymatchError, BudgetError, InputError, StoppedError
+from anonymatch.base.text import Argument
 from anonymatch.cli import words
-from anonymatch.effort import Progress, Stop
-from anonymatch.errors import AnonymatchError, BudgetError, InputError, StoppedError
-from anonymatch.whole_file import discard_unfinished
-from anonymatch.wording import Argument
+from anonymatch.running import Progress, Stop
 from anonymatch_start import AT_THE_END, leave
 from anonymatch_start.address_space import limit, shortage
 

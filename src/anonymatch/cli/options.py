@@ -20,15 +20,14 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import did_you_mean, several
 from anonymatch.cli.console import note
 from anonymatch.cli.help import Command
 from anonymatch.cli.saving import check_places
-from anonymatch.counting.plan import METHODS
-from anonymatch.effort import Budget, Progress, usable_cores
-from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
-from anonymatch.runs import Run
-from anonymatch.wording import did_you_mean, several
+from anonymatch.counting import METHODS
+from anonymatch.graph import Graph
+from anonymatch.running import Budget, Progress, Run, usable_cores
 
 __all__ = ["Options", "above_zero", "amount", "command", "from_zero", "option", "size", "whole"]
 
@@ -231,7 +230,7 @@ class Options:
     @cached_property
     def _workers(self) -> Executor | None:
         if self.cluster is not None:
-            from anonymatch.cluster import Cluster
+            from anonymatch.running import Cluster
 
             # Ctrl-C leaves at once, and Python's tracker of resources would remark on it.
             os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker:UserWarning")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.errors import InputError
-from anonymatch.graph.file_formats.spreadsheets import plain_table
-from anonymatch.sources.door import PARTS
-from anonymatch.whole_file import check_place, unfinished
+from anonymatch.base.atomic_files import check_place, unfinished
+from anonymatch.base.errors import InputError
+from anonymatch.graph import plain_table
+from anonymatch.sources import PARTS
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,9 +6,9 @@ import decimal
 import math
 from fractions import Fraction
 
-from anonymatch.effort import Allowance, rounded_up
-from anonymatch.measures.figure import Figure
-from anonymatch.wording import Argument, as_option, name, names
+from anonymatch.base.text import Argument, as_option, name, names
+from anonymatch.measures import Figure
+from anonymatch.running import Allowance, rounded_up
 
 __all__ = [
     "all_digits",

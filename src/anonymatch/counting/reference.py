@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.block import Block
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
+from anonymatch.counting.blocks.block import Block
 
 LARGEST = 22  # users; 2^22 memoised subsets are the most that stay bearable
 

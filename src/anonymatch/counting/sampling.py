@@ -9,22 +9,19 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.arguments import whole
-from anonymatch.counting import frontier
-from anonymatch.counting.block import Block
-from anonymatch.counting.chain_sample import ApproximateNote, chain_sample
-from anonymatch.counting.closed_forms import complete, nested
-from anonymatch.counting.estimate import Allowance
-from anonymatch.counting.guarantee import exact_matchings
-from anonymatch.counting.near_complete import near_complete
-from anonymatch.counting.reduce import reduce
-from anonymatch.effort import Budget, Effort, Progress
-from anonymatch.errors import BudgetError, NoMatchingError
-from anonymatch.graph.bipartite import Graph, check_graph
-from anonymatch.graph.limits import check_memory
-from anonymatch.graph.structure import witness
-from anonymatch.runs import tells_misfits
-from anonymatch.wording import several
+from anonymatch.base.arguments import whole
+from anonymatch.base.errors import BudgetError, NoMatchingError
+from anonymatch.base.text import several
+from anonymatch.counting.approximate.chain_sample import ApproximateNote, chain_sample
+from anonymatch.counting.approximate.estimate import Allowance
+from anonymatch.counting.approximate.nested_bound import exact_matchings
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.block_classes import reduce
+from anonymatch.counting.exact import frontier
+from anonymatch.counting.exact.closed_form import complete, nested
+from anonymatch.counting.exact.near_complete import near_complete
+from anonymatch.graph import Graph, check_graph, check_memory, witness
+from anonymatch.running import Budget, Effort, Progress, tells_misfits
 
 __all__ = ["sample"]
 

@@ -1,1 +1,56 @@
 """What to build: the best groups for a number of users and edges, and what random graphs give."""
+
+from anonymatch.designs.bound import Equity, equity, max_bound
+from anonymatch.designs.designer import Design, design
+from anonymatch.designs.formulas import (
+    attack_component,
+    avoiding_share_log,
+    equity_increment,
+    limit_ratio,
+    linked_pair,
+    restricted_permutations,
+    restricted_permutations_log,
+    steps_to_full_deanonymisation,
+)
+from anonymatch.designs.partition import layered, parameters
+from anonymatch.designs.parts.cells import graph_of
+from anonymatch.designs.parts.kinds import Near
+from anonymatch.designs.parts.part import Part
+from anonymatch.designs.polish import polish
+from anonymatch.designs.random_graphs import (
+    RandomDistribution,
+    random_distribution,
+    random_expectation,
+    random_expectation_exact,
+    stirling_comparison,
+)
+from anonymatch.designs.rival_graphs import Rival, rivals
+
+__all__ = [
+    "Design",
+    "Equity",
+    "Near",
+    "Part",
+    "RandomDistribution",
+    "Rival",
+    "attack_component",
+    "avoiding_share_log",
+    "design",
+    "equity",
+    "equity_increment",
+    "graph_of",
+    "layered",
+    "limit_ratio",
+    "linked_pair",
+    "max_bound",
+    "parameters",
+    "polish",
+    "random_distribution",
+    "random_expectation",
+    "random_expectation_exact",
+    "restricted_permutations",
+    "restricted_permutations_log",
+    "rivals",
+    "steps_to_full_deanonymisation",
+    "stirling_comparison",
+]

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from anonymatch.designs.logarithms import phi
+from anonymatch.base.logarithms import phi
 from anonymatch.designs.requests import users_and_edges
 
 __all__ = ["Equity", "equity", "max_bound"]

@@ -11,15 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from anonymatch.designs.logarithms import (
-    TERMS,
-    log_factorial,
-    log_share,
-    phi_difference,
-    psi,
-)
+from anonymatch.base.errors import InputError
+from anonymatch.base.logarithms import TERMS, log_factorial, log_share, phi_difference, psi
 from anonymatch.designs.requests import whole
-from anonymatch.errors import InputError
 
 __all__ = [
     "ComponentAttack",

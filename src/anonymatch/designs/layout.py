@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymatch._native import LARGEST
-from anonymatch.designs.cells import Array, Cells, graph_of, spans
-from anonymatch.designs.parts import Composition, Part
-from anonymatch.errors import InputError
-from anonymatch.graph import files, limits
-from anonymatch.graph.bipartite import Graph
-from anonymatch.whole_file import as_path, unfinished
-from anonymatch.wording import Call
+from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Call
+from anonymatch.designs.parts.cells import Array, Cells, graph_of, spans
+from anonymatch.designs.parts.part import Composition, Part
+from anonymatch.graph import Graph, files, limits
 
 if TYPE_CHECKING:
     import os

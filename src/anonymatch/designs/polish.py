@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymatch.designs.cells import Array
+from anonymatch.base.errors import InputError
+from anonymatch.designs.parts.cells import Array
+from anonymatch.designs.parts.small import LARGEST, Bits, counts, tally
 from anonymatch.designs.requests import one_of, whole
-from anonymatch.designs.small import LARGEST, Bits, counts, tally
-from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph import Graph
 
 __all__ = ["polish"]
 
@@ -38,7 +38,7 @@ def polish(
     Examples
     --------
     >>> import anonymatch as am
-    >>> from anonymatch.designs.design import design
+    >>> from anonymatch.designs.designer import design
     >>> start = design(7, 34, method="paper").graph()
     >>> am.count(start).value, am.count(polish(start, seed=1)).value
     (464, 470)

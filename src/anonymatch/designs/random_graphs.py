@@ -9,12 +9,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.dispatch import count
-from anonymatch.designs.logarithms import log_binomial, log_factorial, psi
+from anonymatch.base.errors import InputError
+from anonymatch.base.logarithms import log_binomial, log_factorial, psi
+from anonymatch.counting import count
+from anonymatch.designs.parts.small import LARGEST, Bits, counts
 from anonymatch.designs.requests import users_and_edges, whole
-from anonymatch.designs.small import LARGEST, Bits, counts
-from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph import Graph
 
 __all__ = [
     "RandomDistribution",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from anonymatch.errors import InputError
-from anonymatch.wording import Argument, did_you_mean
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument, did_you_mean
 
 
 def whole(value: object, name: str, least: int = 0) -> int:
@@ -19,7 +19,7 @@ def whole(value: object, name: str, least: int = 0) -> int:
     >>> whole(2.0, "users")
     Traceback (most recent call last):
         ...
-    anonymatch.errors.InputError: users must be a whole number, not 2.0
+    anonymatch.InputError: users must be a whole number, not 2.0
     """
     if isinstance(value, bool) or type(value).__name__ == "bool":
         raise InputError(Argument(name), f" must be a whole number, not {value!r}")
@@ -40,7 +40,7 @@ def users_and_edges(users: object, edges: object) -> tuple[int, int]:
     >>> users_and_edges(4, 3)
     Traceback (most recent call last):
         ...
-    anonymatch.errors.InputError: 3 edges are too few for 4 users; give 4 to 16
+    anonymatch.InputError: 3 edges are too few for 4 users; give 4 to 16
     """
     n, m = whole(users, "users", 1), whole(edges, "edges")
     if not n <= m <= n * n:
@@ -58,7 +58,7 @@ def one_of(value: object, name: str, choices: Sequence[str]) -> str:
     >>> one_of("bset", "method", ["paper", "best"])
     Traceback (most recent call last):
         ...
-    anonymatch.errors.InputError: method must be 'paper' or 'best', not 'bset'; did you mean 'best'?
+    anonymatch.InputError: method must be 'paper' or 'best', not 'bset'; did you mean 'best'?
     """
     if not isinstance(value, str) or value not in choices:
         known = " or ".join(repr(choice) for choice in choices)

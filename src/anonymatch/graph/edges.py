@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch._native import LARGEST
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 
 Indices = npt.NDArray[np.int32]
 Weights = npt.NDArray[np.float64]

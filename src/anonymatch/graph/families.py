@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch._native import LARGEST
-from anonymatch.arguments import real, whole, wholes
-from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.base.arguments import real, whole, wholes
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import several
+from anonymatch.graph.graph import Graph
 from anonymatch.graph.inputs import join
-from anonymatch.graph.limits import check_memory
+from anonymatch.graph.io.limits import check_memory
 from anonymatch.graph.names import Names
-from anonymatch.wording import several
 
 Integers = npt.NDArray[np.int64]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.arguments import elements, whole
-from anonymatch.errors import InputError
+from anonymatch.base.arguments import elements, whole
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import several
 from anonymatch.graph.edges import AnyArray, Edges, canonical
 from anonymatch.graph.names import Names, plain
-from anonymatch.wording import several
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence

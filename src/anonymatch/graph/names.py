@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.arguments import elements
-from anonymatch.errors import InputError
-from anonymatch.wording import several
+from anonymatch.base.arguments import elements
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import several
 
 # Comparing spellings costs about 10 microseconds a name; above this a typo gets no suggestion.
 _SUGGEST_AMONG = 20_000

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-    from anonymatch.graph.bipartite import Graph
+    from anonymatch.graph.graph import Graph
 
 
 def edge_list(graph: Graph) -> list[tuple[Any, ...]]:

@@ -1,1 +1,63 @@
 """What the count means: degrees of anonymity, figures for each user, messages, and mixes."""
+
+from anonymatch.measures.interval import Figure
+from anonymatch.measures.messages import message_classes
+from anonymatch.measures.mixes import (
+    batch_bits_per_message,
+    exponential_bits,
+    exponential_bits_per_message,
+    exponential_mix_count,
+    exponential_mix_inside,
+    exponential_mix_log,
+    pool_bits,
+    pool_mix_bits,
+    threshold_bits,
+    threshold_mix_bits,
+)
+from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
+from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
+from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
+from anonymatch.measures.passages.hidden_chain import Rates, fit_rates, hidden_figures
+from anonymatch.measures.passages.links import Channel, LinkFigures, ReceiverFigures
+from anonymatch.measures.passages.phase_chain import phase_figures
+from anonymatch.measures.summary import Metrics, metrics
+from anonymatch.measures.system import log_rescaled
+from anonymatch.measures.users import LOST, Range, UserFigures, name_column, user_figures
+
+__all__ = [
+    "LOST",
+    "Channel",
+    "Dummies",
+    "Figure",
+    "FlushRule",
+    "LinkFigures",
+    "Metrics",
+    "Range",
+    "Rates",
+    "ReceiverFigures",
+    "UserFigures",
+    "batch_bits_per_message",
+    "exponential_bits",
+    "exponential_bits_per_message",
+    "exponential_mix_count",
+    "exponential_mix_inside",
+    "exponential_mix_log",
+    "fit_rates",
+    "flush_figures",
+    "flush_numbers",
+    "hidden_figures",
+    "log_rescaled",
+    "message_classes",
+    "metrics",
+    "name_column",
+    "passage_count",
+    "passage_figures",
+    "phase_figures",
+    "pool_bits",
+    "pool_mix_bits",
+    "rounding",
+    "stay_of",
+    "threshold_bits",
+    "threshold_mix_bits",
+    "user_figures",
+]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.errors import InputError
-from anonymatch.measures.figure import Figure
+from anonymatch.base.errors import InputError
+from anonymatch.measures.interval import Figure
 from anonymatch.measures.users import Range, UserFigures
 
 __all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.effort import Effort
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import BlockTable
+from anonymatch.graph import BlockTable, Graph
+from anonymatch.running import Effort
 
 __all__ = ["Block", "Classes", "Group"]
 

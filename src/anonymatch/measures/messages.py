@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.effort import Budget, Effort
-from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import BlockTable, block_table
+from anonymatch.base.errors import InputError
+from anonymatch.graph import BlockTable, Graph, block_table
 from anonymatch.measures.class_programme import Block, Group
-from anonymatch.measures.figure import ROUNDING, Figure
+from anonymatch.measures.interval import ROUNDING, Figure
+from anonymatch.running import Budget, Effort
 
 __all__ = ["MessageClasses", "Parties", "message_classes"]
 

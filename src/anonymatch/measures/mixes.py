@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 
 __all__ = [
     "batch_bits_per_message",

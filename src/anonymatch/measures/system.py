@@ -12,11 +12,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.posterior import Posterior
-from anonymatch.counting.result import Count
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.edges import Edges, settle
-from anonymatch.measures.figure import Figure
+from anonymatch.counting import Count, Posterior
+from anonymatch.graph import Edges, Graph, settle
+from anonymatch.measures.interval import Figure
 
 __all__ = [
     "common_sum",

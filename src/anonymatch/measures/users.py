@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.structure import structure
-from anonymatch.measures.figure import ROUNDING, Figure
+from anonymatch.graph import Graph, structure
+from anonymatch.measures.interval import ROUNDING, Figure
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,5 +5,18 @@
 
 from anonymatch.paper.checking import check, questions
 from anonymatch.paper.claim import Checks, Claim, Evidence, Verdict
+from anonymatch.paper.pictures import Ellipse, Point, inside, permutation, picture
 
-__all__ = ["Checks", "Claim", "Evidence", "Verdict", "check", "questions"]
+__all__ = [
+    "Checks",
+    "Claim",
+    "Ellipse",
+    "Evidence",
+    "Point",
+    "Verdict",
+    "check",
+    "inside",
+    "permutation",
+    "picture",
+    "questions",
+]

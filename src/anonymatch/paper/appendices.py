@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
 
-from anonymatch.counting.reference import first_minors
-from anonymatch.counting.reference import matchings as listed
-from anonymatch.designs.formulas import avoiding_share_log
-from anonymatch.graph.bipartite import Graph
+from anonymatch.counting import first_minors
+from anonymatch.counting import matchings as listed
+from anonymatch.designs import avoiding_share_log
+from anonymatch.graph import Graph
+from anonymatch.paper.asymptotics import tends_to
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import table, values
 from anonymatch.paper.exact import Power, bound_power, compare
-from anonymatch.paper.limits import tends_to
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
 
 __all__ = ["QUESTIONS"]
 

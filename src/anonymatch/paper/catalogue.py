@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from anonymatch.paper import (
     appendices,
+    asymptotics,
     construction,
     equity,
     exposing,
-    figures,
+    figure_claims,
     foundations,
-    limits,
     metric,
     optimality,
     randomness,
@@ -23,11 +23,11 @@ __all__ = ["QUESTIONS"]
 QUESTIONS: tuple[Question, ...] = tuple(
     sorted(
         (
-            *figures.QUESTIONS,
+            *figure_claims.QUESTIONS,
             *foundations.QUESTIONS,
             *equity.QUESTIONS,
             *construction.QUESTIONS,
-            *limits.QUESTIONS,
+            *asymptotics.QUESTIONS,
             *optimality.QUESTIONS,
             *randomness.QUESTIONS,
             *exposing.QUESTIONS,

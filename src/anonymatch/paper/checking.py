@@ -9,10 +9,9 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from anonymatch.effort import Budget, Effort, Progress
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 from anonymatch.paper.claim import Checks, close_ids
-from anonymatch.runs import tells_misfits
+from anonymatch.running import Budget, Effort, Progress, tells_misfits
 
 if TYPE_CHECKING:
     from anonymatch.paper.question import Question
@@ -71,7 +70,7 @@ def check(
     start = time.perf_counter()
     place = _place(folder)
     chosen = _chosen(claims)
-    from anonymatch.paper.run import Run
+    from anonymatch.paper.context import Run
 
     effort = Effort(executor=executor, progress=progress)
     run = Run(thorough=bool(thorough), folder=place, effort=effort)

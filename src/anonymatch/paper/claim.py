@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 
 __all__ = ["Checks", "Claim", "Evidence", "Verdict", "close_ids"]
 

@@ -7,15 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from anonymatch.counting.reference import permanent
-from anonymatch.designs.logarithms import phi_difference, psi
-from anonymatch.designs.partition import parameters
-from anonymatch.graph.families import crown
+from anonymatch.base.logarithms import phi_difference, psi
+from anonymatch.counting import permanent
+from anonymatch.designs import parameters
+from anonymatch.graph import crown
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import table
 from anonymatch.paper.exact import balanced, bound_power, compare
 from anonymatch.paper.graphs import PartitionGraph, matchings
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
 
 __all__ = ["QUESTIONS"]
 

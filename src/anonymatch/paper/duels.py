@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.families import complete, partition
+from anonymatch.graph import Graph, complete, partition
 from anonymatch.paper.claim import Evidence
 from anonymatch.paper.evidence import table
 from anonymatch.paper.graphs import (

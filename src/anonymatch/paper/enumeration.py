@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.effort import Effort
-from anonymatch.whole_file import unfinished
+from anonymatch.base.atomic_files import unfinished
+from anonymatch.running import Effort
 
 __all__ = ["Keys", "classes", "number_of_classes", "popcounts", "predicted_seconds", "unpack"]
 

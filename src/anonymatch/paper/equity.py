@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 
-from anonymatch.designs.bound import equity
-from anonymatch.designs.formulas import equity_increment
+from anonymatch.designs import equity, equity_increment
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import table
 from anonymatch.paper.exact import (
     DIGITS,
@@ -19,7 +19,6 @@ from anonymatch.paper.exact import (
     precise,
 )
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
 
 __all__ = ["QUESTIONS"]
 

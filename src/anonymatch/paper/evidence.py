@@ -8,7 +8,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
-from anonymatch.graph.bipartite import Graph
+from anonymatch.graph import Graph
 from anonymatch.paper.claim import Evidence
 
 __all__ = ["curves", "drawn", "plain", "table", "values"]

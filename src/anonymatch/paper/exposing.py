@@ -6,17 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymatch.attacks.exposure import exposures
-from anonymatch.counting.dispatch import posterior
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.families import partition
+from anonymatch.attacks import exposures
+from anonymatch.counting import posterior
+from anonymatch.graph import Graph, partition
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import drawn, table
 from anonymatch.paper.exact import balanced, bound_power, compare
 from anonymatch.paper.foundations import degrees_of
 from anonymatch.paper.graphs import PartitionGraph, matchings
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
-from anonymatch.paper.search import Survey
+from anonymatch.paper.small_graphs import Survey
 
 __all__ = ["QUESTIONS"]
 

@@ -8,16 +8,15 @@ from itertools import chain, combinations, permutations, product
 
 import numpy as np
 
-from anonymatch.counting.reference import permanent
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.families import partition
+from anonymatch.counting import permanent
+from anonymatch.graph import Graph, partition
+from anonymatch.paper.context import Run
 from anonymatch.paper.enumeration import popcounts, unpack
 from anonymatch.paper.evidence import table, values
 from anonymatch.paper.exact import bound_power, compare
 from anonymatch.paper.graphs import matchings
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
-from anonymatch.paper.search import Survey
+from anonymatch.paper.small_graphs import Survey
 
 __all__ = ["QUESTIONS"]
 

@@ -7,13 +7,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
-from anonymatch.attacks.exposure import exposures
-from anonymatch.counting.dispatch import count
-from anonymatch.designs.design import Design, design
-from anonymatch.designs.kinds import Near
-from anonymatch.designs.partition import parameters
-from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
+from anonymatch.attacks import exposures
+from anonymatch.base.errors import InputError
+from anonymatch.counting import count
+from anonymatch.designs import Design, Near, design, parameters
+from anonymatch.graph import Graph
 
 __all__ = [
     "PartitionGraph",

@@ -7,16 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from anonymatch.counting.dispatch import count
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.families import complete, partition
-from anonymatch.measures.system import log_rescaled
+from anonymatch.counting import count
+from anonymatch.graph import Graph, complete, partition
+from anonymatch.measures import log_rescaled
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import table
 from anonymatch.paper.foundations import degrees_of
 from anonymatch.paper.graphs import PartitionGraph, beside, two_hexagons_less
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
-from anonymatch.paper.search import Survey
+from anonymatch.paper.small_graphs import Survey
 
 __all__ = ["QUESTIONS"]
 

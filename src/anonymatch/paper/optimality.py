@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from anonymatch.designs.bound import equity, max_bound
-from anonymatch.designs.formulas import restricted_permutations_log
-from anonymatch.designs.logarithms import log_factorial, phi_difference
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.families import partition
-from anonymatch.graph.structure import forced
+from anonymatch.base.logarithms import log_factorial, phi_difference
+from anonymatch.designs import equity, max_bound, restricted_permutations_log
+from anonymatch.graph import Graph, forced, partition
+from anonymatch.paper.asymptotics import tends_to
 from anonymatch.paper.claim import Evidence
+from anonymatch.paper.context import Run
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.exact import balanced, bound_power, compare
 from anonymatch.paper.graphs import PartitionGraph
-from anonymatch.paper.limits import tends_to
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
-from anonymatch.paper.search import Best
+from anonymatch.paper.small_graphs import Best
 
 __all__ = ["QUESTIONS", "pairs"]
 

@@ -18,9 +18,9 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.effort import Effort
 from anonymatch.paper.enumeration import Keys, unpack
-from anonymatch.paper.search import Survey
+from anonymatch.paper.small_graphs import Survey
+from anonymatch.running import Effort
 
 __all__ = ["Play", "play", "play_seconds"]
 
@@ -75,7 +75,7 @@ def play(found: Survey, graphs: Ints, effort: Effort) -> Play:
 
     Examples
     --------
-    >>> from anonymatch.paper.search import survey
+    >>> from anonymatch.paper.small_graphs import survey
     >>> found = survey(4)
     >>> crown = [k for k in range(len(found.keys)) if found.matchings[k] == 9][0]
     >>> [str(left) for left in play(found, np.array([crown]), Effort()).left(0)[0]]

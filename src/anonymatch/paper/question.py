@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.paper.claim import Claim, Evidence, Verdict
-from anonymatch.paper.run import Run
+from anonymatch.paper.context import Run
 
 __all__ = ["Finding", "Question", "Trial", "judge", "question", "trial"]
 

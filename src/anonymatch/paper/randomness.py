@@ -9,17 +9,17 @@ from itertools import permutations
 
 import numpy as np
 
-from anonymatch.designs.logarithms import log_factorial
-from anonymatch.designs.random_graphs import (
+from anonymatch.base.logarithms import log_factorial
+from anonymatch.designs import (
     random_expectation,
     random_expectation_exact,
     stirling_comparison,
 )
+from anonymatch.paper.asymptotics import tends_to
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.exact import compare
-from anonymatch.paper.limits import tends_to
 from anonymatch.paper.question import Finding, judge, question, trial
-from anonymatch.paper.run import Run
 
 __all__ = ["QUESTIONS"]
 

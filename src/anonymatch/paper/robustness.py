@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymatch.designs.bound import max_bound
-from anonymatch.designs.partition import parameters
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.families import complete, partition
+from anonymatch.designs import max_bound, parameters
+from anonymatch.graph import Graph, complete, partition
+from anonymatch.paper.context import Run
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import drawn, table, values
 from anonymatch.paper.exact import Power, balanced, bound_power
@@ -24,8 +23,7 @@ from anonymatch.paper.graphs import (
 )
 from anonymatch.paper.optimality import pairs
 from anonymatch.paper.question import Finding, Trial, judge, question, trial
-from anonymatch.paper.run import Run
-from anonymatch.paper.search import Best, Survey
+from anonymatch.paper.small_graphs import Best, Survey
 
 __all__ = ["QUESTIONS", "best_without_an_edge"]
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from anonymatch.attacks.best_play import adaptive
-from anonymatch.graph.bipartite import Graph
+from anonymatch.attacks import adaptive
+from anonymatch.graph import Graph
 from anonymatch.paper.claim import Evidence
+from anonymatch.paper.context import Run
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.graphs import PartitionGraph
 from anonymatch.paper.question import Finding, judge, question
-from anonymatch.paper.run import Run
 
 __all__ = ["QUESTIONS", "Beaten", "beaten"]
 

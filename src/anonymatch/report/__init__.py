@@ -1,1 +1,53 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load, no scripts."""
+
+from anonymatch.report.charts.charts import Series, bar_chart, line_chart
+from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
+from anonymatch.report.drawings.design_parts import parts
+from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
+from anonymatch.report.drawings.matrices import matrix
+from anonymatch.report.drawings.svg import Picture
+from anonymatch.report.html.audit import audit_page, audit_sections, script, style
+from anonymatch.report.html.comparison import comparison_page
+from anonymatch.report.html.nouns import nouns
+from anonymatch.report.html.page import Section, render, write_page
+from anonymatch.report.html.paper import claim_card, paper_page
+from anonymatch.report.html.tables import table
+from anonymatch.report.html.verdicts import verdict
+from anonymatch.report.panels import named, value_of
+from anonymatch.report.paper_figures import paper_figure
+from anonymatch.report.text import label, plain, plural, shown
+
+__all__ = [
+    "DARK",
+    "LARGEST",
+    "LIGHT",
+    "STYLE",
+    "Picture",
+    "Section",
+    "Series",
+    "audit_page",
+    "audit_sections",
+    "bar_chart",
+    "bipartite",
+    "claim_card",
+    "comparison_page",
+    "exposure",
+    "label",
+    "line_chart",
+    "matrix",
+    "named",
+    "nouns",
+    "paper_figure",
+    "paper_page",
+    "parts",
+    "plain",
+    "plural",
+    "render",
+    "script",
+    "shown",
+    "style",
+    "table",
+    "value_of",
+    "verdict",
+    "write_page",
+]

@@ -6,11 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from anonymatch.attacks.exposure import exposures
-from anonymatch.counting.dispatch import count
-from anonymatch.counting.reference import matchings
-from anonymatch.graph.bipartite import Graph
-from anonymatch.report.svg import Picture
+from anonymatch.attacks import exposures
+from anonymatch.counting import count, matchings
+from anonymatch.graph import Graph
+from anonymatch.report.drawings.svg import Picture
 from anonymatch.report.text import plural, shown, subscript
 
 __all__ = [

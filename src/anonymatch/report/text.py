@@ -132,7 +132,8 @@ def subscript(number: int) -> str:
 def text_width(text: str, classes: str = "") -> float:
     """How wide a text with these classes is in a picture, in pixels.
 
-    It is no guess: :func:`anonymatch.report.svg.text` draws it so wide with whatever font there is.
+    It is no guess: :func:`~anonymatch.report.drawings.svg.text` draws it so wide with
+    whatever font there is.
 
     Examples
     --------

@@ -1,11 +1,19 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
-from anonymatch.sources.door import SOURCES, open_observation
-from anonymatch.sources.laws import (
+from anonymatch.sources.detect import PARTS, SOURCES, mean_delay, open_observation
+from anonymatch.sources.formats.message_files import read_messages, write_messages
+from anonymatch.sources.formats.mixmatch import read_flow_pairs
+from anonymatch.sources.formats.relay_files import read_relays
+from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
+from anonymatch.sources.formats.released import read_released
+from anonymatch.sources.formats.rings import read_rings
+from anonymatch.sources.formats.simulators import read_mixim, read_nym
+from anonymatch.sources.laws.laws import (
     Binomial,
     Cottrell,
     Erlang,
     Exponential,
+    FlushLaw,
     Free,
     Law,
     Pool,
@@ -13,28 +21,38 @@ from anonymatch.sources.laws import (
     Timed,
     TimedPool,
     Window,
+    law_name,
     parse_law,
 )
-from anonymatch.sources.message_files import read_messages, write_messages
+from anonymatch.sources.log_graph import exponential_graph, observe, passage_graph
 from anonymatch.sources.messages import Messages
-from anonymatch.sources.mixmatch import read_flow_pairs
-from anonymatch.sources.observation import Observation, Passage
-from anonymatch.sources.relay_files import read_relays
-from anonymatch.sources.released import read_released
-from anonymatch.sources.rings import read_rings
-from anonymatch.sources.simulators import read_mixim, read_nym
+from anonymatch.sources.observation import (
+    MESSAGES,
+    PEOPLE,
+    USERS,
+    Conditions,
+    Nouns,
+    Observation,
+    Passage,
+)
 from anonymatch.sources.synthetic import synthesize
-from anonymatch.sources.timing import exponential_graph, observe, passage_graph
 
 __all__ = [
+    "MESSAGES",
+    "PARTS",
+    "PEOPLE",
     "SOURCES",
+    "USERS",
     "Binomial",
+    "Conditions",
     "Cottrell",
     "Erlang",
     "Exponential",
+    "FlushLaw",
     "Free",
     "Law",
     "Messages",
+    "Nouns",
     "Observation",
     "Passage",
     "Pool",
@@ -43,10 +61,13 @@ __all__ = [
     "TimedPool",
     "Window",
     "exponential_graph",
+    "law_name",
+    "mean_delay",
     "observe",
     "open_observation",
     "parse_law",
     "passage_graph",
+    "path_counts",
     "read_flow_pairs",
     "read_messages",
     "read_mixim",
@@ -54,6 +75,8 @@ __all__ = [
     "read_relays",
     "read_released",
     "read_rings",
+    "relay_graph",
+    "relay_weights",
     "synthesize",
     "write_messages",
 ]

@@ -16,11 +16,11 @@ import numpy.typing as npt
 from scipy.special import gammaincc, gammainccinv, gammaln
 
 from anonymatch._native import LARGEST
-from anonymatch.effort import Budget
-from anonymatch.errors import InputError
-from anonymatch.flushing import flush_numbers, rounding
-from anonymatch.graph.edges import Edges, settle
-from anonymatch.sources.laws import (
+from anonymatch.base.errors import InputError
+from anonymatch.graph import Edges, settle
+from anonymatch.measures import flush_numbers, rounding
+from anonymatch.running import Budget
+from anonymatch.sources.laws.laws import (
     Binomial,
     Cottrell,
     Erlang,

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.errors import InputError
-from anonymatch.sources.laws import Law
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument, Message
+from anonymatch.sources.laws.laws import Law
 from anonymatch.sources.messages import Messages
-from anonymatch.wording import Argument, Message
 
 __all__ = ["hinting", "scale_notes", "unit_hint"]
 
@@ -50,7 +50,7 @@ def scale_notes(messages: Messages, law: Law) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from anonymatch.sources.laws import Exponential
+    >>> from anonymatch.sources.laws.laws import Exponential
     >>> log = Messages(
     ...     arrivals=range(9), departures=range(1, 10), senders="abcdefghi", receivers="abcdefghi"
     ... )

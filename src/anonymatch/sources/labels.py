@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
-from anonymatch.errors import InputError
-from anonymatch.wording import quoted
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted
 
 __all__ = ["labels", "place_names"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainccinv
 
-from anonymatch.sources.laws import (
+from anonymatch.sources.laws.laws import (
     Binomial,
     Cottrell,
     Erlang,

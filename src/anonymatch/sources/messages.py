@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.arguments import wholes
-from anonymatch.errors import InputError
-from anonymatch.wording import quoted, several
+from anonymatch.base.arguments import wholes
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted, several
 
 __all__ = ["LATEST", "Messages", "check_messages", "in_words"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.graph.bipartite import Graph
-from anonymatch.sources.laws import Law
+from anonymatch.graph import Graph
+from anonymatch.sources.laws.laws import Law
 
 __all__ = [
     "FLOWS",

@@ -8,13 +8,13 @@ from collections.abc import Hashable
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.arguments import real, whole
-from anonymatch.errors import InputError
-from anonymatch.flushing import FlushRule
+from anonymatch.base.arguments import real, whole
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted
 from anonymatch.graph import limits
-from anonymatch.sources.laws import Erlang, Exponential, FlushLaw, Free, Law, Window, check_law
+from anonymatch.measures import FlushRule
+from anonymatch.sources.laws.laws import Erlang, Exponential, FlushLaw, Free, Law, Window, check_law
 from anonymatch.sources.messages import Messages
-from anonymatch.wording import quoted
 
 __all__ = ["synthesize"]
 

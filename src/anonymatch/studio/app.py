@@ -11,13 +11,12 @@ from jinja2 import FunctionLoader
 from nicegui import Client, app, ui
 from nicegui.client import templates
 
-from anonymatch.errors import InputError
-from anonymatch.report.audit import script
-from anonymatch.report.colours import STYLE
+from anonymatch.base.errors import InputError
+from anonymatch.report import STYLE, script
 from anonymatch.studio.frame import HEAD, PAGES, style
 from anonymatch.studio.guard import NONCE, Guard
 from anonymatch.studio.pages import attack, audit, design, paper, start
-from anonymatch.studio.shared import Studio
+from anonymatch.studio.session import Studio
 
 __all__ = ["build"]
 

@@ -8,18 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from anonymatch.attacks.campaign import attack
-from anonymatch.attacks.exposure import Exposures, exposures
-from anonymatch.attacks.result import Attack
-from anonymatch.audits.result import Audit
-from anonymatch.counting.sampling import sample
-from anonymatch.designs.design import design
-from anonymatch.graph.bipartite import Graph
-from anonymatch.graph.families import crown, partition, ring
-from anonymatch.graph.files import read
-from anonymatch.graph.structure import forced
-from anonymatch.report.panels import named
-from anonymatch.report.text import label
+from anonymatch.attacks import Attack, Exposures, attack, exposures
+from anonymatch.audits import Audit
+from anonymatch.counting import sample
+from anonymatch.designs import design
+from anonymatch.graph import Graph, crown, forced, partition, read, ring
+from anonymatch.report import label, named
 
 __all__ = ["EXAMPLE", "GRAPHS", "Round", "Start", "attackable", "bits", "play", "start_of"]
 

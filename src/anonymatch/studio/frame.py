@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from anonymatch._native import version
-from anonymatch.report.audit import style as audit_style
-from anonymatch.report.colours import DARK, LIGHT, STYLE
-from anonymatch.report.page import render
+from anonymatch.report import DARK, LIGHT, STYLE, render
+from anonymatch.report import style as audit_style
 from anonymatch.studio.widgets import box, html, link, text
 
 __all__ = ["HEAD", "ICON", "PAGES", "frame", "style"]

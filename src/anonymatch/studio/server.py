@@ -10,7 +10,7 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
-from anonymatch.errors import InputError
+from anonymatch.base.errors import InputError
 from anonymatch.studio.uploads import Store
 from anonymatch_start import AT_THE_END
 
@@ -64,9 +64,9 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
     from nicegui import app, ui
 
     from anonymatch.studio.app import build
+    from anonymatch.studio.background import listening
     from anonymatch.studio.frame import ICON
-    from anonymatch.studio.shared import Studio
-    from anonymatch.studio.work import listening
+    from anonymatch.studio.session import Studio
 
     store = Store(upload_limit)
     AT_THE_END.append(store.close)  # the server passes Ctrl-C on, and nothing is unwound then

@@ -15,16 +15,16 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import poisson
 
-from anonymatch.graph.bipartite import Graph
-from anonymatch.measures.mixes import (
+from anonymatch.graph import Graph
+from anonymatch.measures import (
     batch_bits_per_message,
     exponential_bits_per_message,
+    metrics,
     pool_mix_bits,
     threshold_mix_bits,
 )
-from anonymatch.measures.summary import metrics
-from anonymatch.report.charts import Series
-from anonymatch.sources.relays import relay_graph
+from anonymatch.report import Series
+from anonymatch.sources import relay_graph
 
 __all__ = ["SYSTEMS", "Knob", "Outcome", "System", "timed_bits_per_message"]
 

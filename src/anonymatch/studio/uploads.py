@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from anonymatch.errors import InputError
-from anonymatch.report.text import label
+from anonymatch.base.errors import InputError
+from anonymatch.report import label
 
 __all__ = ["Store", "Upload", "ending"]
 

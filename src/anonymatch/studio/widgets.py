@@ -16,10 +16,9 @@ from typing import Any
 
 from nicegui import ui
 
-from anonymatch.graph.file_formats.spreadsheets import plain_cell
-from anonymatch.report.svg import Picture
-from anonymatch.report.tables import table as cells
-from anonymatch.report.text import plain
+from anonymatch.graph import plain_cell
+from anonymatch.report import Picture, plain
+from anonymatch.report import table as cells
 
 __all__ = [
     "alert",

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import anonymatch as am
-from anonymatch.cli import records
+from anonymatch.base.errors import InputError
+from anonymatch.cli import json_output
 from anonymatch.cli.app import File, app, load, top_option
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, command, option, whole
 from anonymatch.cli.words import name
-from anonymatch.errors import InputError
 
 __all__: list[str] = []
 
@@ -78,15 +78,15 @@ def attack(
         ),
     )
     if options.json:
-        record = records.plain(found.to_dict())
-        records.print_json(record | records.graph_record(graph))
+        record = json_output.plain(found.to_dict())
+        json_output.print_json(record | json_output.graph_record(graph))
         return
-    from anonymatch.cli import attack_pages
+    from anonymatch.cli.screens import attack
 
-    page = attack_pages.attack_page(file.name, graph, found, top=top)
+    page = attack.attack_page(file.name, graph, found, top=top)
     if target is not None and len(target) == 1 and truth is None:
         one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options, graph)))
-        page += attack_pages.outcomes_page(one)
+        page += attack.outcomes_page(one)
     show(*page)
 
 
@@ -146,11 +146,11 @@ def improve(
     if out is not None:
         am.write(found.graph, out)
     if options.json:
-        record = records.plain(found.to_dict())
-        records.print_json(record | records.graph_record(graph))
+        record = json_output.plain(found.to_dict())
+        json_output.print_json(record | json_output.graph_record(graph))
         return
-    from anonymatch.cli import attack_pages
+    from anonymatch.cli.screens import attack
 
-    show(*attack_pages.improve_page(file.name, graph, found))
+    show(*attack.improve_page(file.name, graph, found))
     if out is not None:
         note(f"saved the graph with the edges in {out}")

@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 import anonymatch as am
-from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
-from anonymatch.cli import records, saving
+from anonymatch.audits import AT_LEAST, AT_MOST, parse_gates
+from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
-from anonymatch.cli.observing import OneWay, Way, observe
 from anonymatch.cli.options import Options, command, option, size, whole
+from anonymatch.cli.reading import OneWay, Way, observe
 
 __all__: list[str] = []
 
@@ -99,8 +99,7 @@ def audit(
     if csv is not None:
         saving.save(found.users.to_dict(as_series=True), csv)
     if html is not None:
-        from anonymatch.report.audit import audit_page
-        from anonymatch.report.page import write_page
+        from anonymatch.report import audit_page, write_page
 
         write_page(audit_page(found, command=_command(), gates=gates), html)
     if options.json:
@@ -108,11 +107,11 @@ def audit(
             {"name": gate.name, "threshold": gate.threshold, "reached": gate.reached}
             for gate in gates
         ]
-        records.print_json(found.to_dict() | {"gates": told})
+        json_output.print_json(found.to_dict() | {"gates": told})
     else:
-        from anonymatch.cli import audit_pages
+        from anonymatch.cli.screens import audit
 
-        show(*audit_pages.audit_page(found, gates))
+        show(*audit.audit_page(found, gates))
     for place in (csv, html):
         if place is not None:
             note(f"wrote {place}")
@@ -146,16 +145,15 @@ def compare(
         names.append(str(way.law_of(k)) if several_laws else path.name)
     found = am.compare(audits, names)
     if html is not None:
-        from anonymatch.report.comparison import comparison_page
-        from anonymatch.report.page import write_page
+        from anonymatch.report import comparison_page, write_page
 
         write_page(comparison_page(found, command=_command()), html)
     if options.json:
-        records.print_json(found.to_dict())
+        json_output.print_json(found.to_dict())
     else:
-        from anonymatch.cli import audit_pages
+        from anonymatch.cli.screens import audit
 
-        show(*audit_pages.comparison_page(found))
+        show(*audit.comparison_page(found))
     if html is not None:
         note(f"wrote {html}")
 

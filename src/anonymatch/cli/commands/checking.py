@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from anonymatch.cli import records
+from anonymatch.cli import json_output
 from anonymatch.cli.app import app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, command, option
@@ -46,15 +46,14 @@ def paper(
         ),
     )
     if html is not None:
-        from anonymatch.report.page import write_page
-        from anonymatch.report.paper import paper_page
+        from anonymatch.report import paper_page, write_page
 
         write_page(paper_page(checks), html)
     if options.json:
-        records.print_json(records.plain(checks.to_dict()))
+        json_output.print_json(json_output.plain(checks.to_dict()))
         return
-    from anonymatch.cli import paper_pages
+    from anonymatch.cli.screens import paper
 
-    show(*paper_pages.checks_page(checks, alone=bool(claim)))
+    show(*paper.checks_page(checks, alone=bool(claim)))
     if html is not None:
         note(f"wrote {html}")

@@ -6,17 +6,17 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anonymatch as am
-from anonymatch.cli import records
+from anonymatch.base.errors import InputError
+from anonymatch.cli import json_output
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import notes, show, watch
 from anonymatch.cli.options import Options, amount, command, option, whole
 from anonymatch.cli.words import plural
-from anonymatch.effort import Stop
-from anonymatch.errors import InputError
+from anonymatch.running import Stop
 
 if TYPE_CHECKING:
-    from anonymatch.counting.posterior import Posterior
-    from anonymatch.effort import Progress
+    from anonymatch.counting import Posterior
+    from anonymatch.running import Progress
 
 __all__: list[str] = []
 
@@ -81,11 +81,13 @@ def count(
     )
     if options.json:
         early = {"interrupted": True} if stop.asked else {}
-        records.print_json(records.count_record(answer) | early | records.graph_record(graph))
+        json_output.print_json(
+            json_output.count_record(answer) | early | json_output.graph_record(graph)
+        )
     else:
-        from anonymatch.cli import pages
+        from anonymatch.cli.screens import answers
 
-        page = pages.count_page(file.name, graph, answer, digits=options.digits, explain=explain)
+        page = answers.count_page(file.name, graph, answer, digits=options.digits, explain=explain)
         show(*([_EARLY] if stop.asked else []), *page)
     if stop.asked:
         sys.stdout.flush()
@@ -109,8 +111,9 @@ def posterior(
     options: Options,
 ) -> None:
     """Who is exposed? The chance that each user did each behaviour."""
-    from anonymatch.cli import pages, saving
-    from anonymatch.cli.certainty import certainty
+    from anonymatch.cli import saving
+    from anonymatch.cli.screens import answers
+    from anonymatch.cli.screens.confidence import certainty
 
     saving.check_target(out)
     graph = load(file, options)
@@ -118,11 +121,13 @@ def posterior(
     if out is not None:
         saving.save(_edge_columns(chances, counts=counts), out)
     if options.json:
-        record = records.posterior_record(chances, counts=counts)
-        records.print_json(record | records.graph_record(graph))
+        record = json_output.posterior_record(chances, counts=counts)
+        json_output.print_json(record | json_output.graph_record(graph))
         return
     found = certainty(chances)
-    page = pages.posterior_page(file.name, chances, found, top=top, counts=counts, explain=explain)
+    page = answers.posterior_page(
+        file.name, chances, found, top=top, counts=counts, explain=explain
+    )
     show(*page)
     if out is not None:
         print(f"saved {plural(graph.n_edges, 'chance')} in {out}", file=sys.stderr)
@@ -164,7 +169,8 @@ def sample(
     options: Options,
 ) -> None:
     """Draw matchings at random, each as likely as any other (or as it weighs)."""
-    from anonymatch.cli import pages, saving
+    from anonymatch.cli import saving
+    from anonymatch.cli.screens import answers
 
     saving.check_target(out)
     graph = load(file, options)
@@ -176,13 +182,18 @@ def sample(
     if out is not None:
         saving.save(_drawn_columns(graph, drawn), out)
     if options.json:
-        names = [records.label(behaviour) for behaviour in graph.behaviours]
+        names = [json_output.label(behaviour) for behaviour in graph.behaviours]
         matchings = [[names[j] for j in row] for row in drawn.tolist()]
-        record = {"users": [records.label(user) for user in graph.users], "matchings": matchings}
-        records.print_json(record | {"seed": options.draw_seed} | records.graph_record(graph))
+        record = {
+            "users": [json_output.label(user) for user in graph.users],
+            "matchings": matchings,
+        }
+        json_output.print_json(
+            record | {"seed": options.draw_seed} | json_output.graph_record(graph)
+        )
     elif out is None:
         how = f"{'nearly ' if said else ''}independently; seed {options.draw_seed}"
-        show(*pages.sample_page(file.name, graph, drawn, how, top=top))
+        show(*answers.sample_page(file.name, graph, drawn, how, top=top))
     else:
         print(f"saved {plural(size, 'matching')} in {out}", file=sys.stderr)
 
@@ -216,11 +227,13 @@ def bounds(*, file: File, options: Options) -> None:
     found = watch("bounds", lambda _: am.bounds(graph))
     why = am.witness(graph)
     if options.json:
-        records.print_json(records.bounds_record(found, why) | records.graph_record(graph))
+        json_output.print_json(
+            json_output.bounds_record(found, why) | json_output.graph_record(graph)
+        )
         return
-    from anonymatch.cli import pages
+    from anonymatch.cli.screens import answers
 
-    show(*pages.bounds_page(file.name, graph, found, why))
+    show(*answers.bounds_page(file.name, graph, found, why))
 
 
 @command(app, acts=("json", "threads"))
@@ -228,14 +241,16 @@ def blocks(
     *, file: File, top: Annotated[int, top_option("Blocks and users")] = 20, options: Options
 ) -> None:
     """Who hides among whom, who is identified, and why."""
-    from anonymatch.audits.identified import identified
-    from anonymatch.cli import pages
+    from anonymatch.audits import identified
+    from anonymatch.cli.screens import answers
 
     graph = load(file, options)
     parts = watch("blocks", lambda _: am.blocks(graph))
     most = None if options.json else top or None
     pairs = watch("reasons", lambda _: identified(graph, most))
     if options.json:
-        records.print_json(records.blocks_record(graph, pairs) | records.graph_record(graph))
+        json_output.print_json(
+            json_output.blocks_record(graph, pairs) | json_output.graph_record(graph)
+        )
         return
-    show(*pages.blocks_page(file.name, graph, parts, pairs, top=top))
+    show(*answers.blocks_page(file.name, graph, parts, pairs, top=top))

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 import anonymatch as am
-from anonymatch.cli import records
+from anonymatch.base.errors import InputError
+from anonymatch.cli import json_output
 from anonymatch.cli.app import app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, command, option, whole
-from anonymatch.errors import InputError
 
 __all__: list[str] = []
 
@@ -87,11 +87,11 @@ def design(
     if out is not None:
         watch(f"writing {out.name}", lambda _: found.write(out))
     if options.json:
-        records.print_json(records.plain(found.to_dict()))
+        json_output.print_json(json_output.plain(found.to_dict()))
         return
-    from anonymatch.cli import design_pages
+    from anonymatch.cli.screens import design
 
-    show(*watch("rivals", lambda _: design_pages.design_page(found, min_part, options.digits)))
+    show(*watch("rivals", lambda _: design.design_page(found, min_part, options.digits)))
     if out is not None:
         note(f"saved the graph in {out}")
 
@@ -125,7 +125,7 @@ def random(
     options: Options,
 ) -> None:
     """What would chance give? Matchings of random graphs: expected, and as they are drawn."""
-    from anonymatch.cli import design_pages
+    from anonymatch.cli.screens import design
 
     if (degree is None) == (edges is None):
         raise InputError("give either --degree K or --edges M")
@@ -141,6 +141,6 @@ def random(
         )
     if options.json:
         request = {"users": users, "degree": degree, "edges": edges}
-        records.print_json(records.plain(request | design_pages.random_record(log, drawn)))
+        json_output.print_json(json_output.plain(request | design.random_record(log, drawn)))
         return
-    show(*design_pages.random_page(users, degree, edges, log, drawn))
+    show(*design.random_page(users, degree, edges, log, drawn))

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import anonymatch as am
-from anonymatch.cli import records, saving
+from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import File, app
 from anonymatch.cli.console import note, show, watch
-from anonymatch.cli.observing import OneWay, graph_of, observe
 from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
+from anonymatch.cli.reading import OneWay, graph_of, observe
+from anonymatch.cli.screens import answers, audit
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    import anonymatch as am
+
+__all__ = ["EXAMPLE", "LAW", "LOG", "demo_page"]
 
 
 @command(app, acts=("json",))
@@ -26,7 +32,7 @@ def demo(
     options: Options,
 ) -> None:
     """Audit the log that comes with the package, and say what each figure means."""
-    from anonymatch.cli.demo import LAW, LOG, demo_page
+    from anonymatch.cli.commands.files import LAW, LOG, demo_page
 
     if html is not None:
         saving.check_places([LOG], [html])
@@ -34,7 +40,7 @@ def demo(
     if html is not None:
         found.report(html)
     if options.json:
-        records.print_json(found.to_dict())
+        json_output.print_json(found.to_dict())
     else:
         show(*demo_page(found))
     if html is not None:
@@ -54,7 +60,7 @@ def convert(
     graph = graph_of(observe(file, options, way), options)
     am.write(graph, out)
     if options.json:
-        records.print_json({"path": str(out)} | records.graph_record(graph))
+        json_output.print_json({"path": str(out)} | json_output.graph_record(graph))
         return
     print(f"wrote {out}: {graph!r}")
 
@@ -121,6 +127,28 @@ def synthesize(
     write_messages(log, out)
     entered, left = len(log.arrivals), len(log.departures)
     if options.json:
-        records.print_json({"path": str(out), "arrivals": entered, "departures": left})
+        json_output.print_json({"path": str(out), "arrivals": entered, "departures": left})
         return
     print(f"wrote {out}: {entered:,} messages in, {left:,} out")
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.csv"
+LOG = EXAMPLE.with_name("mix_log.csv")
+LAW = "window:1,6"
+
+_STORY = (
+    "Twelve users each send a message through a mix, which holds it for one to six seconds. An "
+    "attacker sees who sends when and which messages leave when, so each user fits a few of the "
+    "messages. Which message is whose?"
+)
+_NEXT = (
+    "Next: 'anonymatch audit FILE --law window:1,6' for a log of your own with the columns time, "
+    "direction, user and behaviour; 'anonymatch count FILE' and its kin for a table of users and "
+    "behaviours; 'anonymatch design --users 12 --edges 36' for a better system of the same cost."
+)
+
+
+def demo_page(found: am.Audit) -> list[RenderableType]:
+    """The story, the audit, and what to do next."""
+    heading, *rest = audit.audit_page(found)
+    return [heading, answers.paragraph(_STORY), *rest, answers.paragraph(_NEXT)]

@@ -6,7 +6,7 @@ import sys
 from typing import Annotated
 
 import anonymatch as am
-from anonymatch.cli import records
+from anonymatch.cli import json_output
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import show, watch
 from anonymatch.cli.options import Options, command, option, size
@@ -33,7 +33,8 @@ def metrics(
     options: Options,
 ) -> None:
     """How anonymous is it? Every measure of the field, of the system and of each user."""
-    from anonymatch.cli import measure_pages, saving
+    from anonymatch.cli import saving
+    from anonymatch.cli.screens import metrics
 
     saving.check_target(out)
     graph = load(file, options)
@@ -52,8 +53,8 @@ def metrics(
     if out is not None:
         saving.save(found.users.to_dict(as_series=True), out)
     if options.json:
-        records.print_json(measure_pages.metrics_record(found) | records.graph_record(graph))
+        json_output.print_json(metrics.metrics_record(found) | json_output.graph_record(graph))
         return
-    show(*measure_pages.metrics_page(file.name, graph, found, top=top))
+    show(*metrics.metrics_page(file.name, graph, found, top=top))
     if out is not None:
         print(f"saved {plural(graph.n_users, 'user')} in {out}", file=sys.stderr)

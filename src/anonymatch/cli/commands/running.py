@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from anonymatch.cli import records
+from anonymatch.cli import json_output
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import show
 from anonymatch.cli.options import Options, command
-from anonymatch.runs import read_run
+from anonymatch.running import read_run
 
 __all__: list[str] = []
 
@@ -28,8 +28,8 @@ def runs(
     found = read_run(file)
     if options.json:
         record = asdict(found) | {"done": found.done, "left": found.left}
-        records.print_json(records.plain(record))
+        json_output.print_json(json_output.plain(record))
         return
-    from anonymatch.cli import run_pages
+    from anonymatch.cli.screens import checkpoint
 
-    show(*run_pages.run_page(file.name, found, top=top))
+    show(*checkpoint.run_page(file.name, found, top=top))

@@ -8,18 +8,25 @@ from typing import Any
 
 from nicegui import ui
 
-from anonymatch.effort import Progress
-from anonymatch.errors import InputError
-from anonymatch.graph.bipartite import Graph
-from anonymatch.report.bipartite import LARGEST, bipartite, exposure
-from anonymatch.report.charts import Series, bar_chart, line_chart
-from anonymatch.report.text import label, plural
+from anonymatch.base.errors import InputError
+from anonymatch.graph import Graph
+from anonymatch.report import (
+    LARGEST,
+    Series,
+    bar_chart,
+    bipartite,
+    exposure,
+    label,
+    line_chart,
+    plural,
+)
+from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, texts, whole
-from anonymatch.studio.asked import Asked
+from anonymatch.studio.address_options import Asked
 from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
 from anonymatch.studio.frame import frame
-from anonymatch.studio.shared import Studio
-from anonymatch.studio.view import View, bits_text
+from anonymatch.studio.panel import View, bits_text
+from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import (
     box,
     button,

@@ -10,22 +10,19 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from anonymatch.audits.result import Audit
-from anonymatch.graph.file_formats.spreadsheets import plain_table
-from anonymatch.report.audit import audit_page, audit_sections
-from anonymatch.report.nouns import nouns
-from anonymatch.report.page import Section
-from anonymatch.report.text import plural
-from anonymatch.sources.door import SOURCES
+from anonymatch.audits import Audit
+from anonymatch.graph import plain_table
+from anonymatch.report import Section, audit_page, audit_sections, nouns, plural
+from anonymatch.sources import SOURCES
 from anonymatch.studio.address import address, number
-from anonymatch.studio.asked import EXAMPLES, LAWS, ROLES, UNITS, Asked
+from anonymatch.studio.address_options import EXAMPLES, LAWS, ROLES, UNITS, Asked
 from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
-from anonymatch.studio.inquiries import FIELDS, Inquiry
 from anonymatch.studio.pages.one_user import ask, told
-from anonymatch.studio.shared import Studio
+from anonymatch.studio.panel import View
+from anonymatch.studio.request import FIELDS, Inquiry
+from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
-from anonymatch.studio.view import View
 from anonymatch.studio.widgets import (
     alert,
     box,

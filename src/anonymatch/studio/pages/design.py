@@ -9,18 +9,14 @@ from typing import Any
 
 from nicegui import ui
 
-from anonymatch.designs.bound import max_bound
-from anonymatch.report.bipartite import bipartite
-from anonymatch.report.charts import Series, line_chart
-from anonymatch.report.matrix import matrix
-from anonymatch.report.parts import parts
-from anonymatch.report.svg import Picture
+from anonymatch.designs import max_bound
+from anonymatch.report import Picture, Series, bipartite, line_chart, matrix, parts
 from anonymatch.studio.address import address, choice, number, whole
-from anonymatch.studio.designs import DRAWN, Contender, contenders, edges_for
+from anonymatch.studio.comparisons import DRAWN, Contender, contenders, edges_for
 from anonymatch.studio.frame import frame
-from anonymatch.studio.shared import Studio
+from anonymatch.studio.panel import View, bits_text, percent
+from anonymatch.studio.session import Studio
 from anonymatch.studio.systems import SYSTEMS, Knob, Outcome, System
-from anonymatch.studio.view import View, bits_text, percent
 from anonymatch.studio.widgets import (
     box,
     figure,

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 
-from anonymatch.audits.result import Audit
-from anonymatch.errors import InputError
-from anonymatch.report.bipartite import bipartite
-from anonymatch.report.charts import bar_chart
-from anonymatch.report.nouns import nouns
-from anonymatch.report.text import label, shown
-from anonymatch.studio.inquiries import Why, why
-from anonymatch.studio.view import bits_text, percent
+from anonymatch.audits import Audit
+from anonymatch.base.errors import InputError
+from anonymatch.report import bar_chart, bipartite, label, nouns, shown
+from anonymatch.studio.panel import bits_text, percent
+from anonymatch.studio.request import Why, why
 from anonymatch.studio.widgets import box, figure, heading, table, text, tiles
 
 __all__ = ["ask", "told"]

@@ -8,16 +8,13 @@ from threading import Lock
 
 from nicegui import ui
 
-from anonymatch.effort import Progress
-from anonymatch.paper.checking import check
-from anonymatch.paper.claim import Checks
-from anonymatch.report.paper import claim_card, paper_page
-from anonymatch.report.text import plural
-from anonymatch.report.verdicts import verdict
+from anonymatch.paper import Checks, check
+from anonymatch.report import claim_card, paper_page, plural, verdict
+from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
-from anonymatch.studio.shared import Studio
-from anonymatch.studio.view import View
+from anonymatch.studio.panel import View
+from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import box, button, html, same_result, save, table, text
 
 __all__ = ["show"]

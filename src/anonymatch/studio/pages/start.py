@@ -7,14 +7,11 @@ from functools import partial
 
 from nicegui import ui
 
-from anonymatch.graph.bipartite import Graph
-from anonymatch.report.bipartite import bipartite, exposure
-from anonymatch.report.figures import paper_figure
-from anonymatch.report.panels import value_of
-from anonymatch.report.text import plural
+from anonymatch.graph import Graph
+from anonymatch.report import bipartite, exposure, paper_figure, plural, value_of
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
-from anonymatch.studio.shared import Studio
+from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import box, button, figure, heading, link, same_result, text
 
 __all__ = ["show"]

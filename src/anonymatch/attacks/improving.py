@@ -1,0 +1,333 @@
+"""improve(): which missing edges to add, and what each would gain."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Hashable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.attacks.additions import Addition, Pair, Search, graph_with
+from anonymatch.attacks.improvement import AddedEdge, Improvement
+from anonymatch.attacks.residual import Shapes, Whole
+from anonymatch.base.arguments import whole
+from anonymatch.base.errors import BudgetError, NoMatchingError
+from anonymatch.base.text import Call
+from anonymatch.counting import Count, Job, Settings, count, gains, minors, posterior
+from anonymatch.graph import BlockView, Graph, block_table, structure, witness
+from anonymatch.running import Budget, Progress, tells_misfits
+
+__all__ = ["improve", "missing_pairs", "next_pair"]
+
+Floats = npt.NDArray[np.float64]
+
+_LN2 = math.log(2.0)
+_LARGEST_LOG = math.log(sys.float_info.max)
+_RECTANGULAR = 250_000  # users times behaviours up to which a rectangular graph is searched
+
+
+@tells_misfits
+def improve(
+    graph: Graph,
+    edges: int = 1,
+    *,
+    budget: Budget | float | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Improvement:
+    """The missing edges whose addition (with weight 1) gains the most matchings, one by one.
+
+    Each is the best on top of those before it; ties go to the first user and behaviour. Where two
+    edges that join two blocks gain more than the two best single ones, they are taken together.
+    That is the only pair that is looked for, so that several edges need not be the best set.
+
+    Parameters
+    ----------
+    graph : Graph
+        Without a perfect matching, edges that give it one come first.
+    edges : int
+        How many.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+        Blocks beyond it are left out and named.
+    executor
+        As for :func:`anonymatch.count`.
+    progress : callable, optional
+        Called with the edges found, and how many are wanted.
+
+    Returns
+    -------
+    Improvement
+
+    Raises
+    ------
+    NoMatchingError
+        If there is no perfect matching and so few edges cannot make one; carries Hall's witness.
+    BudgetError
+        If there are more behaviours than users and comparing all pairs is beyond the budget.
+
+    Notes
+    -----
+    An edge that is added lies in as many matchings as the graph has without its user and its
+    behaviour. This is 0 between blocks unless other edges lead back.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> better = am.improve(am.ring(5, 2), edges=2)
+    >>> [(edge.user, edge.behaviour, str(edge.factor)) for edge in better.edges]
+    [(0, 2, '3/2'), (2, 0, '5/3')]
+    >>> am.count(better.graph).value
+    5
+    """
+    edges = whole(edges, "edges", least=1)
+    round_ = _Round(Budget.of(budget), executor)
+    start = count(graph, budget=budget, executor=executor)
+    if graph.n_users == 0:
+        return Improvement(start=start, matched=start, edges=(), graph=graph)
+    found: list[AddedEdge] = []
+    now, notes = graph, None
+    needed = missing_pairs(graph)
+    why = witness(graph)
+    if why is not None and (needed > edges or graph.n_users > graph.n_behaviours):
+        raise NoMatchingError(why.users, why.behaviours)
+    for _ in range(needed):
+        pair = next_pair(now, round_.budget)
+        now = graph_with(now, (pair,))
+        found.append(_repairing(graph, pair, last=missing_pairs(now) == 0))
+    matched = count(now, budget=budget, executor=executor) if needed else start
+    while len(found) < edges:
+        addition, seen = round_.best(now, edges - len(found))
+        notes = notes or seen
+        if addition is None:
+            break
+        found += round_.added(now, addition)
+        now = graph_with(now, addition.pairs)
+        if progress is not None:
+            progress(len(found), edges)
+    return Improvement(
+        start=start,
+        matched=matched,
+        edges=tuple(found),
+        graph=now,
+        not_searched=notes.blocks if notes else (),
+        all_between=notes.all_between if notes else True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What a search left out."""
+
+    blocks: tuple[BlockView, ...]
+    all_between: bool
+
+
+class _Round:
+    """How additions are found and measured in one call."""
+
+    def __init__(self, budget: Budget, executor: Executor | None) -> None:
+        self.budget, self._executor = budget, executor
+        self._search = Search(Shapes(budget=budget, executor=executor), budget)
+
+    def best(self, graph: Graph, left: int) -> tuple[Addition | None, _Notes]:
+        """What to add next, if ``left`` edges may still be added."""
+        if graph.n_users != graph.n_behaviours:
+            return self._rectangular(graph), _Notes((), True)
+        blocks = self._whole(graph)
+        single = self._search.best(blocks)
+        left_out = tuple(BlockView(graph, block) for block in self._search.unsearched(blocks))
+        notes = _Notes(left_out, self._search.all_chains(blocks))
+        pair = self._search.best_pair(blocks) if left > 1 else None
+        if pair is None or (single is not None and pair.gain <= self._two_singles(graph, single)):
+            return single, notes
+        return pair, notes
+
+    def _two_singles(self, graph: Graph, first: Addition) -> float:
+        """What the best edge and the best one after it gain together."""
+        second = self._search.best(self._whole(graph_with(graph, first.pairs)))
+        return (1 + first.gain) * (1 + (0.0 if second is None else second.gain)) - 1
+
+    def _whole(self, graph: Graph) -> Whole:
+        return self._search.shapes.whole(graph)
+
+    def _rectangular(self, graph: Graph) -> Addition | None:
+        """With spare behaviours all pairs are compared: behaviours nobody did may help too."""
+        if graph.n_users * graph.n_behaviours > _RECTANGULAR:
+            raise BudgetError(
+                f"comparing all {graph.n_users} x {graph.n_behaviours} pairs is too much where "
+                "behaviours are spare; take ",
+                Call("one block: improve(blocks(graph)[0].graph())", "a part of the users"),
+                seconds=math.inf,
+                memory=math.inf,
+            )
+        found = gains(graph, budget=self.budget, executor=self._executor)
+        most = found.max()
+        if not most:
+            return None
+        row, column = next(zip(*np.nonzero(found == most), strict=True))
+        total = count(graph, exact=True, budget=self.budget).value
+        return Addition(((int(row), int(column)),), float(Fraction(most) / Fraction(total)))
+
+    def added(self, graph: Graph, addition: Addition) -> list[AddedEdge]:
+        """The edges one after another, each with its gain on top of those before."""
+        found = []
+        for pair in addition.pairs:
+            found.append(self._measured(graph, pair))
+            graph = graph_with(graph, (pair,))
+        first = found[0]
+        if len(found) > 1 and first.factor == 1:
+            found[0] = replace(first, alone=False, helped=None, helped_bits=0.0)
+        return found
+
+    def _measured(self, graph: Graph, pair: Pair) -> AddedEdge:
+        """An edge and its gain, counted again on the block that it makes."""
+        before, now = _touched(graph, graph_with(graph, (pair,)), pair[0])
+        old, new = (
+            count(part, budget=self.budget, executor=self._executor) for part in (before, now)
+        )
+        edge = _gain(graph, pair, old, new)
+        if edge.confidence < 1.0:  # chances cost more than counts
+            return edge
+        helped, bits = self._helped(before, now)
+        return replace(edge, helped=helped, helped_bits=bits)
+
+    def _helped(self, before: Graph, after: Graph) -> tuple[Hashable | None, float]:
+        """The user whose entropy grows most, if chances need not be estimated."""
+        try:
+            old, new = (_entropies(part, self.budget, self._executor) for part in (before, after))
+        except BudgetError:
+            return None, 0.0
+        if old is None or new is None:
+            return None, 0.0
+        growth = (new - old) / _LN2
+        user = int(np.argmax(growth >= growth.max() - 1e-12))
+        return before.users[user], float(growth[user])
+
+
+def _gain(graph: Graph, pair: Pair, old: Count, new: Count) -> AddedEdge:
+    """An edge by the counts of a block without and with it, which are never fewer."""
+    log = max(new.log - old.log, 0.0)
+    factor: Fraction | float = math.exp(log) if log < _LARGEST_LOG else math.inf
+    low, high = max(new.low - old.high, 0.0), max(new.high - old.low, 0.0)
+    if old.exact and new.exact:
+        factor = Fraction(new.value) / Fraction(old.value)
+        low = high = log
+    return AddedEdge(
+        user=graph.users[pair[0]],
+        behaviour=graph.behaviours[pair[1]],
+        factor=factor,
+        bits=log / _LN2,
+        low=low / _LN2,
+        high=high / _LN2,
+        method=old.method if old.method == new.method else f"{old.method}, then {new.method}",
+        confidence=max(0.0, old.confidence + new.confidence - 1.0),
+        seed=new.seed if old.seed is None else old.seed,
+    )
+
+
+def _repairing(graph: Graph, pair: Pair, *, last: bool) -> AddedEdge:
+    """An edge on the way to a first matching, which the last of them gives."""
+    bits = math.inf if last else 0.0
+    return AddedEdge(
+        user=graph.users[pair[0]],
+        behaviour=graph.behaviours[pair[1]],
+        factor=math.inf if last else Fraction(1),
+        bits=bits,
+        low=bits,
+        high=bits,
+        method="matching",
+    )
+
+
+def _touched(before: Graph, after: Graph, user: int) -> tuple[Graph, Graph]:
+    """The part of two graphs that lies in the later one's block of a user."""
+    table = block_table(after)
+    place = int(np.flatnonzero(table.users == user)[0])
+    block = int(np.searchsorted(table.user_offsets, place, side="right")) - 1
+    users = np.sort(table.users[slice(*table.user_offsets[block : block + 2])])
+    behaviours = np.sort(table.behaviours[slice(*table.behaviour_offsets[block : block + 2])])
+    return before.take(users, behaviours), after.take(users, behaviours)
+
+
+def _entropies(graph: Graph, budget: Budget, executor: Executor | None) -> Floats | None:
+    """Shannon entropy of each user, in nats; None where chances are estimates."""
+    found = posterior(graph, budget=budget, executor=executor)
+    if found.confidence < 1.0:
+        return None
+    chances = found.chances
+    logs = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
+    sums = np.bincount(graph.rows(), chances * logs, minlength=graph.n_users)
+    return -sums.astype(np.float64)
+
+
+Ints = npt.NDArray[np.int64]
+
+_EXACT = 3.0  # exact counts, against chances in doubles
+_PAIRS = 1_000_000  # users times behaviours up to which all pairs are compared
+
+
+def missing_pairs(graph: Graph) -> int:
+    """How many edges it takes at least: users that a largest matching leaves out."""
+    return graph.n_users - structure(graph).n_matched
+
+
+def next_pair(graph: Graph, budget: Budget) -> tuple[int, int]:
+    """A user and a behaviour whose edge lets one more user be matched.
+
+    Where one edge is enough and all pairs can be compared within the budget, it is the one that
+    gives most matchings; else the first.
+    """
+    users, behaviours = _loose(graph)
+    if missing_pairs(graph) == 1 and _price(graph, budget) <= budget.seconds:
+        found = minors(graph, budget=budget)[np.ix_(users, behaviours)]
+        best = found.max()
+        row, column = next(zip(*np.nonzero(found == best), strict=True))
+        return int(users[row]), int(behaviours[column])
+    return int(users[0]), int(behaviours[0])
+
+
+def _loose(graph: Graph) -> tuple[Ints, Ints]:
+    """Users and behaviours that some largest matching leaves out."""
+    found = structure(graph)
+    free_users = np.flatnonzero(found.behaviour_of_user < 0).tolist()
+    free_behaviours = np.flatnonzero(found.user_of_behaviour < 0).tolist()
+    rows = graph.to_scipy()
+    columns = rows.tocsc()
+    users = _reached(free_users, rows.indptr, rows.indices, found.user_of_behaviour)
+    behaviours = _reached(free_behaviours, columns.indptr, columns.indices, found.behaviour_of_user)
+    return users, behaviours
+
+
+def _reached(
+    start: list[int],
+    indptr: npt.NDArray[np.integer],
+    indices: npt.NDArray[np.integer],
+    partner: npt.NDArray[np.integer],
+) -> Ints:
+    """Who could be left out instead of one of ``start``: along an edge and back by the matching."""
+    seen = set(start)
+    waiting = list(start)
+    while waiting:
+        here = waiting.pop()
+        for there in indices[indptr[here] : indptr[here + 1]].tolist():
+            other = int(partner[there])
+            if other >= 0 and other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return np.array(sorted(seen), dtype=np.int64)
+
+
+def _price(graph: Graph, budget: Budget) -> float:
+    """Predicted seconds for the minors of all pairs, judged by a part that can be matched."""
+    if graph.n_users * graph.n_behaviours > _PAIRS:
+        return np.inf
+    matched = np.flatnonzero(structure(graph).behaviour_of_user >= 0)
+    rest = graph.take(matched, np.arange(graph.n_behaviours))
+    settings = Settings(method="auto", exact=True, budget=budget, executor=None, progress=None)
+    return graph.n_users * _EXACT * Job(rest, settings, edges=True).plan.seconds

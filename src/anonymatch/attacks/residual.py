@@ -1,0 +1,445 @@
+"""Shapes: blocks without names. Equal blocks have one shape, which is solved once and split once.
+
+Everything an exposure does happens inside one block: the others keep their matchings, and the count
+of the whole graph is multiplied by a ratio that the block alone decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.attacks.residual_solutions import Answer, Price, answers
+from anonymatch.base.errors import BudgetError
+from anonymatch.counting import Settings
+from anonymatch.graph import BlockTable, Edges, Graph, Names, block_table, pointers, settle
+from anonymatch.running import Budget
+
+__all__ = ["Number", "Part", "Shape", "Shapes", "Split", "Whole", "rounded"]
+
+Number = int | Fraction | float
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_CELLS = 2_000_000  # edges of residual graphs that are split in one call
+_REMEMBERED = 20_000  # splits; more are forgotten and made anew
+_DIGITS = 10  # to which shares in doubles must agree to be called equal
+
+
+def rounded(value: float) -> float:
+    """The value to as many digits as make numbers in doubles equal or different."""
+    return float(f"{value:.{_DIGITS - 1}e}")
+
+
+class Shape:
+    """A block in indices of its own, and what exposing each of its users would leave."""
+
+    def __init__(self, graph: Graph, owner: Shapes) -> None:
+        self.graph = graph
+        self._owner = owner
+        self._answer: Answer | None = None
+
+    @property
+    def n_users(self) -> int:
+        return self.graph.n_users
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is one user with one behaviour."""
+        return self.graph.n_users == self.graph.n_behaviours == 1
+
+    @property
+    def answer(self) -> Answer:
+        """Its count and the chances of its edges."""
+        if self._answer is None:
+            found, table = self._owner.solve(self.graph)
+            self._answer = found[0].reordered(table.edges)
+        return self._answer
+
+    @answer.setter
+    def answer(self, known: Answer) -> None:
+        self._answer = known
+
+    @property
+    def exact(self) -> bool:
+        return self.answer.total is not None
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The user of each edge."""
+        return self.graph.rows().astype(np.int64)
+
+    def edges_of(self, user: int) -> range:
+        begin, end = self.graph.indptr[user : user + 2].tolist()
+        return range(begin, end)
+
+    def edge(self, user: int, behaviour: int) -> int | None:
+        """Place of an edge, or None if the two share none."""
+        edges = self.edges_of(user)
+        found = np.searchsorted(self.graph.indices[edges.start : edges.stop], behaviour)
+        place = edges.start + int(found)
+        return place if place in edges and self.graph.indices[place] == behaviour else None
+
+    def chance(self, edge: int) -> Fraction | float:
+        """Chance of an edge: also the share of the matchings that its exposure leaves."""
+        answer = self.answer
+        if answer.through is None or answer.total is None:
+            return float(answer.chances[edge])
+        return Fraction(int(answer.through[edge]), answer.total)
+
+    @cached_property
+    def float_shares(self) -> Floats:
+        """For each user, the share of the matchings that the user's exposure leaves on average."""
+        return np.add.reduceat(self.answer.chances**2, self.graph.indptr[:-1])
+
+    @cached_property
+    def _squares(self) -> list[int]:
+        """The same in integers, over the square of the count."""
+        return self.answer.sums_of_squares(self.rows, self.n_users)
+
+    def share(self, user: int) -> Fraction | float:
+        total = self.answer.total
+        if total is None:
+            return float(self.float_shares[user])
+        return Fraction(self._squares[user], total * total)
+
+    @cached_property
+    def entropies(self) -> Floats:
+        """Shannon entropy of each user's chances, in nats."""
+        chances = self.answer.chances
+        logs = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
+        entropies: Floats = np.maximum(-np.add.reduceat(chances * logs, self.graph.indptr[:-1]), 0)
+        return entropies
+
+    @cached_property
+    def best_guesses(self) -> Floats:
+        """The largest chance of each user."""
+        guesses: Floats = np.maximum.reduceat(self.answer.chances, self.graph.indptr[:-1])
+        return guesses
+
+    @cached_property
+    def least_share(self) -> tuple[Fraction | float, Ints]:
+        """The smallest share, and the users who have it."""
+        if self.exact:
+            least = min(self._squares)
+            users = np.array([x for x, value in enumerate(self._squares) if value == least])
+            return self.share(int(users[0])), users
+        shares = np.array([rounded(value) for value in self.float_shares.tolist()])
+        return float(shares.min()), np.flatnonzero(shares == shares.min())
+
+    @cached_property
+    def most_entropy(self) -> tuple[float, Ints]:
+        """Minus the largest entropy of a user, and the users who have it."""
+        entropies = np.array([rounded(value) for value in self.entropies.tolist()])
+        return -float(entropies.max()), np.flatnonzero(entropies == entropies.max())
+
+    @cached_property
+    def twins(self) -> tuple[Ints, Ints]:
+        """A number for each user and each behaviour, the same for those that are alike.
+
+        Exposing a user as one behaviour or as its twin leaves equal graphs.
+        """
+        graph = self.graph
+        weights = graph.weights if graph.exact_weights is None else graph.exact_weights
+        order = np.argsort(graph.indices, kind="stable")
+        borders = pointers(graph.indices[order], graph.n_behaviours)
+        users = _alike(graph.indices, weights, graph.indptr)
+        behaviours = _alike(
+            graph.rows()[order], None if weights is None else weights[order], borders
+        )
+        return users, behaviours
+
+    @cached_property
+    def outcomes(self) -> Ints:
+        """A number for each edge, the same for edges of a user to behaviours that are alike."""
+        _, twins = self.twins
+        codes: Ints = self.rows * (int(twins.max()) + 1) + twins[self.graph.indices]
+        return codes
+
+    def groups(self, user: int) -> list[list[int]]:
+        """The user's edges, those together whose behaviours are alike."""
+        groups: dict[int, list[int]] = {}
+        for edge in self.edges_of(user):
+            groups.setdefault(int(self.outcomes[edge]), []).append(edge)
+        return list(groups.values())
+
+    @property
+    def most_outcomes(self) -> int:
+        """Most behaviours of one user of which no two are alike."""
+        _, first = np.unique(self.outcomes, return_index=True)
+        return int(np.bincount(self.rows[first]).max())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A block that an exposure leaves, in the indices of the block before it."""
+
+    users: Ints
+    behaviours: Ints
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """What is left of a block after an exposure: blocks, and pairs that are now forced."""
+
+    parts: tuple[Part, ...]
+    forced: tuple[tuple[int, int], ...]
+
+    @property
+    def n_edges(self) -> int:
+        """Edges that are still in some matching."""
+        return len(self.forced) + sum(part.shape.graph.n_edges for part in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The blocks of a graph, and the shape of each class of equal ones."""
+
+    graph: Graph
+    table: BlockTable
+    shapes: list[Shape]
+
+    def shape(self, block: int) -> Shape:
+        return self.shapes[int(self.table.class_of_block[block])]
+
+    def users(self, block: int) -> Ints:
+        begin, end = self.table.user_offsets[block : block + 2]
+        return self.table.users[begin:end].astype(np.int64)
+
+    def behaviours(self, block: int) -> Ints:
+        begin, end = self.table.behaviour_offsets[block : block + 2]
+        return self.table.behaviours[begin:end].astype(np.int64)
+
+    def members(self) -> Iterable[tuple[Shape, Ints, Ints]]:
+        """Each shape with its blocks, and their users: a row a block."""
+        table = self.table
+        order = np.argsort(table.class_of_block, kind="stable")
+        borders = np.searchsorted(table.class_of_block[order], np.arange(len(self.shapes) + 1))
+        for number, shape in enumerate(self.shapes):
+            blocks = order[borders[number] : borders[number + 1]].astype(np.int64)
+            cells = table.user_offsets[blocks][:, None] + np.arange(shape.n_users)
+            yield shape, blocks, table.users[cells].astype(np.int64)
+
+    @cached_property
+    def block_of_user(self) -> Ints:
+        table = self.table
+        blocks = np.empty(self.graph.n_users, dtype=np.int64)
+        blocks[table.users] = np.repeat(np.arange(table.n_blocks), np.diff(table.user_offsets))
+        return blocks
+
+
+class Shapes:
+    """All shapes met so far, and how they are solved."""
+
+    def __init__(
+        self,
+        *,
+        exact: bool | None = None,
+        budget: Budget | float | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        self._runs = 1
+        self._settings = Settings(
+            method="auto",
+            exact=bool(exact),
+            budget=Budget.of(budget),
+            executor=executor,
+            progress=None,
+        )
+        self._left = self._settings.budget.seconds
+        self.price: Price | None = None  # of what was solved first
+        # Whether integers are wanted; undecided until it is known whether they are affordable.
+        self.exactly: bool | None = False if exact is False else None
+        self._known: dict[Graph, Shape] = {}
+        self._splits: dict[tuple[Shape, int], Split] = {}
+
+    @property
+    def budget(self) -> Budget:
+        """What is left of the budget."""
+        return Budget(seconds=max(self._left, 0.0), memory=self._settings.budget.memory)
+
+    def whole(self, graph: Graph) -> Whole:
+        """The blocks of a graph.
+
+        Raises
+        ------
+        NoMatchingError
+            If the graph has no perfect matching.
+        """
+        table = block_table(graph)
+        return Whole(graph, table, self._shapes_of(graph, table))
+
+    def solve_whole(self, whole: Whole, *, runs: int = 1) -> None:
+        """Solve all blocks together, which is quicker than one after another.
+
+        ``runs``: how many blocks may have to be solved later on, one after another, so that
+        integers are taken only where they are affordable then too.
+
+        Raises
+        ------
+        BudgetError
+            If that would cost more than is left of the budget.
+        """
+        self._runs = runs
+        found, _ = self.solve(whole.graph)
+        for shape, answer in zip(whole.shapes, found, strict=True):
+            shape.answer = answer
+
+    def solve(self, graph: Graph) -> tuple[list[Answer], BlockTable]:
+        """Answers for every class of equal blocks, and the table that says which they are."""
+        found, price = answers(
+            graph, self._settings, self._left, runs=self._runs, exactly=self.exactly
+        )
+        self._left -= price.seconds
+        if self.price is None:
+            self.price = price
+            if self.exactly is None:
+                self.exactly = all(answer.total is not None for answer in found)
+        return found, block_table(graph)
+
+    def cost(self, exposures: int, n_blocks: int) -> float:
+        """Predicted seconds to solve what so many exposures in so many blocks leave.
+
+        Where a block's cost halves with each user, all exposures in it cost as much as it did.
+        """
+        if self.price is None:
+            return 0.0
+        number = min(exposures, n_blocks) if self.price.halves else exposures
+        return number * self.price.dearest
+
+    def refusal(self, what: str, seconds: float, instead: str = "") -> BudgetError:
+        """The error that names the cost of everything: of the graph, and so many seconds more."""
+        first = 0.0 if self.price is None else self.price.seconds
+        return self._settings.budget.refusal(what, first + seconds, 0.0, instead)
+
+    def shape(self, graph: Graph) -> Shape:
+        """The shape of a block that was made into a graph of its own."""
+        known = self._known.get(graph)
+        if known is None:
+            known = self._known[graph] = Shape(graph, self)
+        return known
+
+    def _shapes_of(self, graph: Graph, table: BlockTable) -> list[Shape]:
+        return [self.shape(_local(graph, table, block)) for block in table.class_first.tolist()]
+
+    def split(self, shape: Shape, edge: int) -> Split:
+        """What is left of a block when one of its edges is exposed."""
+        return self.splits(shape, [edge])[0]
+
+    def splits(self, shape: Shape, edges: Sequence[int]) -> list[Split]:
+        """What is left of a block for each of these edges; equal results are equal shapes."""
+        missing = [edge for edge in edges if (shape, edge) not in self._splits]
+        known = {e: self._splits[shape, e] for e in edges if (shape, e) in self._splits}
+        if len(self._splits) + len(missing) > _REMEMBERED:
+            self._splits.clear()
+            self._known.clear()
+        at_once = max(1, _CELLS // shape.graph.n_edges)
+        for first in range(0, len(missing), at_once):
+            chosen = missing[first : first + at_once]
+            for edge, split in zip(chosen, self._divide(shape, np.array(chosen)), strict=True):
+                known[edge] = self._splits[shape, edge] = split
+        return [known[edge] for edge in edges]
+
+    def _divide(self, shape: Shape, edges: Ints) -> list[Split]:
+        """The blocks of all residual graphs at once: of their union, one beside the other."""
+        graph = shape.graph
+        users, behaviours = shape.rows[edges], graph.indices[edges].astype(np.int64)
+        parts: list[list[Part]] = [[] for _ in edges]
+        forced: list[list[tuple[int, int]]] = [[] for _ in edges]
+        if graph.n_users > 1:
+            union = _residuals(shape, users, behaviours)
+            table = block_table(union)
+            shapes = self._shapes_of(union, table)
+            which, old_users = _back(table.users, users, graph.n_users)
+            _, old_behaviours = _back(table.behaviours, behaviours, graph.n_behaviours)
+            of_block = which[table.user_offsets[:-1]].tolist()
+            user_borders = table.user_offsets.tolist()
+            behaviour_borders = table.behaviour_offsets.tolist()
+            for block, number in enumerate(table.class_of_block.tolist()):
+                side = old_users[user_borders[block] : user_borders[block + 1]]
+                other = old_behaviours[behaviour_borders[block] : behaviour_borders[block + 1]]
+                if len(side) == len(other) == 1:
+                    forced[of_block[block]].append((int(side[0]), int(other[0])))
+                else:
+                    parts[of_block[block]].append(Part(side, other, shapes[number]))
+        return [Split(tuple(p), tuple(f)) for p, f in zip(parts, forced, strict=True)]
+
+
+def _residuals(shape: Shape, users: Ints, behaviours: Ints) -> Graph:
+    """The block without each of these pairs, as one graph."""
+    graph, rows = shape.graph, shape.rows
+    columns = graph.indices.astype(np.int64)
+    keep = (rows != users[:, None]) & (columns != behaviours[:, None])
+    which, edges = np.nonzero(keep)
+    n_users, n_behaviours = graph.n_users - 1, graph.n_behaviours - 1
+    new_rows = which * n_users + rows[edges] - (rows[edges] > users[which])
+    new_columns = which * n_behaviours + columns[edges] - (columns[edges] > behaviours[which])
+    return _graph(
+        len(users) * n_users,
+        len(users) * n_behaviours,
+        pointers(new_rows, len(users) * n_users),
+        new_columns,
+        graph,
+        edges,
+    )
+
+
+def _back(new: npt.NDArray[Any], removed: Ints, size: int) -> tuple[Ints, Ints]:
+    """Which residual graph each index of the union is in, and its index in the block before."""
+    which, local = np.divmod(new.astype(np.int64), max(size - 1, 1))
+    return which, local + (local >= removed[which])
+
+
+def _local(graph: Graph, table: BlockTable, block: int) -> Graph:
+    """A block of a graph in local numbers."""
+    begin, end = table.user_offsets[block : block + 2].tolist()
+    edges = slice(*table.edge_offsets[block : block + 2].tolist())
+    width = int(table.behaviour_offsets[block + 1] - table.behaviour_offsets[block])
+    indptr = table.row_offsets[begin : end + 1] - table.row_offsets[begin]
+    return _graph(end - begin, width, indptr, table.local_indices[edges], graph, table.edges[edges])
+
+
+def _graph(
+    n_users: int,
+    n_behaviours: int,
+    indptr: npt.NDArray[Any],
+    indices: npt.NDArray[Any],
+    source: Graph,
+    edges: npt.NDArray[Any],
+) -> Graph:
+    """A graph from canonical rows whose weights are those of some edges of another graph."""
+    weights, exact = source._edges.weights, source._edges.exact
+    weights, exact = settle(
+        None if weights is None else weights[edges], None if exact is None else exact[edges]
+    )
+    rows = Edges(
+        indptr=indptr.astype(np.int32),
+        indices=indices.astype(np.int32),
+        weights=weights,
+        exact=exact,
+        duplicates=0,
+    )
+    return Graph(Names(range(n_users), "user"), Names(range(n_behaviours), "behaviour"), rows)
+
+
+def _alike(
+    indices: npt.NDArray[Any], weights: npt.NDArray[Any] | None, borders: npt.NDArray[Any]
+) -> Ints:
+    """Numbers of rows, equal for equal rows."""
+    numbers: dict[Any, int] = {}
+    found = np.empty(len(borders) - 1, dtype=np.int64)
+    for row, (begin, end) in enumerate(pairwise(borders.tolist())):
+        key: Any = indices[begin:end].tobytes()
+        if weights is not None:
+            key = (key, tuple(weights[begin:end].tolist()))
+        found[row] = numbers.setdefault(key, len(numbers))
+    return found

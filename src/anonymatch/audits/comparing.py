@@ -1,0 +1,261 @@
+"""compare(): several audits side by side, and which differences are real."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymatch.audits.figures import FIGURES, AuditFigure
+from anonymatch.audits.record import json_value
+from anonymatch.audits.result import Audit
+from anonymatch.base.errors import InputError
+from anonymatch.measures import Figure
+from anonymatch.sources import MESSAGES, Nouns
+
+__all__ = ["Comparison", "Row", "compare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure of all audits.
+
+    Attributes
+    ----------
+    name, title, meaning : str
+    better : {"higher", "lower", ""}
+    figures : tuple of Figure or None
+        One an audit; None where it is not known.
+    best : int or None
+        The best of them by number, if that is sure.
+    said : str
+        The same in words.
+    share : bool
+        Whether figures are shares, which people read in percent.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    better: str
+    figures: tuple[Figure | None, ...]
+    best: int | None
+    said: str
+    share: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """Several systems side by side.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What each audit is called here, all different.
+    audits : tuple of Audit
+    rows : tuple of Row
+    verdict : str
+    caveats, notes : tuple of str
+        Those of the audits; what is not said of all of them begins with a name.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.compare([am.audit(am.complete(3)), am.audit(am.ring(3, 2))], ["all", "ring"])
+    >>> [row.title for row in found.rows if row.best == 0][:3]
+    ['entropy per user', 'entropy, worst 5 %', 'entropy, worst 1 %']
+    """
+
+    names: tuple[str, ...]
+    audits: tuple[Audit, ...]
+    rows: tuple[Row, ...]
+    verdict: str
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        return self._gathered([audit.caveats for audit in self.audits])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self._gathered([audit.notes for audit in self.audits])
+
+    def _gathered(self, texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """What is said of one audit, with its name, then what is said of all."""
+        everywhere = [text for text in texts[0] if all(text in said for said in texts)]
+        alone = [
+            f"{name}: {text}"
+            for name, said in zip(self.names, texts, strict=True)
+            for text in said
+            if text not in everywhere
+        ]
+        return (*alone, *everywhere)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "names": list(self.names),
+            "verdict": self.verdict,
+            "rows": json_value(self.rows),
+            "audits": [audit.to_dict() for audit in self.audits],
+        }
+
+
+_ROWS = (
+    "entropy",
+    "entropy_5%",
+    "entropy_1%",
+    "min_entropy",
+    "guessing_entropy",
+    "typical",
+    "identified",
+    "below",
+    "surest",
+    "bits",
+    "degree",
+    "reached",
+    "attack",
+    "candidates",
+    "mean_delay",
+    "cover",
+)
+
+
+def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comparison:
+    """Figures of several audits side by side; no difference is claimed where intervals overlap.
+
+    Parameters
+    ----------
+    audits : sequence of Audit
+        Two or more.
+    names : sequence of str, optional
+        What to call them; the names of the audits unless told.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> pair = am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))
+    >>> found = am.compare(pair, ["2+2", "ring"])
+    >>> {row.name: row.said for row in found.rows}["bits"]
+    '2+2 is best: 0.5 against 0.25'
+    >>> print(found.verdict)
+    All have the same entropy per user; 2+2 has more joint bits per user: 0.5 against 0.25.
+    """
+    given = tuple(audits)
+    if len(given) < 2:
+        raise InputError("to compare takes two audits or more")
+    called = _distinct([audit.name for audit in given] if names is None else list(names))
+    if len(called) != len(given):
+        raise InputError(f"there are {len(given)} audits, but {len(called)} names")
+    words, threshold = _nouns(given), _threshold(given)
+    rows = tuple(_row(FIGURES[key], given, called, words, threshold) for key in _ROWS)
+    return Comparison(
+        names=called,
+        audits=given,
+        rows=tuple(row for row in rows if any(row.figures)),
+        verdict=_verdict(rows, called),
+    )
+
+
+def _nouns(audits: Sequence[Audit]) -> Nouns:
+    """The words of all of them; messages where they differ."""
+    first = audits[0].observation.nouns
+    return first if all(each.observation.nouns == first for each in audits) else MESSAGES
+
+
+def _threshold(audits: Sequence[Audit]) -> str:
+    """The threshold of all of them, or each one's where they differ."""
+    sizes = [f"{audit.threshold:g}" for audit in audits]
+    return sizes[0] if len(set(sizes)) == 1 else f"the threshold ({', '.join(sizes)})"
+
+
+def _distinct(names: list[str]) -> tuple[str, ...]:
+    """Equal names get numbers."""
+    several = {name for name in names if names.count(name) > 1}
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(f"{name} ({seen[name]})" if name in several else name)
+    return tuple(result)
+
+
+def _row(
+    figure: AuditFigure,
+    audits: Sequence[Audit],
+    called: tuple[str, ...],
+    words: Nouns,
+    threshold: str,
+) -> Row:
+    figures = [figure.value(audit) for audit in audits]
+    share = figure.unit == "share"
+    best, said = _judged(figure.better, figures, called, share) if figure.better else (None, "")
+    return Row(
+        name=figure.key,
+        title=figure.title_for(words, threshold.partition(" (")[0]),
+        meaning=figure.meaning_for(words, threshold),
+        better=figure.better,
+        figures=tuple(figures),
+        best=best,
+        said=said,
+        share=share,
+    )
+
+
+def _judged(
+    better: str, figures: list[Figure | None], called: tuple[str, ...], share: bool
+) -> tuple[int | None, str]:
+    """The best one if it is sure, and that in words."""
+    known = [figure for figure in figures if figure is not None]
+    if len(known) < len(figures):
+        return None, "not known for all"
+    if _same(known):
+        return None, "no difference"
+    first = _best(better, known)
+    others = [k for k in range(len(known)) if k != first]
+    close = [called[k] for k in others if not _beats(better, known[first], known[k])]
+    if close:
+        return None, f"no sure difference between {called[first]} and {', '.join(close)}"
+    shown = [_shown(figure, share=share) for figure in known]
+    against = ", ".join(shown[k] for k in others)
+    return first, f"{called[first]} is best: {shown[first]} against {against}"
+
+
+def _best(better: str, figures: list[Figure]) -> int:
+    values = [figure.value if better == "higher" else -figure.value for figure in figures]
+    return values.index(max(values))
+
+
+def _beats(better: str, one: Figure, other: Figure) -> bool:
+    return one.low > other.high if better == "higher" else one.high < other.low
+
+
+def _same(figures: list[Figure]) -> bool:
+    """Whether all are known exactly and agree, but for rounding."""
+    first = figures[0].value
+    close = 1e-9 * max(abs(first), 1e-9)
+    return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
+
+
+def _shown(figure: Figure, *, share: bool) -> str:
+    times, unit = (100.0, " %") if share else (1.0, "")
+    if figure.high - figure.low <= 1e-3 * max(abs(figure.value), 1e-9):
+        return f"{times * figure.value:.4g}{unit}"
+    return f"{times * figure.low:.4g} to {times * figure.high:.4g}{unit}"
+
+
+def _verdict(rows: Sequence[Row], called: tuple[str, ...]) -> str:
+    """What is said of the headline; of joint bits too where it tells nothing apart."""
+    headline = _sentence(rows[0], called)
+    joint = next(row for row in rows if row.name == "bits")
+    if rows[0].best is None and joint.best is not None:
+        return f"{headline}; {_sentence(joint, called)}."
+    return f"{headline}."
+
+
+def _sentence(row: Row, called: tuple[str, ...]) -> str:
+    if row.best is not None:
+        more = "more" if len(called) == 2 else "the most"
+        return row.said.replace("is best", f"has {more} {row.title}", 1)
+    if row.said == "no difference":
+        return f"All have the same {row.title}"
+    return f"Intervals overlap: no difference in {row.title} can be claimed"

@@ -1,0 +1,1 @@
+"""What every room uses: errors, checked arguments, words, whole files. It knows no other room."""

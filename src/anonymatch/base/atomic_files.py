@@ -1,0 +1,121 @@
+"""Files that are complete when they appear, or do not appear at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+
+from anonymatch.base.errors import InputError
+
+__all__ = ["as_path", "check_place", "discard_unfinished", "unfinished"]
+
+_UNKNOWN = "the system refuses"
+_TRIES = 8  # to empty a folder that another thread may be writing to
+
+_folders: set[Path] = set()  # with files that are being written
+_making_folders = RLock()  # again by the thread that has it: Ctrl-C may come to that one
+
+
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """A Path from what users pass.
+
+    Examples
+    --------
+    >>> as_path("graph.csv").suffix
+    '.csv'
+    """
+    try:
+        place = Path(path)
+    except TypeError:
+        raise InputError(f"path must be text or a Path, not {path!r}") from None
+    if "\0" in str(place):
+        raise InputError(f"{str(place)!r}: no file can have a name with a zero byte")
+    return place
+
+
+def check_place(place: Path) -> None:
+    """Refuse, before any work is done, a place where no file can be written."""
+    if os.path.isdir(place):  # unlike a Path, it does not fail on names that are too long
+        raise InputError(f"{place}: it is a folder; give the name of a file")
+    if os.path.exists(place) and not os.path.isfile(place):  # to be renamed over is its end
+        raise InputError(f"{place}: it is a device, a pipe or a socket; give the name of a file")
+    if not os.path.isdir(place.parent):
+        raise InputError(f"{place}: its folder does not exist; make it first")
+    if not os.access(place.parent, os.W_OK):
+        raise InputError(f"{place}: no permission to write there; choose another folder")
+
+
+@contextmanager
+def unfinished(place: Path) -> Iterator[Path]:
+    """A path near ``place`` to write to, which becomes ``place`` when all went well.
+
+    What the system, polars or a name that is no text has against it becomes one clear line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with unfinished(Path(folder, "a.txt")) as beside:
+    ...         _ = beside.write_text("whole")
+    ...     Path(folder, "a.txt").read_text()
+    'whole'
+    """
+    check_place(place)
+    folder = place.with_name(f".anonymatch-{secrets.token_hex(8)}")
+    beside = folder / place.name
+    try:
+        with _making_folders:
+            _folders.add(folder)
+            folder.mkdir()
+        yield beside
+        beside.replace(place)
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place}: the name {error.object!r} cannot be written as UTF-8") from None
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise InputError(f"{place}: cannot write it ({reason}); choose another place") from None
+    finally:
+        _remove(folder)
+        _folders.discard(folder)
+
+
+def discard_unfinished() -> None:
+    """Remove all files that are being written, by whatever thread: the process ends without them.
+
+    Files are written in folders of their own, because a file without one could still appear: when
+    this is done, no thread can write in the old folders, and none can make a new one.
+    """
+    _making_folders.acquire()  # for good
+    for folder in tuple(_folders):
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            for file in folder.iterdir():
+                file.unlink()
+            folder.rmdir()
+        if not folder.exists():
+            return
+
+
+def _reason(error: Exception) -> str | None:
+    """What the system says, without the name of the unfinished file; None for other errors."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    polars = sys.modules.get("polars")
+    if polars is not None and isinstance(error, (OSError, polars.exceptions.PolarsError)):
+        code = re.search(r"os error (\d+)", str(error))  # so polars passes it on
+        return os.strerror(int(code[1])) if code else str(error).split("\n")[0] or _UNKNOWN
+    return _UNKNOWN if isinstance(error, OSError) else None

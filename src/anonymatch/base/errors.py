@@ -1,0 +1,83 @@
+"""What can go wrong, as one tree.
+
+AnonymatchError
+├── InputError (ValueError)       a file, a value or a name is not usable: what, where, what to do
+├── NoMatchingError (ValueError)  an answer needs a perfect matching and there is none; a witness
+├── BudgetError                   the work is predicted to cost more than is allowed
+└── StoppedError                  the work could not go on: a cluster is gone, a disk is full
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from anonymatch.base.text import Message, Piece, several
+
+
+class AnonymatchError(Exception):
+    """Base of every error that this package raises on purpose.
+
+    ``message`` is its line, in pieces: text, and the arguments that it names, which interfaces
+    other than Python word as their own.
+    """
+
+    def __init__(self, *pieces: Piece) -> None:
+        self.message = Message(*pieces)
+        super().__init__(self.message)
+
+
+class InputError(AnonymatchError, ValueError):
+    """A file, a value or a name is not usable: what is wrong, where, and what to do."""
+
+    def about(self, where: object) -> InputError:
+        """The same, with the file or the place that it is about before it."""
+        return InputError(f"{where}: ", self.message)
+
+
+class NoMatchingError(AnonymatchError, ValueError):
+    """No perfect matching exists: ``users`` together fit too few ``behaviours``."""
+
+    def __init__(self, users: Sequence[object], behaviours: Sequence[object]) -> None:
+        self.users, self.behaviours = tuple(users), tuple(behaviours)
+        verb = "fits" if len(self.users) == 1 else "fit"
+        super().__init__(
+            f"no perfect matching: {_some(self.users, 'user')} {verb} only "
+            f"{_some(self.behaviours, 'behaviour')}; "
+            "widen what they may have done, or drop users who did nothing"
+        )
+
+    def __reduce__(self) -> tuple[type[NoMatchingError], tuple[object, object]]:
+        return type(self), (self.users, self.behaviours)
+
+
+class BudgetError(AnonymatchError):
+    """The work is predicted to cost more than the budget allows; nothing was started."""
+
+    def __init__(self, *pieces: Piece, seconds: float, memory: float) -> None:
+        self.seconds, self.memory = seconds, memory
+        super().__init__(*pieces)
+
+    def __reduce__(self) -> tuple[Callable[..., BudgetError], tuple[object, ...]]:
+        return _budget_error, (self.message, self.seconds, self.memory)
+
+
+class StoppedError(AnonymatchError):
+    """Work under way could not go on where it ran: a cluster is gone, or a disk is full.
+
+    Nothing is wrong with what was asked. What a :class:`anonymatch.Run` has recorded is kept, and
+    the same call goes on from there.
+    """
+
+
+for _error in (AnonymatchError, InputError, NoMatchingError, BudgetError, StoppedError):
+    _error.__module__ = "anonymatch"  # where users find it, and what a traceback says
+
+
+def _budget_error(message: str, seconds: float, memory: float) -> BudgetError:
+    return BudgetError(message, seconds=seconds, memory=memory)
+
+
+def _some(names: Sequence[object], noun: str) -> str:
+    """A count with up to four names: '5 users (ann, bob, cem, dan, ...)'."""
+    shown = ", ".join(str(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
+    return several(len(names), noun) + (f" ({shown})" if names else "")

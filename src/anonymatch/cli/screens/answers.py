@@ -1,0 +1,403 @@
+"""Answers for people: every figure with one line that says what it means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from anonymatch.audits import Identified
+from anonymatch.cli import words
+from anonymatch.cli.screens import methods
+from anonymatch.cli.screens.confidence import Certainty, order
+from anonymatch.counting import log_of
+from anonymatch.graph import structure
+from anonymatch.running import in_words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    import anonymatch as am
+
+
+__all__ = [
+    "Line",
+    "blocks_page",
+    "bounds_page",
+    "bullets",
+    "certainty_table",
+    "columns",
+    "count_lines",
+    "count_page",
+    "figures",
+    "heading",
+    "identified_list",
+    "indented",
+    "paragraph",
+    "posterior_page",
+    "sample_page",
+    "size",
+]
+
+_SIZES = 20  # of blocks that are told apart
+_DRAWN = 4  # matchings that are shown beside each other
+_NAMED = 8  # users of a block who are named
+_OUT_OF_REACH_SECONDS = 30 * 86400.0
+_OUT_OF_REACH_BYTES = 2.0**42
+
+Line = tuple[str, str, str]
+"""A figure: its name, its value, what it means."""
+
+
+def heading(text: str) -> RenderableType:
+    """The first line of a page."""
+    return Text(text, style="bold")
+
+
+def figures(lines: Sequence[Line]) -> RenderableType:
+    """Figures under each other: name, value, meaning."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold", style="bold cyan", max_width=32)
+    grid.add_column(overflow="fold", style="dim")
+    for line in lines:
+        grid.add_row(*(Text(part) for part in line))
+    return Padding(grid, (1, 0, 0, 2))
+
+
+def paragraph(text: str) -> RenderableType:
+    """Words below the figures."""
+    return Padding(Text(text), (1, 0, 0, 2))
+
+
+def size(graph: am.Graph) -> str:
+    """How large a graph is."""
+    sizes = ((graph.n_users, "user"), (graph.n_behaviours, "behaviour"), (graph.n_edges, "edge"))
+    return ", ".join(words.plural(amount, noun) for amount, noun in sizes) + (
+        ", weighted" if graph.weighted else ""
+    )
+
+
+def indented(part: RenderableType) -> RenderableType:
+    """A table below a paragraph."""
+    return Padding(part, (1, 0, 0, 2))
+
+
+def bullets(title: str, lines: Sequence[str]) -> RenderableType:
+    """A list under its title."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for line in lines:
+        grid.add_row("-", Text(line))
+    return Padding(Group(Text(title), grid), (1, 0, 0, 2))
+
+
+def columns(*left: str, right: Sequence[str] = ()) -> Table:
+    """A table without lines: names to the left, numbers to the right."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in left:
+        table.add_column(column, overflow="fold", min_width=min(len(column), 12))
+    for column in right:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+# ---- count
+
+
+def count_page(
+    title: str, graph: am.Graph, count: am.Count, *, digits: bool, explain: bool
+) -> list[RenderableType]:
+    """A count and what it means."""
+    page = [heading(f"{title}: {size(graph)}"), figures(count_lines(graph, count))]
+    if count.witness is not None:
+        return [*page, paragraph(_no_matching(count.witness))]
+    if not count.exact and not graph.weighted:
+        page.append(paragraph(_price(count.plan)))
+    if explain:
+        page.append(bullets(f"How: {count.method}", str(count.plan).splitlines()))
+    if digits and count.exact:
+        assert isinstance(count.value, int | Fraction)
+        page.append(paragraph(words.all_digits(count.value)))
+    return page
+
+
+def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
+    """The figures of a count."""
+    way = ("found by", *methods.way(count.method))
+    if count.log == -math.inf:
+        return [("matchings", "0", "ways to match users to what was seen; exact")]
+    if graph.weighted:
+        return [
+            ("total weight", _value(count), "of all matchings, each the product of its weights"),
+            ("", "", _trust(count)),
+            ("log2", f"{count.log2:.10g}", "of the total weight; it depends on the weights' unit"),
+            *_luck(count),
+            way,
+        ]
+    lines = [("matchings", _value(count), f"ways to match users to what was seen; {_trust(count)}")]
+    least = "" if count.exact else "at least "
+    anonymity = words.bits(count.low) if count.exact else words.bits_between(count.low, count.high)
+    lines.append(("anonymity", anonymity, "log2 of it: yes-no answers an attacker still needs"))
+    each = words.bits(count.low / max(graph.n_users, 1))
+    meaning = "on average; some users may have none: see blocks"
+    lines.append(("per user", least + each, meaning))
+    full = _full(graph)
+    if full > 0:
+        reached = words.share(max(count.low / full, 0.0))
+        meaning = f"if everybody fitted everything; {least}{reached} of it is reached"
+        lines.append(("at most", words.bits(full), meaning))
+    return [*lines, *_luck(count), way]
+
+
+def _luck(count: am.Count) -> list[Line]:
+    """What an estimate rests on, and what holds without it."""
+    if count.confidence == 1.0:
+        return []
+    draws = f"seed {count.seed}: the same seed gives the same answer"
+    if count.effective:
+        worth = f"{count.effective:,.0f} draws"
+        lines = [("worth", worth, f"independent draws that would tell as much; {draws}")]
+    else:
+        lines = [("worth", "little", f"draws and chain hardly meet: more --budget helps; {draws}")]
+    sure = words.bits_between(*count.proven)
+    return [*lines, ("proven", sure, "bits of it that need no luck")]
+
+
+def _value(count: am.Count) -> str:
+    if count.exact:  # a number too long to show need not be multiplied out
+        return words.power(count.log) if count.log >= 60 else words.number(count.value, count.log)
+    if count.high - count.low < 1e-6:
+        return words.number(count.value, count.log)
+    return f"{words.power(count.low)} to {words.power(count.high)}"
+
+
+def _trust(count: am.Count) -> str:
+    if count.exact:
+        return "exact"
+    sure = "proven" if count.confidence == 1.0 else f"{words.share(count.confidence)} sure"
+    width = count.high - count.low
+    return f"{sure}, within {math.expm1(width):.1g} of it" if width < 1e-6 else f"{sure} interval"
+
+
+def _full(graph: am.Graph) -> float:
+    """Natural log of the count if every user had every behaviour."""
+    return math.lgamma(graph.n_behaviours + 1) - math.lgamma(graph.n_behaviours - graph.n_users + 1)
+
+
+def _price(plan: am.Plan) -> str:
+    if math.isinf(plan.seconds):
+        return "No exact method reaches one of its blocks."
+    cost = in_words(plan.seconds, plan.memory)
+    if plan.seconds > _OUT_OF_REACH_SECONDS or plan.memory > _OUT_OF_REACH_BYTES:
+        return f"An exact count would take {cost}: out of reach."
+    allow = f"--budget {math.ceil(plan.seconds)}"
+    if plan.memory >= 2**30:
+        allow += f" --memory {math.ceil(plan.memory / 2**30)}"
+    return f"An exact count would take {cost}: allow it with {allow}."
+
+
+def _no_matching(why: am.Witness) -> str:
+    return (
+        f"Why: {words.plural(len(why.users), 'user')} ({words.names(why.users)}) "
+        f"{'fits' if len(why.users) == 1 else 'together fit'} only "
+        f"{words.plural(len(why.behaviours), 'behaviour')}"
+        + (f" ({words.names(why.behaviours)})" if why.behaviours else "")
+        + ".\nWhat to do: widen what they may have done, or drop users who did nothing."
+    )
+
+
+# ---- posterior
+
+
+def posterior_page(
+    title: str,
+    posterior: am.Posterior,
+    found: Certainty,
+    *,
+    top: int,
+    counts: bool,
+    explain: bool,
+) -> list[RenderableType]:
+    """The users of whom an attacker is surest."""
+    graph = posterior.graph
+    trust = "exact" if posterior.exact else f"errors below {posterior.error:.1g}"
+    if posterior.confidence < 1.0:
+        trust += f", {words.share(posterior.confidence)} sure"
+    likely = "as likely as they weigh" if graph.weighted else "equally likely"
+    rows = order(found)
+    shown = rows if top == 0 else rows[:top]
+    sure = int((found.chance > 1 - 1e-12).sum())
+    page = [
+        heading(f"{title}: {size(graph)}"),
+        figures(
+            [
+                ("chances", trust, f"all matchings {likely}; {_source(posterior)}see --explain"),
+                ("identified", words.plural(sure, "user"), "whose behaviour is certain"),
+            ]
+        ),
+        certainty_table(graph, found, shown, posterior.counts if counts else None),
+    ]
+    if len(shown) < len(rows):
+        page.append(
+            paragraph(
+                f"... and {words.plural(len(rows) - len(shown), 'user')} who are not worse off. "
+                "--top 0 shows all, --out FILE saves every chance."
+            )
+        )
+    if explain:
+        page.append(bullets(f"How: {posterior.method}", str(posterior.plan).splitlines()))
+    return page
+
+
+def _source(posterior: am.Posterior) -> str:
+    return "" if posterior.confidence == 1.0 else f"estimated with seed {posterior.seed}; "
+
+
+def certainty_table(
+    graph: am.Graph,
+    found: Certainty,
+    rows: Sequence[int] | npt.NDArray[np.int64],
+    counts: am.EdgeCounts | None = None,
+) -> RenderableType:
+    """A line a user: best guess, its chance, what the candidates are worth, maybe its matchings."""
+    more = () if counts is None else ("matchings",)
+    table = columns("user", "best guess", right=("chance", "hides among", *more))
+    for row in np.asarray(rows).tolist():
+        user, guess = graph.users[row], graph.behaviours[int(found.behaviour[row])]
+        cells = [
+            words.name(user),
+            words.name(guess),
+            words.share(float(found.chance[row])),
+            f"{found.candidates[row]:.3g} of {graph.degrees[row]}",
+        ]
+        if counts is not None:
+            through = counts[user][guess]
+            cells.append(words.number(through, log_of(through)))
+        table.add_row(*map(Text, cells))
+    return Padding(table, (1, 0, 0, 2))
+
+
+# ---- sample
+
+
+def sample_page(
+    title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], how: str, *, top: int
+) -> list[RenderableType]:
+    """Matchings beside each other, a line a user."""
+    shown = graph.n_users if top == 0 else min(top, graph.n_users)
+    table = columns("user", *(f"matching {k + 1}" for k in range(min(len(drawn), _DRAWN))))
+    users, behaviours = graph.users, graph.behaviours
+    for user, row in zip(users[:shown], drawn[:_DRAWN, :shown].T.tolist(), strict=True):
+        table.add_row(*(Text(words.name(v)) for v in (user, *(behaviours[j] for j in row))))
+    page = [
+        heading(f"{title}: {size(graph)}"),
+        figures([("drawn", words.plural(len(drawn), "matching"), how)]),
+        Padding(table, (1, 0, 0, 2)),
+    ]
+    more = []
+    if shown < graph.n_users:
+        more.append(f"{words.plural(graph.n_users - shown, 'more user')} (--top 0 shows all)")
+    if len(drawn) > _DRAWN:
+        more.append(words.plural(len(drawn) - _DRAWN, "more matching"))
+    if more:
+        page.append(paragraph(f"... and {' and '.join(more)}; --out FILE saves everything."))
+    return page
+
+
+# ---- bounds and blocks
+
+
+def bounds_page(
+    title: str, graph: am.Graph, found: am.Bounds, why: am.Witness | None
+) -> list[RenderableType]:
+    """Every proven bound, in bits, and what it rests on."""
+    lines = [
+        ("at least", words.bits(found.lower), "for this graph, proven without counting"),
+        ("at most", words.bits(found.upper), "for this graph, proven without counting"),
+    ]
+    if not graph.weighted and graph.n_users == graph.n_behaviours:
+        lines.append(("at most", words.bits(found.bregman), methods.SAME_DEGREES))
+    table = columns("bound", "bits", "what it rests on")
+    for side, prefix in (("at most", "upper"), ("at least", "lower")):
+        ours = ((name, value) for name, value in found.all.items() if name.startswith(prefix))
+        for name, value in sorted(ours, key=lambda item: -item[1]):
+            table.add_row(side, words.bits(value), Text(methods.bound(name)))
+    page = [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
+    return page if why is None else [*page, paragraph(_no_matching(why))]
+
+
+def blocks_page(
+    title: str, graph: am.Graph, parts: am.Blocks, pairs: Sequence[Identified], *, top: int
+) -> list[RenderableType]:
+    """Blocks by size, who hides among whom, and who is exposed and why."""
+    found = structure(graph)
+    sizes = np.bincount(found.block_of_user, minlength=found.n_blocks)
+    used = found.block_of_behaviour[found.block_of_behaviour >= 0]
+    forced = (sizes == 1) & (np.bincount(used, minlength=found.n_blocks) == 1)
+    n_forced = int(forced.sum())
+    exposed = words.share(n_forced / max(graph.n_users, 1))
+    lines = [
+        ("blocks", f"{len(sizes):,}", "groups that hide only among themselves"),
+        (
+            "largest",
+            words.plural(int(sizes.max(initial=0)), "user"),
+            "the most that anybody can hide among",
+        ),
+        (
+            "identified",
+            words.plural(n_forced, "user"),
+            f"whose behaviour is certain: {exposed} of all",
+        ),
+    ]
+    page = [heading(f"{title}: {size(graph)}"), figures(lines), *_size_table(sizes)]
+    hiding = np.flatnonzero(~forced)
+    if len(hiding):
+        page.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
+    if pairs:
+        page.append(identified_list(pairs, n_forced))
+    return page
+
+
+def _size_table(sizes: npt.NDArray[np.int64]) -> list[RenderableType]:
+    table = columns(right=("users in a block", "blocks", "users"))
+    values, copies = np.unique(sizes, return_counts=True)
+    for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:_SIZES]:
+        table.add_row(f"{value:,}", f"{number:,}", f"{value * number:,}")
+    page: list[RenderableType] = [Padding(table, (1, 0, 0, 2))]
+    if len(values) > _SIZES:
+        page.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
+    return page
+
+
+def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> RenderableType:
+    """The users of each block, the largest first."""
+    shown = order if top == 0 else order[:top]
+    lines = []
+    for part in (parts[k] for k in shown.tolist()):
+        sizes = words.plural(part.n_users, "user"), words.plural(part.n_behaviours, "behaviour")
+        lines.append(f"{words.names(part.users, _NAMED)}: {', '.join(sizes)}")
+    if len(shown) < len(order):
+        more = words.plural(len(order) - len(shown), "block")
+        lines.append(f"... and {more} that are not larger; --top 0 shows all")
+    return bullets("Who hides among whom:", lines)
+
+
+def identified_list(pairs: Sequence[Identified], n_forced: int) -> RenderableType:
+    """Identified users with the reason."""
+    lines = [
+        f"{words.name(pair.user)} did {words.name(pair.behaviour)}: {pair.reason}."
+        for pair in pairs
+    ]
+    if n_forced > len(pairs):
+        lines.append(f"... and {n_forced - len(pairs):,} more; --top 0 shows all")
+    return bullets("Identified:", lines)

@@ -1,0 +1,114 @@
+"""Measures for people and as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from anonymatch.cli import json_output, words
+from anonymatch.cli.screens import answers
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    import anonymatch as am
+
+__all__ = ["metrics_page", "metrics_record"]
+
+_LN2 = math.log(2.0)
+_TITLES = {
+    "degree": "degree of anonymity",
+    "weighted_degree": "weighted degree",
+    "matching_entropy": "matching entropy",
+    "log_rescaled": "log-rescaled",
+    "below": "below the threshold",
+}
+
+
+def metrics_record(found: am.Metrics) -> json_output.Record:
+    """Every figure with its interval, and a line a user."""
+    figures = {
+        name: json_output.plain({"value": figure.value, "low": figure.low, "high": figure.high})
+        for name, figure in found.figures.items()
+    }
+    return {
+        **{name: figure["value"] for name, figure in figures.items()},
+        "weighted_degree": figures.get("weighted_degree", {}).get("value"),
+        "intervals": {name: [figure["low"], figure["high"]] for name, figure in figures.items()},
+        "reasons": dict(found.reasons),
+        "meanings": {name: list(meaning) for name, meaning in found.meanings.items()},
+        "confidence": found.confidence,
+        "count": json_output.count_record(found.count),
+        "users": [json_output.plain(row) for row in found.users.iter_rows(named=True)],
+    }
+
+
+def metrics_page(
+    title: str, graph: am.Graph, found: am.Metrics, *, top: int
+) -> list[RenderableType]:
+    """The system's figures, then the users, those with the smallest sets first."""
+    lines: list[answers.Line] = list(answers.count_lines(graph, found.count)[:1])
+    if found.confidence < 1.0:
+        low, high = (words.power(end) for end in (found.count.low, found.count.high))
+        sure = f"{words.share(found.confidence)} sure; estimated with seed {found.count.seed}"
+        lines.append(("", f"{low} to {high}", sure))
+    for name, shown in _TITLES.items():
+        if name in found.figures:
+            lines.append((shown, _figure(found, name), found.meanings[name].meaning))
+        elif name in found.reasons:
+            lines.append((shown, "none", found.reasons[name]))
+    return [
+        answers.heading(f"{title}: {answers.size(graph)}"),
+        answers.figures(lines),
+        *_users(found, top),
+    ]
+
+
+def _figure(found: am.Metrics, name: str) -> str:
+    figure = found.figures[name]
+    if name == "below":
+        return words.share_between(figure)
+    if name == "log_rescaled":
+        log = found.log_rescaled_log
+        return (
+            "0" if log == -math.inf else f"{figure.value:.4g}" if figure.value else f"e^{log:.6g}"
+        )
+    if figure.high - figure.low < 1e-6:
+        return f"{figure.value:.4f}"
+    return f"{figure.low:.4f} to {figure.high:.4f}"
+
+
+def _users(found: am.Metrics, top: int) -> list[RenderableType]:
+    columns = ("effective", "shannon", "probability", "guess", "degree")
+    frame = found.users.sort("effective", maintain_order=True, nulls_last=False)
+    shown = frame if top == 0 else frame.head(top)
+    table = answers.columns(
+        "user", "best guess", right=("probability", "set size", "bits", "candidates")
+    )
+    for user, effective, shannon, probability, guess, degree in shown.select(
+        "user", *columns
+    ).iter_rows():
+        table.add_row(
+            words.name(user),
+            "–" if guess is None else words.name(guess),
+            "–" if probability is None else words.share(probability),
+            _number(effective),
+            _number(shannon),
+            str(degree),
+        )
+    title = "Users, the smallest effective sets first"
+    if len(shown) < len(frame):
+        title += f" ({len(shown)} of {len(frame):,}; --top 0 shows all)"
+    return [
+        answers.paragraph(f"{title}:"),
+        answers.indented(table),
+        answers.paragraph(
+            "probability: that the attacker's best guess is right; set size: as many equally "
+            "likely behaviours as the user hides among; bits: what an attacker lacks on average; "
+            "–: not known. --out FILE has more figures of each user."
+        ),
+    ]
+
+
+def _number(value: Any) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.4g}"

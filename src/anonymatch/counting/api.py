@@ -1,0 +1,388 @@
+"""count() and posterior(): reduce, plan, run, combine. The only door to counting."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.base.arguments import real, whole
+from anonymatch.base.errors import InputError, NoMatchingError
+from anonymatch.base.text import Argument, did_you_mean
+from anonymatch.counting.approximate.accuracy import Promise
+from anonymatch.counting.approximate.estimate import CONFIDENCE, Estimate
+from anonymatch.counting.approximate.marginals import UNKNOWN, EdgeEstimate
+from anonymatch.counting.blocks.block_classes import places
+from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.planning.choose import METHODS
+from anonymatch.counting.planning.execute import Job, Settings
+from anonymatch.counting.results import Count, Factor, Objects, Posterior, power_product
+from anonymatch.graph import Graph, check_graph, witness
+from anonymatch.running import Budget, Progress, check_place, tells_misfits
+
+__all__ = ["Total", "count", "known_posterior", "posterior"]
+
+
+@tells_misfits
+def count(
+    graph: Graph,
+    *,
+    method: str = "auto",
+    exact: bool | None = None,
+    budget: Budget | float | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Count:
+    """How many perfect matchings the graph has: the ways users can be matched to behaviours.
+
+    Weighted graphs: the sum over matchings of the product of their weights.
+
+    Parameters
+    ----------
+    graph : Graph
+    method : str
+        "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
+    exact : bool, optional
+        True: an exact answer or a refusal that names the predicted cost; for weighted graphs the
+        exact rational. Default: exact where the budget allows, otherwise an estimate with a 95 %
+        interval beside the proven one; weighted graphs in floating point with a proven error.
+        False: doubles with a proven error also where an exact integer could be had, if quicker.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent, or a Budget with memory. Default: 300 for
+        exact methods; what they do not reach is estimated to +-0.01 in the log, or for 30 seconds.
+        More seconds make estimates closer; 0 leaves them out: only proven bounds remain.
+    epsilon, delta : float, optional
+        Ask for a promise: within a factor 1 +- epsilon with chance 1 - delta (default 0.1 and
+        0.05 if one is given). Blocks that are quickly counted are exact; beyond the budget the
+        call is refused with the predicted cost.
+    seed : int, optional
+        For estimates (default 0); the same seed gives the same answer on any number of threads.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
+
+    Returns
+    -------
+    Count
+        A graph without a perfect matching has count 0 and a `witness`.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> am.count(am.Graph.from_rows(["1100", "1100", "0011", "0011"])).value
+    4
+    >>> c = am.count(am.Graph.from_rows(["100", "100", "111"]))
+    >>> c.value, c.witness
+    (0, Witness(users=(0, 1), behaviours=(0,)))
+    """
+    check_graph(graph)
+    settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
+    why = witness(graph)
+    if why is not None:
+        none = -math.inf
+        return Count(
+            exact=True,
+            log=none,
+            low=none,
+            high=none,
+            method="no matching",
+            witness=why,
+            weighted=graph.weighted,
+        )
+    job = Job(graph, settings, edges=False)
+    promise = None if settings.exact else Promise.of(epsilon, delta)
+    if promise is not None:
+        return _combine(job, *job.keep(promise), confidence=1.0 - promise.delta)
+    over = job.beyond_budget()
+    if over and settings.exact:
+        raise job.refusal("an exact count")
+    return _combine(job, over, job.estimate(over))
+
+
+@tells_misfits
+def posterior(
+    graph: Graph,
+    *,
+    method: str = "auto",
+    exact: bool | None = None,
+    budget: Budget | float | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Posterior:
+    """The chance of every edge: that this user did this behaviour, all matchings equally likely.
+
+    Weighted graphs: matchings in proportion to the product of their weights. Keywords as for
+    :func:`count`; beyond the budget chances are estimated, each with a standard error. With
+    `epsilon` or `delta` all chances together are within +-epsilon with chance 1 - delta, from
+    matchings that are drawn exactly.
+
+    Raises
+    ------
+    NoMatchingError
+        If the graph has no perfect matching; carries Hall's witness.
+    BudgetError
+        If the predicted cost exceeds the budget, and `exact` is True, a promise is asked for or
+        the budget is 0.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
+    >>> p = am.posterior(am.Graph.from_edges(pairs))
+    >>> p["ann"], p["cem"]
+    ({'x': 0.5, 'y': 0.5}, {'y': 0.0, 'z': 1.0})
+    >>> p.counts["ann"]
+    {'x': 1, 'y': 1}
+    """
+    settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
+    return _posterior(graph, settings, Promise.of(epsilon, delta))
+
+
+@tells_misfits
+def known_posterior(
+    graph: Graph,
+    *,
+    budget: Budget | float | None = None,
+    seed: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Posterior:
+    """The same, where chances in blocks that the budget does not reach at all are NaN."""
+    settings = _settings("auto", None, budget, None, None, seed, executor, progress)
+    return _posterior(graph, settings, None, partial=True)
+
+
+def _posterior(
+    graph: Graph, settings: Settings, promise: Promise | None, *, partial: bool = False
+) -> Posterior:
+    check_graph(graph)
+    why = witness(graph)
+    if why is not None:
+        raise NoMatchingError(why.users, why.behaviours)
+    job = Job(graph, settings, edges=True)
+    promise = None if settings.exact else promise
+    estimates: dict[int, EdgeEstimate] | None
+    if promise is None:
+        over = job.beyond_budget()
+        estimates = None if over and settings.exact else job.estimate_edges(over, partial=partial)
+    else:
+        estimates = job.keep_edges(promise)
+    if estimates is None:
+        raise job.refusal("exact posteriors")
+    job.run(frozenset(estimates))
+    chances, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
+    error = rounding = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
+    _put_small(job, chances, job.small_minors()[1])
+    for k, kind in enumerate(job.kinds):
+        edges = job.reduced.edges_of(kind.number)
+        if k in estimates:
+            chances[edges], errors[edges] = estimates[k].chances, estimates[k].errors
+            likely = 2.0 * float(estimates[k].errors.max())
+            error = max(error, likely if promise is None else promise.epsilon)
+        else:
+            chances[edges], of_error = job.solution(k).posteriors
+            error, rounding = max(error, of_error), max(rounding, of_error)
+    sampled = {k: one for k, one in estimates.items() if one.method != UNKNOWN}
+    chances.setflags(write=False)
+    errors.setflags(write=False)
+    exactly = not estimates and (not graph.weighted or settings.exact)
+    return Posterior(
+        graph=graph,
+        chances=chances,
+        exact=exactly,
+        error=error,
+        errors=errors if sampled else None,
+        rounding=rounding,
+        confidence=1.0 if not sampled else 1.0 - promise.delta if promise else CONFIDENCE,
+        seed=settings.seed if sampled else None,
+        method=_methods(job, {k: one.method for k, one in estimates.items()}),
+        plan=job.plan,
+        exact_counts=(lambda: _exact_counts(job)) if exactly else None,
+    )
+
+
+def _settings(
+    method: str,
+    exact: bool | None,
+    budget: Budget | float | None,
+    epsilon: float | None,
+    delta: float | None,
+    seed: int | None,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> Settings:
+    if method not in METHODS:
+        near = did_you_mean(method, METHODS)
+        raise InputError(
+            Argument("method"), f" must be one of {', '.join(METHODS)}; not {method!r}{near}"
+        )
+    if not (exact is None or isinstance(exact, bool | np.bool_)):
+        raise InputError(f"exact must be True, False or None, not {exact!r}")
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if value is not None and not 0 < real(value, name, high=1.0) < 1:
+            raise InputError(f"{name} must lie between 0 and 1, not {value!r}")
+    if seed is not None:
+        whole(seed, "seed")
+    check_place(executor, progress)
+    return Settings(
+        method=method,
+        exact=bool(exact),
+        doubles=exact is not None and not exact,
+        budget=Budget.of(budget),
+        executor=executor,
+        progress=progress,
+        seed=0 if seed is None else int(seed),
+    )
+
+
+def _combine(
+    job: Job,
+    over: frozenset[int],
+    estimates: dict[int, Estimate],
+    confidence: float = CONFIDENCE,
+) -> Count:
+    """The product over blocks: exact, or an interval."""
+    weighted = job.graph.weighted
+    job.run(over)
+    logs, errors = job.small_logs()
+    copies = job.small.copies
+    total = Total(float(copies @ logs), float(copies @ errors))
+    total.size = float(copies @ np.abs(logs))
+    exact = not over and not job.rounded and (not weighted or job.settings.exact)
+    factors = [] if weighted else job.small_factors()
+    for k, kind in enumerate(job.kinds):
+        shift = job.log_scale(kind)
+        if k in over:
+            total.add_estimate(estimates[k], shift, kind.copies)
+            continue
+        solution = job.solution(k)
+        middle, error = solution.log_and_error
+        if math.isfinite(error):
+            total.add_interval(middle, (middle - error, middle + error), shift, kind.copies)
+        else:  # rounding has eaten all digits
+            low, high = block_bounds(kind.block)
+            total.add_interval((low + high) / 2, (low, high), shift, kind.copies)
+        factors += [job.factor(kind, solution)] if exact else []
+    (low, high), proven = total.interval(len(logs) + len(job.kinds) + 1)
+    sampled = [found for found in estimates.values() if found.method != "proven bounds"]
+    return Count(
+        exact=exact,
+        log=total.log,
+        low=total.log if exact else low,
+        high=total.log if exact else high,
+        confidence=confidence if sampled else 1.0,
+        proven=proven,
+        effective=min((found.effective for found in sampled), default=None),
+        seed=job.settings.seed if sampled else None,
+        method=_methods(job, {k: found.method for k, found in estimates.items()}),
+        plan=job.plan,
+        weighted=weighted,
+        factors=tuple(factors),
+    )
+
+
+def _methods(job: Job, estimated: dict[int, str]) -> str:
+    """The methods in use: those of estimates first; if all are bounds, nothing else matters."""
+    if not estimated:
+        return job.plan.method
+    if set(estimated.values()) == {"proven bounds"}:
+        return "proven bounds"
+    names = [estimated[k] for k in sorted(estimated)]
+    names += [o.method for k, o in enumerate(job.options) if k not in estimated]
+    names += ["subsets"] if (job.small.behaviour_counts > 1).any() else []
+    return " + ".join(dict.fromkeys(names))
+
+
+def _put_small(job: Job, target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+    """Write values of the small kinds' edges to all edges of their copies."""
+    table, small = job.reduced.table, job.small
+    sizes = np.diff(table.edge_offsets)
+    place = np.full(len(table.class_first), -1, dtype=np.int64)
+    firsts = table.class_first[small.numbers]
+    place[small.numbers] = np.concatenate(([0], np.cumsum(sizes[firsts])))[:-1]
+    members = np.flatnonzero(place[table.class_of_block] >= 0)
+    starts = place[table.class_of_block[members]]
+    source = places(starts, sizes[members])
+    target[table.edges[places(table.edge_offsets[members], sizes[members])]] = values[source]
+
+
+def _exact_counts(job: Job) -> Objects:
+    """Matchings of the whole graph through every edge."""
+    counts: Objects = np.zeros(job.graph.n_edges, dtype=object)
+    whole = power_product([(total(), copies) for total, copies in _factors(job)])
+    if len(job.small.numbers):
+        table = job.reduced.table
+        sizes = np.diff(table.edge_offsets)[table.class_first[job.small.numbers]]
+        others = np.array([whole // total for total in job.small_exact], dtype=object)
+        through = job.small_minors()[0].astype(object)
+        _put_small(job, counts, np.repeat(others, sizes) * through)
+    for kind, solution in zip(job.kinds, job.solutions, strict=True):
+        weights = kind.block.weights
+        minors = solution.minors if weights is None else solution.minors * weights
+        rest = Fraction(whole) / solution.total
+        factor = int(rest) if rest.denominator == 1 else rest
+        counts[job.reduced.edges_of(kind.number)] = minors * factor
+    return counts
+
+
+def _factors(job: Job) -> list[Factor]:
+    factors = [] if job.graph.weighted else job.small_factors()
+    return factors + [job.factor(k, s) for k, s in zip(job.kinds, job.solutions, strict=True)]
+
+
+_ROUNDING = 2.0**-50
+
+Interval = tuple[float, float]
+
+
+class Total:
+    """A sum of logs that grows block by block."""
+
+    def __init__(self, log: float, error: float) -> None:
+        self.log = log
+        self.size = abs(log)  # of all terms: large ones may cancel, their rounding stays
+        self._low = self._high = error  # distances of the ends, as far as they add linearly
+        self._low_squares = self._high_squares = 0.0
+        self._proven_low, self._proven_high = log - error, log + error
+
+    def add_interval(self, log: float, ends: Interval, shift: float, copies: int) -> None:
+        """A block whose interval is certain, or not of independent draws."""
+        self._add(log, ends, ends, shift, copies)
+        self._low += copies * (log - ends[0])
+        self._high += copies * (ends[1] - log)
+
+    def add_estimate(self, found: Estimate, shift: float, copies: int) -> None:
+        """A block that was estimated."""
+        below, above = copies * (found.log - found.low), copies * (found.high - found.log)
+        self._add(found.log, (found.low, found.high), found.proven, shift, copies)
+        if found.statistical:
+            self._low_squares += below**2
+            self._high_squares += above**2
+        else:
+            self._low += below
+            self._high += above
+
+    def _add(self, log: float, ends: Interval, proven: Interval, shift: float, copies: int) -> None:
+        self.log += copies * (log + shift)
+        self._proven_low += copies * (proven[0] + shift)
+        self._proven_high += copies * (proven[1] + shift)
+        self.size += copies * sum(abs(x) for x in (*ends, shift) if math.isfinite(x))
+
+    def interval(self, terms: int) -> tuple[Interval, Interval]:
+        """The interval, and the proven one; sums of so many terms are rounded too."""
+        slack = _ROUNDING * terms * (1.0 + self.size)
+        proven = self._proven_low - slack, self._proven_high + slack
+        low = self.log - self._low - math.sqrt(self._low_squares) - slack
+        high = self.log + self._high + math.sqrt(self._high_squares) + slack
+        return (max(low, proven[0]), min(high, proven[1])), proven

@@ -1,0 +1,1 @@
+"""Counts, posteriors and samples beyond exact reach, with intervals."""

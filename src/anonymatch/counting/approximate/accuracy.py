@@ -1,0 +1,117 @@
+"""A promise for the whole graph, kept by promises for its hard blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymatch.counting.approximate.estimate import Estimate
+from anonymatch.counting.approximate.marginals import EdgeEstimate
+from anonymatch.counting.approximate.nested_bound import exact_matchings, guaranteed
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.running import Budget, Effort
+
+__all__ = ["METHOD", "SAMPLES", "Promise"]
+
+METHOD = "guaranteed draws"
+SAMPLES = "exact samples"
+_AT_ONCE = 10_000  # matchings
+_EPSILON, _DELTA = 0.1, 0.05  # of which only the other was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Within a factor 1 +- epsilon with chance 1 - delta."""
+
+    epsilon: float
+    delta: float
+
+    @classmethod
+    def of(cls, epsilon: float | None, delta: float | None) -> Promise | None:
+        """What was asked for; None if nothing was."""
+        if epsilon is None and delta is None:
+            return None
+        return cls(
+            _EPSILON if epsilon is None else float(epsilon),
+            _DELTA if delta is None else float(delta),
+        )
+
+    def shared(self, copies: Iterable[int]) -> Promise:
+        """What each kind of block must keep, so that the product of all copies keeps the whole.
+
+        Factors multiply, so logs are shared out evenly over all copies; chances to fail add up
+        over the kinds, for equal blocks are drawn once.
+
+        Examples
+        --------
+        >>> Promise(0.21, 0.1).shared([1, 1])
+        Promise(epsilon=0.1, delta=0.05)
+        """
+        numbers = list(copies)
+        blocks = max(sum(numbers), 1)
+        above = math.expm1(math.log1p(self.epsilon) / blocks)
+        below = -math.expm1(math.log1p(-self.epsilon) / blocks)
+        return Promise(min(above, below), self.delta / max(len(numbers), 1))
+
+    def keep(self, block: Block, *, seed: int, budget: Budget, effort: Effort) -> Estimate:
+        """The block's count, as promised.
+
+        Raises
+        ------
+        BudgetError
+            If that is predicted to cost more than the budget.
+        """
+        square = squared(block)
+        if square is None:
+            raise budget.refusal(
+                "a guaranteed count of a block with so many spare behaviours", math.inf, 0.0
+            )
+        padded, divisor = square
+        log, how = guaranteed(
+            padded, epsilon=self.epsilon, delta=self.delta, seed=seed, budget=budget, effort=effort
+        )
+        proven = block_bounds(block)
+        # The truth is within what is proven, so a value moved there comes closer to it.
+        low, high = max(how.low - divisor, proven[0]), min(how.high - divisor, proven[1])
+        if low > high:  # the promise failed, which may happen with chance delta
+            low, high = proven
+        return Estimate(
+            log=min(max(log - divisor, low), high),
+            low=low,
+            high=high,
+            proven=proven,
+            method=METHOD,
+            effective=float(how.draws),
+        )
+
+    def keep_edges(
+        self, block: Block, *, seed: int, budget: Budget, effort: Effort
+    ) -> EdgeEstimate:
+        """Chances of the block's edges, all of them within epsilon together [1]_.
+
+        Raises
+        ------
+        BudgetError
+            If that is predicted to cost more than the budget.
+
+        References
+        ----------
+        .. [1] Hoeffding. Probability inequalities for sums of bounded random variables. 1963.
+        """
+        size = math.ceil(math.log(2 * block.n_edges / self.delta) / (2 * self.epsilon**2))
+        drawn = exact_matchings(block, size, seed=seed, budget=budget, effort=effort)
+        users = np.arange(block.n_users)
+        places = np.repeat(users, np.diff(block.indptr)) * block.n_behaviours + block.indices
+        counts = np.zeros(block.n_edges)
+        for first in range(0, size, _AT_ONCE):
+            cells = users * block.n_behaviours + drawn[first : first + _AT_ONCE]
+            counts += np.bincount(np.searchsorted(places, cells.ravel()), minlength=block.n_edges)
+        chances = counts / size
+        # A rare edge may not have shown yet: it is not certain for that.
+        errors = np.sqrt((chances * (1.0 - chances) + 1.0 / size) / size)
+        return EdgeEstimate(chances, errors, SAMPLES)

@@ -1,0 +1,49 @@
+"""Matchings of one block that cannot be drawn exactly: along worm chains from guided draws."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.counting.approximate.estimate import Allowance, Sampling
+from anonymatch.counting.approximate.importance import Chains, TooSlowError
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.padding import squared
+from anonymatch.running import Effort
+
+__all__ = ["ApproximateNote", "chain_sample"]
+
+Matchings = npt.NDArray[np.int32]
+
+
+class ApproximateNote(UserWarning):
+    """What was drawn is close to the law that was asked for, but not exactly of it."""
+
+
+def chain_sample(
+    block: Block, size: int, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+) -> Matchings | None:
+    """``size`` matchings, or None if so many are out of reach.
+
+    Chains begin at independent guided draws, go 100 steps a user unseen (50 in giant blocks), and
+    then 10 steps a user from one sample to the next.
+    """
+    square = squared(block)
+    if square is None:
+        return None
+    sampling = Sampling(square[0], seed=seed, allowed=allowed, effort=effort)
+    number = Chains.number_of(square[0])
+    each = math.ceil(size / number)
+    seconds = sampling.chains_price(each)
+    if seconds > allowed.seconds:
+        return None
+    effort.expect(seconds)
+    try:
+        drawn = sampling.chains.matchings(each, effort)
+    except TooSlowError:
+        return None
+    order = np.random.default_rng([*seed, 7]).permutation(each * number)[:size]
+    matchings: Matchings = drawn.reshape(len(drawn) * each, -1)[order, : block.n_users]
+    return matchings

@@ -1,0 +1,397 @@
+"""The count of one block beyond exact reach: an estimate, an interval, and how far to trust them.
+
+Trees of guided draws are unbiased; but they may miss rare heavy matchings without any sign of
+it. So plain draws are held against matchings of a worm chain, which knows nothing of the guide. If
+both agree, trees give the interval; if not, the bridge between the two; and if they hardly meet,
+only what remains certain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.approximate.bridge import (
+    Bracket,
+    Bridge,
+    bracket_of,
+    bridge_of,
+    hidden_variance,
+    rare_variance,
+    t_quantile,
+)
+from anonymatch.counting.approximate.importance import (
+    Chains,
+    Guide,
+    TooSlowError,
+    messages,
+    spread_of,
+)
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.running import Effort, Stopped
+
+__all__ = ["CONFIDENCE", "Allowance", "Estimate", "Sampling", "estimate"]
+
+Floats = npt.NDArray[np.float64]
+
+CONFIDENCE = 0.95
+# Skewed weights make nominal intervals hold less often than they say.
+_NOMINAL = 0.97
+_PILOT = 64  # draws
+_FEWEST = 4
+_CHEAP_DRAWS = 1000  # made in any case if they take no longer than this: rare weights show up late
+_CHEAP_SECONDS = 0.5
+_FEW = 30  # draws below which the logs of weights are taken for normal
+_MANY = 50_000  # users from which on logs of weights are sums of so many parts that they are normal
+_CHECKS = 160  # draws, and samples of chains, that are held against each other
+_CHEAP_CHECKS = 1600  # the same if they take no longer than draws that are made in any case
+_FEWEST_CHECKS = 16
+_CHECK_SHARE = 0.3  # of the seconds
+_BELIEF_SHARE = 0.25  # of the seconds, for belief propagation
+_NARROW = 1.0  # width of a bracket, in logs, below which trees are trusted
+_HIDDEN = 0.1  # relative variance that draws may not show and still be trusted
+_RARE = 0.1  # relative variance that may be of rare matchings alone
+_BELIEVED = 20.0  # draws that must count, or must reach the other side
+_BRIDGED = 4000  # draws a side at most between two looks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What an estimate may cost, in predicted seconds of one core, and how close is enough."""
+
+    seconds: float
+    half_width: float  # in natural logs
+    strict: bool = True  # whether the seconds were asked for: else a few draws are made anyway
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The log of one block's count.
+
+    Attributes
+    ----------
+    log, low, high : float
+        The value and its interval: 95 % for sampling, certain for "proven bounds".
+    proven : tuple of float
+        What holds without any luck.
+    method : str
+        "guided sampling", "bridge sampling", "bracket" or "proven bounds".
+    effective : float
+        Independent draws that would tell as much; 0 without any.
+    """
+
+    log: float
+    low: float
+    high: float
+    proven: tuple[float, float]
+    method: str
+    effective: float = 0.0
+
+    @property
+    def statistical(self) -> bool:
+        """Whether the interval comes from errors that are independent of other blocks'."""
+        return self.method in ("guided sampling", "bridge sampling")
+
+
+def estimate(
+    block: Block,
+    *,
+    seed: tuple[int, ...],
+    allowed: Allowance,
+    effort: Effort,
+    proven: tuple[float, float] | None = None,
+) -> Estimate:
+    """The best interval for ``block`` that the allowance buys, or until the effort shall end.
+
+    ``proven`` are its bounds, if they are known.
+    """
+    proven = block_bounds(block) if proven is None else proven
+    square = squared(block) if allowed.seconds > 0 and not effort.stop.asked else None
+    if square is None:
+        return _proven_only(proven)
+    padded, divisor = square
+    found = _sampled_block(padded, seed=seed, allowed=allowed, effort=effort)
+    if found is None:
+        return _proven_only(proven)
+    return _within(
+        replace(
+            found,
+            log=found.log - divisor,
+            low=found.low - divisor,
+            high=found.high - divisor,
+        ),
+        proven,
+    )
+
+
+def _sampled_block(
+    block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+) -> Estimate | None:
+    sampling = None
+    try:
+        sampling = Sampling(block, seed=seed, allowed=allowed, effort=effort)
+        return sampling.estimate()
+    except Stopped:
+        return None if sampling is None else sampling.so_far()
+    except TooSlowError:  # without the check no draws are believed
+        return None
+
+
+def _proven_only(proven: tuple[float, float]) -> Estimate:
+    low, high = proven
+    return Estimate(log=(low + high) / 2, low=low, high=high, proven=proven, method="proven bounds")
+
+
+def _within(found: Estimate, proven: tuple[float, float]) -> Estimate:
+    """No farther than what is proven; if all of it lies outside, only that is believed."""
+    low, high = max(found.low, proven[0]), min(found.high, proven[1])
+    if low > high:
+        return _proven_only(proven)
+    return replace(found, log=min(max(found.log, low), high), low=low, high=high, proven=proven)
+
+
+class Sampling:
+    """Draws from one square block under way: what they say is decided here."""
+
+    def __init__(
+        self, block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+    ) -> None:
+        self.block, self._seed, self._allowed, self._effort = block, seed, allowed, effort
+        self.path_seconds, self.tree_seconds = Guide.path_seconds(block), Guide.tree_seconds(block)
+        self._number = Chains.number_of(block)
+        self._drawn = np.empty(0)  # log weights of the trees so far
+
+    def estimate(self) -> Estimate | None:
+        """An interval from trees, from the bridge, or from the bracket; None if none is sound."""
+        if self._allowed.strict and _FEWEST * self.tree_seconds > self._allowed.seconds:
+            return None
+        if self.trusted:
+            return self._by_trees()
+        return self._by_bridge() or self._by_bracket()
+
+    def so_far(self) -> Estimate | None:
+        """What there is when the work shall end; None if too little."""
+        if self._checks and "_backward" not in self.__dict__:
+            return None
+        self.__dict__.setdefault("_pilot", self._drawn)
+        if len(self._drawn) >= _FEWEST and self.trusted:
+            return self._of_trees(self._drawn)
+        if not self._checks:
+            return None
+        return self._of_bridge(self._forward[0], self._backward) or self._by_bracket()
+
+    @cached_property
+    def believed(self) -> Floats:
+        """Chances of the edges by belief propagation."""
+        seconds = _BELIEF_SHARE * self._allowed.seconds if self._allowed.strict else math.inf
+        return messages(self.block, self._effort, seconds)
+
+    @cached_property
+    def guide(self) -> Guide:
+        return Guide.of(self.block, self.believed, self._seed)
+
+    # ---- the check
+
+    @cached_property
+    def _checks(self) -> int:
+        """Draws a side that the check makes; 0 if it is too dear."""
+        seconds = 2.0 * self.path_seconds + 2e-7 * self.block.n_users
+        most = np.clip(_CHEAP_SECONDS / seconds, _CHECKS, _CHEAP_CHECKS)
+        number = int(min(most, _CHECK_SHARE * self._allowed.seconds / seconds))
+        number -= number % self._number
+        return number if number >= _FEWEST_CHECKS else 0
+
+    @cached_property
+    def _forward(self) -> tuple[Floats, npt.NDArray[np.int32]]:
+        """Plain draws: their log weights and matchings."""
+        self._expect(self.path_seconds * self._checks)
+        return self.guide.paths(0, self._checks, self._effort)
+
+    @cached_property
+    def chains(self) -> Chains:
+        """Warm worm chains, from matchings that plain draws found."""
+        drawn = self._forward[1] if self._checks else self.guide.paths(0, 1, self._effort)[1]
+        starts = drawn[(drawn >= 0).all(axis=1)]
+        if len(starts) == 0:
+            starts = _any_matching(self.block)
+        chains = Chains(self.block, starts, self._seed, self._effort.stop)
+        self._expect(chains.sample_seconds * Chains.warming_of(self.block) * self._number)
+        chains.warm(self._effort)
+        return chains
+
+    @cached_property
+    def _backward(self) -> Floats:
+        """Log weights that plain draws of the chains' matchings have: chains by samples."""
+        return self._followed(self._checks // self._number)
+
+    def _followed(self, each: int) -> Floats:
+        chains = self.chains
+        number = each * self._number
+        self._expect((chains.sample_seconds + self.path_seconds) * number)
+        drawn = chains.matchings(each, self._effort)
+        logs = self.guide.follow(drawn.reshape(number, -1), self._effort)
+        return logs.reshape(self._number, each)
+
+    @cached_property
+    def bracket(self) -> Bracket | None:
+        """Between draws and chains; None if the check is too dear."""
+        return bracket_of(self._forward[0], self._backward) if self._checks else None
+
+    @cached_property
+    def _hidden(self) -> float:
+        """Relative variance of the weights that chains show and draws do not."""
+        return hidden_variance(self._forward[0], self._backward) if self._checks else 0.0
+
+    @cached_property
+    def _rare(self) -> float:
+        """Relative variance of the weights that is of rare matchings."""
+        return rare_variance(self._forward[0], self._backward) if self._checks else 0.0
+
+    @cached_property
+    def trusted(self) -> bool:
+        """Whether trees may be believed: both sides agree, and enough draws count."""
+        if self.bracket is not None and not self.bracket.width < _NARROW:
+            return False
+        if self._hidden > _HIDDEN or self._rare > _RARE:
+            return False
+        if self.block.n_users > _MANY and len(self._pilot) < _FEW:
+            return bool(np.isfinite(self._pilot).all())
+        _, _, effective, _ = spread_of(self._pilot)
+        return effective >= min(_BELIEVED, 0.3 * len(self._pilot))
+
+    def chains_price(self, each: int) -> float:
+        """Predicted seconds of so many samples of every chain, with all that goes before."""
+        block = self.block
+        samples = (each + Chains.warming_of(block)) * self._number
+        return samples * Chains.seconds_of(block) + 2.0 * self.path_seconds
+
+    # ---- trees
+
+    @cached_property
+    def _pilot(self) -> Floats:
+        number = self._affordable(0.25, self.tree_seconds, _PILOT)
+        return self._trees(0, max(number, _FEWEST))
+
+    def _trees(self, first: int, last: int) -> Floats:
+        self._expect(self.tree_seconds * (last - first))
+        logs = self.guide.trees(first, last, self._effort).log_weights
+        self._drawn = np.concatenate((self._drawn, logs))
+        return logs
+
+    @cached_property
+    def draws(self) -> int:
+        """Trees that the half-width needs, as far as the seconds reach."""
+        pilot = self._pilot
+        _, error, _, _ = spread_of(pilot)
+        needed = len(pilot) * (t_quantile(_NOMINAL, 1e3) * error / self._allowed.half_width) ** 2
+        cheap = min(_CHEAP_DRAWS, _CHEAP_SECONDS / self.tree_seconds)
+        number = self._affordable(0.9, self.tree_seconds, max(1.2 * needed, cheap))
+        return max(number, len(pilot))
+
+    def _by_trees(self) -> Estimate:
+        if self.draws > len(self._pilot):
+            self._trees(len(self._pilot), self.draws)
+        return self._of_trees(self._drawn)
+
+    def _of_trees(self, logs: Floats) -> Estimate:
+        log, _, effective, _ = spread_of(logs)
+        unmet = 1.0 / self._checks if self._checks else 0.0
+        low, high = _interval(logs, self._hidden, unmet)
+        return _sampled(log, low, high, "guided sampling", effective)
+
+    # ---- the bridge
+
+    def _by_bridge(self) -> Estimate | None:
+        if not self._checks:
+            return None
+        forward, backward = self._forward[0], self._backward
+        found = bridge_of(forward, backward)
+        each = self._more_for(found)
+        if each:
+            more, size = each * self._number, len(forward)
+            self._expect(self.path_seconds * more)
+            drawn, _ = self.guide.paths(size, size + more, self._effort)
+            forward = np.concatenate((forward, drawn))
+            backward = np.concatenate((backward, self._followed(each)), axis=1)
+        return self._of_bridge(forward, backward)
+
+    def _of_bridge(self, forward: Floats, backward: Floats) -> Estimate | None:
+        self._bracket_at_last = bracket_of(forward, backward)
+        found = bridge_of(forward, backward)
+        if found is None or found.overlap < _BELIEVED:
+            return None
+        half = t_quantile(_NOMINAL, found.freedom) * found.error
+        effective = min(len(forward), 1.0 / max(found.error, 1e-150) ** 2)
+        return _sampled(found.log, found.log - half, found.log + half, "bridge sampling", effective)
+
+    def _more_for(self, found: Bridge | None) -> int:
+        """Samples that each chain shall add, and draws in proportion."""
+        seconds = 2.0 * self.path_seconds + self.chains.sample_seconds
+        most = self._affordable(0.6, seconds, _BRIDGED)
+        if found is not None:
+            ratio = t_quantile(_NOMINAL, found.freedom) * found.error / self._allowed.half_width
+            most = min(most, int(1.2 * self._checks * max(ratio**2 - 1.0, 0.0)))
+        return most // self._number
+
+    def _by_bracket(self) -> Estimate | None:
+        if not self._checks:
+            return None
+        low, high = self._bracket_at_last.widened(3.0)
+        if not math.isfinite(low):
+            return None
+        return _sampled((low + high) / 2, low, high, "bracket", 0.0)
+
+    # ---- what it costs
+
+    def _affordable(self, share: float, seconds: float, most: float) -> int:
+        return int(min(most, share * self._allowed.seconds / seconds))
+
+    def _expect(self, seconds: float) -> None:
+        self._effort.expect(seconds)
+
+
+def _sampled(log: float, low: float, high: float, method: str, effective: float) -> Estimate:
+    return Estimate(
+        log=log, low=low, high=high, proven=(low, high), method=method, effective=effective
+    )
+
+
+def _interval(log_weights: Floats, hidden: float, unmet: float) -> tuple[float, float]:
+    """Natural-log interval for the mean of weights.
+
+    ``hidden`` is relative variance that the draws do not show; ``unmet`` the share of all weight
+    that chains, too, may have missed.
+    """
+    number = len(log_weights)
+    unseen = 1.0 / number  # one more draw may have weighed as much as all together do on average
+    alive = log_weights[np.isfinite(log_weights)]
+    quantile = t_quantile(_NOMINAL, number - 1)
+    if number < _FEW and len(alive) == number:
+        variance = float(alive.var(ddof=1))
+        middle = float(alive.mean()) + variance / 2
+        half = quantile * math.sqrt(variance / number + variance**2 / (2 * (number - 1)))
+        return middle - half, middle + half
+    log, error, _, skewness = spread_of(log_weights)
+    if not math.isfinite(error):
+        return -math.inf, math.inf
+    error = math.hypot(error, unseen, math.sqrt(hidden / number))
+    # The mean of skewed weights is more often too small than too large (Johnson 1978).
+    lean = max(skewness, 0.0) * (1.0 + 2.0 * quantile**2) / (6.0 * math.sqrt(number))
+    below = quantile * error
+    low = log + math.log1p(-below) if below < 1.0 else -math.inf
+    return low, log + math.log1p((quantile + lean) * math.hypot(error, unmet))
+
+
+def _any_matching(block: Block) -> npt.NDArray[np.int32]:
+    found = _native.find_structure(block)
+    matching = np.empty(block.n_users, dtype=np.int32)
+    users = np.asarray(found.user_of_behaviour)
+    matching[users] = np.arange(block.n_behaviours, dtype=np.int32)
+    return matching[None, :]

@@ -1,0 +1,356 @@
+"""Draws from one square block: guided by belief propagation, and along worm chains.
+
+How many are made follows from predicted seconds alone, never from a clock, and every draw is a
+function of the seed and its number: answers are the same on every machine and number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.blocks.block import Block
+from anonymatch.running import CHUNK_SECONDS, Effort, Shared, Stop, Stopped, byte_of_work
+
+__all__ = ["Chains", "Guide", "TooSlowError", "TreeDraws", "messages", "spread_of"]
+
+Floats = npt.NDArray[np.float64]
+Matchings = npt.NDArray[np.int32]
+
+_SMALL_BLOCK = 200  # users up to which flatter messages cost little
+_FROZEN = 0.95  # a chance from which plain messages may miss what else there is
+_EDGE_SECONDS = 5.5e-7  # of a plain draw
+_TREE_PATHS = 1.7  # plain draws that a tree costs
+_LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
+_CACHE_EDGES = 2e4  # from which on memory slows draws down
+_SWEEP_SECONDS = 1e-9  # of belief propagation, an edge, at least
+_SLOW_SWEEP_SECONDS = 8e-9  # and at most
+_STEP_SECONDS = 1e-8
+_CHAINS = 16
+_WARMING = 10  # samples
+_GIANT = 200_000  # users of a block whose edges together tell what a few chains differ by
+_GIANT_CHAINS = 4
+_GIANT_WARMING = 5
+_STEPS = 10  # a user between two samples of a chain
+_TOGETHER = 4  # chains that take turns: their waits for memory overlap
+_PACING = 32  # worms by which the steps of a worm are measured
+_GIANT_PACING = 4
+_SLOWEST = 40  # steps a worm and user beyond which chains are given up: some hardly ever close
+_LATEST = 10  # times the expected steps of a stretch beyond which chains are given up
+_BALANCING = 100  # sweeps
+_UNEVEN = 0.1  # weight of the lightest edge of a behaviour, against all alike
+
+
+def messages(block: Block, effort: Effort, seconds: float = math.inf) -> Floats:
+    """Chances of the edges by belief propagation, as far as it comes in predicted seconds."""
+    work = min(1e9, seconds / _SLOW_SWEEP_SECONDS)
+    sweeps = int(np.clip(work / block.n_edges, 30, 1000))
+    call = partial(_native.bethe, block, sweeps=sweeps, stop=effort.stop.byte)
+    return effort.apart(call, seconds=_SWEEP_SECONDS * block.n_edges * sweeps).marginals
+
+
+class TreeDraws(NamedTuple):
+    """Weights of trees, and sums over W = exp(log weight - scale) with their marginals m."""
+
+    log_weights: Floats
+    scale: float
+    first: Floats  # sum of W m, one an edge; empty unless asked for
+    square: Floats  # sum of W^2 m
+    second: Floats  # sum of W^2 m^2
+
+
+class _Draws:
+    """What draws of a block have in common: its messages, made once a process."""
+
+    def __init__(self, block: Block, kappa: float) -> None:
+        self._block, self._kappa = block, kappa
+
+    @cached_property
+    def trees(self) -> _native.Guided:
+        return self._guided(children=2)
+
+    @cached_property
+    def paths(self) -> _native.Guided:
+        return self._guided(children=1)
+
+    def _guided(self, *, children: int) -> _native.Guided:
+        stop = byte_of_work()
+        guided = _native.Guided(self._block, kappa=self._kappa, children=children, stop=stop)
+        if stop is not None and stop[0]:
+            raise Stopped  # its messages may be unfinished
+        return guided
+
+
+class Guide:
+    """Guided draws of one square block; it travels to other processes without its messages."""
+
+    def __init__(self, block: Block, kappa: float, seed: tuple[int, ...]) -> None:
+        self.block, self.kappa, self.seed = block, kappa, seed
+        self._shared = Shared(_Draws, block, kappa)
+
+    @classmethod
+    def of(cls, block: Block, believed: Floats, seed: tuple[int, ...]) -> Guide:
+        """The guide whose messages suit the block: flatter ones where plain ones freeze.
+
+        ``believed``: its :func:`messages`.
+        """
+        frozen = bool((believed > _FROZEN).any())
+        kappa = 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0
+        return cls(block, kappa, seed)
+
+    def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
+        return Guide, (self.block, self.kappa, self.seed)
+
+    @staticmethod
+    def path_seconds(block: Block) -> float:
+        """Of a plain draw, and of following a matching."""
+        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_edges / _CACHE_EDGES))
+        return _EDGE_SECONDS * block.n_edges * slower + _LEAF_SECONDS
+
+    @staticmethod
+    def tree_seconds(block: Block) -> float:
+        return _TREE_PATHS * Guide.path_seconds(block)
+
+    def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
+        """Trees [first, last): the mean of their weights is unbiased for the count.
+
+        Those that there are when the work shall end.
+        """
+        seed = _mixed(self.seed, 1)
+        draw = partial(_tree_draws, self._shared, seed, marginals)
+        parts: list[_native.GuidedDraws] = []
+        try:
+            for part in _in_chunks(draw, first, last, self.tree_seconds(self.block), effort):
+                parts.append(_native.GuidedDraws(*part))  # noqa: PERF401  (they stay if it is left)
+        except Stopped:
+            if not parts:
+                raise
+        return _joined(parts)
+
+    def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
+        """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
+        draw = partial(_path_draws, self._shared, _mixed(self.seed, 2))
+        seconds = self.path_seconds(self.block)
+        parts = list(_in_chunks(draw, first, last, seconds, effort))
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def follow(self, matchings: Matchings, effort: Effort) -> Floats:
+        """The log weights that plain draws would have had if they had chosen these matchings."""
+        path = self.path_seconds(self.block)
+        each = _per_chunk(path)
+        starts = range(0, len(matchings), each)
+        calls = (partial(_followed, self._shared, matchings[k : k + each]) for k in starts)
+        return np.concatenate(list(effort.chunks(calls, each=path * each, number=len(starts))))
+
+
+def _tree_draws(
+    shared: Shared[_Draws], seed: int, marginals: bool, first: int, last: int
+) -> _native.GuidedDraws:
+    trees = shared.get().trees
+    return trees.draws(seed, first, last, marginals=marginals, stop=byte_of_work())
+
+
+def _path_draws(
+    shared: Shared[_Draws], seed: int, first: int, last: int
+) -> tuple[Floats, Matchings]:
+    paths = shared.get().paths
+    drawn = paths.draws(seed, first, last, matchings=True, stop=byte_of_work())
+    return drawn.log_weights, drawn.matchings
+
+
+def _followed(shared: Shared[_Draws], matchings: Matchings) -> Floats:
+    return shared.get().paths.log_weights_of(matchings, stop=byte_of_work())
+
+
+def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
+    logs = np.concatenate([part.log_weights for part in parts])
+    scale = max((p.scale for p in parts if np.isfinite(p.log_weights).any()), default=0.0)
+    sums = []
+    for name, power in (("first", 1), ("square", 2), ("second", 2)):
+        factors = [math.exp(min(0.0, power * (part.scale - scale))) for part in parts]
+        sums.append(sum(f * getattr(p, name) for f, p in zip(factors, parts, strict=True)))
+    return TreeDraws(logs, scale, *(np.asarray(total) for total in sums))
+
+
+class TooSlowError(Exception):
+    """Chains of a block do not come round in any time that would be worth it."""
+
+
+class Chains:
+    """Worm chains of one square block from several matchings, and how far they have come."""
+
+    def __init__(
+        self, block: Block, starts: Matchings, seed: tuple[int, ...], stop: Stop | None = None
+    ) -> None:
+        self.block = block
+        self.number = self.number_of(block)
+        self._seed = _mixed(seed, 3)
+        self._ends = [starts[k % len(starts)] for k in range(self.number)]
+        self._runs = 0
+        paced = _PACING if block.n_users <= _GIANT else _GIANT_PACING
+        pace = self._worm.run(
+            starts[0],
+            self._seed,
+            2**40,
+            samples=1,
+            worms=paced,
+            stop=None if stop is None else stop.byte,
+            most_steps=_SLOWEST * paced * block.n_users + 2**16,
+        )
+        if not pace.counts.any():
+            raise Stopped if stop is not None and stop.asked else TooSlowError
+        self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
+
+    @cached_property
+    def _balanced(self) -> Block:
+        """The block with weights by which every user and every behaviour is as heavy.
+
+        Factors of users and behaviours change no chance of a matching, but how long worms are:
+        where a log's early messages have few places, nearly all ways to leave one out are far away.
+        """
+        block = self.block
+        if block.weights is not None or block.n_users > _GIANT:
+            return block
+        _, _, logs = _native.doubly_stochastic(
+            block.indptr,
+            block.indices,
+            np.ones(block.n_edges),
+            np.ones(block.n_users),
+            block.n_behaviours,
+            sweeps=_BALANCING,
+            tolerance=0.01,
+        )
+        weights = np.exp(logs - logs.max())[block.indices]
+        sums = np.add.reduceat(weights, block.indptr[:-1])
+        weights /= np.repeat(sums, np.diff(block.indptr))
+        degrees = np.bincount(block.indices, minlength=block.n_behaviours)
+        uneven = (weights * degrees[block.indices]).min() < _UNEVEN
+        return replace(block, weights=weights) if uneven else block
+
+    @cached_property
+    def _worm(self) -> _native.Worm:
+        return _native.Worm(self._balanced)
+
+    @cached_property
+    def _shared(self) -> Shared[_native.Worm]:
+        return Shared(_native.Worm, self._balanced, value=self._worm)
+
+    @property
+    def sample_seconds(self) -> float:
+        return self.seconds_of(self.block)
+
+    @staticmethod
+    def seconds_of(block: Block) -> float:
+        """Predicted seconds of a sample."""
+        of_users = 2.0 * math.log2(block.n_users / 2e4)
+        of_edges = 0.7 * math.log2(block.n_edges / 5e4)
+        slower = 1.0 + max(0.0, of_users, of_edges)  # memory
+        return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
+
+    def warm(self, effort: Effort) -> None:
+        """Forget where the chains began."""
+        self._run(self.warming_of(self.block), effort, matchings=False)
+
+    def matchings(self, each: int, effort: Effort) -> Matchings:
+        """Samples of every chain: chains by samples by users."""
+        return np.stack([run.matchings for run in self._run(each, effort, matchings=True)])
+
+    def counts(self, each: int, effort: Effort) -> npt.NDArray[np.uint32]:
+        """How many samples of every chain use each edge: chains by edges."""
+        return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
+
+    def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
+        most_steps = _LATEST * _STEPS * self.block.n_users * each + 2**16
+        together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
+        calls = [
+            partial(
+                _stretch,
+                self._shared,
+                np.stack(self._ends[k : k + together]),
+                self._seed,
+                self._runs * self.number + k,
+                each,
+                self.worms,
+                matchings,
+                most_steps,
+            )
+            for k in range(0, self.number, together)
+        ]
+        seconds = self.sample_seconds * each * together
+        stretches = effort.chunks(calls, each=seconds, number=len(calls))
+        runs = [_native.WormSamples(*run) for stretch in stretches for run in stretch]
+        if any(run.steps >= most_steps for run in runs):
+            raise TooSlowError
+        self._ends = [run.last for run in runs]
+        self._runs += 1
+        return runs
+
+    @staticmethod
+    def number_of(block: Block) -> int:
+        return _CHAINS if block.n_users <= _GIANT else _GIANT_CHAINS
+
+    @staticmethod
+    def warming_of(block: Block) -> int:
+        """Samples that a chain throws away."""
+        return _WARMING if block.n_users <= _GIANT else _GIANT_WARMING
+
+
+def _stretch(
+    worm: Shared[_native.Worm],
+    starts: Matchings,
+    seed: int,
+    index: int,
+    samples: int,
+    worms: int,
+    matchings: bool,
+    most_steps: int,
+) -> list[_native.WormSamples]:
+    return worm.get().run_together(
+        starts,
+        seed,
+        index,
+        samples=samples,
+        worms=worms,
+        matchings=matchings,
+        stop=byte_of_work(),
+        most_steps=most_steps,
+    )
+
+
+def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
+    """Log of the mean weight, its relative standard error, effective sample size, skewness."""
+    top = float(log_weights.max(initial=-math.inf))
+    if top == -math.inf:
+        return -math.inf, math.inf, 0.0, 0.0
+    weights = np.exp(log_weights - top)
+    mean = float(weights.mean())
+    number = len(weights)
+    relative = weights / mean - 1.0
+    deviation = float(np.sqrt(np.sum(relative**2) / max(number - 1, 1)))
+    effective = number / (1.0 + float(np.mean(relative**2)))
+    skewness = float(np.mean(relative**3)) / deviation**3 if deviation > 0 else 0.0
+    return top + math.log(mean), deviation / math.sqrt(number), effective, skewness
+
+
+def _in_chunks(call: Any, first: int, last: int, seconds: float, effort: Effort) -> Iterator[Any]:
+    each = _per_chunk(seconds)
+    starts = range(first, last, each)
+    calls = (partial(call, begin, min(begin + each, last)) for begin in starts)
+    return effort.chunks(calls, each=seconds * each, number=len(starts))
+
+
+def _per_chunk(seconds: float) -> int:
+    return max(1, int(CHUNK_SECONDS / seconds))
+
+
+def _mixed(seed: tuple[int, ...], use: int) -> int:
+    """A seed of 64 bits for one use of the caller's seed."""
+    words = np.random.SeedSequence((*seed, use)).generate_state(1, np.uint64)
+    return int(words[0])

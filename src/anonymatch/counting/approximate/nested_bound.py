@@ -1,0 +1,349 @@
+"""A count within a factor 1 +- epsilon with chance 1 - delta, and exact samples by rejection.
+
+Draws with a proven upper bound and the count as their mean (anonymatch/nesting.hpp) are looked at
+in the order of their indices until an interval that holds at all times is narrow enough
+(``betting``). Nothing is assumed about the block, so the promise holds for every one; what
+differs is the price, about 20 / epsilon times bound / count draws, and it is told beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.base.arguments import real, whole
+from anonymatch.base.errors import InputError
+from anonymatch.counting.approximate.confidence_sequence import Bets, Interval, draws_needed
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.running import CHUNK_SECONDS, Budget, Effort, Shared
+
+__all__ = ["Guarantee", "exact_matchings", "exact_samples", "guaranteed"]
+
+Floats = npt.NDArray[np.float64]
+T = TypeVar("T")
+Tally = tuple[float, float, float, Floats, Floats]
+
+# Measured seconds of one core.
+_EDGE = 0.5e-9  # a draw and edge
+_STEP = 4e-9  # a draw and user
+_MOVE = 50e-9  # a move of a column: so much times (edges a user) ** 2
+_PILOT_DRAWS = 512
+_PILOT_SECONDS = 0.5
+_PILOT_SIZE = 50.0  # effective number of draws that makes a guess fit for bets
+_SEARCH_FROM = 0.1  # predicted seconds from which a better order of columns is looked for
+_SEARCH_SHARE = 0.1  # of the predicted seconds
+_SEARCH_SECONDS = 10.0
+_HOPELESS = 20.0  # times the budget: no order of columns saves so much
+_MOST_USERS = 1000  # of whose matchings a nested bound may let samples through
+_LOOKS = 50.0  # at the interval in the predicted time
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """How a guaranteed count came about.
+
+    ``low`` and ``high`` are natural logs between which the count lies with chance 1 - delta;
+    ``bound`` is the proven upper bound that all draws stay below.
+    """
+
+    epsilon: float
+    delta: float
+    low: float
+    high: float
+    bound: float
+    draws: int
+    seconds: float  # predicted
+
+
+def guaranteed(
+    block: Block, *, epsilon: float, delta: float, seed: int, budget: Budget, effort: Effort
+) -> tuple[float, Guarantee]:
+    """Log of a value within a factor 1 +- epsilon of the count with chance 1 - delta.
+
+    Parameters
+    ----------
+    block : Block
+        Square, with a perfect matching.
+    epsilon, delta : float
+        Relative error in (0, 1) and chance of a larger one in (0, 1).
+    seed : int
+        The answer is a function of the block, epsilon, delta and the seed.
+    budget : Budget
+        The call is refused when it is predicted to cost more.
+    effort : Effort
+        Where chunks run.
+
+    Raises
+    ------
+    BudgetError
+        If too many draws would be needed.
+
+    Examples
+    --------
+    >>> from anonymatch.counting.reference import block_of
+    >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    >>> log, how = guaranteed(
+    ...     ring, epsilon=0.1, delta=0.05, seed=1, budget=Budget(), effort=Effort()
+    ... )
+    >>> 1.8 < math.exp(log) < 2.2
+    True
+    """
+    epsilon = _open(epsilon, "epsilon")
+    delta = _open(delta, "delta")
+    sampler = _Sampler.of(block, whole(seed, "seed"))
+    what = f"a count within {epsilon:g} with chance {1 - delta:g}"
+
+    def price(guess: _Guess) -> float:
+        return draws_needed(guess.mean, guess.variance, epsilon=epsilon, delta=delta)
+
+    guess = sampler.prepare(price, what, budget, sampler.memory)
+    draws = price(guess)
+    seconds = draws * sampler.each
+    effort.expect(seconds)
+    bets = Bets(mean=guess.mean, variance=guess.variance, epsilon=epsilon, delta=delta)
+    spent, total = 0.0, 0.0
+    with closing(sampler.tallies(bets, draws, effort)) as tallies:
+        for drawn, added, _, gains, losses in tallies:
+            spent, total = spent + drawn, total + added
+            interval = bets.see(drawn, gains, losses)
+            if interval.narrow(epsilon):
+                break
+            if spent * sampler.each > max(budget.seconds, seconds):
+                raise budget.refusal(what, _price_so_far(interval, spent, sampler), sampler.memory)
+    log_bound = sampler.nesting.log_bound
+    value = interval.value(total / spent, epsilon)
+    return log_bound + math.log(value), Guarantee(
+        epsilon,
+        delta,
+        log_bound + math.log(interval.low),
+        log_bound + math.log(interval.high),
+        log_bound,
+        int(spent),
+        seconds,
+    )
+
+
+def exact_samples(
+    block: Block, size: int, *, seed: int, budget: Budget, effort: Effort
+) -> npt.NDArray[np.int32]:
+    """Perfect matchings of a square block, independent and exactly in proportion to their weights.
+
+    Each row has the behaviour of each user. Draws are kept with chance draw / bound, so that the
+    price is size times bound / count draws.
+
+    Examples
+    --------
+    >>> from anonymatch.counting.reference import block_of
+    >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    >>> exact_samples(ring, 4, seed=1, budget=Budget(), effort=Effort()).shape
+    (4, 3)
+    """
+    size = whole(size, "size")
+    sampler = _Sampler.of(block, whole(seed, "seed"))
+    memory = sampler.memory + 4.0 * size * block.n_users
+    what = "drawing matchings exactly"
+    guess = sampler.prepare(lambda guess: size / guess.mean, what, budget, memory)
+    draws = size / guess.mean
+    effort.expect(draws * sampler.each)
+    kept = [np.empty((0, block.n_users), dtype=np.int32)]
+    found = 0
+    spent = 0.0
+    with closing(sampler.samples(draws, effort)) as chunks:
+        while found < size:
+            kept.append(next(chunks))
+            found += len(kept[-1])
+            spent += sampler.chunk_seconds(draws)
+            if spent > max(budget.seconds, 2.0 * draws * sampler.each):
+                raise budget.refusal(what, spent * (size + 1.0) / (found + 1.0), memory)
+    return np.concatenate(kept)[:size]
+
+
+def exact_matchings(
+    block: Block, size: int, *, seed: int, budget: Budget, effort: Effort
+) -> npt.NDArray[np.int32]:
+    """As :func:`exact_samples`, of a block that may have spare behaviours.
+
+    Raises
+    ------
+    BudgetError
+        Also for blocks that no nested bound is known for.
+    """
+    what = "drawing matchings exactly"
+    square = squared(block) if block.n_users <= _MOST_USERS else None
+    if square is None:
+        raise budget.refusal(what, math.inf, 0.0)
+    try:
+        drawn = exact_samples(square[0], size, seed=seed, budget=budget, effort=effort)
+    except InputError:
+        raise budget.refusal(what, math.inf, 0.0) from None
+    return drawn[:, : block.n_users]
+
+
+def _open(value: float, name: str) -> float:
+    number = real(value, name, low=0.0, high=1.0)
+    if number in (0.0, 1.0):
+        raise InputError(f"{name} must lie between 0 and 1, not at {value}")
+    return number
+
+
+def _price_so_far(interval: Interval, spent: float, sampler: _Sampler) -> float:
+    """Widths fall at least with the root of the number of draws."""
+    width = math.log(interval.high / max(interval.low, 1e-300))
+    return spent * sampler.each * (1.0 + width) ** 2 * 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    mean: float  # of draws divided by the bound
+    variance: float
+
+
+class _Sampler:
+    """A nested bound on the better side of a block, and the streams of its draws."""
+
+    def __init__(self, block: Block, seed: int, nesting: _native.Nesting, *, turned: bool) -> None:
+        self._block = block
+        self._turned = turned
+        self.nesting = nesting
+        self._moves = 0
+        # Pilots, the draws that count and the moves of columns know nothing of each other.
+        self._seeds = np.random.SeedSequence(seed).generate_state(4, np.uint64).tolist()
+        self.each = _EDGE * block.n_edges + _STEP * block.n_users
+        self.memory = 200.0 * (block.n_edges + block.n_users)
+
+    @classmethod
+    def of(cls, block: Block, seed: int) -> _Sampler:
+        if block.optional:
+            raise InputError("a guarantee takes blocks with as many behaviours as users")
+        logs = _log_weights(block)
+        turned = block.transposed()
+        try:
+            plain = _native.nesting(block, logs)
+            other = _native.nesting(turned, _log_weights(turned))
+        except ValueError as error:
+            raise InputError(f"no guarantee: {error}; leave out the lightest edges") from None
+        if other.log_bound < plain.log_bound:
+            return cls(block, seed, other, turned=True)
+        return cls(block, seed, plain, turned=False)
+
+    def prepare(
+        self, price: Callable[[_Guess], float], what: str, budget: Budget, memory: float
+    ) -> _Guess:
+        """What the draws will be like, once the order of columns is worth the price in draws."""
+        guess = self.pilot(0)
+        seconds = price(guess) * self.each
+        if _SEARCH_FROM < seconds < _HOPELESS * budget.seconds:
+            self.improve(seconds)
+            guess = self.pilot(1)
+            seconds = price(guess) * self.each
+        if not budget.allows(seconds, memory):
+            raise budget.refusal(what, seconds, memory)
+        return guess
+
+    def pilot(self, number: int) -> _Guess:
+        """Mean and variance, from few draws; where they say nothing, from the proven bounds."""
+        draws, total, squares = 0.0, 0.0, 0.0
+        first, groups = 0, _PILOT_DRAWS // _native.NESTING_GROUP
+        nothing = np.empty(0)
+        while draws * self.each < _PILOT_SECONDS:
+            drawn, added, more, _, _ = self.nesting.tally(
+                self._seeds[number], first, first + groups, nothing, nothing
+            )
+            draws, total, squares = draws + drawn, total + added, squares + more
+            first, groups = first + groups, first + groups
+            if total**2 >= _PILOT_SIZE * squares > 0:
+                break
+        if total > 0 and total**2 >= _PILOT_SIZE / 10 * squares:
+            mean = total / draws
+            return _Guess(mean, max(squares / draws - mean**2, 0.0))
+        lower, _ = block_bounds(self._block)
+        n = self._block.n_users
+        # The Bethe value is about this much too small where nothing is special.
+        likely = lower + 0.5 * math.log(max(2 * math.pi * n / math.e, 1.0))
+        mean = math.exp(max(min(likely - self.nesting.log_bound, 0.0), -300.0))
+        return _Guess(mean, mean * math.sqrt(mean))
+
+    def improve(self, seconds: float) -> None:
+        """Look for a better order of columns, for a share of the predicted seconds."""
+        each = _MOVE * (self._block.n_edges / self._block.n_users) ** 2
+        moves = int(min(seconds * _SEARCH_SHARE, _SEARCH_SECONDS) / each)
+        self._moves = moves
+        self.nesting.improve(moves, self._seeds[3])
+
+    def tallies(self, bets: Bets, draws: float, effort: Effort) -> Generator[Tally, None, None]:
+        tally = partial(_tally, self._shared(), self._seeds[2], bets.larger, bets.smaller)
+        return self._chunks(tally, draws, effort)
+
+    def samples(self, draws: float, effort: Effort) -> Generator[npt.NDArray[np.int32], None, None]:
+        n = self._block.n_users
+        sample = partial(_sample, self._shared(), self._seeds[2], n, self._turned)
+        return self._chunks(sample, draws, effort)
+
+    def _shared(self) -> Shared[_native.Nesting]:
+        """The nesting as it is now."""
+        recipe = (self._block, self._turned, self._moves, self._seeds[3])
+        return Shared(_nesting, *recipe, value=self.nesting)
+
+    def _chunks(
+        self, work: Callable[[int, int], T], draws: float, effort: Effort
+    ) -> Generator[T, None, None]:
+        """Results of as many chunks of groups as are asked for, in order."""
+        groups = self._groups(draws)
+        calls = (partial(work, k * groups, (k + 1) * groups) for k in count())
+        number = math.ceil(draws / (groups * _native.NESTING_GROUP))
+        yield from effort.chunks(calls, each=self.chunk_seconds(draws), number=number)
+
+    def _groups(self, draws: float) -> int:
+        """Groups of a chunk when about so many draws will be needed."""
+        chunk = min(draws / _LOOKS, CHUNK_SECONDS / self.each)
+        return max(1, int(chunk / _native.NESTING_GROUP))
+
+    def chunk_seconds(self, draws: float) -> float:
+        """Predicted seconds of such a chunk."""
+        return self._groups(draws) * _native.NESTING_GROUP * self.each
+
+
+def _nesting(block: Block, turned: bool, moves: int, seed: int) -> _native.Nesting:
+    side = block.transposed() if turned else block
+    nesting = _native.nesting(side, _log_weights(side))
+    if moves:
+        nesting.improve(moves, seed)
+    return nesting
+
+
+def _tally(
+    nesting: Shared[_native.Nesting],
+    seed: int,
+    larger: Floats,
+    smaller: Floats,
+    first: int,
+    last: int,
+) -> Tally:
+    return nesting.get().tally(seed, first, last, larger, smaller)
+
+
+def _sample(
+    nesting: Shared[_native.Nesting], seed: int, n: int, turned: bool, first: int, last: int
+) -> npt.NDArray[np.int32]:
+    kept = nesting.get().samples(seed, first, last).reshape(-1, n)
+    return np.argsort(kept, axis=1).astype(np.int32) if turned else kept
+
+
+def _log_weights(block: Block) -> Floats | None:
+    if block.weights is None:
+        return None
+    if block.weights.dtype == object:
+        return np.array([math.log(weight) for weight in block.weights.tolist()])
+    logs: Floats = np.log(block.weights)
+    return logs

@@ -1,0 +1,1 @@
+"""Irreducible blocks: what a method gets, equal ones once, simpler ones, and what comes out."""

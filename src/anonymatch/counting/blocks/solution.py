@@ -1,0 +1,106 @@
+"""Solution: what a method finds about one block, each part computed when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.results import log_of
+from anonymatch.running import Effort
+
+__all__ = ["Chances", "Floats", "Objects", "Solution", "shares"]
+
+T = TypeVar("T")
+Floats = npt.NDArray[np.float64]
+Objects = npt.NDArray[np.object_]
+Chances = tuple[Floats, float]
+
+
+class Solution:
+    """The count of a block and the chance of each of its edges.
+
+    An exact solution is made of ``total`` and ``minors``: Python ints (``log`` on its own where the
+    integer is huge); the minor of an edge is the count of the block without its user and behaviour.
+    Others are made of ``real``: the natural log
+    of the count and a proven bound on its error. ``posteriors`` are floats, one an edge, and a
+    proven bound on their errors.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        *,
+        total: Callable[[], int] | None = None,
+        log: Callable[[], float] | None = None,
+        minors: Callable[[], Objects] | None = None,
+        real: Callable[[], tuple[float, float]] | None = None,
+        posteriors: Callable[[], Chances] | None = None,
+    ) -> None:
+        self.block = block
+        self.exact = total is not None
+        self._total, self._log, self._minors = total, log, minors
+        self._real, self._posteriors = real, posteriors
+
+    def recorded(self, what: tuple[object, ...], seconds: float, effort: Effort) -> Solution:
+        """The same, with every part recorded when it is there; ``what`` names how it is found."""
+
+        def kept(part: str, kind: Any, compute: Callable[[], T] | None) -> Callable[[], T] | None:
+            if compute is None:
+                return None
+            return partial(effort.once, (part, *what, self.block), kind, seconds, compute)
+
+        return Solution(
+            self.block,
+            total=kept("count of a block", int, self._total),
+            log=self._log,
+            minors=kept("minors of a block", Objects, self._minors),
+            real=kept("count of a block over doubles", tuple[float, float], self._real),
+            posteriors=kept("chances of a block", Chances, self._posteriors),
+        )
+
+    @cached_property
+    def total(self) -> int:
+        """The count of an exact solution."""
+        assert self._total is not None
+        return self._total()
+
+    @cached_property
+    def minors(self) -> Objects:
+        """For every edge of an exact solution, the count without its user and behaviour."""
+        assert self._minors is not None
+        return self._minors()
+
+    @cached_property
+    def log_and_error(self) -> tuple[float, float]:
+        """Natural log of the count, and how far at most the truth is from it (0: exact)."""
+        if self._real is not None:
+            return self._real()
+        if self._log is not None:  # without building the integer
+            return self._log(), 0.0
+        return log_of(self.total), 0.0
+
+    @cached_property
+    def posteriors(self) -> Chances:
+        """The chance of every edge, and a bound on the error of each."""
+        if self._posteriors is not None:
+            return self._posteriors()
+        return shares(self.block, self.minors), 2.0**-50
+
+
+def shares(block: Block, minors: Objects) -> Floats:
+    """Chances of the edges from their minors: weight times minor, over the sum in its row.
+
+    Integers of any size are scaled down together first, so that none overflows a double.
+    """
+    through = minors if block.weights is None else minors * block.weights
+    largest = max(through, default=0)
+    shift = max(0, int(largest).bit_length() - 1000)
+    scaled = np.array([float(value >> shift) for value in through], dtype=np.float64)
+    sums = np.add.reduceat(scaled, block.indptr[:-1])
+    chances: Floats = scaled / np.repeat(sums, np.diff(block.indptr))
+    return chances

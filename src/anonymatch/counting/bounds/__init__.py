@@ -1,0 +1,1 @@
+"""Proven bounds on the count, without counting."""

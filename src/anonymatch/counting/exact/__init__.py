@@ -1,0 +1,1 @@
+"""Exact methods, a module each."""

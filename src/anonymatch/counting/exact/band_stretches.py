@@ -1,0 +1,322 @@
+"""Long bands in stretches of rows, so that they run side by side and are recorded on the way.
+
+A pass along the rows needs the layer before it, so two are under way at a time, one from each end.
+Where they meet they give the count. If both go on, every border between two stretches has the ways
+before and the ways after it, and the chances of each stretch need nothing but these two layers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cached_property, partial
+from itertools import pairwise, zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.blocks.solution import Floats
+from anonymatch.counting.exact.band import DIGIT, REAL, BandWay, Found, kept_layers, run_to_the_end
+from anonymatch.running import Effort, Shared
+
+__all__ = ["LongBand", "Price"]
+
+Words = npt.NDArray[np.uint64]
+
+_STRETCH = 2.0  # predicted seconds of a pass that are worth a layer in the file of a run
+_LAYER_BYTES, _BYTES_A_SECOND = 2.0**30, 2.0**23  # of layers at borders: in all, of predicted work
+_MOST = 1000  # stretches
+# Predicted seconds of one run from which stretches pay. Counts are no more work so; chances are
+# half as much again, so that two cores gain nothing but that each stretch is recorded.
+_COUNTS_FROM, _CHANCES_FROM = 4.0, 60.0
+_ABREAST = 8  # stretches whose chances are under way on one machine
+_LN2 = math.log(2.0)
+
+
+class Price(NamedTuple):
+    """Of a task in stretches: seconds in all, of chunks that wait for each other, and bytes."""
+
+    seconds: float
+    longest: float
+    memory: float
+
+
+class _Rows(NamedTuple):
+    """What decides where to cut."""
+
+    plan: _native.BandPlan
+    seconds: Floats  # of every row, over doubles
+    states: Floats  # of the layers before each row and after the last
+    bits: Floats  # at most, of counts up to these layers
+
+
+class _Stretch(NamedTuple):
+    first: int
+    last: int
+    seconds: float  # of a pass
+
+
+class _Layer(NamedTuple):
+    """Values of the states of a layer, times 2^exponent; or their digits, an array a digit."""
+
+    values: Any
+    exponent: int = 0
+
+
+class _Passes(NamedTuple):
+    """Stretches from the first row on, and others from the last row back."""
+
+    before: list[_Stretch]
+    after: list[_Stretch]
+
+    def seconds(self) -> list[list[float]]:
+        """Of every round: a stretch from each side, as long as there are any."""
+        rounds = zip_longest(self.before, self.after)
+        return [[one.seconds for one in both if one is not None] for both in rounds]
+
+
+class LongBand:
+    """A band whose stretches run as chunks of an effort; answers as :class:`BandWay` gives them."""
+
+    def __init__(self, way: BandWay, memory: float, effort: Effort) -> None:
+        self._way, self._memory, self._effort = way, memory, effort
+        recipe = (getattr(way, field.name) for field in fields(way))
+        self._shared = Shared(BandWay, *recipe, value=way)
+        self._edges_share = way.edges_seconds / way.seconds
+
+    @cached_property
+    def _rows(self) -> _Rows:
+        plan = _native.plan_band(self._way.starts, self._way.stops)
+        bits = np.concatenate(([0.0], np.cumsum(plan.row_bits())))
+        return _Rows(plan, REAL * plan.row_work(), plan.layer_states(), bits)
+
+    # ---- prices: None where one run is better
+
+    def price_of_count(self) -> Price | None:
+        """Of the exact count."""
+        way = self._way
+        if way.words_seconds < _COUNTS_FROM:
+            return None
+        return self._price(self._over_digits(), 7 * way.words_memory)
+
+    def price_of_real(self) -> Price | None:
+        """Of the count over doubles."""
+        way = self._way
+        if way.seconds < _COUNTS_FROM:
+            return None
+        return self._price(self._over_doubles(), 3 * way.memory)
+
+    def price_of_chances(self) -> Price | None:
+        """Of all chances: passes over the rows from both ends come on top of one run."""
+        way = self._way
+        if way.edges_seconds < _CHANCES_FROM:
+            return None
+        stretches = self._stretches()
+        layers = 16.0 * float(sum(self._rows.states[one.last] for one in stretches))
+        number = len(stretches)
+        abreast, kept = self._kept(number)
+        each = self._rows.plan.edge_bytes(number, kept)
+        memory = max(3 * way.memory, abreast * each) + layers
+        passes = self._price(_between(stretches), memory)
+        if passes is None:
+            return None
+        last = self._edges_share * max(one.seconds for one in stretches)
+        return Price(passes.seconds + way.edges_seconds, passes.longest + last, memory)
+
+    def _price(self, passes: _Passes, memory: float) -> Price | None:
+        """Of passes on both sides, each with its own layers and the one that travels."""
+        rounds = passes.seconds()
+        if sum(map(len, rounds)) < 2 or memory > self._memory:
+            return None
+        return Price(sum(map(sum, rounds)), sum(map(max, rounds)), memory)
+
+    # ---- answers
+
+    def count(self) -> Found:
+        """The exact count."""
+        layers = self._layers(self._over_digits(), _digits, np.ones(1, np.uint64))
+        assert layers is not None  # digits grow as they must
+        before, after = (side[-1].values for side in layers)
+        states = int(self._rows.states[self._rows.plan.meeting])
+        total = _native.meet_words(before, after, states, self._rows.plan.digit_bits)
+        return Found(total, math.nan, None)
+
+    def real(self) -> Found | None:
+        """The log of the count over doubles; None where weights spread too far."""
+        layers = self._layers(self._over_doubles(), _doubles, np.ones(1))
+        return None if layers is None else Found(None, _log(layers[0][-1], layers[1][-1]), None)
+
+    def chances(self, memory: float) -> Found | None:
+        """All chances, in the order of the block's edges, and the log of the count."""
+        stretches = self._stretches()
+        layers = self._layers(_between(stretches), _doubles, np.ones(1), all_of_them=True)
+        if layers is None:
+            return None
+        before, after = layers[0], layers[1][::-1]
+        number = len(stretches)
+        abreast, kept = self._kept(number)
+        found = self._effort.chunks(
+            (
+                partial(_chances, self._shared, one.first, one.last, kept, a.values, b.values)
+                for one, a, b in zip(stretches, before, after, strict=True)
+            ),
+            each=[self._edges_share * one.seconds for one in stretches],
+            number=number,
+            abreast=abreast,
+        )
+        parts = [part for part in found if part is not None]
+        if len(parts) < number:
+            return None
+        chances = self._way.by_edge(np.concatenate(parts))
+        return Found(None, _log(before[1], after[0]), chances)
+
+    def _kept(self, number: int) -> tuple[int, float]:
+        """Of so many stretches, those under way on one machine at once, and bytes each keeps."""
+        plan = self._rows.plan
+        abreast = int(min(_ABREAST, max(1.0, self._memory / 2 / plan.edge_bytes(number))))
+        return abreast, kept_layers(plan.kept_bytes(number), self._memory / abreast)
+
+    def _layers(
+        self, passes: _Passes, call: Callable[..., Any], start: Any, *, all_of_them: bool = False
+    ) -> tuple[list[_Layer], list[_Layer]] | None:
+        """The layers at the borders from either end on, or the last; None if values spread far."""
+        layers = [_Layer(start)], [_Layer(start)]
+
+        def calls(number: int) -> list[partial[Any]]:
+            return [
+                partial(call, self._shared, back, one.first, one.last, side[-1].values)
+                for back, side, stretches in zip((False, True), layers, passes, strict=True)
+                for one in stretches[number : number + 1]
+            ]
+
+        for number, found in enumerate(self._effort.rounds(calls, each=passes.seconds())):
+            under_way = [
+                side
+                for side, stretches in zip(layers, passes, strict=True)
+                if number < len(stretches)
+            ]
+            for side, result in zip(under_way, found, strict=True):
+                if result is None:
+                    return None
+                values, shift = result
+                side.append(_Layer(values, side[-1].exponent + shift))
+                if not all_of_them:
+                    del side[0]
+        return layers
+
+    # ---- where to cut
+
+    def _stretches(self) -> list[_Stretch]:
+        return _cut(self._rows.seconds, 8.0 * self._rows.states, 0)
+
+    def _over_doubles(self) -> _Passes:
+        seconds = self._rows.seconds
+        done = np.cumsum(seconds)
+        middle = 1 + int(np.searchsorted(done, done[-1] / 2))
+        return _until(middle, seconds, seconds, 8.0 * self._rows.states)
+
+    def _over_digits(self) -> _Passes:
+        rows = self._rows
+        before = 1 + rows.bits // rows.plan.digit_bits
+        after = 1 + (rows.bits[-1] - rows.bits) // rows.plan.digit_bits
+        digits = np.where(np.arange(len(before)) < rows.plan.meeting, before, after)
+        seconds = DIGIT / REAL * rows.seconds
+        size = 8.0 * digits * rows.states
+        return _until(rows.plan.meeting, before[1:] * seconds, after[:-1] * seconds, size)
+
+
+def _until(layer: int, before: Floats, after: Floats, size: Floats) -> _Passes:
+    """Passes that meet at a layer, by the seconds of every row on the way there."""
+    return _Passes(
+        _cut(before[:layer], size[: layer + 1], 0),
+        _cut(after[layer:], size[layer:], layer)[::-1],
+    )
+
+
+def _cut(seconds: Floats, size: Floats, first: int) -> list[_Stretch]:
+    """Stretches of about equal length by the seconds of every row; cuts are where layers are small.
+
+    ``size``: bytes of the layers before each row and after the last.
+    """
+    if not len(seconds):
+        return []
+    done = np.concatenate(([0.0], np.cumsum(seconds)))
+    room = min(_LAYER_BYTES, _BYTES_A_SECOND * done[-1]) / 2 / float(np.mean(size))
+    number = max(1, int(min(done[-1] / _STRETCH, room, _MOST)))
+    cuts = [0]
+    for k in range(1, number):
+        places = done[-1] * np.array([k - 0.25, k + 0.25]) / number
+        low, high = np.searchsorted(done, places)
+        low = max(int(low), cuts[-1] + 1)
+        high = min(int(high), len(seconds))
+        if low < high:
+            cuts.append(low + int(np.argmin(size[low:high])))
+    cuts.append(len(seconds))
+    return [_Stretch(first + a, first + b, float(done[b] - done[a])) for a, b in pairwise(cuts)]
+
+
+def _between(stretches: list[_Stretch]) -> _Passes:
+    """Passes that leave both layers at every border: the last stretch of either has none ahead."""
+    return _Passes(stretches[:-1], stretches[:0:-1])
+
+
+def _log(before: _Layer, after: _Layer) -> float:
+    met = _native.meet_real(before.values, after.values)
+    return math.log(met) + (before.exponent + after.exponent) * _LN2 if met else -math.inf
+
+
+# Chunks: the band is shared, the layers travel.
+
+
+def _digits(
+    way: Shared[BandWay], back: bool, first: int, last: int, layer: Words
+) -> tuple[Words, int]:
+    band, task = way.get(), _native.BandTask
+    job = _native.band(
+        band.starts,
+        band.stops,
+        None,
+        task.back_words if back else task.forward_words,
+        rows=(first, last),
+        digits=layer,
+    )
+    run_to_the_end(job, DIGIT)
+    return job.digits(), 0
+
+
+def _doubles(
+    way: Shared[BandWay], back: bool, first: int, last: int, layer: Floats
+) -> tuple[Floats, int] | None:
+    band, task = way.get(), _native.BandTask
+    job = _native.band(
+        band.starts,
+        band.stops,
+        band.weights,
+        task.back_real if back else task.forward_real,
+        rows=(first, last),
+        before=None if back else layer,
+        after=layer if back else None,
+    )
+    run_to_the_end(job, REAL)
+    return None if job.failed else job.layer()
+
+
+def _chances(
+    way: Shared[BandWay], first: int, last: int, kept: float, before: Floats, after: Floats
+) -> Floats | None:
+    band = way.get()
+    job = _native.band(
+        band.starts,
+        band.stops,
+        band.weights,
+        _native.BandTask.edges,
+        memory=kept,
+        rows=(first, last),
+        before=before,
+        after=after,
+    )
+    run_to_the_end(job, REAL)
+    return None if job.failed else job.posteriors()

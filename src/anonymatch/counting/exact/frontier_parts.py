@@ -1,0 +1,188 @@
+"""The frontier programme in parts: a long or wide run as the sum of several smaller ones.
+
+Every matching gives a chosen behaviour to a user done early or to one done late. Parts lack the
+edges of the other kind, so no two share a matching; each is a chunk that runs and is recorded by
+itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.solution import Floats, Objects
+from anonymatch.counting.integers import combine, primes, residues
+from anonymatch.running import CHUNK_SECONDS, Effort, Shared, check_work, heard
+
+__all__ = ["ABREAST", "Parts", "Real", "per_transition", "split", "words_job"]
+
+Ints = npt.NDArray[np.int32]
+Mask = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
+
+ABREAST = 8  # parts that run at the same time at most: they share the memory
+_MOST, _FEW = 65536, 4096  # parts: of a run to come, and to tell what one beyond reach would take
+_MOST_EDGES = 6 * 10**7  # of all parts together: a second of splitting
+_LONGEST = 600.0  # predicted seconds of a part, so that little is lost when it is
+_WORTH = 2.0  # predicted seconds from which a part is split if that costs little,
+_STRETCH = 1.15  # in all against one run
+# Measured on one core: seconds a transition, and what each further word of a value adds.
+_TRANSITION = 4e-9
+_WORD = 0.4e-9
+_EDGES = 2.2  # all edge counts against one count
+
+
+def per_transition(words: int, *, edges: bool) -> float:
+    """Predicted seconds of a transition, for a count or for all edge counts."""
+    return (_TRANSITION + _WORD * (words - 1)) * (_EDGES if edges else 1.0)
+
+
+class Real(NamedTuple):
+    """mantissa * 2^exponent, and the chances of all edges if they are wanted."""
+
+    mantissa: float
+    exponent: int
+    chances: Floats | None
+
+
+class Parts(NamedTuple):
+    """Runs in one order over some of the edges each."""
+
+    kept: tuple[Mask, ...]
+    transitions: tuple[float, ...]
+    peak_states: float  # of the widest
+
+    def exact(
+        self, block: Block, order: Ints, *, words: int, edges: bool, memory: float, effort: Effort
+    ) -> list[int]:
+        """The count, or all minors, which stay below what so many words determine."""
+        call = partial(_exact, Shared(*_recipe(block), value=block), order, words, edges)
+        found = self._run(call, words, edges, memory, effort)
+        if not edges:
+            return [sum(combine(result, words)[0] for result in found)]
+        minors: Objects = np.zeros(block.n_edges, dtype=object)
+        for kept, result in zip(self.kept, found, strict=True):
+            minors[kept != 0] += np.array(combine(result, words), dtype=object)
+        return list(minors)
+
+    def real(
+        self, block: Block, order: Ints, *, edges: bool, memory: float, effort: Effort
+    ) -> Real:
+        """The count over doubles, and the chances of all edges."""
+        call = partial(_real, Shared(*_recipe(block), value=block), order, edges)
+        found = self._run(call, 1, edges, memory, effort)
+        total, top = 0.0, 0
+        chances = np.zeros(block.n_edges) if edges else None
+        for kept, one in zip(self.kept, found, strict=True):
+            mantissa, exponent, shares = one
+            if not mantissa:
+                continue
+            if total == 0.0:
+                top = exponent
+            elif exponent > top:  # sums are in the unit of the largest so far
+                smaller = math.ldexp(1.0, max(top - exponent, -2000))
+                total, top = total * smaller, exponent
+                chances = None if chances is None else chances * smaller
+            count = math.ldexp(mantissa, max(exponent - top, -2000))
+            total += count
+            if chances is not None:
+                chances[kept != 0] += count * shares
+        mantissa, exponent = math.frexp(total)
+        return Real(2 * mantissa, exponent - 1 + top, None if chances is None else chances / total)
+
+    def _run(
+        self, call: partial[Any], words: int, edges: bool, memory: float, effort: Effort
+    ) -> Iterator[Any]:
+        each = per_transition(words, edges=edges)
+        limit = memory / ABREAST if edges else 0.0
+        return effort.chunks(
+            (partial(call, limit, kept) for kept in self.kept),
+            each=[each * transitions for transitions in self.transitions],
+            number=len(self.kept),
+            abreast=ABREAST,
+        )
+
+
+def split(
+    block: Block, plan: _native.FrontierPlan, *, seconds: float, share: float, reached: bool
+) -> Parts:
+    """Parts of a square block, none wider than ``share`` times the plan's widest layer if possible.
+
+    ``seconds``: predicted of one run along the plan; ``reached``: whether it is likely to come.
+    """
+    rate = plan.transitions / seconds
+    found = _native.split_frontier(
+        block,
+        plan.order,
+        peak_states=share * plan.peak_states,
+        longest=_LONGEST * rate,
+        worth=_WORTH * rate,
+        stretch=_STRETCH,
+        parts=min(_MOST, _MOST_EDGES // block.n_edges) if reached else _FEW,
+        stop=heard().byte,
+    )
+    return Parts(
+        kept=tuple(part.kept() for part in found),
+        transitions=tuple(part.transitions for part in found),
+        peak_states=max(part.peak_states for part in found),
+    )
+
+
+def words_job(
+    block: Block, order: Ints, words: int, *, edges: bool, memory: float
+) -> _native.Frontier:
+    """A job over integers that so many words determine."""
+    weights = None if block.weights is None else residues(block.weights, words)
+    return _native.frontier_words(
+        block, order, primes(words - 1), weights, edges=edges, memory=memory
+    )
+
+
+# Chunks: the block and the order are shared, the edges are theirs.
+
+
+def _exact(
+    block: Shared[Block], order: Ints, words: int, edges: bool, memory: float, kept: Mask
+) -> Words:
+    part = _with_only(block.get(), kept)
+    job = words_job(part, order, words, edges=edges, memory=memory)
+    _run_to_the_end(job, words)
+    return job.edge_words() if edges else job.count_words()
+
+
+def _real(
+    block: Shared[Block], order: Ints, edges: bool, memory: float, kept: Mask
+) -> tuple[float, int, Floats | None]:
+    part = _with_only(block.get(), kept)
+    job = _native.frontier_reals(part, order, edges=edges, memory=memory)
+    _run_to_the_end(job, 1)
+    return (*job.count_real(), job.posteriors() if edges else None)
+
+
+def _run_to_the_end(job: _native.Frontier, words: int) -> None:
+    while not job.run(CHUNK_SECONDS / per_transition(words, edges=False)):
+        check_work()
+
+
+def _recipe(block: Block) -> tuple[Any, ...]:
+    weights = block.weights
+    return Block, block.n_users, block.n_behaviours, block.indptr, block.indices, weights
+
+
+def _with_only(block: Block, kept: Mask) -> Block:
+    chosen = kept != 0
+    before = np.concatenate(([0], np.cumsum(kept, dtype=np.int32)))
+    return replace(
+        block,
+        indptr=before[block.indptr].astype(np.int32),
+        indices=block.indices[chosen],
+        weights=None if block.weights is None else block.weights[chosen],
+    )

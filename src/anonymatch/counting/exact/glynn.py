@@ -1,0 +1,219 @@
+"""Inclusion-exclusion over signs on one block (Glynn's formula): for dense blocks of up to 40.
+
+n * 2^(n-1) row multiplications whatever the edges are, so the time is known to the second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.solution import Chances, Floats, Objects, Solution, shares
+from anonymatch.running import Effort, Shared, borders
+
+__all__ = ["applies", "seconds", "solve"]
+
+_MINORS = 14.0  # all minors against one count, in integers
+_POSTERIORS = 6.0  # and in doubles
+_REAL = 2.0  # a count in doubles with its error bound against integers
+_CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
+# A count by the factors that products of rows are kept in (0: they do not fit vector lanes).
+_BY_FACTORS = {2: 1.0, 3: 1.0, 4: 1.45 if _native.best_isa.name == "avx512" else 2.1, 0: 34.0}
+_LARGEST_ROW = 2**31  # row sums that the kernel takes
+
+
+def applies(block: Block, bits: float) -> bool:
+    """Whether the block has a side of at most 40 and its count fits the kernel's three words."""
+    if block.n_behaviours > _native.SIGNS_LARGEST:
+        return False
+    if not block.exact:
+        return True
+    if block.weights is not None:
+        heaviest = max(np.add.reduceat(block.weights, block.indptr[:-1]))
+        if heaviest >= _LARGEST_ROW:
+            return False
+    return bits + _padding_bits(block) + block.n_behaviours <= 192
+
+
+def seconds(block: Block, *, edges: bool) -> float:
+    """Predicted seconds of one core."""
+    if edges:
+        return _seconds(block, _POSTERIORS)
+    if not block.exact:
+        return _seconds(block, _REAL)
+    return _seconds(block, _BY_FACTORS[_native.signs_factors(_suited(block))])
+
+
+def _seconds(block: Block, counts: float) -> float:
+    n = block.n_behaviours
+    return counts * n * 2.0 ** (n - 1) / _native.SIGNS_RATE
+
+
+def solve(block: Block, *, bits: float, effort: Effort) -> Solution:
+    """Count and posteriors of ``block``; exact counts stay below 2^bits."""
+    if not block.exact:
+        return _solve_reals(block, effort)
+    n = block.n_behaviours
+    matrix = _padded(block).astype(np.uint32)
+    rows = _suited(block)
+    words = math.ceil((bits + _padding_bits(block) + n) / 64)
+    copies = math.factorial(n - block.n_users)  # orders of the users that padding adds
+
+    def total() -> int:
+        call = partial(_count, Shared(np.array, rows, value=rows), words)
+        value = _signed(_gather(call, n, seconds(block, edges=False), effort), words)
+        return (value[0] >> (n - 1)) // copies
+
+    def minors() -> Objects:
+        call = partial(_minors, Shared(np.array, matrix, value=matrix), words)
+        values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
+        rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
+        edges = np.empty(block.n_edges, dtype=object)
+        edges[:] = [(values[k] >> (n - 1)) // copies for k in rows * n + block.indices]
+        return edges
+
+    def posteriors() -> Chances:
+        chances, error = _chances(block, matrix.astype(np.float64), effort)
+        if error <= _CLOSE:
+            return chances, error
+        return shares(block, minors()), 2.0**-50
+
+    return Solution(block, total=total, minors=minors, posteriors=posteriors)
+
+
+def all_minors(block: Block, *, bits: float, effort: Effort) -> Objects:
+    """The minors of every pair of a square block, edges or not, as a matrix of Python ints."""
+    n = block.n_behaviours
+    words = math.ceil((bits + n) / 64)
+    call = partial(_minors, Shared(np.array, block.dense().astype(np.uint32)), words)
+    values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
+    matrix = np.empty((n, n), dtype=object)
+    matrix[:] = np.array([value >> (n - 1) for value in values], dtype=object).reshape(n, n)
+    return matrix
+
+
+def _solve_reals(block: Block, effort: Effort) -> Solution:
+    """Doubles: terms have both signs, so the error bound comes from the sum of their sizes."""
+    n = block.n_behaviours
+    matrix, shifts = _row_scaled(_padded(block).astype(np.float64))
+    padding = math.lgamma(n - block.n_users + 1)
+    halvings = (n - 1 - shifts) * math.log(2.0)
+    rounding = _native.signs_rounding(n) + 2.0**-40  # the latter for adding up the ranges
+
+    def real() -> tuple[float, float]:
+        call = partial(_count_double, Shared(np.array, matrix, value=matrix))
+        value, absolute = _gather(call, n, seconds(block, edges=False), effort).tolist()
+        relative = rounding * absolute / value if value > 0 else math.inf
+        error = -math.log1p(-relative) if relative < 1 else math.inf
+        return (math.log(value) if value > 0 else -math.inf) - padding - halvings, error
+
+    return Solution(block, real=real, posteriors=lambda: _chances(block, matrix, effort))
+
+
+def _chances(block: Block, matrix: Floats, effort: Effort) -> Chances:
+    """The chance of every edge from minors in doubles, and a proven bound on their errors."""
+    n = block.n_behaviours
+    call = partial(_minors_double, Shared(np.array, matrix, value=matrix))
+    predicted = seconds(block, edges=True)
+    sums = _gather(call, n, predicted, effort).reshape(n, n)[: block.n_users]
+    weights = matrix[: block.n_users]
+    wrong = _native.signs_minors_errors(matrix, len(_borders(n, predicted)) - 1)[: block.n_users]
+    through = sums * weights
+    totals = through.sum(axis=1)
+    # With t and T off by w e and W e, W the row's weight: |t/T - t'/T'| <= (w + W t'/T') e / T, T
+    # the truth. Where that says nothing, any chance is off by at most 1.
+    heavy = weights.sum(axis=1)
+    least = totals - heavy * wrong
+    known = least > 0
+    chances = np.divide(through.T, totals, out=np.zeros_like(through.T), where=known).T
+    relative = np.divide(wrong, least, out=np.zeros_like(least), where=known)
+    errors = (weights + heavy[:, None] * np.abs(chances)) * relative[:, None]
+    errors[~known] = 1.0
+    rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
+    at_edges: Floats = chances[rows, block.indices].clip(0.0, 1.0)
+    rounding = 2.0**-46  # of the operations here
+    return at_edges, min(1.0, float(errors[rows, block.indices].max()) * (1 + rounding) + rounding)
+
+
+def _padded(block: Block) -> npt.NDArray[Any]:
+    """The block's matrix, made square by users who may have done everything."""
+    missing = block.n_behaviours - block.n_users
+    matrix = block.dense()
+    return np.vstack([matrix, np.ones((missing, block.n_behaviours), dtype=matrix.dtype)])
+
+
+def _row_scaled(matrix: Floats) -> tuple[Floats, int]:
+    """Rows times powers of two that bring their largest into [1/2, 1), and what that took out.
+
+    Products of rows then stay in range whatever the weights are. What falls below the range of
+    doubles on the way is far below the rounding of the sums.
+    """
+    shifts = np.frexp(matrix.max(axis=1))[1]
+    return np.ldexp(matrix, -shifts[:, None]), int(shifts.sum())
+
+
+def _suited(block: Block) -> npt.NDArray[np.uint32]:
+    """The padded matrix or its transpose: what the kernel counts faster."""
+    matrix = _padded(block).astype(np.uint32)
+    return min(
+        (matrix, np.ascontiguousarray(matrix.T)),
+        key=lambda each: _BY_FACTORS[_native.signs_factors(each)],
+    )
+
+
+def _padding_bits(block: Block) -> float:
+    return math.lgamma(block.n_behaviours - block.n_users + 1) / math.log(2.0) + 1e-6
+
+
+def _borders(n: int, predicted: float) -> list[int]:
+    return borders(_native.signs_units(n), predicted)
+
+
+def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: Effort) -> Any:
+    """The sum of ``call(first, last)`` over ranges of units that take about CHUNK_SECONDS."""
+    cuts = _borders(n, predicted)
+    number = len(cuts) - 1
+    calls = (partial(call, first, last) for first, last in pairwise(cuts))
+    return _add_up(effort.chunks(calls, each=predicted / number, number=number))
+
+
+# Chunks: the matrix is shared, the range is theirs.
+
+
+def _count(matrix: Shared[Any], words: int, first: int, last: int) -> _native.Integers:
+    return _native.signs_count(matrix.get(), words, first, last)
+
+
+def _minors(matrix: Shared[Any], words: int, first: int, last: int) -> _native.Integers:
+    return _native.signs_minors(matrix.get(), words, first, last)
+
+
+def _count_double(matrix: Shared[Any], first: int, last: int) -> _native.Floats:
+    return _native.signs_count_double(matrix.get(), first, last)
+
+
+def _minors_double(matrix: Shared[Any], first: int, last: int) -> _native.Floats:
+    return _native.signs_minors_double(matrix.get(), first, last)
+
+
+def _add_up(parts: Iterator[Any]) -> Any:
+    """Entry by entry: float arrays as they are, lists of integers likewise."""
+    total = next(parts)
+    for part in parts:
+        total = total + part
+    return total
+
+
+def _signed(values: Any, words: int) -> list[int]:
+    """Two's complement of ``words`` words, from sums that may have run over."""
+    modulus = 1 << (64 * words)
+    half = modulus >> 1
+    return [(int(value) + half) % modulus - half for value in values]

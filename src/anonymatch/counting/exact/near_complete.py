@@ -1,0 +1,224 @@
+"""Blocks that lack few edges: inclusion and exclusion over the rook polynomial of what is missing.
+
+With r_k the number of ways to pick k disjoint missing edges, n users and c behaviours,
+
+    count = sum over k of (-1)^k r_k (c-k)! / (c-n)!.
+
+The missing edges fall into components; r is the product of their polynomials, and isomorphic
+components are solved once. The sum alternates, so everything stays in integers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymatch.counting.exact.rook import (
+    OVERHEAD,
+    WIDEST,
+    Pattern,
+    Sweep,
+    canonical,
+    plan_sweep,
+    rook_polynomial,
+)
+from anonymatch.counting.exact.rook_minors import (
+    NOTHING,
+    Kind,
+    Minors,
+    Place,
+    Side,
+    alternating_sum,
+)
+from anonymatch.counting.integers import multiply_all, power
+
+if TYPE_CHECKING:
+    from anonymatch.counting.blocks.block import Block
+    from anonymatch.counting.exact.closed_form import Exact, Floats, Integers
+
+LIMIT = 4e9  # predicted operations on words, some seconds
+COMPARED = 64  # edges; larger components are compared only label by label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NearComplete:
+    """The count of a block with few missing edges; minors on demand."""
+
+    block: Block
+    total: int
+    kinds: list[Kind]
+    users: Place
+    behaviours: Place
+
+    @property
+    def log(self) -> float:
+        return math.log(self.total)
+
+    @property
+    def minor_operations(self) -> float:
+        """Predicted cost of :meth:`minors` and :meth:`posteriors`, in the unit of ``limit``."""
+        n, words = self.block.n_users, 1 + self.log / math.log(2) / 32
+        degrees = [len(kind.polynomial) - 1 for kind in self.kinds]
+        moments = 1 + sum(
+            min(2, kind.copies) * d for kind, d in zip(self.kinds, degrees, strict=True)
+        )
+        classes = 1 + sum(1 if kind.vertices else len(kind.pattern) for kind in self.kinds)
+        longest = 1 + 2 * max(degrees, default=0)
+        pairs: int = min(classes, n) ** 2 + len(self.kinds) ** 2 * moments
+        deletions: float = 0.0
+        for kind in self.kinds:
+            if kind.vertices:
+                deletions += kind.vertices * kind.vertices / 8 * (OVERHEAD + words)
+            else:
+                deletions += Side.of(kind.pattern).operations
+        return deletions + (moments * n + longest * pairs) * words
+
+    def minors(self) -> Exact:
+        """Exact integers; equal ones share one object."""
+        codes, values = self._distinct_minors()
+        return np.array([*values, None], dtype=object)[codes]
+
+    def posteriors(self) -> Floats:
+        """Correctly rounded quotients of integers."""
+        codes, values = self._distinct_minors()
+        return np.array([value / self.total for value in values])[codes]
+
+    def _distinct_minors(self) -> tuple[Integers, list[int]]:
+        """For every edge the index of its minor among the distinct ones, and those."""
+        block = self.block
+        rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
+        solver = Minors(self.kinds, block.n_users, block.n_behaviours)
+        row_class, row_classes = solver.classes(self.users, side=0)
+        column_class, column_classes = solver.classes(self.behaviours, side=1)
+        codes = row_class[rows] * len(column_classes) + column_class[block.indices]
+        same = self.users.component[rows] == self.behaviours.component[block.indices]
+        inside = np.flatnonzero(same & (self.users.kind[rows] != NOTHING))
+        outside = np.ones(len(rows), dtype=bool)
+        outside[inside] = False
+        shape = len(row_classes), len(column_classes)
+        present = np.zeros(math.prod(shape), dtype=bool)
+        present[codes[outside]] = True
+        values = [
+            solver.apart(row_classes[first], column_classes[second])
+            for first, second in np.argwhere(present.reshape(shape)).tolist()
+        ]
+        chosen: Integers = (np.cumsum(present) - 1)[codes]
+
+        i, j = rows[inside], block.indices[inside]
+        kind = self.users.kind[i]
+        row, column = solver.pairs(kind, self.users.label[i], self.behaviours.label[j])
+        base = max(block.n_users, block.n_behaviours)
+        pairs, places = np.unique((kind * base + row) * base + column, return_inverse=True)
+        chosen[inside] = len(values) + places
+        for pair in pairs.tolist():
+            first, second = divmod(pair, base)
+            number, label = divmod(first, base)
+            values.append(solver.together(number, label, second))
+        return chosen, values
+
+
+def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
+    """Count a block without weights of which fewer edges are missing than present.
+
+    Parameters
+    ----------
+    limit : float
+        Operations on words that may be spent on the rook polynomials; None is returned, with
+        nothing spent but the search for an order, when they are predicted to need more.
+
+    Examples
+    --------
+    >>> from anonymatch.counting.reference import block_of
+    >>> solved = near_complete(block_of(1 - np.eye(5, dtype=int)))
+    >>> solved.total, set(solved.minors().tolist())
+    (44, {11})
+    """
+    n, c = block.n_users, block.n_behaviours
+    if block.weights is not None or n > c or 2 * block.n_edges < n * c:
+        return None
+    if n * c - block.n_edges > WIDEST * c:  # some user and some behaviour lack more than WIDEST
+        return None
+    absent = np.ones((n, c), dtype=bool)
+    absent[np.repeat(np.arange(n), np.diff(block.indptr)), block.indices] = False
+    rows, columns = np.nonzero(absent)
+    component = _joined(rows.tolist(), (n + columns).tolist(), n + c)
+    users = Place(kind=np.full(n, NOTHING), component=component[:n], label=np.zeros(n, np.int64))
+    behaviours = Place(
+        kind=np.full(c, NOTHING), component=component[n:], label=np.zeros(c, np.int64)
+    )
+
+    kind_of: dict[Pattern, int] = {}
+    copies: list[int] = []
+    for pattern, row_names, column_names in _components(rows, columns, component[rows]):
+        kind = kind_of.setdefault(pattern, len(kind_of))
+        if kind == len(copies):
+            copies.append(0)
+        copies[kind] += 1
+        for place, names in ((users, row_names), (behaviours, column_names)):
+            place.kind[names] = kind
+            place.label[names] = np.arange(len(names))
+
+    sweeps: list[Sweep] = []
+    for pattern in kind_of:
+        sweep = plan_sweep(pattern)
+        if sweep is None:
+            return None
+        sweeps.append(sweep)
+    if sum(sweep.operations for sweep in sweeps) > limit:
+        return None
+    kinds = [
+        Kind(pattern=p, polynomial=rook_polynomial(s), copies=k, vertices=_cycle_length(s))
+        for p, s, k in zip(kind_of, sweeps, copies, strict=True)
+    ]
+    whole = multiply_all([power(kind.polynomial, kind.copies) for kind in kinds])
+    total = alternating_sum(whole, n, c)
+    return NearComplete(block=block, total=total, kinds=kinds, users=users, behaviours=behaviours)
+
+
+def _cycle_length(sweep: Sweep) -> int:
+    return sum(thread.edges for thread in sweep.threads if thread.closed)
+
+
+def _joined(left: list[int], right: list[int], n: int) -> Integers:
+    """A representative of the component of each of n vertices."""
+    parent = list(range(n))
+
+    def root(v: int) -> int:
+        while parent[v] != v:
+            parent[v] = v = parent[parent[v]]
+        return v
+
+    for u, v in zip(left, right, strict=True):
+        parent[root(u)] = root(v)
+    return np.array([root(v) for v in range(n)], dtype=np.int64)
+
+
+def _components(
+    rows: Integers, columns: Integers, component: Integers
+) -> list[tuple[Pattern, list[int], list[int]]]:
+    """Each component as a pattern, with the users and behaviours in the order of its labels."""
+    order = np.argsort(component, kind="stable")
+    cuts = np.flatnonzero(np.diff(component[order], prepend=-1, append=-1)).tolist()
+    row_list, column_list = rows[order].tolist(), columns[order].tolist()
+    found: list[tuple[Pattern, list[int], list[int]]] = []
+    for start, end in pairwise(cuts):
+        if end - start == 1:
+            found.append((((0,),), [row_list[start]], [column_list[start]]))
+            continue
+        lists: dict[int, list[int]] = {}
+        for i, j in zip(row_list[start:end], column_list[start:end], strict=True):
+            lists.setdefault(i, []).append(j)
+        names = list(lists)
+        if end - start <= COMPARED:
+            pattern, row_label, column_label = canonical(list(lists.values()))
+        else:
+            column_label = {j: k for k, j in enumerate(sorted(set(column_list[start:end])))}
+            pattern = tuple(tuple(column_label[j] for j in row) for row in lists.values())
+            row_label = list(range(len(names)))
+        row_names = [names[i] for i in np.argsort(row_label).tolist()]
+        found.append((pattern, row_names, sorted(column_label, key=column_label.__getitem__)))
+    return found

@@ -1,0 +1,1 @@
+"""Which method for which block, and running what was chosen."""

@@ -1,0 +1,364 @@
+"""One call under way: the blocks of the graph, the way chosen for each kind, and their answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TypeVar
+
+import numpy as np
+
+from anonymatch import _native
+from anonymatch.base.errors import BudgetError
+from anonymatch.counting.approximate.accuracy import Promise
+from anonymatch.counting.approximate.estimate import Allowance, Estimate, estimate
+from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges
+from anonymatch.counting.blocks.block_classes import Ints, Kind, Reduced, SmallKinds, reduce
+from anonymatch.counting.blocks.solution import Floats, Solution
+from anonymatch.counting.bounds.bregman import block_bounds
+from anonymatch.counting.exact.band import Found
+from anonymatch.counting.integers import Words
+from anonymatch.counting.planning.choose import Context, Option, choose
+from anonymatch.counting.results import Factor, Plan, Step
+from anonymatch.graph import Graph
+from anonymatch.running import Budget, Effort, Progress
+
+__all__ = ["Job", "Settings"]
+
+T = TypeVar("T")
+
+_QUICK = 1.0  # predicted seconds of an exact count that no promise is worth
+_SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
+_CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
+_WORTH = 0.5  # seconds below which chances are rather left open than estimated
+_CLOSE_CHANCE = 0.01  # half-width of a chance
+_PROVING = 0.4  # of the seconds, for proven bounds of what is estimated
+_ESTIMATE_BYTES = 500.0  # an edge
+_SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a call shall run."""
+
+    method: str
+    exact: bool
+    budget: Budget
+    executor: Executor | None
+    progress: Progress | None
+    seed: int = 0
+    doubles: bool = False  # wanted even where the budget reaches an exact count
+
+
+class Job:
+    """The blocks of a graph with a perfect matching; everything is computed when asked for."""
+
+    def __init__(self, graph: Graph, settings: Settings, *, edges: bool) -> None:
+        self.graph = graph
+        self.settings = settings
+        self._edges = edges
+        self.effort = Effort(executor=settings.executor, progress=settings.progress)
+        self.reduced: Reduced = reduce(graph, exact=settings.exact)
+        users, behaviours, n_edges = self.reduced.sizes()
+        small = (behaviours <= _native.SMALL_BEHAVIOURS) & (settings.method == "auto")
+        small &= self.reduced.even()
+        if graph.weighted and settings.exact:
+            small[:] = False  # whole numbers of any size are not for the small kernel
+        self.small: SmallKinds = self.reduced.small(np.flatnonzero(small))
+        self.kinds: list[Kind] = [self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()]
+        context = Context(edges=edges, budget=settings.budget, effort=self.effort)
+        self.options: list[Option] = [
+            self._recorded(choose(kind.block, context, settings.method)) for kind in self.kinds
+        ]
+        self._solved: dict[int, Solution] = {}
+        self.rounded = False  # whether some count without weights is left in doubles
+        self._small_steps = _small_steps(self.small, users[small], n_edges[small])
+        self._make_plan()
+
+    def _make_plan(self) -> None:
+        steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
+        steps += self._small_steps
+        self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
+
+    def _recorded(self, option: Option) -> Option:
+        """The option with its answers recorded where the method cannot be cut into chunks."""
+        if option.rounded is not None:
+            option = replace(option, rounded=self._recorded(option.rounded))
+        if option.longest is not None:  # its chunks are
+            return option
+        what = (option.method, option.why, option.seconds)
+        return replace(
+            option, solve=lambda: option.solve().recorded(what, option.seconds, self.effort)
+        )
+
+    def beyond_budget(self) -> frozenset[int]:
+        """Kinds, by place, that the budget does not reach; the cheapest are served first.
+
+        If it does not reach all, or nobody wants it exact, doubles with a proven interval will do
+        wherever they are offered, and reach further.
+        """
+        over = self._unserved()
+        rounded = [option.rounded for option in self.options]
+        if (over or self.settings.doubles) and not self.settings.exact and any(rounded):
+            pairs = zip(self.options, rounded, strict=True)
+            self.options = [option if other is None else other for option, other in pairs]
+            self.rounded = True
+            self._make_plan()
+            over = self._unserved()
+        self.effort.expect(self._spent)
+        return over
+
+    def _unserved(self) -> frozenset[int]:
+        over: set[int] = set()
+        spent = 0.0
+        for k in sorted(range(len(self.options)), key=lambda k: self.options[k].seconds):
+            option = self.options[k]
+            if self.settings.budget.allows(spent + option.seconds, option.memory):
+                spent += option.seconds
+            else:
+                over.add(k)
+        self._spent = spent
+        return frozenset(over)
+
+    def _allowed(self, kind: Kind, number: int) -> Allowance:
+        """What an estimate of one of so many kinds may cost, and how close it shall be.
+
+        Without a wish for seconds a good answer soon is wanted; with one, the best they buy.
+        """
+        budget = self.settings.budget
+        close = _CLOSE if budget.chosen else _CLOSE_ENOUGH
+        seconds = max(budget.seconds - self._spent, 0.05 * budget.seconds)
+        if _ESTIMATE_BYTES * kind.block.n_edges > budget.memory:
+            seconds = 0.0
+        elif not budget.chosen:
+            seconds = _SOON
+        half_width = close / math.sqrt(number) / kind.copies
+        return Allowance(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
+
+    def estimate(self, over: frozenset[int]) -> dict[int, Estimate]:
+        """Estimates of the kinds beyond the budget, by place.
+
+        What is exact and what is proven come first: from then on there is an answer to end with.
+        """
+        if over:
+            self.run(over)
+            for k in set(range(len(self.kinds))) - over:
+                _ = self.solution(k).log_and_error
+        proven = self._proven(over)
+        self.effort.stop.useful = bool(over)
+        found = {}
+        for k, bounds in proven.items():
+            kind = self.kinds[k]
+            found[k] = estimate(
+                kind.block,
+                seed=(self.settings.seed, kind.number),
+                allowed=self._allowed(kind, len(over)),
+                effort=self.effort,
+                proven=bounds,
+            )
+        return found
+
+    def _proven(self, over: frozenset[int]) -> dict[int, tuple[float, float]]:
+        """Proven bounds of the kinds beyond the budget, by place.
+
+        A budget of 0 leaves nothing else: then they are as close as they can be.
+        """
+        budget = self.settings.budget
+        blocks = {k: self.kinds[k].block for k in sorted(over)}
+        seconds = math.inf
+        if budget.chosen and budget.seconds > 0.0:
+            seconds = _PROVING * budget.seconds / max(sum(b.n_edges for b in blocks.values()), 1)
+        return {k: block_bounds(block, seconds * block.n_edges) for k, block in blocks.items()}
+
+    def keep(self, promise: Promise) -> tuple[frozenset[int], dict[int, Estimate]]:
+        """Kinds that are not counted exactly, by place, and what is promised of each.
+
+        Exact where that is quick. Else draws, unless they are predicted to cost more.
+        """
+        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
+        share = promise.shared(self.kinds[k].copies for k in slow)
+        found: dict[int, Estimate] = {}
+        for k in slow:
+            found |= self._kept(k, share.keep)
+        return frozenset(found), found
+
+    def _kept(self, k: int, keep: Callable[..., T]) -> dict[int, T]:
+        """What keeps the promise for one kind; nothing if an exact method is cheaper."""
+        option, budget = self.options[k], self.settings.budget
+        exact = budget.allows(option.seconds, option.memory)
+        cheaper = replace(budget, seconds=min(option.seconds, budget.seconds))
+        seeds = np.random.SeedSequence((self.settings.seed, self.kinds[k].number))
+        try:
+            kept = keep(
+                self.kinds[k].block,
+                seed=int(seeds.generate_state(1, np.uint64)[0]),
+                budget=cheaper if exact else budget,
+                effort=self.effort,
+            )
+        except BudgetError:
+            if not exact:
+                raise
+            self.effort.expect(option.seconds)
+            return {}
+        return {k: kept}
+
+    def keep_edges(self, promise: Promise) -> dict[int, EdgeEstimate]:
+        """Chances of the kinds that are not solved exactly, by place, as promised."""
+        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
+        share = replace(promise, delta=promise.delta / max(len(slow), 1))
+        found: dict[int, EdgeEstimate] = {}
+        for k in slow:
+            found |= self._kept(k, share.keep_edges)
+        return found
+
+    def estimate_edges(
+        self, over: frozenset[int], *, partial: bool
+    ) -> dict[int, EdgeEstimate] | None:
+        """Chances in the kinds beyond the budget, by place.
+
+        If one is out of reach: None, or with ``partial`` NaN for its chances.
+        """
+        found = {}
+        for k in sorted(over):
+            kind = self.kinds[k]
+            allowed = replace(self._allowed(kind, len(over)), half_width=_CLOSE_CHANCE)
+            if partial and allowed.seconds < _WORTH:
+                found[k] = EdgeEstimate.unknown(kind.block.n_edges)
+                continue
+            one = estimate_edges(
+                kind.block,
+                seed=(self.settings.seed, kind.number),
+                allowed=allowed,
+                effort=self.effort,
+            )
+            if one is None and not partial:
+                return None
+            found[k] = one or EdgeEstimate.unknown(kind.block.n_edges)
+        return found
+
+    def refusal(self, what: str) -> BudgetError:
+        """Names what the work would take if its seconds were allowed: then more ways are tried."""
+        budget = self.settings.budget
+        free = replace(self.settings, budget=replace(budget, seconds=math.inf))
+        plan = Job(self.graph, free, edges=self._edges).plan
+        return budget.refusal(what, plan.seconds, plan.memory)
+
+    def solution(self, k: int) -> Solution:
+        if k not in self._solved:
+            self._solved[k] = self.options[k].solve()
+        return self._solved[k]
+
+    @property
+    def solutions(self) -> list[Solution]:
+        return [self.solution(k) for k in range(len(self.kinds))]
+
+    def run(self, over: frozenset[int]) -> None:
+        """Runs what can run side by side, the longest first: kinds whose work is one call."""
+        options = self.options
+        waiting = [k for k in range(len(options)) if k not in over and k not in self._solved]
+        ready = [k for k in waiting if options[k].run is not None]
+        ready.sort(key=lambda k: -options[k].seconds)
+        runs = [run for run in (options[k].run for k in ready) if run is not None]
+        found = self.effort.chunks(
+            runs,
+            each=[options[k].seconds for k in ready],
+            number=len(ready),
+        )
+        for k, one in zip(ready, found, strict=True):
+            take = options[k].take
+            assert take is not None
+            self._solved[k] = take(None if one is None else Found(*one))
+
+    def log_scale(self, kind: Kind) -> float:
+        """Natural log of what the block's count is to be multiplied with."""
+        if isinstance(kind.scale, Fraction):
+            return math.log(kind.scale.numerator) - math.log(kind.scale.denominator)
+        return kind.scale
+
+    def factor(self, kind: Kind, solution: Solution) -> Factor:
+        return partial(_scaled_total, solution, kind.scale), kind.copies
+
+    # ---- small kinds, all in one call
+
+    @cached_property
+    def small_exact(self) -> list[int]:
+        """Counts of the small kinds of a graph without weights."""
+        totals, _ = _native.small_counts(self.small, minors=False)
+        return [int(total) for total in totals]
+
+    def small_factors(self) -> list[Factor]:
+        return [
+            (partial(int, total), int(copies))
+            for total, copies in zip(self.small_exact, self.small.copies.tolist(), strict=True)
+        ]
+
+    def small_logs(self) -> tuple[Floats, Floats]:
+        """Natural logs of the counts of the small kinds, and proven bounds on their errors."""
+        small = self.small
+        if small.weights is None:
+            logs = np.array([math.log(total) for total in self.small_exact])
+            return logs, np.zeros(len(logs))
+        totals, _ = _native.small_counts_weighted(small, minors=False)
+        users = np.diff(small.user_offsets)
+        error = 2.0**-52 * (users + 1) * (small.behaviour_counts + 1) + 2.0**-50
+        scales = small.log_scales.astype(np.float64)
+        return np.log(totals) + scales, error + 2.0**-50 * np.abs(scales)  # sums are rounded
+
+    def small_minors(self) -> tuple[Words | Floats, Floats]:
+        """Minors of all edges of the small kinds, in the kernel's order, and their chances."""
+        small = self.small
+        minors: Words | Floats
+        if small.weights is None:
+            _, minors = _native.small_counts(small, minors=True)
+            through = minors.astype(np.float64)
+        else:
+            _, minors = _native.small_counts_weighted(small, minors=True)
+            through = minors * small.weights
+        n_rows = len(small.row_offsets) - 1
+        rows = np.repeat(np.arange(n_rows), np.diff(small.row_offsets))
+        sums = np.bincount(rows, weights=through, minlength=n_rows)
+        return minors, through / sums[rows]
+
+
+def _scaled_total(solution: Solution, scale: Fraction | float) -> int | Fraction:
+    assert isinstance(scale, Fraction)
+    return solution.total if scale == 1 else solution.total * scale
+
+
+def _step(kind: Kind, option: Option) -> Step:
+    block = kind.block
+    return Step(
+        copies=kind.copies,
+        users=block.n_users,
+        behaviours=block.n_behaviours,
+        edges=block.n_edges,
+        method=option.method,
+        why=option.why,
+        seconds=option.seconds,
+        memory=option.memory,
+    )
+
+
+def _small_steps(small: SmallKinds, users: Ints, edges: Ints) -> list[Step]:
+    """One line a size of small block; pairs that are forced are not worth one."""
+    shapes: dict[tuple[int, int, int], int] = {}
+    columns = (users, small.behaviour_counts, edges, small.copies)
+    for u, b, e, copies in zip(*(column.tolist() for column in columns), strict=True):
+        if (u, b) != (1, 1):
+            shapes[u, b, e] = shapes.get((u, b, e), 0) + copies
+    return [
+        Step(
+            copies=copies,
+            users=u,
+            behaviours=b,
+            edges=e,
+            method="subsets",
+            why="small",
+            seconds=_SMALL_SECONDS * 2**b * e / u,
+        )
+        for (u, b, e), copies in shapes.items()
+    ]

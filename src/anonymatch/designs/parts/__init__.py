@@ -1,0 +1,1 @@
+"""Parts that designs are made of: their kinds, edges and counts."""

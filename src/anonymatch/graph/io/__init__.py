@@ -1,0 +1,1 @@
+"""Graphs in files: a module a format, read and written by suffix, and what a file may cost."""

@@ -1,0 +1,223 @@
+"""Read graphs from files and write them, by suffix.
+
+==================  ==========================================================================
+.csv .tsv           header ``user,behaviour[,weight]`` in any order; names become text
+.parquet            the same columns; names stay text or whole numbers
+.mtx                Matrix Market, general: a row a user; names in comments
+.npz                ``scipy.sparse.save_npz``; names as two more arrays
+.json               ``{"users": [], "behaviours": [], "edges": []}`` or ``{user: [behaviours]}``
+.jsonl              ``{"user": ..., "behaviour": ..., "weight": ...}`` a line
+==================  ==========================================================================
+
+All but .parquet and .npz may end in .gz. What is read back equals what was written, except that
+CSV and TSV turn whole-number names into text. Each format is described in its module.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import os
+import stat
+import warnings
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.errors import InputError
+from anonymatch.graph.graph import Graph, check_graph
+from anonymatch.graph.io.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from anonymatch.graph.inputs import Parts
+
+    Reader = Callable[[Source], tuple[Parts, list[str]]]
+    Writer = Callable[[Graph, BinaryIO], None]
+
+_SUFFIXES = (".csv", ".tsv", ".parquet", ".mtx", ".npz", ".json", ".jsonl")
+_PACKED = (".csv", ".tsv", ".mtx", ".json", ".jsonl")
+
+
+class FileNote(UserWarning):
+    """Something in a file makes no edge, such as a column that is not needed or a weight of 0."""
+
+
+def read(path: str | os.PathLike[str]) -> Graph:
+    r"""Read a graph from a file; its suffix tells the format.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet, .mtx, .npz, .json or .jsonl file; text formats may end in .gz.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InputError
+        The file is not usable; one line says what is wrong, where, and what to do.
+
+    Warns
+    -----
+    FileNote
+        Extra columns and empty rows were ignored, equal edges were kept once, edges of weight 0
+        were left out, or a name stands in no edge because its rows lack the other name.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "seen.csv")
+    >>> _ = path.write_text("user,behaviour\nann,x\nann,y\nbob,x\n")
+    >>> read(path).to_edges()
+    [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
+    >>> folder.cleanup()
+    """
+    place = as_path(path)
+    suffix, packed = _suffix(place)
+    with reading(place):
+        parts, notes = _reader(suffix)(Source(place, packed))
+    for note in notes:
+        warnings.warn(f"{place}: {note}", FileNote, stacklevel=2)
+    return Graph(*parts)
+
+
+def write(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write a graph to a file; its suffix tells the format.
+
+    The file appears under its name only when it is complete.
+
+    Parameters
+    ----------
+    graph : Graph
+    path : path
+        As for :func:`read`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from anonymatch.graph.graph import Graph
+    >>> graph = Graph.from_rows(["110", "011"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "graph.npz")
+    ...     write(graph, path)
+    ...     read(path) == graph
+    True
+    """
+    check_graph(graph)
+    place = as_path(path)
+    suffix, packed = _suffix(place)
+    writer = _writer(suffix)
+    with unfinished(place) as beside, beside.open("xb") as file:
+        if packed:
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+                writer(graph, stream)  # type: ignore[arg-type]
+        else:
+            writer(graph, file)
+
+
+@contextmanager
+def reading(place: Path) -> Iterator[None]:
+    """Refuse what is no regular file; what is wrong inside becomes one line with its name."""
+    try:
+        _check_file(place)
+        yield
+    except InputError as error:
+        raise error.about(place) from None
+    except OSError as error:
+        raise InputError(f"{place}: {_reason(error)}") from None
+    except MemoryError:
+        raise InputError(f"{place}: reading it needs more memory than there is") from None
+
+
+def _suffix(path: Path) -> tuple[str, bool]:
+    """The suffix that tells the format, and whether the file is compressed."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] == ".gz":
+        if len(suffixes) == 2 and suffixes[0] in _PACKED:
+            return suffixes[0], True
+    elif suffixes and suffixes[-1] in _SUFFIXES:
+        return suffixes[-1], False
+    raise InputError(
+        f"{path}: its suffix tells no known format; known are {' '.join(_SUFFIXES)}, "
+        f"and .gz after {' '.join(_PACKED)}"
+    )
+
+
+def _check_file(path: Path) -> None:
+    try:
+        kind = path.stat().st_mode
+    except FileNotFoundError:
+        raise InputError(f"there is no such file; {_nearby(path)}") from None
+    if stat.S_ISDIR(kind):
+        raise InputError("it is a folder; give a file in it")
+    if not stat.S_ISREG(kind):
+        raise InputError("it is not a regular file; save its content to one first")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:  # polars cannot open it
+        raise InputError("its name is not UTF-8; rename it") from None
+    with path.open("rb"):
+        pass
+
+
+def _nearby(path: Path) -> str:
+    """A hint at files in the same folder with a similar name."""
+    try:
+        there = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return f"nor a folder {str(path.parent)!r}; check the path"
+    close = difflib.get_close_matches(path.name, there[:10_000], n=3)
+    return f"did you mean {' or '.join(close)}?" if close else "check the path"
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, PermissionError):
+        return "no permission to read it; ask its owner or choose another file"
+    return f"cannot read it ({error.strerror or type(error).__name__})"
+
+
+def _reader(suffix: str) -> Reader:
+    """The reader of a format; each imports what it needs only when it is used."""
+    if suffix in (".csv", ".tsv"):
+        from anonymatch.graph.io import delimited
+
+        return partial(delimited.read, separator="," if suffix == ".csv" else "\t")
+    if suffix in (".json", ".jsonl"):
+        from anonymatch.graph.io import json_text
+
+        return json_text.read if suffix == ".json" else json_text.read_lines
+    return _module(suffix).read  # type: ignore[no-any-return]
+
+
+def _writer(suffix: str) -> Writer:
+    if suffix in (".csv", ".tsv"):
+        from anonymatch.graph.io import delimited
+
+        return partial(delimited.write, separator="," if suffix == ".csv" else "\t")
+    if suffix in (".json", ".jsonl"):
+        from anonymatch.graph.io import json_text
+
+        return json_text.write if suffix == ".json" else json_text.write_lines
+    return _module(suffix).write  # type: ignore[no-any-return]
+
+
+def _module(suffix: str) -> Any:
+    if suffix == ".parquet":
+        from anonymatch.graph.io import parquet
+
+        return parquet
+    if suffix == ".mtx":
+        from anonymatch.graph.io import matrix_market
+
+        return matrix_market
+    from anonymatch.graph.io import npz
+
+    return npz

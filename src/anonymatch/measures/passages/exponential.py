@@ -1,0 +1,181 @@
+"""Figures of messages through one exponential mix, in time linear in the messages.
+
+Whoever is inside when a message leaves may have sent it, all equally likely: with N inside, a
+message leaves now with chance 1/N and waits for the next departure with chance 1 - 1/N. So what is
+left to learn about a message depends only on the departures to come, and every figure is a sum that
+runs backwards over them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.base.errors import InputError
+from anonymatch.counting import Count, product
+from anonymatch.measures.mixes import exponential_mix_inside
+from anonymatch.measures.users import LOST, Range, UserFigures
+
+__all__ = ["Stay", "guesses_of", "passage_count", "passage_figures", "stay_of"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stay:
+    """What is open for a message that is inside just before each departure, in order of time.
+
+    The last entry of every array is for messages that are still inside after all departures.
+
+    Attributes
+    ----------
+    allowed : array
+        Departures that it may be, until the mix is empty; to stay inside counts as one.
+    shannon, collision, largest : array
+        Entropy in bits, sum of squared chances, and the largest chance, of its departure.
+    guess : array
+        The most likely departure, the first of equals; one past the last one for none.
+    """
+
+    allowed: Ints
+    shannon: Floats
+    collision: Floats
+    largest: Floats
+    guess: Ints
+
+
+def stay_of(inside: Sequence[int]) -> Stay:
+    """From the messages inside just before each departure.
+
+    Examples
+    --------
+    >>> stay = stay_of([2, 1])
+    >>> stay.allowed.tolist(), stay.shannon.tolist(), stay.largest.tolist(), stay.guess.tolist()
+    ([2, 1, 1], [1.0, 0.0, 0.0], [0.5, 1.0, 1.0], [0, 1, 2])
+    """
+    number = len(inside)
+    allowed, guess = [1] * (number + 1), [number] * (number + 1)
+    shannon, collision, largest = ([end] * (number + 1) for end in (0.0, 1.0, 1.0))
+    for k in range(number - 1, -1, -1):
+        size = inside[k]
+        if size == 1:  # nobody else: it is this one
+            allowed[k], shannon[k], collision[k], largest[k], guess[k] = 1, 0.0, 1.0, 1.0, k
+            continue
+        now, later = 1.0 / size, (size - 1) / size
+        allowed[k] = allowed[k + 1] + 1
+        shannon[k] = later * shannon[k + 1] + now * math.log2(size) - later * math.log2(later)
+        collision[k] = now * now + later * later * collision[k + 1]
+        waiting = later * largest[k + 1]
+        # Of equal chances the first departure is named, so that rounding does not choose.
+        first = now >= waiting * (1 - 1e-12)
+        largest[k], guess[k] = (max(now, waiting), k) if first else (waiting, guess[k + 1])
+    return Stay(
+        np.array(allowed),
+        np.array(shannon),
+        np.array(collision),
+        np.array(largest),
+        np.array(guess),
+    )
+
+
+def guesses_of(inside: Sequence[int]) -> Floats:
+    """Guesses about a message inside just before each departure until it is named, on average.
+
+    Given that it departs; 1 in the last entry, for those that do not. The departures are best named
+    in order of time: of N inside, N - 1 or more are inside before the next departure, so that none
+    is likelier than the one before.
+
+    Examples
+    --------
+    >>> guesses_of([2, 2, 1]).tolist()
+    [1.75, 1.5, 1.0, 1.0]
+    """
+    departs = ranks = 0.0
+    found = [1.0]
+    for size in reversed(inside):
+        later = (size - 1) / size
+        departs = 1.0 / size + later * departs
+        ranks = departs + later * ranks
+        found.append(ranks / departs)
+    return np.array(found[::-1])
+
+
+def passage_count(arrivals: npt.ArrayLike, departures: npt.ArrayLike) -> Count:
+    """How many ways the departures can be matched to the arrivals, exactly.
+
+    Examples
+    --------
+    >>> passage_count([0, 1, 2], [1.5, 3, 4]).value
+    4
+    """
+    inside = exponential_mix_inside(arrivals, departures)
+    log = float(np.log(inside).sum())
+    factor = partial(product, inside.tolist())
+    return Count(
+        exact=True, log=log, low=log, high=log, method="closed form", factors=((factor, 1),)
+    )
+
+
+def passage_figures(
+    arrivals: npt.ArrayLike,
+    departures: npt.ArrayLike,
+    *,
+    users: Sequence[Hashable] | None = None,
+    behaviours: Sequence[Hashable] | None = None,
+) -> UserFigures:
+    """Figures of each message that came into one exponential mix.
+
+    If more came in than left, the others are inside for good: for each message that is one more
+    thing that may have happened to it, which no name stands for (`guess` is `LOST`).
+
+    Parameters
+    ----------
+    arrivals, departures : arrays of times, in any order
+    users, behaviours : sequences, optional
+        Their names; numbers unless told.
+
+    Examples
+    --------
+    >>> found = passage_figures([0, 1, 2], [1.5, 3, 4])
+    >>> found.allowed.tolist(), found.shannon.value.tolist(), found.chance.value.tolist()
+    ([3, 3, 2], [1.5, 1.5, 1.0], [0.5, 0.5, 0.5])
+    """
+    came = np.asarray(arrivals, dtype=np.float64)
+    inside = exponential_mix_inside(came, departures)
+    order = np.argsort(np.asarray(departures, dtype=np.float64), kind="stable")
+    left = np.asarray(departures, dtype=np.float64)[order]
+    n_lost = len(came) - len(left)
+    if n_lost < 0:
+        raise InputError("more messages leave than came in; check the times")
+    first = np.searchsorted(left, came, side="left")
+    stay = stay_of(inside.tolist())
+    # Positive terms only: each of at most so many steps rounds by a few units in the last place.
+    slack = 8.0 * (len(left) + 1) * 2.0**-53
+    shannon = _spread(stay.shannon[first], slack, 0.0, np.log2(stay.allowed[first]))
+    collision = _spread(stay.collision[first], slack, 1.0 / stay.allowed[first], 1.0)
+    chance = _spread(stay.largest[first], slack, 1.0 / stay.allowed[first], 1.0)
+    names = np.concatenate((order, [LOST]))
+    return UserFigures(
+        users=range(len(came)) if users is None else users,
+        behaviours=range(len(left)) if behaviours is None else behaviours,
+        degree=len(left) - first + (n_lost > 0),
+        allowed=stay.allowed[first],
+        shannon=shannon,
+        renyi2=collision.minus_log2(),
+        min_entropy=chance.minus_log2(),
+        effective=shannon.map(np.exp2),
+        chance=chance,
+        guess=names[stay.guess[first]],
+        guesses=_spread(guesses_of(inside.tolist())[first], 2 * slack, 1.0, np.inf),
+    )
+
+
+def _spread(values: Floats, slack: float, least: float | Floats, most: float | Floats) -> Range:
+    ends = (np.clip(values * factor, least, most) for factor in (1.0, 1.0 - slack, 1.0 + slack))
+    return Range(*ends)

@@ -1,0 +1,763 @@
+"""A mix whose delays are sums of exponential hops, of which only the ends are seen.
+
+Messages in the same hop are exchangeable, so that only *how many* are in each hop is hidden. A
+filter over those counts gives the evidence of a log exactly, and the probabilities of a message
+follow from the filter without it; beyond the budget they follow from paths of counts drawn from
+their posterior, with intervals.
+
+References
+----------
+.. [1] Kendall. Stochastic processes and population growth. J. R. Stat. Soc. B, 1949.
+.. [2] Frühwirth-Schnatter. Data augmentation and dynamic linear models. J. Time Ser. Anal., 1994.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch._native import PHASES_LARGEST, PhaseChain, PhaseRows
+from anonymatch.base.arguments import real, whole
+from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.text import Argument, several
+from anonymatch.measures.interval import Figure
+from anonymatch.measures.passages.links import (
+    Channel,
+    LinkFigures,
+    ReceiverFigures,
+    around,
+    entropy_slack,
+    taken_as_mean,
+    two_outcomes,
+)
+from anonymatch.running import CHUNK_SECONDS, Budget, Effort, Progress, byte_of_work
+
+__all__ = ["MOST_HOPS", "phase_figures", "phase_pairs"]
+
+MOST_HOPS = PHASES_LARGEST
+"""Hops up to which counts by hop are available."""
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_LN2 = math.log(2.0)
+_CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand
+_CUT_ERROR = 1e-9  # what may be missing of any probability
+_TOLERANCE = 1e-12  # of a message, that is not followed any more
+_WORK_SECONDS = 0.35e-9  # a pass over a cell, measured
+_STRETCH = CHUNK_SECONDS / _WORK_SECONDS / 2  # work of a call of the kernel
+_BACKWARD = 2.5  # passes over the log backwards, in forward ones
+_DRAWING = 1.5  # the same of drawing, beside the paths themselves
+_PATH_SECONDS = 3e-9  # an event, a path and a departure to come
+_ROW_SECONDS = 1.5e-7  # a message and a departure to come, for all batches
+_FAR = 36.0  # mean hops after which a message has left
+_BATCHES, _QUANTILE, _CONFIDENCE = 10, 3.25, 0.99  # Student's t with 9 degrees of freedom
+_SAMPLES = (400, 200, 100, 40, 20)
+_MORE_SAMPLES = 10.0  # seconds that may go into more samples than 100
+_COUNTED = {"cover": 1, "lost": 2}
+_MOST_TILTS = 12
+
+
+def phase_figures(
+    arrivals: npt.ArrayLike,
+    departures: npt.ArrayLike,
+    *,
+    hops: int,
+    mean: float,
+    channel: Channel,
+    budget: Budget,
+    receivers: npt.ArrayLike | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    effort: Effort | None = None,
+) -> LinkFigures:
+    """What a log of a mix with several exponential hops says of each message.
+
+    Exact where that is predicted to fit the budget. Else the evidence, what was lost and what is
+    cover are exact, and the rest is estimated from drawn paths, with intervals.
+
+    Parameters
+    ----------
+    arrivals, departures : arrays of times, sorted
+    hops : int
+        Exponential stages of a delay, up to `MOST_HOPS`.
+    mean : float
+        Seconds that a message spends in one of them, on average.
+    channel : Channel
+        Rates of loss and cover, or their numbers; see
+        :func:`anonymatch.measures.passages.hidden_chain.hidden_figures`.
+    budget : Budget
+    receivers : array of int, optional
+        Groups of departures whose probabilities are added up.
+    seed : int
+        Of what is drawn, if anything is.
+    progress : callable, optional
+        Told the work done and the work in all.
+    effort : Effort, optional
+        Work under way that this is a part of; then it is told instead.
+
+    Raises
+    ------
+    InputError
+        If nothing explains the log, or there are more hops.
+    BudgetError
+        If even estimates are beyond the budget.
+
+    Examples
+    --------
+    >>> channel = Channel(begin=0.0, end=12.0, drained=True)
+    >>> figures = phase_figures(
+    ...     [0, 1, 2, 3, 4, 5.5],
+    ...     [2.5, 4, 6, 7, 9.5, 12],
+    ...     hops=3,
+    ...     mean=1 / 0.6,
+    ...     channel=channel,
+    ...     budget=Budget(),
+    ... )
+    >>> round(figures.log_evidence, 6), round(figures.joint_bits.value, 6)
+    (-8.590393, 6.645944)
+    """
+    log = _Log.of(arrivals, departures, hops, mean, channel, receivers)
+    return _figures(log, _Work(budget, effort or Effort(progress=progress)), seed, pairs=False)
+
+
+def phase_pairs(
+    arrivals: npt.ArrayLike,
+    departures: npt.ArrayLike,
+    *,
+    hops: int,
+    mean: float,
+    channel: Channel,
+    budget: Budget,
+    progress: Progress | None = None,
+) -> LinkFigures:
+    """The same with the probability of every pair, exact or refused.
+
+    Examples
+    --------
+    >>> channel = Channel(begin=0.0, end=9.0, drained=True)
+    >>> figures = phase_pairs(
+    ...     [0, 1], [2, 9], hops=2, mean=1.0, channel=channel, budget=Budget()
+    ... )
+    >>> figures.pairs.round(4).tolist()
+    [[0.64, 0.36], [0.36, 0.64]]
+    """
+    log = _Log.of(arrivals, departures, hops, mean, channel)
+    return _figures(log, _Work(budget, Effort(progress=progress)), 0, pairs=True)
+
+
+# ---- what is asked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Log:
+    """A log in mean hops, and what the chain is told of it."""
+
+    arrivals: Floats
+    departures: Floats
+    hops: int
+    mean: float
+    channel: Channel
+    loss: float  # of the chain, whatever number is told: it cancels
+    cover: float  # the same, in one mean hop
+    begin: float = 0.0  # in seconds; what mean hops are counted from
+    receivers: Ints | None = None  # groups of departures
+
+    @classmethod
+    def of(
+        cls,
+        arrivals: npt.ArrayLike,
+        departures: npt.ArrayLike,
+        hops: int,
+        mean: float,
+        channel: Channel,
+        receivers: npt.ArrayLike | None = None,
+    ) -> _Log:
+        if whole(hops, "hops", least=1) > MOST_HOPS:
+            raise InputError(
+                f"delays of {hops} hops: counts by hop are available for 1 to {MOST_HOPS} hops"
+            )
+        if not real(mean, "mean") > 0.0:
+            raise InputError(f"mean must be above 0 seconds, not {mean:g}")
+        came, left = (
+            _times(times, name, channel)
+            for times, name in ((arrivals, "arrivals"), (departures, "departures"))
+        )
+        _check_channel(channel, len(came), len(left))
+        loss, cover = _rates(channel, len(came))
+        begin = channel.begin
+        groups = None
+        if receivers is not None and len(left):
+            groups = np.asarray(receivers, dtype=np.int64)
+            if groups.shape != left.shape:
+                raise InputError(f"{len(groups)} receivers of {len(left)} departures")
+        return cls(
+            (came - begin) / mean,
+            (left - begin) / mean,
+            hops,
+            float(mean),
+            channel,
+            loss,
+            cover * mean,
+            begin,
+            groups,
+        )
+
+    @property
+    def end(self) -> float:
+        return (self.channel.end - self.begin) / self.mean
+
+    @property
+    def lost(self) -> int | None:
+        """How many were lost, if that is known."""
+        if self.channel.lost is not None:
+            return self.channel.lost
+        return 0 if self.channel.loss == 0.0 else None
+
+    @property
+    def covers(self) -> int | None:
+        """How many departures are cover, if that is known."""
+        if self.channel.cover is not None:
+            return self.channel.cover
+        return 0 if self.channel.cover_rate == 0.0 else None
+
+    @property
+    def total_end(self) -> int:
+        """Messages inside at the end, or -1 if that is not known."""
+        if self.lost is not None and self.covers is not None:
+            return len(self.arrivals) - self.lost - len(self.departures) + self.covers
+        return 0 if self.channel.drained else -1
+
+    def counted(self) -> tuple[str, int] | None:
+        """What has to be counted along the log: what is inside at the end does not tell it."""
+        lost, cover = self.channel.lost, self.channel.cover
+        both = {"lost": lost, "cover": cover}
+        if not self.loss or not self.cover:
+            return None
+        told = [(number, name) for name, number in both.items() if number is not None]
+        if not told:
+            return None
+        number, name = min(told)
+        return name, number
+
+    def log_prior(self) -> float:
+        """Natural log of the probability of the numbers that are told, under the chain's rates."""
+        log, n = 0.0, len(self.arrivals)
+        lost, cover = self.channel.lost, self.channel.cover
+        if lost:
+            log += math.lgamma(n + 1) - math.lgamma(lost + 1) - math.lgamma(n - lost + 1)
+            log += lost * math.log(self.loss) + (n - lost) * math.log1p(-self.loss)
+        if cover:
+            expected = self.cover * self.end
+            log += cover * math.log(expected) - expected - math.lgamma(cover + 1)
+        return log
+
+    def constant(self) -> float:
+        """Natural log of what all weights have in common beside the chain's."""
+        return -len(self.departures) * math.log(self.mean) - self.cover * self.end
+
+    def stays(self) -> Floats:
+        """Natural log of the probability that a message is not out by the end."""
+        left = self.end - self.arrivals
+        terms = np.zeros_like(left)
+        for power in range(self.hops):
+            terms += left**power / math.factorial(power)
+        return np.log(terms) - left
+
+    def chain(self, epsilon: float, *, count: bool) -> PhaseChain:
+        counted = self.counted() if count else None
+        name, number = counted or ("", 0)
+        return PhaseChain(
+            self.arrivals,
+            self.departures,
+            self.end,
+            hops=self.hops,
+            loss=self.loss,
+            cover=self.cover,
+            counted=_COUNTED.get(name, 0),
+            count_end=number,
+            total_end=self.total_end,
+            epsilon=epsilon,
+            groups=self.receivers,
+        )
+
+
+def _times(times: npt.ArrayLike, name: str, channel: Channel) -> Floats:
+    array = np.asarray(times, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise InputError(f"{name} must be a list of times in seconds")
+    if len(array) and (np.diff(array) < 0.0).any():
+        raise InputError(f"{name} must be sorted")
+    if len(array) and not channel.begin <= array[0] <= array[-1] <= channel.end:
+        raise InputError(
+            f"{name} from {array[0]:g} to {array[-1]:g} s do not lie within the log, "
+            f"which is from {channel.begin:g} to {channel.end:g} s"
+        )
+    return array
+
+
+def _check_channel(channel: Channel, came: int, left: int) -> None:
+    if not real(channel.loss, "loss", high=1.0) < 1.0:
+        raise InputError(Argument("loss"), f" must be below 1, not {channel.loss:g}")
+    real(channel.cover_rate, "cover_rate")
+    for number, name, noun, most in (
+        (channel.lost, "lost", "came in", came),
+        (channel.cover, "cover", "left", left),
+    ):
+        if number is not None and whole(number, name) > most:
+            raise InputError(
+                Argument(name), f" is {number}, but only {several(most, 'message')} {noun}"
+            )
+    if channel.cover and not channel.end > channel.begin:
+        raise InputError(Argument("cover"), " needs a log that lasts longer than 0 seconds")
+    if not (math.isfinite(channel.begin) and math.isfinite(channel.end)):
+        raise InputError("begin and end of a log must be finite")
+
+
+def _rates(channel: Channel, came: int) -> tuple[float, float]:
+    """Rates for the chain. Numbers that are told cancel them; those near keep its tables small."""
+    loss, cover = channel.loss, channel.cover_rate
+    if channel.lost is not None:
+        loss = (channel.lost + 0.5) / (came + 1.0) if channel.lost else 0.0
+    if channel.cover is not None:
+        cover = channel.cover / (channel.end - channel.begin) if channel.cover else 0.0
+    return loss, cover
+
+
+# ---- passes over the log
+
+
+class _Work:
+    """What is spent and what is left of a budget."""
+
+    def __init__(self, budget: Budget, effort: Effort) -> None:
+        self.budget, self.effort, self.spent = budget, effort, 0.0
+
+    @property
+    def left(self) -> float:
+        return max(self.budget.seconds - self.spent, 0.0)
+
+    def done(self, seconds: float) -> None:
+        self.spent += seconds
+        self.effort.stop.check()
+        self.effort.advance(seconds)
+
+    def check(self, seconds: float, memory: float) -> None:
+        """Refuse what is predicted to need more than is left."""
+        if seconds > self.left or memory > self.budget.memory:
+            raise self.budget.refusal(
+                "counts by hop", self.spent + seconds, memory, "take a shorter part of the log"
+            )
+
+
+def _figures(log: _Log, work: _Work, seed: int, *, pairs: bool) -> LinkFigures:
+    _check_explained(log)
+    if log.counted() is None:
+        return _solved(log, work, seed, pairs=pairs, count=False)
+    try:
+        return _solved(log, work, seed, pairs=pairs, count=True)
+    except BudgetError:
+        if pairs:
+            raise
+        return _tilted(log, work, seed)
+
+
+def _check_explained(log: _Log) -> None:
+    """Name what no explanation can account for, where counting heads is enough to see it."""
+    if log.cover == 0.0:
+        # Several hops take time: who comes in with a departure is not it.
+        before = np.searchsorted(
+            log.arrivals, log.departures, side="right" if log.hops == 1 else "left"
+        )
+        wrong = np.flatnonzero(before < np.arange(1, len(log.departures) + 1))
+        if len(wrong):
+            raise _nobody(log, int(wrong[0]))
+    inside = log.total_end
+    known = log.lost is not None and log.covers is not None
+    if inside < 0 and known:
+        raise InputError(
+            f"{len(log.arrivals)} messages came in, {log.lost} of them are lost, and "
+            f"{len(log.departures)} left, {log.covers} of them cover: {-inside} too many; "
+            "tell other numbers, or rates (",
+            Argument("loss"),
+            ", ",
+            Argument("cover_rate"),
+            ")",
+        )
+    if known and log.channel.drained and inside > 0:
+        raise InputError(
+            f"{several(inside, 'message')} must still be inside at the end, which is told to be "
+            "empty; leave out ",
+            Argument("drained"),
+            ", or allow for losses (",
+            Argument("loss"),
+            ", ",
+            Argument("lost"),
+            ")",
+        )
+
+
+def _nobody(log: _Log, at: int) -> InputError:
+    time = log.departures[at] * log.mean + log.begin
+    return InputError(
+        f"departure {at + 1} at {time:g} s: nobody is inside who can have sent it; "
+        "allow for cover traffic: give ",
+        Argument("cover_rate"),
+        ", or ",
+        Argument("cover"),
+    )
+
+
+def _unexplained(log: _Log) -> InputError:
+    return InputError(
+        f"nothing explains {several(len(log.arrivals), 'arrival')} and "
+        f"{several(len(log.departures), 'departure')}: with what is told of losses, cover and the "
+        "end some message cannot have left, or some departure is nobody's; give ",
+        Argument("cover_rate"),
+        " or ",
+        Argument("loss"),
+    )
+
+
+def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> LinkFigures:
+    """Figures with as much cut off as can be told not to matter."""
+    for epsilon in _CUTS:
+        chain = log.chain(epsilon, count=count)
+        if not _forward(chain, log, work):
+            continue
+        exact, chosen = _plan(chain, log, work, pairs=pairs)
+        _backward(chain, work, keep=exact)
+        cut_off = chain.kernel.cut_off
+        missing = cut_off if cut_off <= 1.0 else 1.0  # not a number where weights ran out of range
+        if missing > _CUT_ERROR and epsilon > 0.0:
+            continue
+        if pairs or (exact and _exact_fits(chain, work)):
+            rows, dense = _followed(chain, log, work, pairs=pairs)
+            worst = missing + rows.error
+            if worst > _CUT_ERROR and epsilon > 0.0:
+                continue
+            if worst <= _CUT_ERROR or pairs:
+                told = _told(log, chain, rows, worst, samples=0)
+                return replace(told, pairs=dense) if pairs else told
+        rows = _drawn(chain, log, work, chosen, seed)
+        return replace(_told(log, chain, rows, missing, samples=chosen), seed=seed)
+    raise _unexplained(log)
+
+
+def _forward(chain: PhaseChain, log: _Log, work: _Work) -> bool:
+    """The filter to its end; whether something explains the log."""
+    kernel = chain.kernel
+    before = share = 0.0
+    going = True
+    while going:
+        going = kernel.forward(_STRETCH)
+        seconds = (kernel.work - before) * _WORK_SECONDS
+        # A mix fills up, so that events to come cost as much as the last ones, not as the first.
+        gained = max(kernel.share_done - share, 1e-9)
+        ahead = max(seconds / gained, kernel.work * _WORK_SECONDS / kernel.share_done)
+        ahead *= 1.0 - kernel.share_done
+        rest = (kernel.work * _WORK_SECONDS + ahead) * (_BACKWARD + _DRAWING)
+        before, share = kernel.work, kernel.share_done
+        work.effort.expect(seconds)
+        if kernel.share_done >= 0.02 or kernel.work * _WORK_SECONDS > 0.1 * work.left:
+            work.check(ahead + rest, _memory(chain, log))
+        work.done(seconds)
+    return bool(kernel.possible)
+
+
+def _memory(chain: PhaseChain, log: _Log) -> float:
+    """Bytes that a pass takes: tables of a stretch, and one for every stretch."""
+    kernel = chain.kernel
+    share = max(kernel.share_done, 1e-9)
+    a_stretch = 16.0 * kernel.cells / max(kernel.stretches, 1)
+    events = (len(log.arrivals) + len(log.departures)) * share
+    return a_stretch + 16.0 * kernel.stretches / share * kernel.cells / max(events, 1.0)
+
+
+def _to_come(log: _Log) -> Floats:
+    """Departures that a message may be, more or less."""
+    first, last = (np.searchsorted(log.departures, log.arrivals + after) for after in (0.0, _FAR))
+    return (last - first).astype(np.float64)
+
+
+def _plan(chain: PhaseChain, log: _Log, work: _Work, *, pairs: bool) -> tuple[bool, int]:
+    """Whether messages are followed one by one, and how many paths are drawn otherwise."""
+    kernel = chain.kernel
+    events = len(log.arrivals) + len(log.departures)
+    each = kernel.work / max(events, 1)
+    width = _to_come(log)
+    seconds = 1.5 * each * float(width.sum()) * _WORK_SECONDS
+    backward = _BACKWARD * kernel.work * _WORK_SECONDS
+    memory = 8.0 * kernel.cells + _memory(chain, log)
+    if pairs:
+        work.check(backward + seconds / 4.0, memory)
+        return True, 0
+    exact = backward + seconds / 4.0 <= work.left and memory <= work.budget.memory
+    left = work.left - backward - _DRAWING * kernel.work * _WORK_SECONDS
+    mean = float(width.mean()) if len(width) else 0.0
+    for samples in _SAMPLES:
+        cost = (events * samples * _PATH_SECONDS + len(log.arrivals) * _ROW_SECONDS) * (mean + 4.0)
+        room = 32.0 * samples * log.hops * (float(width.max(initial=0.0)) + 64.0)
+        most = left if samples <= 100 else min(left, _MORE_SAMPLES)
+        if cost <= most and room + _memory(chain, log) <= work.budget.memory:
+            break
+    return exact, samples
+
+
+def _exact_fits(chain: PhaseChain, work: _Work) -> bool:
+    """Whether all messages can be followed, one by one, with what is left."""
+    return float(chain.kernel.row_work().sum()) * _WORK_SECONDS <= work.left
+
+
+def _backward(chain: PhaseChain, work: _Work, *, keep: bool) -> None:
+    kernel = chain.kernel
+    each = _BACKWARD * kernel.work * _WORK_SECONDS / max(kernel.stretches, 1)
+    work.effort.expect(each * kernel.stretches)
+    going = kernel.stretches > 0
+    while going:
+        going = kernel.backward(keep)
+        work.done(each)
+
+
+def _weights(log: _Log) -> tuple[Floats, Floats]:
+    """Natural log of the weights of a message still inside, and of one that was not seen."""
+    stays = log.stays()
+    inside = np.log1p(-log.loss) + stays
+    if log.channel.drained:
+        return np.zeros_like(stays), np.full_like(stays, math.log(log.loss) if log.loss else 0.0)
+    unseen = np.logaddexp(inside, math.log(log.loss)) if log.loss else inside
+    return inside, unseen
+
+
+def _followed(
+    chain: PhaseChain, log: _Log, work: _Work, *, pairs: bool
+) -> tuple[PhaseRows, Floats | None]:
+    """Exact figures of all messages, some in each call."""
+    inside, unseen = _weights(log)
+    seconds = chain.kernel.row_work() * _WORK_SECONDS
+    size = len(seconds)
+    steps = np.floor(np.cumsum(seconds) / CHUNK_SECONDS)
+    cuts = [0, *(np.flatnonzero(np.diff(steps) > 0) + 1).tolist(), size] if size else [0]
+    costs = [float(seconds[first:last].sum()) for first, last in pairwise(cuts)]
+    tolerance = max(_TOLERANCE, 4.0 * chain.kernel.cut_off)
+    calls: Iterator[Callable[[], tuple[PhaseRows, Floats]]] = (
+        partial(_rows, chain, first, last, tolerance, inside, unseen, pairs)
+        for first, last in pairwise(cuts)
+    )
+    work.effort.expect(sum(costs))
+    threads = Effort()  # the chain is in this process, wherever other work may go
+    threads.stop = work.effort.stop
+    parts: list[tuple[PhaseRows, Floats]] = []
+    for part in threads.chunks(calls, each=costs, number=len(costs)):
+        work.done(costs[len(parts)])
+        parts.append(part)
+    rows = _joined([rows for rows, _ in parts])
+    if not pairs:
+        return rows, None
+    shape = (size, len(log.departures))
+    return rows, np.concatenate([dense for _, dense in parts]) if parts else np.zeros(shape)
+
+
+def _rows(
+    chain: PhaseChain,
+    first: int,
+    last: int,
+    tolerance: float,
+    inside: Floats,
+    unseen: Floats,
+    pairs: bool,
+) -> tuple[PhaseRows, Floats]:
+    return chain.rows(
+        first,
+        last,
+        tolerance=tolerance,
+        inside_logs=inside,
+        unseen_logs=unseen,
+        pairs=pairs,
+        stop=byte_of_work(),
+    )
+
+
+def _joined(parts: list[PhaseRows]) -> PhaseRows:
+    """Messages one after another; sums over them added up."""
+    sums = {"pair_logs", "inside_logs", "unseen_logs"}
+    joined = {
+        name: (
+            np.sum([getattr(part, name) for part in parts], axis=0, initial=0.0).reshape(-1)
+            if name in sums
+            else np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0)])
+        )
+        for name in PhaseRows._fields
+        if name != "error"
+    }
+    for name in sums:
+        joined[name] = joined[name] if len(joined[name]) else np.zeros(1)
+    return PhaseRows(**joined, error=max((part.error for part in parts), default=0.0))
+
+
+def _drawn(chain: PhaseChain, log: _Log, work: _Work, samples: int, seed: int) -> PhaseRows:
+    """Figures from so many paths."""
+    inside, unseen = _weights(log)
+    sampler = chain.sampler(
+        _BATCHES, samples // _BATCHES, seed, inside_logs=inside, unseen_logs=unseen
+    )
+    events = len(log.arrivals) + len(log.departures)
+    width = _to_come(log)
+    cost = events * samples * _PATH_SECONDS + len(log.arrivals) * _ROW_SECONDS
+    cost *= float(width.mean()) + 4.0
+    cost += _DRAWING * chain.kernel.work * _WORK_SECONDS
+    each = cost / max(chain.kernel.stretches, 1)
+    work.effort.expect(each * chain.kernel.stretches)
+    going = chain.kernel.stretches > 0
+    while going:
+        going = sampler.back()
+        work.done(each)
+    return PhaseRows(*sampler.rows())
+
+
+# ---- from rows to figures
+
+
+def _told(
+    log: _Log, chain: PhaseChain, rows: PhaseRows, missing: float, *, samples: int
+) -> LinkFigures:
+    lost, departing = chain.kernel.lost(), chain.kernel.real()
+    error = missing + _TOLERANCE + 1e-13
+    factor = _QUANTILE if samples else 0.0
+    departed, inside = rows.departed, rows.inside
+    joint, link = _entropies(log, chain, rows, lost, departing, error)
+    most = np.log2(np.maximum(rows.allowed, 1))
+    estimated = factor * float(rows.largest_error.max(initial=0.0))
+    notes = (
+        f"The evidence is exact; figures of messages are estimated from {samples} drawn paths.",
+    )
+    return LinkFigures(
+        log_evidence=chain.kernel.log_evidence + log.constant() - log.log_prior(),
+        joint_bits=joint,
+        link_bits=link,
+        departed=departed,
+        lost=lost,
+        inside=inside,
+        real=departing,
+        shannon=around(
+            rows.shannon,
+            factor * rows.shannon_error + entropy_slack(error, departed, rows.allowed),
+            most,
+        ),
+        shannon_all=around(
+            rows.shannon_all,
+            factor * rows.shannon_all_error
+            + entropy_slack(error, np.ones_like(departed), rows.allowed + 2),
+            np.log2(rows.allowed + 2.0),
+        ),
+        collision=rows.collision,
+        probability=around(
+            rows.largest, factor * rows.largest_error + error, np.ones_like(departed)
+        ),
+        guess=rows.guess.astype(np.int64),
+        allowed=rows.allowed.astype(np.int64),
+        error=max(error, estimated),
+        confidence=_CONFIDENCE if samples else 1.0,
+        method="counts by hop, drawn" if samples else "counts by hop",
+        guessing=rows.guessing,
+        receivers=None if log.receivers is None else _receivers(rows),
+        notes=notes if samples else (),
+    )
+
+
+def _receivers(rows: PhaseRows) -> ReceiverFigures:
+    return ReceiverFigures(
+        shannon=rows.group_shannon,
+        probability=rows.group_largest,
+        guess=rows.group_guess.astype(np.int64),
+    )
+
+
+def _entropies(
+    log: _Log, chain: PhaseChain, rows: PhaseRows, lost: Floats, departing: Floats, error: float
+) -> tuple[Figure, Figure]:
+    """Entropy of the explanation, and of it with lost and inside as one.
+
+    It is the log of all weights less the mean log weight, which needs marginals only.
+    """
+    evidence = chain.kernel.log_evidence
+    cover = float((1.0 - departing).sum())
+    common = cover * math.log(log.cover) if log.cover else 0.0
+    departed = float(rows.departed.sum())
+    pairs = rows.pair_logs + departed * math.log1p(-log.loss)
+    gone = float(lost.sum()) * math.log(log.loss) if log.loss else 0.0
+    joint = (evidence - common - gone - pairs - rows.inside_logs) / _LN2
+    link = (evidence - common - pairs - rows.unseen_logs) / _LN2
+    size = abs(evidence) + float(np.abs(pairs).max(initial=0.0)) + len(lost)
+    slack = error * (size + 64.0 * len(lost))
+    whole_joint = _mean(joint, size, slack)
+    most = whole_joint.high
+    if log.channel.drained or log.total_end == 0:
+        return whole_joint, whole_joint
+    if log.channel.lost:
+        unseen = lost + rows.inside
+        apart = float((unseen * two_outcomes(lost / np.maximum(unseen, 1e-300))).sum())
+        return whole_joint, Figure.between(max(whole_joint.low - apart, 0.0), most)
+    return whole_joint, _mean(link, size, slack).clipped(0.0, most)
+
+
+def _mean(values: Floats, size: float, slack: float) -> Figure:
+    """The mean of batches with its interval; of one batch, what rounding leaves open."""
+    value = float(values.mean())
+    if len(values) > 1:
+        slack += _QUANTILE * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Figure.rounded(value, value - slack, value + slack, size=size).clipped(0.0, math.inf)
+
+
+# ---- a number that is too dear to be counted along the log
+
+
+def _tilted(log: _Log, work: _Work, seed: int) -> LinkFigures:
+    """Figures for rates at which the number that is told is the expected one."""
+    losses = log.channel.lost is not None
+    goal = log.channel.lost if losses else log.channel.cover
+    assert goal is not None
+    tilt, variance = _tilt(log, work, goal)
+    told = _solved(_with_tilt(log, tilt), work, seed, pairs=False, count=False)
+    return taken_as_mean(told, log.channel, goal, variance)
+
+
+def _with_tilt(log: _Log, tilt: float) -> _Log:
+    """The odds of a loss, or the rate of cover, times the exponential of ``tilt``."""
+    if log.channel.lost is None:
+        return replace(log, cover=log.cover * math.exp(tilt))
+    odds = math.exp(tilt) * log.loss / (1.0 - log.loss)
+    return replace(log, loss=odds / (1.0 + odds))
+
+
+def _tilt(log: _Log, work: _Work, goal: int) -> tuple[float, float]:
+    """Where the expected number is the one told, and its variance there.
+
+    The expected number grows with the tilt as fast as its variance: Newton's steps, kept short.
+    """
+
+    def expected(tilt: float) -> float:
+        chain = _with_tilt(log, tilt).chain(_CUTS[0], count=False)
+        if not _forward(chain, log, work):
+            raise _unexplained(log)
+        _backward(chain, work, keep=False)
+        lost, departing = chain.kernel.lost(), chain.kernel.real()
+        return float(lost.sum() if log.channel.lost is not None else (1.0 - departing).sum())
+
+    tilt, step = 0.0, 0.1
+    number = expected(tilt)
+    variance = max(goal, 1.0)
+    for _ in range(_MOST_TILTS):
+        if abs(number - goal) <= 0.01 * math.sqrt(max(variance, 1e-3)):
+            break
+        step = min(max((goal - number) / variance, -2.0), 2.0)
+        after = expected(tilt + step)
+        variance = max((after - number) / step, 1e-3)
+        tilt, number = tilt + step, after
+    return tilt, variance

@@ -1,0 +1,1 @@
+"""Charts: values on axes."""

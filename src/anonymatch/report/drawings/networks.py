@@ -1,0 +1,266 @@
+"""A network of relays: who enters where, what was seen at which exit, and the paths between."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from anonymatch.base.errors import InputError
+from anonymatch.report.drawings.colours import group_class
+from anonymatch.report.drawings.geometry import Point, arrow_head, bent, points_on, toward
+from anonymatch.report.drawings.svg import Element, Picture, element, group, text
+from anonymatch.report.text import label, plural, shown, text_width
+
+__all__ = ["LARGEST", "network"]
+
+LARGEST = 40  # relays, users or behaviours
+
+_UNIT = 78.0
+_RADIUS = 13.0
+_CLEAR = 2.2 * _RADIUS  # from the middle of a relay to a link that passes it
+_LOOKED_AT = 8  # relays that a link keeps clear of; where there are more it cannot anyway
+
+
+def network(
+    links: Iterable[tuple[Hashable, Hashable]],
+    *,
+    users: Mapping[Any, Hashable],
+    exits: Mapping[Any, Sequence[object]],
+    paths: Iterable[Sequence[Hashable]] = (),
+    places: Mapping[Any, Point] | None = None,
+    title: str = "",
+) -> Picture:
+    """Relays with links, users at their entries, behaviours at their exits.
+
+    Parameters
+    ----------
+    links : iterable of pairs
+        A relay and one that it sends to.
+    users : mapping
+        From user to entry relay.
+    exits : mapping
+        From exit to what is written at each behaviour seen there, such as its chance.
+    paths : iterable of sequences of relays
+        Paths that stand out; those to the same exit have the same colour.
+    places : mapping, optional
+        From relay to (x, y), y downwards, entries at the left. Default: by distance from entries.
+    title : str
+
+    Examples
+    --------
+    >>> network([("a", "m"), ("m", "x")], users={"ann": "a"}, exits={"x": ["1/1"]},
+    ...         paths=[("a", "m", "x")]).words
+    'ann enters at a. Links: a to m, m to x. Exit x shows 1 behaviour: 1/1. Marked paths: a-m-x.'
+    """
+    joined = list(dict.fromkeys((sender, receiver) for sender, receiver in links))
+    relays = list(dict.fromkeys([end for link in joined for end in link]))
+    seen = [(place, note) for place, notes in exits.items() for note in notes]
+    _check(relays, users, exits, len(seen))
+    trails = [tuple(path) for path in paths]
+    _check_paths(trails, set(joined))
+    at = _at(relays, joined, users, exits, places)
+    left = min(x for x, _ in at.values()) - 1.9 * _UNIT
+    right = max(x for x, _ in at.values()) + 1.2 * _UNIT
+    entering = _column(left, list(users.values()), at)
+    leaving = _column(right, [place for place, _ in seen], at)
+    bends = {link: _bend(link, link[::-1] in joined, at) for link in joined}
+    drawn = [
+        *_trails(trails, at, bends, list(exits)),
+        *(_link(at[a], at[b], bends[a, b]) for a, b in joined),
+        *(
+            _link(place, at[entry], 0.0)
+            for place, entry in zip(entering, users.values(), strict=True)
+        ),
+        *(_link(at[place], end, 0.0, gap=8) for end, (place, _) in zip(leaving, seen, strict=True)),
+        *(_relay(relay, at[relay], relay in exits) for relay in relays),
+        *(_user(name, place) for name, place in zip(users, entering, strict=True)),
+        *(_behaviour(note, place) for (_, note), place in zip(seen, leaving, strict=True)),
+    ]
+    ends = [*at.values(), *entering, *leaving]
+    top = min(y for _, y in ends) - 44
+    bottom = max(y for _, y in ends) + 40
+    names = max(text_width(label(name)) for name in users) + 20
+    notes = max([0.0, *(text_width(shown(note)) for _, note in seen)]) + 40
+    headings = (
+        text(left, top + 14, "users", "middle small soft"),
+        text(right, top + 14, "behaviours", "middle small soft"),
+    )
+    return Picture(
+        right - left + names + notes,
+        bottom - top,
+        title or f"{plural(len(relays), 'relay')} and {plural(len(users), 'user')}",
+        _words(joined, users, exits, trails),
+        (group(*drawn, *headings, x=names - left, y=-top),),
+    )
+
+
+def _check(
+    relays: list[Hashable],
+    users: Mapping[Any, Hashable],
+    exits: Mapping[Any, Sequence[object]],
+    seen: int,
+) -> None:
+    for name in (*users.values(), *exits):
+        if name not in relays:
+            raise InputError(f"relay {name!r} has no link; give links to all entries and exits")
+    if not users:
+        raise InputError("a network needs a user; name one and where that user enters")
+    if max(len(relays), len(users), seen) > LARGEST:
+        raise InputError(f"at most {LARGEST} relays, users or behaviours can be drawn")
+
+
+def _check_paths(trails: list[tuple[Hashable, ...]], links: set[tuple[Hashable, Hashable]]) -> None:
+    for trail in trails:
+        for link in pairwise(trail):
+            if link not in links:
+                raise InputError(f"the path {trail} goes from {link[0]!r} to {link[1]!r}: no link")
+
+
+def _at(
+    relays: list[Hashable],
+    links: list[tuple[Hashable, Hashable]],
+    users: Mapping[Any, Hashable],
+    exits: Mapping[Any, Sequence[object]],
+    places: Mapping[Any, Point] | None,
+) -> dict[Hashable, Point]:
+    """Places in pixels; by default a column for each distance from the entries, exits last."""
+    if places is not None:
+        lost = [relay for relay in relays if relay not in places]
+        if lost:
+            raise InputError(f"relay {lost[0]!r} has no place; give one for each relay")
+        return {relay: (_UNIT * places[relay][0], _UNIT * places[relay][1]) for relay in relays}
+    depth = _depths(relays, links, users)
+    last = 1 + max((depth[relay] for relay in relays if relay not in exits), default=-1)
+    columns: dict[int, list[Hashable]] = {}
+    for relay in relays:
+        columns.setdefault(last if relay in exits else depth[relay], []).append(relay)
+    return {
+        relay: (1.5 * _UNIT * column, _UNIT * (row - (len(members) - 1) / 2))
+        for column, members in columns.items()
+        for row, relay in enumerate(members)
+    }
+
+
+def _depths(
+    relays: list[Hashable],
+    links: list[tuple[Hashable, Hashable]],
+    users: Mapping[Any, Hashable],
+) -> dict[Hashable, int]:
+    depth = dict.fromkeys(users.values(), 0)
+    for distance in range(len(relays)):
+        for sender, receiver in links:
+            if depth.get(sender) == distance:
+                depth.setdefault(receiver, distance + 1)
+    return {relay: depth.get(relay, len(relays)) for relay in relays}
+
+
+def _column(x: float, beside: list[Hashable], at: Mapping[Hashable, Point]) -> list[Point]:
+    """Places in a column, each near its relay and none nearer than 34 pixels to another."""
+    numbers: dict[Hashable, int] = {}
+    wanted = []
+    for relay in beside:
+        nth, total = numbers.get(relay, 0), beside.count(relay)
+        numbers[relay] = nth + 1
+        wanted.append(at[relay][1] + 44 * (nth - (total - 1) / 2))
+    order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    for before, after in pairwise(order):
+        wanted[after] = max(wanted[after], wanted[before] + 34)
+    return [(x, y) for y in wanted]
+
+
+def _bend(link: tuple[Hashable, Hashable], both_ways: bool, at: Mapping[Hashable, Point]) -> float:
+    """The least bend that leads a link clear of other relays, or the one that comes nearest to it.
+
+    Links both ways keep to the right, so that they never lie on each other.
+    """
+    begin, end = (at[relay] for relay in link)
+    others = [place for relay, place in at.items() if relay not in link][:_LOOKED_AT]
+    choices = (
+        (0.16, 0.24, 0.32) if both_ways else (0.1, -0.1, 0.18, -0.18, 0.26, -0.26, 0.34, -0.34)
+    )
+
+    def clearance(bend: float) -> float:
+        curve = points_on(begin, end, bend)
+        return min((math.dist(point, place) for point in curve for place in others), default=_CLEAR)
+
+    return max(choices, key=lambda bend: min(clearance(bend), _CLEAR))
+
+
+def _trails(
+    trails: list[tuple[Hashable, ...]],
+    at: Mapping[Hashable, Point],
+    bends: Mapping[tuple[Hashable, Hashable], float],
+    exits: list[Hashable],
+) -> list[Element]:
+    drawn = []
+    for trail in trails:
+        pieces = [bent(at[a], at[b], bends[a, b])[1] for a, b in pairwise(trail)]
+        shade = group_class(exits.index(trail[-1]) + 1 if trail[-1] in exits else 0)
+        name = "path " + " – ".join(label(relay) for relay in trail)
+        path = element("path", d="".join(pieces), class_="trail", tip=name)
+        drawn.append(group(path, class_=shade))
+    return drawn
+
+
+def _link(begin: Point, end: Point, bend: float, gap: float = _RADIUS + 2) -> Element:
+    """A bent line with an arrow head that stops short of the relay."""
+    control, _ = bent(begin, end, bend)
+    out, back = toward(begin, control), toward(end, control)
+    tail = begin[0] + _RADIUS * out[0], begin[1] + _RADIUS * out[1]
+    tip = end[0] + gap * back[0], end[1] + gap * back[1]
+    control, path = bent(tail, tip, bend)
+    return group(
+        element("path", d=path, class_="edge"),
+        element("path", d=arrow_head(control, tip), class_="solid"),
+    )
+
+
+def _relay(name: Hashable, place: Point, leaves: bool) -> Element:
+    shown_name = label(name, 3)
+    return group(
+        element(
+            "circle",
+            cx=place[0],
+            cy=place[1],
+            r=_RADIUS,
+            class_="node",
+            stroke_width=3 if leaves else None,
+            tip=f"{'exit' if leaves else 'relay'} {label(name)}",
+        ),
+        text(place[0], place[1] + 4.5, shown_name, "middle small"),
+    )
+
+
+def _user(name: Hashable, place: Point) -> Element:
+    return group(
+        element("circle", cx=place[0], cy=place[1], r=5.5, class_="dot"),
+        text(place[0] - 14, place[1] + 4.5, label(name), "end"),
+    )
+
+
+def _behaviour(note: object, place: Point) -> Element:
+    x, y = place
+    return group(
+        element("rect", x=x - 5.5, y=y - 5.5, width=11, height=11, rx=1.5, class_="dot"),
+        text(x + 14, y + 4.5, shown(note)),
+    )
+
+
+def _words(
+    links: list[tuple[Hashable, Hashable]],
+    users: Mapping[Any, Hashable],
+    exits: Mapping[Any, Sequence[object]],
+    trails: list[tuple[Hashable, ...]],
+) -> str:
+    sentences = [f"{label(user)} enters at {label(entry)}." for user, entry in users.items()]
+    sentences.append(f"Links: {', '.join(f'{label(a)} to {label(b)}' for a, b in links)}.")
+    sentences += [
+        f"Exit {label(place)} shows {plural(len(notes), 'behaviour')}: {shown(list(notes))}."
+        for place, notes in exits.items()
+    ]
+    if trails:
+        marked = ", ".join("-".join(label(relay) for relay in trail) for trail in trails)
+        sentences.append(f"Marked paths: {marked}.")
+    return " ".join(sentences)

@@ -1,0 +1,1 @@
+"""Pages: plain HTML that holds everything it needs."""

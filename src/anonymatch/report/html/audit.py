@@ -1,0 +1,295 @@
+"""An audit as one page: is this system good enough, for whom is it worst, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from anonymatch._native import version
+from anonymatch.audits import Audit, Gate
+from anonymatch.graph import Graph
+from anonymatch.report.charts.density import density
+from anonymatch.report.charts.histogram import chance_histogram, size_histogram
+from anonymatch.report.charts.over_time import inside_chart
+from anonymatch.report.drawings.matrices import LARGEST, heat, matrix
+from anonymatch.report.html.audit_attack import attack_section
+from anonymatch.report.html.audit_cost import cost_section
+from anonymatch.report.html.audit_people import people_section
+from anonymatch.report.html.audit_truth import truth_section
+from anonymatch.report.html.certainty import amount, percent, users_sure
+from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
+from anonymatch.report.html.nouns import nouns
+from anonymatch.report.html.page import Section, page, render
+from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.user_table import ROWS, user_rows, worst_table
+from anonymatch.report.html.verdicts import verdict
+from anonymatch.report.panels import Panel
+from anonymatch.report.text import plural, shown
+
+__all__ = ["audit_page", "audit_sections", "script", "style"]
+
+_DRAWN = 1000  # edges; the picture of more is one of shares
+_DIGITS = 50.0  # natural log of a count up to which its digits are written
+
+
+def audit_page(audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None) -> str:
+    """Everything that an audit says, as one page that needs nothing else.
+
+    Parameters
+    ----------
+    audit : Audit
+    gates : sequence of Gate
+        Thresholds, as :func:`anonymatch.audits.gates.check_gates` returns them.
+    command : str, optional
+        What was run, so that it can be run again.
+
+    Returns
+    -------
+    str
+        HTML; :func:`anonymatch.report.html.page.write_page` saves it.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> text = audit_page(am.audit(am.complete(4)), command="anonymatch audit seen.csv")
+    >>> "<h1>Audit of graph</h1>" in text, "anonymatch audit seen.csv" in text
+    (True, True)
+    """
+    sections = audit_sections(audit, gates=gates, command=command)
+    return page(f"Audit of {audit.name}", lead=_lead(audit), sections=sections, script=script())
+
+
+def audit_sections(
+    audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None
+) -> tuple[Section, ...]:
+    """The sections of that page, in their order.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> [section.anchor for section in audit_sections(am.audit(am.complete(4)))][:4]
+    ['verdict', 'figures', 'picture', 'spread']
+    """
+    return (
+        _verdict(audit, gates),
+        _key_figures(audit),
+        _picture(audit),
+        _spread(audit),
+        _users(audit),
+        attack_section(audit),
+        cost_section(audit),
+        truth_section(audit),
+        *people_section(audit),
+        _method(audit, command),
+    )
+
+
+@cache
+def script() -> str:
+    """What sorts and searches tables, in the reader's browser."""
+    return Path(__file__).with_name("templates").joinpath("table.js").read_text("utf-8")
+
+
+@cache
+def style() -> str:
+    """Rules of audits beside those of every page."""
+    return Path(__file__).with_name("templates").joinpath("audit.css").read_text("utf-8")
+
+
+def _lead(audit: Audit) -> str:
+    words = nouns(audit)
+    out = f"{shown(_n_out(audit))} {words.behaviours}"
+    return f"From {audit.observation.source}: {plural(audit.n_users, words.user)} and {out}."
+
+
+def _n_out(audit: Audit) -> int:
+    passage = audit.observation.passage
+    return audit.n_behaviours if passage is None else len(passage.behaviours)
+
+
+def _verdict(audit: Audit, gates: Sequence[Gate]) -> Section:
+    shown = [(gate, verdict(_state(gate))) for gate in gates]
+    body = render("audit_verdict.html", verdict=audit.verdict, gates=shown)
+    return Section("verdict", "Verdict", body, style=style())
+
+
+def _state(gate: Gate) -> str:
+    """The verdict whose icon fits: a tick, a cross, or a half where the interval leaves it open."""
+    if gate.reached:
+        return "holds"
+    return "fails" if gate.missed else "holds under a condition"
+
+
+def _key_figures(audit: Audit) -> Section:
+    body = render(
+        "audit_figures.html", anonymity=anonymity_figures(audit), cost=cost_figures(audit)
+    )
+    return Section("figures", "Key figures", body)
+
+
+def _picture(audit: Audit) -> Section:
+    seen, words = audit.observation, nouns(audit)
+    if seen.passage is not None:
+        links = audit.answers.links
+        drawn = inside_chart(
+            seen.passage.arrivals,
+            seen.passage.departures,
+            title="Messages inside over time",
+            kept=None if links is None else 1.0 - links.lost,
+            real=None if links is None else links.real,
+        )
+        caption = (
+            "Each message that leaves is one of those inside: where they are few, it hides among "
+            f"few. {drawn.words} Exact."
+        )
+        return panel_section("picture", "Messages inside", [Panel(drawn, caption)])
+    assert seen.graph is not None
+    if not seen.graph.n_edges:
+        nothing = f"There are no {words.users} to draw."
+        return panel_section("picture", "Who may have done what", before=[nothing])
+    return panel_section("picture", "Who may have done what", [_graph(audit, seen.graph)])
+
+
+def _graph(audit: Audit, graph: Graph) -> Panel:
+    """Cells for few users, blocks for few edges, shades for any number."""
+    words, title = nouns(audit), "Who may have done what"
+    if max(graph.n_users, graph.n_behaviours) <= LARGEST:
+        sure = _certain(audit)
+        caption = (
+            f"A row a {words.user}, a column for each of the {words.behaviours}; a cell is "
+            f"coloured where they fit each other.{' Orange ones are certain.' if sure else ''}"
+        )
+        return Panel(matrix(graph, title=title, edges=sure), f"{caption} Exact.")
+    names = words.users, words.behaviours
+    few = graph.n_edges <= _DRAWN
+    drawn = heat(graph, title=title) if few else density(graph, title=title, names=names)
+    return Panel(drawn, f"{drawn.words} Exact.")
+
+
+def _certain(audit: Audit) -> list[tuple[Hashable, Hashable]]:
+    """Identified users with their behaviours."""
+    users = audit.answers.users
+    alone = np.flatnonzero((users.allowed == 1) & (users.guess >= 0)).tolist()
+    return [(users.users[i], users.behaviours[int(users.guess[i])]) for i in alone]
+
+
+def _spread(audit: Audit) -> Section:
+    users, words = audit.answers.users, nouns(audit)
+    if not len(users.users):
+        return panel_section(
+            "spread",
+            f"Differences between {words.users}",
+            before=[f"There are no {words.users}."],
+        )
+    known = ~np.isnan(users.chance.value)
+    sizes = np.where(known, users.effective.value, users.effective.low)
+    chances = np.where(known, users.chance.value, users.chance.high)
+    sure = users_sure(audit).capitalize()
+    doubt = "" if users.known else " Where only ends are known, the worse one is drawn."
+    panels = [
+        Panel(
+            size_histogram(
+                sizes,
+                title=f"How many others {words.users} hide among",
+                noun=words.user,
+                threshold=audit.threshold,
+            ),
+            f"As many equally likely {words.behaviours} as each {words.user} hides among: further "
+            f"right is better.{doubt} {sure}.",
+        ),
+        Panel(
+            chance_histogram(
+                chances, title="How sure the attacker's best guesses are", noun=words.user
+            ),
+            f"The probability that the best guess about each {words.user} is right: further left "
+            f"is better.{doubt} {sure}.",
+        ),
+    ]
+    beyond = (
+        f"Probabilities of single {words.users} are beyond the budget: for some, only the ends "
+        "between which they lie are known. A larger budget tells more."
+    )
+    before = [] if users.known else [beyond]
+    return panel_section("spread", f"Differences between {words.users}", panels, before=before)
+
+
+def _users(audit: Audit) -> Section:
+    words = nouns(audit)
+    rows = user_rows(audit)
+    sure = users_sure(audit).capitalize()
+    if len(rows) < audit.n_users:
+        held = (
+            f"The {ROWS:,} worst of {audit.n_users:,} {words.users} are in this page; "
+            "anonymatch audit --csv FILE writes all of them."
+        )
+    else:
+        held = f"All {words.users}, the worst first."
+    meaning = (
+        "Probability: that the best guess is right. Hides among: as many equally likely "
+        f"{words.behaviours}. Bits: the same as a power of two, the entropy of the attacker's "
+        f"posterior. Candidates: {words.behaviours} "
+        "that fit. Possible: those of them that are left when everybody else must fit too."
+    )
+    title = f"All {words.users}" if len(rows) == audit.n_users else f"{len(rows):,} {words.users}"
+    body = render(
+        "audit_users.html",
+        nouns=words,
+        worst=worst_table(audit) if audit.worst else None,
+        worst_said=f"Whom to look after first, and why. {sure}.",
+        title=title,
+        said=f"{held} {meaning} {sure}.",
+        rows=rows,
+    )
+    return Section("users", words.users.capitalize(), body, _entries(words.users, title))
+
+
+def _entries(users: str, title: str) -> tuple[tuple[str, str], ...]:
+    return ("worst-users", f"Worst {users}"), ("every-user", title)
+
+
+def _method(audit: Audit, command: str | None) -> Section:
+    facts = [
+        *([("ways to match", _ways(audit))] if audit.answers.links is None else []),
+        ("counted by", audit.count.method),
+        ("figures", _exactness(audit)),
+        ("source", audit.observation.source),
+        ("threshold", f"{amount(audit.threshold)} (effective set size)"),
+        ("seed", str(audit.seed)),
+        ("took", f"{audit.seconds:.3g} s"),
+        ("made by", f"anonymatch {version}"),
+    ]
+    body = render(
+        "audit_method.html",
+        caveats=audit.caveats,
+        notes=audit.notes,
+        facts=facts,
+        command=command,
+    )
+    return Section("about", "Caveats and method", body)
+
+
+def _ways(audit: Audit) -> str:
+    count = audit.count
+    if count.exact and count.log < _DIGITS:
+        return f"{shown(count.value)} (exact)"
+    low, high = (f"2^{end / np.log(2):,.6g}" for end in (count.low, count.high))
+    middle = f"2^{count.log2:,.6g}"
+    if count.confidence < 1.0:
+        return f"{middle}, between {low} and {high} (estimated, {percent(count.confidence)} sure)"
+    return f"{middle} (exact up to rounding)" if low == high else f"{low} to {high} (proven)"
+
+
+def _exactness(audit: Audit) -> str:
+    if not audit.exact:
+        return _estimated(audit)
+    rates = "" if audit.answers.links is None else ", for the rates of losses and cover told above"
+    return f"all exact up to rounding{rates}"
+
+
+def _estimated(audit: Audit) -> str:
+    if audit.confidence < 1.0:
+        return f"some estimated; their intervals hold with a chance of {percent(audit.confidence)}"
+    return "some known as proven intervals only"

@@ -1,0 +1,125 @@
+"""What an attacker gains who can learn what single users did."""
+
+from __future__ import annotations
+
+from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of
+from anonymatch.measures import Figure
+from anonymatch.report.charts.charts import Series, line_chart
+from anonymatch.report.html.certainty import amount, said
+from anonymatch.report.html.nouns import nouns
+from anonymatch.report.html.page import Section
+from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.user_table import name_cell, number_cell
+from anonymatch.report.panels import Panel
+from anonymatch.report.text import label, plural, shown
+
+__all__ = ["attack_section"]
+
+_SEEN = 0.05  # share of the bits that must go for a curve of what is left to show it
+
+
+def attack_section(audit: Audit) -> Section:
+    """The best single exposure, and exposures one after another.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> "costs the whole system 2 bits" in attack_section(am.audit(am.complete(4))).body
+    True
+    """
+    before = [_one_step(audit)]
+    steps = audit.campaign.steps
+    if not steps:
+        before.append(f"There is no series of exposures: {audit.campaign.reason}.")
+        return panel_section("attack", "Under attack", before=before)
+    before.append(_campaign(audit))
+    if audit.campaign.reason:
+        before.append(f"Here: {audit.campaign.reason}.")
+    table = Table(
+        (
+            Cell("step", True),
+            Cell("exposed", False),
+            *(Cell(name, True) for name in ("bits left", "bits lost so far", "still in doubt")),
+        ),
+        tuple(_row(step, _bits(audit)) for step in steps),
+        "",
+    )
+    return panel_section(
+        "attack",
+        "Under attack",
+        [_curve(audit)],
+        before=before,
+        tables=[("Who is exposed", table)],
+    )
+
+
+def _bits(audit: Audit) -> float:
+    """Of the whole system, before anybody is exposed."""
+    return audit.bits.value * audit.n_users
+
+
+def _all(audit: Audit) -> str:
+    """The bits of the whole system, or the ends between which they lie."""
+    number, bits = audit.n_users, audit.bits
+    whole = Figure(*(number * end for end in (bits.value, bits.low, bits.high)))
+    confidence = confidence_of(audit, FIGURES["bits"])
+    return said(whole, "", confidence=confidence, seed=audit.seed).short
+
+
+def _one_step(audit: Audit) -> str:
+    found, words = audit.one_step, nouns(audit)
+    if found is None:
+        return "There is nobody to expose."
+    confidence = confidence_of(audit, FIGURES["attack"])
+    lost = said(found.lost_bits, "", confidence=confidence, seed=audit.seed)
+    between = f", {lost.interval}" if lost.interval else ""
+    return (
+        f"The attacker's best single exposure is {words.user} {label(found.target, 60)}: learning "
+        f"what became of it costs the whole system {lost.value} bits{between}, of "
+        f"{_all(audit)} ({lost.sure})."
+    )
+
+
+def _campaign(audit: Audit) -> str:
+    campaign = audit.campaign
+    along = (
+        "the truth in the log"
+        if campaign.truth == "given"
+        else f"one truth drawn from the chances (seed {campaign.seed})"
+    )
+    return (
+        f"One after another, each the best at that moment, along {along}; exact up to rounding for "
+        "that truth."
+    )
+
+
+def _curve(audit: Audit) -> Panel:
+    steps, total = audit.campaign.steps, _bits(audit)
+    numbers = [0, *(step.number for step in steps)]
+    left = [total, *(step.bits_left for step in steps)]
+    seen = total - left[-1] >= _SEEN * total
+    name = "bits left" if seen else "bits lost"
+    values = left if seen else [total - bits for bits in left]
+    drawn = line_chart(
+        [Series(name, numbers, values)],
+        title="Exposures one after another",
+        x_label="exposed so far",
+        y_label=f"{name}, whole system",
+    )
+    exposed = plural(len(steps), nouns(audit).user)
+    return Panel(
+        drawn,
+        f"Exposing {exposed} takes {amount(total - left[-1])} of {amount(total)} bits. The "
+        f"steeper, the more one exposed {nouns(audit).user} betrays others.",
+    )
+
+
+def _row(step: CampaignStep, total: float) -> tuple[Cell, ...]:
+    return (
+        number_cell(shown(step.number)),
+        name_cell(step.target),
+        number_cell(amount(step.bits_left)),
+        number_cell(amount(total - step.bits_left)),
+        number_cell(shown(step.in_doubt)),
+    )

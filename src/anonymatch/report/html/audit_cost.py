@@ -1,0 +1,143 @@
+"""What the same cost could buy: the audited system beside the best designs."""
+
+from __future__ import annotations
+
+import math
+
+from anonymatch.audits import FIGURES, Audit, confidence_of
+from anonymatch.designs import Design
+from anonymatch.report.charts.charts import Series, line_chart
+from anonymatch.report.html.certainty import Said, amount, percent, said
+from anonymatch.report.html.nouns import nouns
+from anonymatch.report.html.page import Section
+from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.user_table import number_cell
+from anonymatch.report.panels import Panel
+
+__all__ = ["cost_section"]
+
+_FAR = 20.0  # the most candidates over the fewest, from which a logarithmic axis reads better
+_MEANING = (
+    "A design says who shares candidates with whom: users in separate groups, each of which fits "
+    "all behaviours of its group, leave the most explanations for their cost."
+)
+_OBJECTIVES = {
+    "matchings": "most explanations",
+    "after_attack": "most left after the best exposure",
+}
+
+
+def cost_section(audit: Audit) -> Section:
+    """Partition graphs of fewer and of more candidates as a line, the system as a point.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = cost_section(am.audit(am.ring(8, 2)))
+    >>> "with the same 16 candidates" in found.body, "4 x complete 2" in found.body
+    (True, True)
+    """
+    title = "Cost against anonymity"
+    delays = [("Mixes that hold messages back as long", _mixes(audit))] if audit.same_delay else []
+    if not audit.front:
+        return panel_section("cost", title, before=[_incomparable(audit)], tables=delays)
+    designs = [("Best designs at the same cost", _designs(audit))] if audit.designs else []
+    return panel_section(
+        "cost",
+        title,
+        [_chart(audit)],
+        before=[_own(audit)],
+        tables=[*designs, *delays],
+        after=[_MEANING],
+    )
+
+
+def _incomparable(audit: Audit) -> str:
+    words = nouns(audit)
+    if audit.observation.passage is not None:
+        return (
+            "Through one exponential mix everybody who came before is a candidate, however "
+            "unlikely. What is paid is delay, so that no design of as many candidates is a fair "
+            "comparison."
+        )
+    return (
+        f"There is no design to compare with: designs are for as many {words.behaviours} as "
+        f"{words.users}, none of them lost."
+    )
+
+
+def _own(audit: Audit) -> str:
+    words = nouns(audit)
+    own = _own_figure(audit, "bits")
+    text = (
+        f"The audited system has {amount(audit.cost.candidates)} candidates a {words.user} and "
+        f"{own.value} joint{', ' + own.interval if own.interval else ''} ({own.sure})"
+    )
+    if not audit.designs:
+        return f"{text}."
+    best = audit.designs[0].log2 / audit.designs[0].users
+    return (
+        f"{text}; the best design with the same {amount(audit.cost.edges)} candidates in all has "
+        f"{amount(best)}."
+    )
+
+
+def _chart(audit: Audit) -> Panel:
+    words = nouns(audit)
+    across, up = zip(*audit.front, strict=True)
+    far = min(across) > 0 and max(across) >= _FAR * min(across)
+    drawn = line_chart(
+        [
+            Series("partition graphs", across, up),
+            Series("audited", [audit.cost.candidates], [audit.bits.value]),
+        ],
+        title="Cost against anonymity",
+        x_label=f"candidates a {words.user}" + (" (logarithmic)" if far else ""),
+        y_label=f"joint bits per {words.user}",
+        log_x=far,
+    )
+    return Panel(
+        drawn,
+        "The line is what partition graphs of that cost reach; the further the audited system is "
+        "below it, the more anonymity is to be had for nothing. The line is exact up to rounding.",
+    )
+
+
+def _designs(audit: Audit) -> Table:
+    heads = (
+        Cell("chosen for", False),
+        Cell(f"joint bits per {nouns(audit).user}", True),
+        Cell("after the best exposure", True),
+        Cell("share of the bound", True),
+        Cell("parts", False),
+    )
+    return Table(heads, tuple(_row(design) for design in audit.designs), "")
+
+
+def _mixes(audit: Audit) -> Table:
+    """Closed forms for messages that come in at random, as many a second as here."""
+    own = ("this system", _own_figure(audit, "entropy").short)
+    others = ((title, f"{amount(bits)} bits") for title, bits in audit.same_delay)
+    rows = [(Cell(title, False), number_cell(bits)) for title, bits in (own, *others)]
+    return Table((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
+
+
+def _own_figure(audit: Audit, key: str) -> Said:
+    figure = FIGURES[key]
+    value = figure.value(audit)
+    assert value is not None
+    return said(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
+
+
+def _row(design: Design) -> tuple[Cell, ...]:
+    _, _, parts = str(design).rpartition("; ")
+    users = max(design.users, 1)
+    at_least = "" if design.exact else "at least "
+    return (
+        Cell(_OBJECTIVES.get(design.objective, design.objective), False),
+        number_cell(f"{at_least}{amount(design.log2 / users)}"),
+        number_cell(f"{at_least}{amount(design.attack_log / math.log(2.0) / users)}"),
+        number_cell(f"{at_least}{percent(design.ratio)}"),
+        Cell(parts, False),
+    )

@@ -1,0 +1,97 @@
+"""Promised chances against the truth in the log."""
+
+from __future__ import annotations
+
+from anonymatch.audits import Audit, Score
+from anonymatch.report.charts.calibration import calibration_chart
+from anonymatch.report.html.certainty import percent
+from anonymatch.report.html.nouns import nouns
+from anonymatch.report.html.page import Section
+from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.user_table import number_cell
+from anonymatch.report.panels import Panel
+from anonymatch.report.text import plural, shown
+
+__all__ = ["truth_section"]
+
+
+def truth_section(audit: Audit) -> Section:
+    """How often best guesses were right, and how often they should have been.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> "knows no truth" in truth_section(am.audit(am.complete(3))).body
+    True
+    """
+    title, score = "Against the truth", audit.score
+    if score is None:
+        known = audit.observation.truth is not None
+        reason = (
+            "The chances are known as intervals only, so that there are no promises to hold "
+            "against the truth."
+            if known
+            else "The log knows no truth, so that the promised chances cannot be checked."
+        )
+        return panel_section("truth", title, before=[reason])
+    caption = (
+        "A dot stands for guesses that were promised about the same chance, as large as there are "
+        "many. On the dashed line promises are kept; the bars are how far chance alone carries "
+        "them, 19 times out of 20. Counted in the log."
+    )
+    drawn = calibration_chart(score.bins, title="Promised and come true")
+    return panel_section(
+        "truth",
+        title,
+        [Panel(drawn, caption)],
+        before=_sentences(audit, score),
+        tables=[("By promised chance", _table(score))],
+    )
+
+
+def _sentences(audit: Audit, score: Score) -> list[str]:
+    words = nouns(audit)
+    right = (
+        f"Of {plural(score.guesses, 'best guess', 'best guesses')}, {percent(score.right)} were "
+        f"right; the chances promised {percent(score.promised)}, with a standard error of "
+        f"{percent(score.error)} (counted in the log)."
+    )
+    said = [right]
+    if score.calibrated:
+        said.append(
+            "The promises are kept: the difference is within three standard errors, so the law "
+            "fits what really happened."
+        )
+    elif score.impossible:
+        said.append(
+            "However close these are, the law, and with it every figure here, does not fit what "
+            "really happened."
+        )
+    else:
+        said.append(
+            "The promises are not kept: the difference is beyond three standard errors, so the "
+            "law, and with it every figure here, does not fit what really happened."
+        )
+    if score.impossible:
+        said.append(
+            f"For {plural(score.impossible, words.user)} the truth is none of the candidates: the "
+            "law is wrong for them."
+        )
+    else:
+        said.append("The truth is among the candidates of everybody.")
+    return said
+
+
+def _table(score: Score) -> Table:
+    names = ("promised", "guesses", "promised on average", "came true")
+    rows = tuple(
+        (
+            number_cell(f"{100 * each.low:.3g} to {100 * each.high:.3g} %"),
+            number_cell(shown(each.guesses)),
+            number_cell(percent(each.promised)),
+            number_cell(percent(each.right)),
+        )
+        for each in score.bins
+    )
+    return Table(tuple(Cell(name, True) for name in names), rows, "")

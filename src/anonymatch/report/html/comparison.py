@@ -1,0 +1,179 @@
+"""Several audits side by side, and which differences are real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anonymatch._native import version
+from anonymatch.audits import FIGURES, Audit, Comparison, Row, confidence_of
+from anonymatch.base.errors import InputError
+from anonymatch.measures import Figure
+from anonymatch.report.charts.interval_bars import interval_bars
+from anonymatch.report.drawings.colours import GROUPS
+from anonymatch.report.html.audit import script, style
+from anonymatch.report.html.certainty import Said, said, sureness
+from anonymatch.report.html.page import Section, page, render
+from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.user_table import number_cell
+from anonymatch.report.panels import Panel
+from anonymatch.report.text import label, shown
+
+__all__ = ["comparison_page"]
+
+_BETTER = {"higher": "more is better", "lower": "less is better"}
+
+
+def comparison_page(comparison: Comparison, *, command: str | None = None) -> str:
+    """Two to six audits: key figures side by side, with bars and the intervals that hold them.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        As :func:`anonymatch.audits.comparing.compare` returns it.
+    command : str, optional
+        What was run, so that it can be run again.
+
+    Returns
+    -------
+    str
+        HTML; :func:`anonymatch.report.html.page.write_page` saves it.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> from anonymatch.audits.comparing import compare
+    >>> pair = compare([am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))], ["2+2", "ring"])
+    >>> "2+2 has more joint bits per user: 0.5 against 0.25." in comparison_page(pair)
+    True
+    """
+    number = len(comparison.audits)
+    if number > GROUPS:
+        raise InputError(f"at most {GROUPS} audits fit beside each other, not {number}; leave some")
+    sections = (
+        _verdict(comparison),
+        _table(comparison),
+        _bars(comparison),
+        _audits(comparison),
+        _about(comparison, command),
+    )
+    return page(
+        f"{shown(number)} audits compared",
+        lead="; ".join(
+            f"{label(name, 60)}: {audit.observation.source}"
+            for name, audit in zip(comparison.names, comparison.audits, strict=True)
+        ),
+        sections=sections,
+        script=script(),
+    )
+
+
+def _verdict(comparison: Comparison) -> Section:
+    body = render("audit_verdict.html", verdict=comparison.verdict, gates=())
+    return Section("verdict", "Verdict", body, style=style())
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row as the table shows it."""
+
+    title: str
+    meaning: str
+    better: str
+    figures: list[Said]
+    said: str
+
+
+def _table(comparison: Comparison) -> Section:
+    rows = [
+        _Line(
+            row.title,
+            row.meaning,
+            _BETTER.get(row.better, ""),
+            _figures(comparison, row),
+            row.said or "–",
+        )
+        for row in comparison.rows
+    ]
+    body = render(
+        "comparison_figures.html",
+        told="A difference is called out only where the intervals do not overlap.",
+        names=[label(name) for name in comparison.names],
+        rows=rows,
+    )
+    return Section("figures", "Key figures", body)
+
+
+def _bars(comparison: Comparison) -> Section:
+    panels = [
+        Panel(
+            interval_bars(
+                comparison.names,
+                row.figures,
+                [each.value for each in _figures(comparison, row)],
+                title=row.title,
+            ),
+            _caption(row),
+        )
+        for row in comparison.rows
+    ]
+    told = "Lines across the ends of bars are the intervals that hold the figures."
+    return panel_section("bars", "As bars", panels, before=[told])
+
+
+def _caption(row: Row) -> str:
+    better = f" ({_BETTER[row.better]})" if row.better in _BETTER else ""
+    title = f"{row.title[:1].upper()}{row.title[1:]}{better}: {row.meaning}."
+    return f"{title} Compared: {row.said}." if row.said else title
+
+
+def _figures(comparison: Comparison, row: Row) -> list[Said]:
+    return [
+        _figure(audit, row, figure)
+        for audit, figure in zip(comparison.audits, row.figures, strict=True)
+    ]
+
+
+def _figure(audit: Audit, row: Row, figure: Figure | None) -> Said:
+    if figure is None:
+        return Said("not known", "the source does not say")
+    known = FIGURES[row.name]
+    # The title of a row has its unit; a time is written with the larger one too.
+    unit = known.unit if known.unit in ("share", "seconds") else ""
+    return said(figure, unit, confidence=confidence_of(audit, known), seed=audit.seed)
+
+
+def _audits(comparison: Comparison) -> Section:
+    heads = ("name", "from", "messages or users", "verdict", "figures", "seconds")
+    rows = tuple(
+        (
+            Cell(label(name, 60), False),
+            Cell(audit.observation.source, False),
+            number_cell(shown(audit.n_users)),
+            Cell(audit.verdict, False),
+            Cell(_sure(audit), False),
+            number_cell(f"{audit.seconds:.3g}"),
+        )
+        for name, audit in zip(comparison.names, comparison.audits, strict=True)
+    )
+    cells = tuple(Cell(name, name in ("messages or users", "seconds")) for name in heads)
+    return panel_section("audits", "The audits", tables=[("One by one", Table(cells, rows, ""))])
+
+
+def _sure(audit: Audit) -> str:
+    if audit.confidence < 1.0:
+        return f"some are {sureness(audit.confidence, audit.seed)}"
+    return "exact up to rounding" if audit.exact else "some are proven intervals"
+
+
+def _about(comparison: Comparison, command: str | None) -> Section:
+    took = sum(audit.seconds for audit in comparison.audits)
+    facts = [("took", f"{took:.3g} s"), ("made by", f"anonymatch {version}")]
+    body = render(
+        "audit_method.html",
+        caveats=comparison.caveats,
+        notes=comparison.notes,
+        facts=facts,
+        command=command,
+    )
+    return Section("about", "Caveats and method", body)

@@ -1,0 +1,132 @@
+"""The users of an audit as rows of a page, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.audits import FIGURES, Audit, confidence_of
+from anonymatch.measures import Figure, Range, UserFigures
+from anonymatch.report.html.certainty import amount, percent, said
+from anonymatch.report.html.nouns import nouns
+from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.text import label, shown
+
+__all__ = ["ROWS", "name_cell", "number_cell", "user_rows", "worst_table"]
+
+ROWS = 2000  # rows in a page; a table of more is a file of its own
+_NAME = 60
+
+
+def name_cell(name: Hashable | None, unknown: str = "–") -> Cell:
+    """A name as it is, whatever it looks like.
+
+    Examples
+    --------
+    >>> name_cell("12345678901234567").text, name_cell(None).text
+    ('12345678901234567', '–')
+    """
+    return Cell(unknown if name is None else label(name, _NAME), False)
+
+
+def number_cell(text: str) -> Cell:
+    """A number that is written already."""
+    return Cell(text, True)
+
+
+def worst_table(audit: Audit) -> Table:
+    """The worst users, each with its reason.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = worst_table(am.audit(am.Graph.from_rows(["10", "11"])))
+    >>> [cell.text for cell in found.rows[0]]
+    ['0', '0', '100 %', '1', '1', '1', 'nothing but 0 fits']
+    """
+    heads = (
+        Cell(nouns(audit).user, False),
+        Cell("best guess", False),
+        *(Cell(name, True) for name in ("probability", "hides among", "candidates", "possible")),
+        Cell("why", False),
+    )
+    rows = tuple(
+        (
+            name_cell(one.user),
+            name_cell(one.guess, "–" if one.probability is None else "lost"),
+            number_cell("–" if one.probability is None else percent(one.probability)),
+            number_cell(f"{'at least ' if one.probability is None else ''}{amount(one.effective)}"),
+            number_cell(shown(one.candidates)),
+            number_cell(shown(one.allowed)),
+            Cell(one.reason, False),
+        )
+        for one in audit.worst
+    )
+    return Table(heads, rows, "")
+
+
+def user_rows(audit: Audit) -> list[tuple[str, ...]]:
+    """Name, guess, probability, set size, bits, candidates, possible ones of the worst 2,000.
+
+    Those who are not counted come after all others.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> user_rows(am.audit(am.complete(2)))[0]
+    ('0', '0', '50 %', '2', '1', '2', '2')
+    """
+    users = audit.answers.users
+    names, behaviours = users.users, users.behaviours
+    places = _worst_first(users)[:ROWS]
+    chances = _column(audit, users.chance, places, "share")
+    sizes = _column(audit, users.effective, places, "")
+    bits = _column(audit, users.shannon, places, "")
+    lost = _first_place(audit)
+    rows: list[tuple[str, ...]] = []
+    for k, i in enumerate(places.tolist()):
+        guess = int(users.guess[i])
+        if np.isnan(users.chance.value[i]):
+            guessed = "–"
+        else:
+            guessed = label(behaviours[guess], _NAME) if 0 <= guess < lost else "lost"
+        rows.append(
+            (
+                label(names[i], _NAME),
+                guessed,
+                chances[k],
+                sizes[k],
+                bits[k],
+                shown(int(users.degree[i])),
+                shown(int(users.allowed[i])),
+            )
+        )
+    return rows
+
+
+def _worst_first(users: UserFigures) -> npt.NDArray[np.intp]:
+    """The surest guess first, then the smallest set, as the audit ranks them."""
+    surest = users.surest
+    guessed = np.where(np.isnan(surest.value), surest.high, surest.value)
+    return np.lexsort((users.effective.low.round(9), -guessed.round(12), ~users.counted))
+
+
+def _first_place(audit: Audit) -> int:
+    """Behaviours before it are real; the others are places for those that were lost."""
+    behaviours = len(audit.answers.users.behaviours)
+    return (
+        behaviours - audit.observation.lost if audit.observation.graph is not None else behaviours
+    )
+
+
+def _column(audit: Audit, figures: Range, places: npt.NDArray[np.intp], unit: str) -> list[str]:
+    confidence = confidence_of(audit, FIGURES["entropy"])
+    ends = zip(
+        *(part[places].tolist() for part in (figures.value, figures.low, figures.high)),
+        strict=True,
+    )
+    return [
+        said(Figure(*three), unit, confidence=confidence, seed=audit.seed).short for three in ends
+    ]

@@ -1,0 +1,1 @@
+"""Files of other people: a module a format."""

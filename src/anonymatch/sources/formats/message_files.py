@@ -1,0 +1,364 @@
+"""Read message logs from files and write them, by suffix.
+
+A log is one table with a row a message seen, .csv, .tsv, .parquet or .jsonl; text may end in .gz.
+
+=================  ===============================================================================
+``time``           seconds (``unit`` says if not), or ISO 8601 date-times
+``direction``      in (also enter, send, sent, tx) or out (also leave, recv, received, rx)
+``user``           who sent it, on rows of messages in
+``behaviour``      what was seen, or who received it, on rows of messages out
+``name``           (or ``id``, ``who``) either of them, in one column instead of two
+``message``        optional: the same on the row in and the row out of one message, if known
+``cover``          optional: true on rows out that are nobody's, and on rows in that never come out
+                   (also ``dummy``)
+=================  ===============================================================================
+
+Two files instead of one, messages in and messages out, need no directions. Headers may be in
+capitals.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Message, quoted, several
+from anonymatch.sources.hints import unit_hint
+from anonymatch.sources.messages import Messages, check_messages, in_words
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from anonymatch.sources.formats.message_columns import Clock
+    from anonymatch.sources.formats.message_tables import Table
+
+__all__ = ["read_messages", "write_messages"]
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+_IN, _OUT = ("user", "name"), ("behaviour", "name")
+
+
+class _Side(NamedTuple):
+    """Messages in, or messages out, in order of time."""
+
+    table: Table
+    rows: Rows  # of the table
+    times: Floats
+    names: pl.Series
+    flags: npt.NDArray[np.bool_] | None
+    dates: str | None
+
+    def moment(self, at: int) -> str:
+        return in_words(float(self.times[at]), self.dates)
+
+
+def read_messages(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    unit: str | None = None,
+) -> Messages:
+    r"""Read a message log from one file, or from one of messages in and one of messages out.
+
+    Rows may be in any order. What is noteworthy (rows that go back in time, repeated rows, times
+    that look like different units) is in the ``notes`` of the log.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet or .jsonl file, described above; text may end in .gz.
+    out : path, optional
+        The messages out; ``path`` then has the messages in.
+    unit : {"s", "ms", "us", "ns"}, optional
+        What times in numbers are in; seconds unless told.
+
+    Returns
+    -------
+    Messages
+        Times in seconds; those of date-times since 1970, to a quarter of a microsecond.
+
+    Raises
+    ------
+    InputError
+        The log is not usable; one line says what is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "log.csv")
+    >>> _ = path.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n3,out,y\n")
+    >>> log = read_messages(path)
+    >>> log, log.senders
+    (Messages(2 in, 2 out, 0 to 3 s), ('ann', 'bob'))
+    >>> folder.cleanup()
+    """
+    from anonymatch.sources.formats import message_columns  # imports polars
+
+    tables = _tables(path, out)
+    unit = message_columns.seconds(unit)
+    clocks = [message_columns.clock(table, unit) for table in tables]
+    if clocks[0].kind != clocks[-1].kind:
+        raise InputError(
+            f"{tables[1].path}: its times are {clocks[1].kind}, but those of {tables[0].path} are "
+            f"{clocks[0].kind}; write all alike"
+        )
+    times = [found.times for found in clocks]
+    told: list[str] = []
+    if out is None:
+        inward, told = message_columns.directions(tables[0])
+        rows = np.flatnonzero(inward), np.flatnonzero(~inward)
+    else:
+        rows = np.arange(len(times[0])), np.arange(len(times[1]))
+    came, before = _side(tables[0], rows[0], clocks[0], _IN, "in")
+    left, after = _side(tables[-1], rows[1], clocks[-1], _OUT, "out")
+    notes = [note for table in tables for note in table.notes]
+    notes += [note for clock in clocks for note in clock.notes]
+    notes += [*told, *before, *after]
+    if clocks[0].kind == "numbers":
+        mixed = message_columns.mixed_units(list(zip(tables, times, strict=True)))
+        notes += mixed or _unit_notes(tables[0], times[0], unit)
+    return Messages(
+        arrivals=came.times,
+        departures=left.times,
+        senders=tuple(came.names.to_list()),
+        receivers=tuple(left.names.to_list()),
+        truth=_truth(came, left),
+        cover=left.flags,
+        lost=came.flags,
+        dates=clocks[0].dates,
+        notes=tuple(notes),
+    )
+
+
+def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
+    """Write a message log to one file, in order of time; its suffix tells the format.
+
+    What :func:`read_messages` reads back is the same, but for notes, and for names that are whole
+    numbers, which .csv and .tsv turn into text. Times that were date-times are written so, to the
+    microsecond.
+
+    Parameters
+    ----------
+    messages : Messages
+    path : path
+        As for :func:`read_messages`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> log = Messages(arrivals=[0], departures=[1], senders=("ann",), receivers=("x",), truth=[0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "log.csv")
+    ...     write_messages(log, path)
+    ...     print(path.read_text())
+    time,direction,user,behaviour,message
+    0.0,in,ann,,1
+    1.0,out,,x,1
+    """
+    from anonymatch.sources.formats.message_tables import suffix_of
+
+    check_messages(messages)
+    place = as_path(path)
+    suffix, packed = suffix_of(place)
+    with unfinished(place) as beside, beside.open("xb") as file:
+        frame = _frame(messages, suffix=suffix)
+        if packed:
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+                _put(frame, suffix, stream)  # type: ignore[arg-type]
+        else:
+            _put(frame, suffix, file)
+
+
+def _tables(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> list[Table]:
+    """The table of both directions, or of messages in and of messages out."""
+    from anonymatch.sources.formats import message_tables
+
+    first = as_path(path)
+    if out is None:
+        return [message_tables.load(first, (("time",), ("direction",), _IN, _OUT))]
+    wanted = (first, _IN), (as_path(out), _OUT)
+    return [message_tables.load(place, (("time",), names)) for place, names in wanted]
+
+
+def _side(
+    table: Table, rows: Rows, clock: Clock, columns: tuple[str, ...], noun: str
+) -> tuple[_Side, list[str]]:
+    """The messages in these rows, and notes."""
+    from anonymatch.sources.formats import message_columns
+
+    if not len(rows):
+        raise InputError(f"{table.path}: no row has the direction {noun}; add the messages {noun}")
+    notes, times = [], clock.times[rows]
+    back = np.flatnonzero(np.diff(times) < 0)
+    if len(back):
+        place = table.place(int(rows[back[0] + 1]))
+        came, then = (in_words(time, clock.dates) for time in times[back[0] : back[0] + 2])
+        notes.append(
+            f"{place}: the time goes back, from {came.removesuffix(' s')} to {then}; "
+            f"messages {noun} were sorted by time"
+        )
+        order = np.argsort(times, kind="stable")
+        rows, times = rows[order], times[order]
+    names = message_columns.names(table, columns, rows)
+    flags = message_columns.flags(table, rows)
+    side = _Side(table, rows, times, names, flags, clock.dates)
+    return side, notes + _repeats(side, noun)
+
+
+def _repeats(side: _Side, noun: str) -> list[str]:
+    """A note on messages of one time and one name."""
+    import polars as pl
+
+    seen = pl.DataFrame([pl.Series("time", side.times), side.names.alias("name")])
+    message = side.table.column("message")
+    if message is not None:
+        seen = seen.with_columns(message.gather(side.rows).alias("message"))
+    again = (~seen.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
+    if not len(again):
+        return []
+    place = side.table.place(int(side.rows[int(again[0])]))
+    repeats = "repeats" if len(again) == 1 else "repeat"
+    who = several(len(again), "message")
+    return [f"{place}: {who} {noun} {repeats} the time and name of another; all are kept"]
+
+
+def _truth(came: _Side, left: _Side) -> npt.NDArray[np.int64] | None:
+    """The message out of each message in, by the column ``message`` of both."""
+    import polars as pl
+
+    ids = []
+    for side in (came, left):
+        column = side.table.column("message")
+        if column is None:
+            return None
+        given = column.gather(side.rows).cast(pl.String)
+        known = given.is_not_null().arg_true()
+        some = given.gather(known)
+        again = (~some.is_first_distinct()).arg_true()
+        if len(again):
+            at = int(again[0])
+            first = int((some == some[at]).arg_true()[0])
+            rows = side.rows[known.to_numpy()[[first, at]]].tolist()
+            side.table.refuse(
+                max(rows),
+                f"message {quoted(some[at])} is there twice on one side, first in "
+                f"{side.table.where(int(side.table.row_of[min(rows)]))}; keep one",
+            )
+        ids.append(pl.DataFrame([some.alias("id"), known.alias("at")]))
+    pairs = ids[0].join(ids[1], on="id", how="inner", suffix="_out")
+    truth = np.full(len(came.rows), -1, dtype=np.int64)
+    truth[pairs.get_column("at").to_numpy()] = pairs.get_column("at_out").to_numpy()
+    _check_order(came, left, truth)
+    return truth
+
+
+def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None:
+    known = np.flatnonzero(truth >= 0)
+    early = known[left.times[truth[known]] < came.times[known]]
+    if len(early):
+        at = int(early[0])
+        end = int(truth[at])
+        left.table.refuse(
+            int(left.rows[end]),
+            f"the message of {quoted(came.names[at])} leaves at {left.moment(end)}, before it "
+            f"comes in at {came.moment(at)}{_also(len(early))}; check the clocks",
+        )
+    _check_flags(came, left, truth)
+
+
+def _check_flags(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None:
+    """A dummy that goes all the way is flagged at both ends; one flag alone contradicts them."""
+    known = np.flatnonzero(truth >= 0)
+    ends = truth[known]
+    none = np.zeros(len(known), dtype=np.bool_)
+    gone = none if came.flags is None else came.flags[known]
+    hidden = none if left.flags is None else left.flags[ends]
+    for side, wrong, word in (
+        (came, known[gone & ~hidden], "never comes out"),
+        (left, ends[hidden & ~gone], "is nobody's"),
+    ):
+        if len(wrong):
+            side.table.refuse(
+                int(side.rows[int(wrong[0])]),
+                f"the message {word} by its flag, but its number is on the other side too, "
+                "unflagged; flag both rows of a dummy that goes all the way, or neither",
+            )
+
+
+def _also(messages: int) -> str:
+    """How many more messages the same is wrong with."""
+    return f", and so do {messages - 1} more" if messages > 1 else ""
+
+
+def _unit_notes(table: Table, times: Floats, unit: str | None) -> list[str]:
+    """A note on numbers that would be times of our days in a smaller unit than seconds."""
+    hint = unit_hint(times) if unit is None else None
+    return [] if hint is None else [Message(f"{table.path}: ", hint)]
+
+
+def _moments(messages: Messages, times: Floats, *, text: bool) -> Any:
+    """The column of times: seconds, or date-times to the microsecond if the log had these."""
+    import polars as pl
+
+    if messages.dates is None:
+        return times
+    whole = pl.Series(np.rint(times * 1e6).astype(np.int64)).cast(pl.Datetime("us"))
+    if not text:
+        return whole.dt.replace_time_zone("UTC") if messages.dates == "UTC" else whole
+    return whole.dt.strftime("%Y-%m-%dT%H:%M:%S%.6f" + "Z" * (messages.dates == "UTC"))
+
+
+def _frame(messages: Messages, *, suffix: str) -> pl.DataFrame:
+    """One row a message seen, in order of time, messages in first where times agree."""
+    import polars as pl
+
+    from anonymatch.graph import names_of
+
+    came, left = messages.n_in, messages.n_out
+    text = suffix in (".csv", ".tsv")
+    times = np.concatenate((messages.arrivals, messages.departures))
+    columns: dict[str, Any] = {
+        "time": _moments(messages, times, text=suffix != ".parquet"),
+        "direction": pl.concat(
+            [pl.repeat("in", came, eager=True), pl.repeat("out", left, eager=True)]
+        ),
+    }
+    for noun, names, before, after in (
+        ("user", messages.senders, 0, left),
+        ("behaviour", messages.receivers, came, 0),
+    ):
+        named = names_of(names, noun, text=text)
+        gaps = (pl.Series(noun, [None] * gap, dtype=named.dtype) for gap in (before, after))
+        columns[noun] = pl.concat([next(gaps), named, next(gaps)])
+    if messages.truth is not None:
+        known = np.flatnonzero(messages.truth >= 0)
+        numbers = np.zeros(came + left, dtype=np.int64)
+        numbers[known] = numbers[came + messages.truth[known]] = known + 1
+        columns["message"] = pl.Series(numbers).replace(0, None)
+    for name, flags, begin in (("cover", messages.cover, came), ("dummy", messages.lost, 0)):
+        if flags is not None:
+            whole = np.zeros(came + left, dtype=np.bool_)
+            whole[begin : begin + len(flags)] = flags
+            said = np.zeros(came + left, dtype=np.bool_)
+            said[begin : begin + len(flags)] = True
+            columns[name] = pl.select(pl.when(pl.Series(said)).then(pl.Series(whole))).to_series()
+    order = np.argsort(times, kind="stable")
+    return pl.DataFrame(columns)[order]
+
+
+def _put(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
+    if suffix == ".parquet":
+        frame.write_parquet(stream)
+    elif suffix == ".jsonl":
+        frame.write_ndjson(stream)
+    else:
+        frame.write_csv(stream, separator="," if suffix == ".csv" else "\t")

@@ -1,0 +1,302 @@
+"""Relay topologies: how likely each behaviour is a user's, by the paths that lead to its exit.
+
+A user enters at one relay and every path of the wanted length from there to an exit is equally
+likely; a behaviour seen at an exit then weighs as many paths as lead there. These weights are
+what is known before the behaviours are matched to users; :func:`anonymatch.posterior` of
+:func:`relay_graph` is what is known after.
+
+A path passes no relay twice, unless ``repeat`` allows it: then walks are counted. In layers, and
+wherever links never lead back, both are the same. With bandwidths a path is as likely as the
+product of the bandwidths of its relays; the entry is given, and so its own does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch._native import LARGEST
+from anonymatch.base.arguments import whole
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted
+from anonymatch.graph import SMALLEST, Edges, Graph, Names, limits, settle
+from anonymatch.running import Budget
+from anonymatch.sources.formats.paths import Links, all_ways, onward_links, paths_from
+
+__all__ = ["EXACT_EDGES", "path_counts", "path_graph", "relay_graph", "relay_weights"]
+
+EXACT_EDGES = 2_000_000
+"""Above, weights are rounded to float64."""
+
+
+def path_counts(
+    links: Iterable[tuple[Hashable, Hashable]],
+    *,
+    entry: Hashable,
+    relays: int,
+    budget: Budget | float | None = None,
+) -> dict[Hashable, int]:
+    """How many paths of so many different relays lead from the entry to each relay.
+
+    Parameters
+    ----------
+    links : iterable of pairs
+        A relay and one that it sends to.
+    entry : relay
+        Where the path begins; it is the first of its relays.
+    relays : int
+        How many relays are on a path, entry and exit included.
+    budget : float or Budget, optional
+        Paths of four relays and more through cycles are followed set by set, which may take long;
+        beyond the budget the call is refused.
+
+    Examples
+    --------
+    >>> path_counts([("a", "b"), ("b", "a"), ("a", "c"), ("b", "c")], entry="a", relays=3)
+    {'c': 1}
+    """
+    onward = onward_links(links)
+    return paths_from(onward, _known(entry, onward, "entry"), _length(relays), Budget.of(budget))
+
+
+def relay_weights(
+    links: Iterable[tuple[Hashable, Hashable]],
+    *,
+    entry: Hashable,
+    exits: Mapping[Any, int],
+    relays: int = 3,
+    budget: Budget | float | None = None,
+) -> list[Fraction]:
+    """The chance of each behaviour to be that of a user who entered at ``entry``, by paths alone.
+
+    All paths are equally likely, and so are all behaviours at one exit.
+
+    Parameters
+    ----------
+    links : iterable of pairs
+        A relay and one that it sends to.
+    entry : relay
+    exits : mapping
+        From exit to the number of behaviours seen there.
+    relays : int
+        How many relays are on a path, entry and exit included.
+    budget : float or Budget, optional
+        As for :func:`path_counts`.
+
+    Returns
+    -------
+    list of Fraction
+        One a behaviour, those of the first exit first. They sum to 1.
+
+    Examples
+    --------
+    >>> links = [("t", "b"), ("b", "t"), ("t", "m"), ("t", "x2"), ("b", "x1"), ("b", "m"),
+    ...          ("m", "x1"), ("m", "x2")]
+    >>> print(*relay_weights(links, entry="t", exits={"x1": 2, "x2": 2}))
+    1/3 1/3 1/6 1/6
+    """
+    onward = onward_links(links)
+    _check_exits(exits, onward)
+    start = _known(entry, onward, "entry")
+    return _weights(onward, start, exits, _length(relays), Budget.of(budget))
+
+
+def relay_graph(
+    links: Iterable[tuple[Hashable, Hashable]],
+    *,
+    users: Mapping[Any, Hashable],
+    exits: Mapping[Any, int],
+    relays: int = 3,
+    repeat: bool = False,
+    bandwidth: Mapping[Any, Any] | None = None,
+    budget: Budget | float | None = None,
+) -> Graph:
+    """The weighted graph of several users, each with the relay where that user entered.
+
+    Behaviours are named by exit and number, ``("exit", 0)``, ``("exit", 1)``, ...
+
+    Parameters
+    ----------
+    users : mapping
+        From user to entry relay.
+    repeat, bandwidth
+        As for :func:`path_graph`.
+    links, exits, relays, budget
+        As for :func:`relay_weights`.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> links = [("t", "b"), ("b", "t"), ("t", "m"), ("t", "x2"), ("b", "x1"), ("b", "m"),
+    ...          ("m", "x1"), ("m", "x2")]
+    >>> users = {"alice": "t", "bob": "t", "cem": "b", "dan": "b"}
+    >>> graph = relay_graph(links, users=users, exits={"x1": 2, "x2": 2})
+    >>> total = am.count(graph, exact=True).value
+    >>> through = am.posterior(graph, exact=True).counts["alice"]
+    >>> print(total, *(value / total for value in through.values()))
+    11/108 4/11 4/11 3/22 3/22
+    """
+    links = list(links)
+    _check_exits(exits, onward_links(links))
+    behaviours = {(place, number): place for place, seen in exits.items() for number in range(seen)}
+    return path_graph(
+        links,
+        users=users,
+        behaviours=behaviours,
+        relays=relays,
+        repeat=repeat,
+        bandwidth=bandwidth,
+        budget=budget,
+    )
+
+
+def path_graph(
+    links: Iterable[tuple[Hashable, Hashable]],
+    *,
+    users: Mapping[Any, Hashable],
+    behaviours: Mapping[Any, Hashable],
+    relays: int = 3,
+    repeat: bool = False,
+    bandwidth: Mapping[Any, Any] | None = None,
+    budget: Budget | float | None = None,
+) -> Graph:
+    """The weighted graph of users with their entries and behaviours with their exits.
+
+    The weights of each user sum to 1. They are exact up to two million edges and rounded to
+    float64 above.
+
+    Parameters
+    ----------
+    links : iterable of pairs
+        A relay and one that it sends to.
+    users, behaviours : mapping
+        From user to entry relay, from behaviour to exit relay.
+    relays : int
+        How many relays are on a path, entry and exit included.
+    repeat : bool
+        Whether a path may pass a relay again.
+    bandwidth : mapping, optional
+        From every relay to a number of 0 or more; default: all alike.
+    budget : float or Budget, optional
+        As for :func:`path_counts`.
+
+    Examples
+    --------
+    >>> links = [("a", "c"), ("b", "c"), ("a", "d"), ("b", "d")]
+    >>> print(*path_graph(
+    ...     links, users={"ann": "a", "bob": "b"}, behaviours={"x": "c", "y": "d"}, relays=2,
+    ...     bandwidth={"a": 1, "b": 1, "c": 3, "d": 1},
+    ... ).exact_weights)
+    3/4 1/4 3/4 1/4
+    """
+    onward = onward_links(links, bandwidth)
+    length, allowance = _length(relays), Budget.of(budget)
+    for side, what in ((users, "entry"), (behaviours, "exit")):
+        for relay in dict.fromkeys(side.values()):
+            _known(relay, onward, what)
+    entries, exits = (list(dict.fromkeys(side.values())) for side in (users, behaviours))
+    ways = all_ways(onward, entries, exits, length, repeat=repeat, budget=allowance)
+    for entry, row in zip(entries, ways, strict=True):
+        if not row.any():
+            raise _no_path(length, entry)
+    return _weighted(users, behaviours, entries, exits, ways)
+
+
+def _weighted(
+    users: Mapping[Any, Hashable],
+    behaviours: Mapping[Any, Hashable],
+    entries: list[Hashable],
+    exits: list[Hashable],
+    ways: npt.NDArray[Any],
+) -> Graph:
+    """The graph from the ways between entries and exits; users of one entry share their row."""
+    start, end = ({relay: at for at, relay in enumerate(side)} for side in (entries, exits))
+    entry_of = np.array([start[relay] for relay in users.values()], dtype=np.int64)
+    exit_of = np.array([end[relay] for relay in behaviours.values()], dtype=np.int64)
+    seen = np.bincount(exit_of, minlength=len(exits))
+    degrees = ((ways != 0) @ seen)[entry_of] if len(exits) else np.zeros(len(entry_of), np.int64)
+    edges = int(degrees.sum())
+    if edges > LARGEST:
+        raise InputError(f"{edges} edges; a graph holds at most {LARGEST}")
+    limits.check_memory(28 * edges, f"a graph of {edges} edges", "take fewer users")
+    exact = edges <= EXACT_EDGES
+    rows = [_shares(row, seen, exact=exact) for row in ways]
+    columns = [np.flatnonzero(row[exit_of]).astype(np.int32) for row in ways]
+    indices = _joined([columns[at] for at in entry_of], np.int32)
+    values = [row[exit_of[there]] for row, there in zip(rows, columns, strict=True)]
+    weights = _joined([values[at] for at in entry_of], np.object_ if exact else np.float64)
+    floats = weights.astype(np.float64)
+    if len(floats) and floats.min() < SMALLEST:
+        raise InputError("an exit is reached too seldom for a weight in float64; leave it out")
+    settled, rounded = settle(floats, weights if exact else None)
+    indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int32)
+    return Graph(
+        Names.given(users, None, "user"),
+        Names.given(behaviours, None, "behaviour"),
+        Edges(indptr=indptr, indices=indices, weights=settled, exact=rounded),
+    )
+
+
+def _joined(parts: list[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype=kind), *parts])
+
+
+def _shares(
+    ways: npt.NDArray[Any], seen: npt.NDArray[np.int64], *, exact: bool
+) -> npt.NDArray[Any]:
+    """The chance of one behaviour at each exit."""
+    if not exact:
+        floats = ways.astype(np.float64)
+        quotients: npt.NDArray[Any] = floats / floats.sum() / seen
+        return quotients
+    total = sum(ways.tolist())
+    shares = np.empty(len(ways), dtype=object)
+    shares[:] = [
+        Fraction(number, total * times)
+        for number, times in zip(ways.tolist(), seen.tolist(), strict=True)
+    ]
+    return shares
+
+
+def _no_path(relays: int, entry: Hashable) -> InputError:
+    return InputError(
+        f"no path of {relays} relays leads from {quoted(entry)} to an exit with a behaviour; check "
+        "links and exits, or allow another number of relays"
+    )
+
+
+def _weights(
+    onward: Links, entry: Hashable, exits: Mapping[Any, int], relays: int, budget: Budget
+) -> list[Fraction]:
+    paths = paths_from(onward, entry, relays, budget)
+    total = sum(paths.get(place, 0) for place, seen in exits.items() if seen)
+    if total == 0:
+        raise _no_path(relays, entry)
+    return [
+        Fraction(paths.get(place, 0), total * seen)
+        for place, seen in exits.items()
+        for _ in range(seen)
+    ]
+
+
+def _known(relay: Hashable, onward: Links, what: str) -> Hashable:
+    if relay not in onward:
+        raise InputError(f"{what} {quoted(relay)} is on no link; check its name")
+    return relay
+
+
+def _length(relays: int) -> int:
+    return whole(relays, "relays", least=1, most=10_000)
+
+
+def _check_exits(exits: Mapping[Any, int], onward: Links) -> None:
+    for place, seen in exits.items():
+        _known(place, onward, "exit")
+        if isinstance(seen, bool) or not isinstance(seen, int) or seen < 0:
+            raise InputError(
+                f"exit {quoted(place)} has {quoted(seen)} behaviours; give a whole number from 0"
+            )

@@ -1,0 +1,1 @@
+"""Delay laws: how long a mix holds messages back."""

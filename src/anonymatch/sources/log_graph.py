@@ -1,0 +1,668 @@
+"""Message logs under a delay law: who may have received whose message.
+
+:func:`observe` turns a log into what an attacker knows from times alone. Messages in are users,
+messages out are behaviours, and an edge says that the law allows the delay between the two. Edges
+weigh what the law says; under a window, and within a batch, all weigh the same.
+
+One exponential mix and Erlang laws of few hops are followed by what is inside (a `Passage`), with
+rates of losses and cover traffic, or their numbers. Under other laws:
+
+- More messages out than in: the surplus is nobody's (cover traffic, or messages that came in before
+  the log began). Which they are is not known; every user is matched, and so many behaviours stay
+  unmatched. ``cover=C`` says that C are nobody's where the numbers alone do not.
+- More messages in than fit the messages out: places for lost messages follow the behaviours. They
+  are open to those messages that may still be inside when the log ends; if these are not enough
+  because more came in than left, or with ``lost=L``, they are open to all.
+
+Flags of a log, which departures are cover and which arrivals are lost, are the truth as pairs are:
+the attacker does not see them. They say how much of both there is, and score guesses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch.base.arguments import real, whole
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument, Message, quoted, several
+from anonymatch.graph import Edges, Graph, Names, structure
+from anonymatch.running import Budget
+from anonymatch.sources.candidates import Candidates, edges_of
+from anonymatch.sources.labels import place_names
+from anonymatch.sources.laws.laws import (
+    Binomial,
+    Cottrell,
+    Erlang,
+    Exponential,
+    FlushLaw,
+    Free,
+    Law,
+    Pool,
+    Threshold,
+    Timed,
+    TimedPool,
+    Window,
+    check_law,
+)
+from anonymatch.sources.log_ends import end_delay, near_an_end
+from anonymatch.sources.log_problem import Seen
+from anonymatch.sources.messages import LATEST, Messages, check_messages
+from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
+
+__all__ = ["exponential_graph", "observe", "passage_graph"]
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+
+_SOME = 50  # messages from which on the ends of a log are worth a note
+MOST_HOPS = 4
+"""Hops of an Erlang law up to which logs are followed by what is inside."""
+
+
+def observe(
+    messages: Messages,
+    law: Law | str,
+    *,
+    loss: float | None = None,
+    lost: int | None = None,
+    cover_rate: float | None = None,
+    cover: int | None = None,
+    until: float | str | None = None,
+    drained: bool = False,
+    cover_in_pool: bool = False,
+    cover_visible: bool = False,
+    whole_log: bool = False,
+    budget: Budget | float | None = None,
+) -> Observation:
+    """What the times of a log tell about who received whose message.
+
+    Parameters
+    ----------
+    messages : Messages
+    law : Law or str
+        How long messages are held back, such as ``Window(1, 5)`` or ``"window:1,5"``.
+    loss : float, optional
+        Probability of a message to be lost on its way.
+    lost : int, optional
+        Instead: so many messages in never came out, beyond those still inside at the end.
+    cover_rate : float, optional
+        Messages out a second, on average, that are nobody's.
+    cover : int, optional
+        Instead: so many messages out are nobody's.
+    until : float or str, optional
+        When the log ends, in seconds or as a date-time; with its last event unless told.
+    drained : bool
+        Whether nothing was left inside when the log ended.
+    cover_in_pool : bool
+        Whether the cover of a flush mix (threshold, timed, pool, ...) comes into the mix, and is
+        held back and sent on like messages; else it joins what leaves.
+    cover_visible : bool
+        Whether the attacker can tell what the log flags as cover or lost; it is then left out.
+    whole_log : bool
+        Whether messages near the ends of the log count as all others.
+    budget : float or Budget, optional
+        A graph that needs more than this is refused.
+
+    Returns
+    -------
+    Observation
+        A Passage for laws that are followed by what is inside; it needs no graph. Else a graph,
+        weighted where the law prefers some delays.
+
+    Notes
+    -----
+    Messages of people who have several are named by person and number: ``ann #2`` is the second
+    message of ann. Times are compared to within the rounding of float64.
+
+    In a batch mix a message out belongs to the last flush before it. In one exponential mix, and in
+    a pool mix, whoever is inside may leave, all equally likely [1]_.
+
+    What is told of neither losses nor cover is taken from the log's flags, and else fitted.
+
+    References
+    ----------
+    .. [1] Danezis. The traffic analysis of continuous-time mixes. PET 2004.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = Messages(
+    ...     arrivals=[0, 1, 4], departures=[2, 3, 6], senders=("ann", "bob", "cem"),
+    ...     receivers=("x", "y", "z"),
+    ... )
+    >>> seen = observe(log, "window:1,3")
+    >>> seen.graph.to_edges()
+    [('ann', 'x'), ('ann', 'y'), ('bob', 'x'), ('bob', 'y'), ('cem', 'z')]
+    >>> observe(log, "exponential:2").passage.behaviours
+    ('x', 'y', 'z')
+    """
+    check_messages(messages)
+    rule = check_law(law)
+    seen = Seen.of(messages, rule, visible=cover_visible)
+    conditions, notes = _conditions(
+        seen, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
+    )
+    if cover_in_pool:
+        if not isinstance(rule, FlushLaw):
+            raise InputError(
+                Argument("cover_in_pool"), f" is for mixes that flush, and this is the {rule}"
+            )
+        conditions = replace(conditions, cover_in_pool=True)
+    phase = _phase(rule, messages.departures)
+    try:
+        observation = _observed(seen, conditions, Budget.of(budget))
+    except InputError as error:
+        if phase is None:
+            raise
+        raise InputError(error.message, f". {phase}") from None
+    if phase is not None:
+        observation = replace(observation, notes=(*observation.notes, phase))
+    observation = replace(observation, notes=(*observation.notes, *notes))
+    return observation if whole_log else _with_ends(observation, seen, conditions)
+
+
+def _phase(law: Law, departures: Floats) -> str | None:
+    """What to say if messages leave at another moment of the interval than the law's clock."""
+    if not isinstance(law, Timed | TimedPool | Binomial | Cottrell) or not len(departures):
+        return None
+    after = np.mod(departures - law.origin, law.interval)
+    middle = float(np.median(after))
+    apart = np.abs(np.mod(after - middle + law.interval / 2, law.interval) - law.interval / 2)
+    alike = float(np.mean(apart < 1e-3 * law.interval)) > 0.9
+    off = min(middle, law.interval - middle) > 0.01 * law.interval
+    if not alike or not off:
+        return None
+    origin = math.fmod(law.origin + middle, law.interval)
+    return (
+        f"Messages leave {middle:.6g} s after the flushes of the {law}: if its clock is shifted, "
+        f"add where it begins as the law's last number, {origin:.6g}"
+    )
+
+
+def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
+    law = seen.law
+    if isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS):
+        return _through(seen, _inside(seen, conditions))
+    alike = isinstance(law, Threshold | Timed | Pool)  # where nothing is told, a graph says all
+    if isinstance(law, FlushLaw) and not (alike and conditions.silent):
+        return _through(seen, _inside(seen, conditions))
+    if isinstance(law, Threshold | Timed | Pool) and conditions.silent:
+        loss = _loss_of_flushes(seen, law, conditions.end)
+        if loss > 0.0:
+            told = replace(conditions, loss=loss)
+            observation = _through(seen, _inside(seen, told))
+            note = Message(
+                f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
+                "at the end (",
+                Argument("loss", ...),
+                ")",
+            )
+            return replace(observation, notes=(*observation.notes, note))
+    if isinstance(law, Pool):
+        passage = seen.passage(conditions.lost)
+        if passage is not None:
+            return _through(seen, passage)
+    for name in ("loss", "cover_rate"):
+        if getattr(conditions, name):
+            number = {"loss": "lost", "cover_rate": "cover"}[name]
+            raise InputError(
+                Argument(name),
+                f" is for mixes that are followed by what is inside, and this is the {law}; "
+                f"give a number instead: ",
+                Argument(number),
+            )
+    return _matched(seen, conditions, budget)
+
+
+def _loss_of_flushes(seen: Seen, law: Threshold | Timed | Pool, end: float) -> float:
+    """The share of messages that a flush mix must have lost: they cannot all be inside."""
+    missing = seen.n_in - seen.n_out
+    if isinstance(law, Timed):
+        last = law.origin + math.floor((end - law.origin) / law.interval) * law.interval
+        inside = float(np.count_nonzero(seen.log.arrivals[seen.ins] > last))
+        most = inside
+    else:
+        kept = law.kept if isinstance(law, Pool) else 0
+        inside, most = kept + (law.batch - 1) / 2, kept + law.batch - 1
+    return (missing - inside) / seen.n_in if missing > most else 0.0
+
+
+def _conditions(
+    seen: Seen,
+    loss: float | None,
+    lost: int | None,
+    cover_rate: float | None,
+    cover: int | None,
+    until: float | str | None,
+    *,
+    drained: bool,
+    visible: bool,
+) -> tuple[Conditions, list[str]]:
+    """What is told of losses, cover and ends, completed by the log's flags; and notes on that."""
+    if loss is not None and lost is not None:
+        raise _either("loss", "a probability", "lost")
+    if cover_rate is not None and cover is not None:
+        raise _either("cover_rate", "a rate", "cover")
+    log = seen.log
+    ends = [
+        float(times[at]) for times in (log.arrivals, log.departures) if len(times) for at in (0, -1)
+    ]
+    begin, last = (min(ends), max(ends)) if ends else (0.0, 0.0)
+    end = last if until is None else _moment(until)
+    if end < last:
+        raise InputError(
+            Argument("until"),
+            f" is {log.moment(end)}, but the log goes on to {log.moment(last)}; give that or more",
+        )
+    told = Conditions(
+        loss=None if loss is None else _loss(loss),
+        lost=None if lost is None else whole(lost, "lost"),
+        cover_rate=None if cover_rate is None else real(cover_rate, "cover_rate", high=1e30),
+        cover=None if cover is None else whole(cover, "cover"),
+        begin=begin,
+        end=end,
+        drained=bool(drained),
+    )
+    return (told, []) if visible else _flagged(seen, told)
+
+
+def _either(rate: str, what: str, number: str) -> InputError:
+    return InputError(
+        Argument(rate), f" is {what} and ", Argument(number), " a number; give one of them"
+    )
+
+
+def _moment(until: float | str) -> float:
+    """Seconds; a date-time as those since 1970, as dates in logs are."""
+    if not isinstance(until, str):
+        return real(until, "until", low=-LATEST, high=LATEST)
+    try:
+        return real(float(until), "until", low=-LATEST, high=LATEST)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(until.strip())
+    except ValueError:
+        raise InputError(
+            Argument("until"), f" is {quoted(until)}; give seconds, or a date-time as the log's"
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _loss(loss: float) -> float:
+    share = real(loss, "loss", high=1.0)
+    if share == 1.0:
+        raise InputError(
+            Argument("loss"), " is 1: then nothing comes out; give a probability below 1"
+        )
+    return share
+
+
+def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
+    """Rates, or under other laws numbers, that the log's flags say and nobody told.
+
+    A dummy that goes all the way is to the attacker a message like all others.
+    """
+    rates = not isinstance(seen.law, Window | Free)
+    cover, lost = _alone(seen.log)
+    lasted = told.end - told.begin
+    much = []
+    if cover and told.cover is None and told.cover_rate is None:
+        if rates and lasted > 0:
+            told = replace(told, cover_rate=cover / lasted)
+            much.append(f"cover of {cover / lasted:.3g} a second")
+        elif told.lost is None:
+            told = replace(told, cover=cover)
+            much.append(several(cover, "cover message"))
+    if lost and told.loss is None and told.lost is None:
+        if rates and lost < seen.n_in:
+            told = replace(told, loss=lost / seen.n_in)
+            much.append(f"a loss of {lost / seen.n_in:.3g}")
+        elif told.cover is None:
+            told = replace(told, lost=max(lost, seen.n_in - seen.n_out))
+            much.append(several(lost, "lost message"))
+    if not much:
+        return told, []
+    note = f"{' and '.join(much)} by the log's flags: the attacker knows how much, not which"
+    return told, [note[0].upper() + note[1:]]
+
+
+def _alone(log: Messages) -> tuple[int, int]:
+    """Departures and arrivals that are flagged, and are not the two ends of one dummy."""
+    cover = np.zeros(log.n_out, dtype=np.bool_) if log.cover is None else log.cover.copy()
+    lost = np.zeros(log.n_in, dtype=np.bool_) if log.lost is None else log.lost.copy()
+    if log.truth is not None:
+        paired = np.flatnonzero(log.truth >= 0)
+        cover[log.truth[paired]] = False
+        lost[paired] = False
+    return int(np.count_nonzero(cover)), int(np.count_nonzero(lost))
+
+
+def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> Observation:
+    """The observation with messages near an end of the log marked."""
+    reach = end_delay(seen.law, observation.rate)
+    arrivals = seen.log.arrivals[seen.ins]
+    edge = near_an_end(arrivals, conditions.begin, conditions.end, reach)
+    if edge is None or reach is None:
+        lasted = conditions.end - conditions.begin
+        if reach is None or len(arrivals) < _SOME or reach <= 0.25 * lasted:
+            return observation
+        short = (
+            f"The log lasts {lasted:.3g} s, too short to leave out what is within {reach:.3g} s of "
+            "its ends: figures of its first and last messages say little about the system"
+        )
+        return replace(observation, notes=(*observation.notes, short))
+    number = int(np.count_nonzero(edge))
+    note = Message(
+        f"{several(number, 'message')} within {reach:.3g} s of an end of the log "
+        f"{'is' if number == 1 else 'are'} left out of averages, quantiles and worst lists: what "
+        "came before and after was not seen (",
+        Argument("whole_log"),
+        " keeps them)",
+    )
+    return replace(observation, edge=edge, notes=(*observation.notes, note))
+
+
+def exponential_graph(messages: Messages, *, budget: Budget | float | None = None) -> Graph:
+    """The graph of messages through one exponential mix: each may have left at any later time.
+
+    It has about half as many edges as there are pairs; beyond the budget it is refused.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = Messages(
+    ...     arrivals=[0, 1, 2], departures=[1.5, 3, 4], senders="abc", receivers="xyz"
+    ... )
+    >>> am.count(exponential_graph(log)).value
+    4
+    """
+    check_messages(messages)
+    passage = Seen.of(messages, Exponential(1.0), visible=True).passage(None)
+    if passage is None:
+        raise InputError(
+            "more messages leave than come in; whose they are depends on the delays: use observe"
+        )
+    return passage_graph(passage, budget=budget)
+
+
+def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> Graph:
+    """The graph that a passage stands for, with behaviours in order of time.
+
+    If fewer left than came in, places for the others are the last behaviours, open to all: a count
+    is too large by the factorial of their number.
+
+    Examples
+    --------
+    >>> passage = Passage(users="ab", behaviours="x", arrivals=np.r_[0, 1], departures=np.r_[2.0])
+    >>> passage_graph(passage).to_edges()
+    [('a', 'x'), ('a', 'lost #1'), ('b', 'x'), ('b', 'lost #1')]
+    """
+    order = np.argsort(passage.departures, kind="stable")
+    size, left = len(passage.users), len(order)
+    conditions = passage.conditions
+    if conditions is not None and passage.law is not None:
+        even = isinstance(passage.law, Exponential) and conditions.clean
+        if not even or left > size:
+            return _weighted_graph(passage, passage.law, conditions, Budget.of(budget))
+    everybody = np.ones(size, dtype=np.bool_)
+    runs = Candidates(
+        first=np.searchsorted(passage.departures[order], passage.arrivals, side="left"),
+        end=np.full(size, left),
+        late=everybody,
+    )
+    names = [passage.behaviours[at] for at in order.tolist()]
+    edges = edges_of(runs, left, budget=Budget.of(budget), places=size - left, linked=everybody)
+    return _graph(tuple(passage.users), names, size - left, edges)
+
+
+def _weighted_graph(passage: Passage, law: Law, conditions: Conditions, budget: Budget) -> Graph:
+    """The graph of a passage whose delays matter, with places for lost messages."""
+    log = Messages(
+        arrivals=passage.arrivals,
+        departures=passage.departures,
+        senders=tuple(passage.users),
+        receivers=tuple(passage.behaviours),
+    )
+    graph = _matched(Seen.of(log, law), conditions, budget).graph
+    assert graph is not None
+    return graph
+
+
+def _through(seen: Seen, passage: Passage) -> Observation:
+    inside = max(seen.n_in - seen.n_out, 0)
+    told = passage.conditions is not None  # then its answers tell what became of the others
+    notes = [_lost_note(inside, seen.n_in, late=False)] if inside and not told else []
+    notes += _truth_notes(seen, lambda i, j: passage.arrivals[i] <= passage.departures[j])
+    return _observation(seen, passage=passage, lost=inside, notes=notes)
+
+
+def _inside(seen: Seen, conditions: Conditions) -> Passage:
+    """The passage through a mix that is followed by what is inside."""
+    log = seen.log
+    if not isinstance(seen.law, FlushLaw):
+        _check_numbers(seen, conditions)
+    return Passage(
+        users=seen.users,
+        behaviours=seen.behaviours,
+        arrivals=log.arrivals[seen.ins],
+        departures=log.departures[seen.outs],
+        law=seen.law,
+        conditions=conditions,
+    )
+
+
+def _check_numbers(seen: Seen, conditions: Conditions) -> None:
+    """Refuse numbers that cannot be, and departures that nobody can be if there is no cover."""
+    lost, cover = conditions.lost, conditions.cover
+    if lost is not None and lost > seen.n_in:
+        raise InputError(
+            Argument("lost"), f" is {lost}, but {several(seen.n_in, 'message')} came in"
+        )
+    if cover is not None and cover > seen.n_out:
+        raise InputError(
+            Argument("cover"), f" is {cover}, but {several(seen.n_out, 'message')} left"
+        )
+    none = cover == 0 or (cover is None and conditions.cover_rate == 0.0)
+    unsent = seen.unsent(seen.log.arrivals[seen.ins], seen.log.departures[seen.outs])
+    if none and len(unsent):
+        raise seen.no_sender(unsent, cover=len(unsent))
+    known = cover if cover is not None else (0 if none else None)
+    kept = seen.n_in - (lost or 0)
+    if known is not None and seen.n_out - known > kept:
+        raise InputError(
+            f"{several(seen.n_in, 'message')} came in and {seen.n_out} left: with "
+            f"{lost or 0} lost at least {seen.n_out - kept} of them are cover, not {known}; give ",
+            Argument("cover"),
+            ", ",
+            Argument("cover_rate"),
+            " or ",
+            Argument("lost"),
+            " accordingly",
+        )
+
+
+def _matched(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
+    """The observation with a graph in which every user is matched, to a place if need be."""
+    cover, lost = conditions.cover, conditions.lost
+    said = seen.numbers(cover, lost)
+    runs = seen.candidates(conditions.end)
+    alone = runs.orphans(seen.n_out)
+    surplus = seen.n_out - (seen.n_in - (said or 0))
+    edges = edges_of(runs, seen.n_out, budget=budget)
+    graph = _graph(seen.users, seen.behaviours, 0, edges)
+    missing = seen.n_in - structure(graph).n_matched
+    if len(alone) and surplus <= 0:
+        raise seen.no_sender(alone, cover=seen.n_out - seen.n_in + missing)
+    places = missing if said is None else said
+    if places < missing and cover is not None:
+        raise InputError(
+            Argument("cover"),
+            f" is {cover}, but under the {seen.law} only {seen.n_in - missing} of "
+            f"{several(seen.n_out, 'message')} out can be somebody's at once; give "
+            f"{seen.n_out - seen.n_in + missing} or more",
+        )
+    if places < missing:
+        raise _too_few(seen, runs, graph, missing)
+    if seen.n_out - (seen.n_in - places) > 0 >= surplus:
+        raise InputError(
+            f"only {seen.n_in - missing} of {several(seen.n_out, 'message')} out can be somebody's "
+            f"at once under the {seen.law}; check times and law, or allow for cover traffic (",
+            Argument("cover", seen.n_out - seen.n_in + missing),
+            ")",
+        )
+    spare = seen.n_out - (seen.n_in - places)
+    notes = [runs.note] if runs.note else []
+    if places:
+        late = lost is None and cover is None  # who knows numbers knows of losses on the way
+        graph, linked = _with_places(seen, runs, places, budget, late=late)
+        if not structure(graph).matched:
+            raise _too_few(seen, runs, _graph(seen.users, seen.behaviours, 0, edges), missing)
+        notes.append(_lost_note(places, linked, late=late))
+    notes += _cover_notes(spare, len(alone))
+    notes += _truth_notes(seen, lambda i, j: (runs.first[i] <= j) & (j < runs.end[i]))
+    return _observation(seen, graph=graph, lost=places, spare=spare, notes=notes)
+
+
+def _with_places(
+    seen: Seen, runs: Candidates, places: int, budget: Budget, *, late: bool
+) -> tuple[Graph, int]:
+    """The graph with places for lost messages, and how many messages they are open to.
+
+    ``late``: to those only that may be inside when the log ends. A loss on the way may happen at
+    any time, so it weighs the same for all.
+    """
+    to = runs.late if late else np.ones(seen.n_in, dtype=np.bool_)
+    which = runs if late else replace(runs, staying=None)
+    edges = edges_of(which, seen.n_out, budget=budget, places=places, linked=to)
+    return _graph(seen.users, seen.behaviours, places, edges), int(np.count_nonzero(to))
+
+
+def _graph(
+    users: tuple[Hashable, ...], behaviours: Sequence[Hashable], places: int, edges: Edges
+) -> Graph:
+    names = (*behaviours, *place_names(places, behaviours))
+    return Graph(Names(users, "user"), Names(names, "behaviour"), edges)
+
+
+def _too_few(seen: Seen, runs: Candidates, graph: Graph, missing: int) -> InputError:
+    """Why no matching covers all users: by one message if it is about one."""
+    alone = np.flatnonzero(np.diff(graph.indptr) == 0)
+    if len(alone):
+        early = alone[~runs.late[alone]]
+        return seen.no_receiver(early if len(early) else alone, lost=missing)
+    found = structure(graph).witness_users.tolist()
+    some = ", ".join(repr(seen.users[user]) for user in found[:3]) + ", ..." * (len(found) > 3)
+    return InputError(
+        f"{several(len(found), 'message')} in ({some}) fit only "
+        f"{several(len(found) - 1, 'message')} out under the {seen.law}; check times and law, or "
+        "allow for losses (",
+        Argument("lost", missing),
+        ")",
+    )
+
+
+def _observation(
+    seen: Seen,
+    *,
+    graph: Graph | None = None,
+    passage: Passage | None = None,
+    lost: int,
+    spare: int = 0,
+    notes: Sequence[str] = (),
+) -> Observation:
+    nowhere = () if graph is None else (None,) * lost
+    mean, longest = seen.delays()
+    arrivals = seen.log.arrivals
+    lasted = float(arrivals[-1] - arrivals[0]) if len(arrivals) > 1 else 0.0
+    return Observation(
+        graph=graph,
+        passage=passage,
+        source=str(seen.law),
+        nouns=MESSAGES,
+        senders=seen.senders if seen.repeated else None,
+        receivers=(*seen.receivers, *nowhere) if seen.repeated else None,
+        truth=seen.truth(),
+        mean_delay=mean,
+        longest_delay=longest,
+        rate=(len(arrivals) - 1) / lasted if lasted > 0 else None,
+        cover=_cover_share(seen, spare, followed=passage is not None),
+        lost=lost,
+        notes=(*seen.log.notes, *_flag_notes(seen), *notes),
+        gone=_gone(seen),
+    )
+
+
+def _cover_share(seen: Seen, spare: int, *, followed: bool) -> float | None:
+    """Share of the messages out that are nobody's: by the flags, if there are some.
+
+    Of a log that is ``followed`` by what is inside the answers tell it.
+    """
+    log = seen.log
+    if not log.n_out:
+        return None
+    if log.cover is not None:
+        return float(log.cover.mean())
+    return None if followed else spare / log.n_out
+
+
+def _gone(seen: Seen) -> Bools | None:
+    """Who is flagged and has no departure."""
+    log = seen.log
+    if log.lost is None:
+        return None
+    gone = log.lost if log.truth is None else log.lost & (log.truth < 0)
+    return gone[seen.ins]
+
+
+def _flag_notes(seen: Seen) -> list[str]:
+    notes = []
+    cover, dummies = seen.log.n_out - seen.n_out, seen.log.n_in - seen.n_in
+    if cover:
+        are = "is" if cover == 1 else "are"
+        notes.append(f"{several(cover, 'message')} out {are} cover traffic by the log; left out")
+    if dummies:
+        are = "is a dummy" if dummies == 1 else "are dummies"
+        notes.append(f"{several(dummies, 'message')} in {are} or lost by the log; left out")
+    return notes
+
+
+def _lost_note(places: int, linked: int, *, late: bool) -> str:
+    are = "is" if places == 1 else "are"
+    if not late:
+        return f"{several(places, 'message')} in never came out; it may be any of {linked}"
+    return Message(
+        f"{several(places, 'message')} in {are} taken to be still inside when the log ends, which "
+        f"may be any of {linked}; if messages get lost on the way, say so (",
+        Argument("lost", places),
+        ")",
+    )
+
+
+def _cover_notes(spare: int, alone: int) -> list[str]:
+    if not spare:
+        return []
+    are = "is" if spare == 1 else "are"
+    known = f"; for {alone} of them there is no possible sender" if alone else ""
+    return [f"{several(spare, 'message')} out {are} nobody's{known}"]
+
+
+def _truth_notes(seen: Seen, possible: Callable[[Integers, Integers], Bools]) -> list[str]:
+    """A note on true pairs of users and behaviours that the law does not allow."""
+    truth = seen.truth()
+    if truth is None:
+        return []
+    known = np.flatnonzero(truth >= 0)
+    wrong = known[~possible(known, truth[known])]
+    if not len(wrong):
+        return []
+    pairs = f"{several(len(wrong), 'true pair')} {'is' if len(wrong) == 1 else 'are'}"
+    first = seen.users[int(wrong[0])]
+    return [f"{pairs} impossible under the {seen.law}, first that of {first!r}: it does not fit"]

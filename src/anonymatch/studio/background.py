@@ -1,0 +1,254 @@
+"""Long work beside the page: in a thread, with its progress, and stopped when nobody wants it.
+
+Work is stopped twice over. Kernels look at the byte of a
+:class:`~anonymatch.running.cancel.Stop`; and a thread that still runs gets an exception, as the
+main thread does on Ctrl-C, so that planning and bounds end as well, which tell no progress. Imports
+are left alone: half a module would stay behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import ctypes
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+from anonymatch.base.errors import AnonymatchError
+from anonymatch.counting import ApproximateNote
+from anonymatch.graph import FileNote
+from anonymatch.running import Progress, Stop
+
+__all__ = ["Abandoned", "Job", "Track", "listening", "problem"]
+
+T = TypeVar("T")
+_here = threading.local()
+_GRACE = 1.0  # seconds that threads have to end when the program does
+_POLITE = 0.3  # seconds that work has to end by itself before it is interrupted
+_AGAIN = 2.0  # seconds after which a thread that still runs is interrupted once more
+_IMPORTS = "<frozen importlib"  # where the code is that imports modules
+
+
+class Abandoned(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
+    """Nobody wants the work any more: it ends without a result."""
+
+
+class _Interrupt(BaseException):
+    """What a thread gets that shall end: nothing in its way may take it for an error."""
+
+
+class Track:
+    """How far work is, and how long it will take, from what it tells.
+
+    Work tells predicted seconds, stage after stage: each begins at 0 again, and none knows of those
+    to come. So a share is that of all work told so far, and may fall when a stage begins.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._began = clock, clock()
+        self._before = self._done = self._total = 0.0
+
+    def tell(self, done: float, total: float) -> None:
+        """Take what the work says."""
+        if total <= 0:
+            return
+        if done < self._done:
+            self._before += self._done
+        self._done, self._total = min(max(done, 0.0), total), total
+
+    @property
+    def elapsed(self) -> float:
+        return self._clock() - self._began
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1; 0 while nothing is known.
+
+        Examples
+        --------
+        >>> track = Track()
+        >>> for done, total in ((1, 4), (4, 4), (0, 4)):
+        ...     track.tell(done, total)
+        ...     print(track.share)
+        0.25
+        1.0
+        0.5
+        """
+        whole = self._before + self._total
+        return (self._before + self._done) / whole if whole > 0 else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the work known so far will take, at the pace so far; None if not known."""
+        share = self.share
+        return self.elapsed * (1 - share) / share if share > 0 else None
+
+
+class Job(Generic[T]):
+    """Work in a thread of its own. Waiting for it does not hold up the page.
+
+    The work gets a progress function, as the library's long calls take it. Once the job is
+    stopped, that function raises, kernels under way return, and the thread is interrupted.
+    """
+
+    def __init__(self, work: Callable[[Progress], T]) -> None:
+        self.track = Track()
+        self.notes: list[str] = []
+        self._work = work
+        self._loop = asyncio.get_running_loop()
+        self._result: asyncio.Future[T] = self._loop.create_future()
+        self._result.add_done_callback(_looked_at)
+        self._cancel = Stop()
+        self._running, self._turn = False, threading.Lock()
+        self._thread = threading.Thread(target=self._go, daemon=True, name="anonymatch studio")
+        self._thread.start()
+        _jobs.add(self)
+
+    async def result(self) -> T:
+        """What the work returns or raises; Abandoned as soon as somebody asks for that."""
+        return await asyncio.shield(self._result)
+
+    def stop(self) -> None:
+        """Let go at once; the thread follows soon, in whatever line of Python it is."""
+        self._settle(Abandoned("stopped"))
+        self._cancel.ask()
+        self._loop.call_later(_POLITE, self._end)
+
+    def leave(self, seconds: float) -> None:
+        """Let the thread end, and wait so long for it."""
+        self._cancel.ask()
+        self._interrupt(_Interrupt)
+        self._thread.join(seconds)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread still runs."""
+        return self._thread.is_alive()
+
+    def _end(self) -> None:
+        """Interrupt the thread, and again if that was lost where Python ignores exceptions."""
+        if _imports(self._thread.ident):
+            self._loop.call_later(_POLITE, self._end)
+        elif self._interrupt(_Interrupt):
+            self._loop.call_later(_AGAIN, self._end)
+
+    def _interrupt(self, error: type[BaseException] | None) -> bool:
+        """Raise an error in the thread while it works, or take one back; whether it works."""
+        with self._turn:
+            thread = self._thread.ident
+            if self._running and thread is not None:
+                pending = None if error is None else ctypes.py_object(error)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), pending)
+                self._running = error is not None
+            return self._running
+
+    @property
+    def done(self) -> bool:
+        return self._result.done()
+
+    def _tell(self, done: float, total: float) -> None:
+        if self._cancel.asked:
+            raise Abandoned("stopped")
+        self.track.tell(done, total)
+
+    def _go(self) -> None:
+        _here.notes = self.notes
+        try:
+            try:
+                self._running = True
+                self._tell(0.0, 0.0)  # raises if it was stopped before it began
+                with self._cancel.listening():
+                    result = self._work(self._tell)
+            finally:
+                self._interrupt(None)
+        except _Interrupt:  # it may come as late as in the line above
+            self._interrupt(None)
+            self._call(self._settle, Abandoned("stopped"))
+        except BaseException as error:
+            self._call(self._settle, error)
+        else:
+            self._call(self._succeed, result)
+
+    def _call(self, function: Callable[..., None], value: object) -> None:
+        try:
+            self._loop.call_soon_threadsafe(function, value)
+        except RuntimeError:  # the studio is closing, and nobody waits
+            return
+
+    def _succeed(self, found: T) -> None:
+        if not self._result.done():
+            self._result.set_result(found)
+
+    def _settle(self, error: BaseException) -> None:
+        if not self._result.done():
+            self._result.set_exception(error)
+
+
+def _imports(thread: int | None) -> bool:
+    """Whether a thread is importing something now."""
+    frame = sys._current_frames().get(thread or 0)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+_jobs: WeakSet[Job[Any]] = WeakSet()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """End threads before the interpreter does: what they hold would be called leaked."""
+    last = time.monotonic() + _GRACE
+    for job in list(_jobs):
+        job.leave(max(last - time.monotonic(), 0.0))
+
+
+def _looked_at(result: asyncio.Future[T]) -> None:
+    """An error that nobody waits for any more is not worth a line in the log."""
+    if not result.cancelled():
+        result.exception()
+
+
+def problem(error: BaseException) -> str:
+    """What went wrong in one line, as the command line says it.
+
+    Examples
+    --------
+    >>> from anonymatch.base.errors import InputError
+    >>> problem(InputError("no such user")), problem(MemoryError())
+    ('no such user', 'there is not enough memory; allow less, or split the graph')
+    """
+    if isinstance(error, AnonymatchError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; allow less, or split the graph"
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}"
+    return f"this is a fault of the program: {type(error).__name__}: {error}"
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """While it lasts, what the package remarks about a file goes to the job that reads it."""
+    with warnings.catch_warnings():
+        for kind in (FileNote, ApproximateNote):
+            warnings.simplefilter("always", kind)
+        usual = warnings.showwarning
+
+        def hear(message: Warning | str, category: type[Warning], *more: object) -> None:
+            notes = getattr(_here, "notes", None)
+            if notes is not None and issubclass(category, FileNote | ApproximateNote):
+                notes.append(str(message))
+            else:
+                usual(message, category, *more)  # type: ignore[arg-type]
+
+        warnings.showwarning = hear  # type: ignore[assignment]
+        yield

@@ -1,0 +1,182 @@
+"""Parts of a page that are computed: what is shown meanwhile, and which answer counts."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+from typing import TypeVar
+
+from nicegui import background_tasks
+
+from anonymatch.base.errors import AnonymatchError
+from anonymatch.report import shown
+from anonymatch.running import Progress, time_in_words
+from anonymatch.studio.background import Abandoned, Job, Track, problem
+from anonymatch.studio.widgets import alert, box, button, text
+
+__all__ = ["View", "bits_text", "how_far", "percent"]
+
+T = TypeVar("T")
+_PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
+_GLANCE = 0.15
+
+
+class View:
+    """A place on a page whose content is the answer of some work, the latest that was asked for.
+
+    Work runs beside the page. While it does, its progress is shown with a button that stops it;
+    work that is asked for anew, or whose page is closed, is stopped. Work that cannot stop in its
+    middle is waited for, so that one place never keeps more than one thread busy.
+    """
+
+    def __init__(self, words: str, *, stoppable: bool = False) -> None:
+        self._words, self._stoppable = words, stoppable
+        self._job: Job[object] | None = None
+        self._turn = Lock()
+        self._failed = False
+        with box("div", aria_busy="false") as self._place:
+            self._busy = box("div", role="status")
+            self._content = box("div")
+        self._client = self._place.client
+        self._client.on_delete(self.stop)
+
+    async def ask(self, work: Callable[[Progress], T], show: Callable[[T], None]) -> None:
+        """Run ``work`` and put its answer in place with ``show``; wait a little for it."""
+        task = background_tasks.create(self._run(work, show), name="studio view")
+        await asyncio.wait({task}, timeout=_PATIENCE)
+
+    def stop(self) -> None:
+        """Let go of what is under way."""
+        if self._job is not None:
+            self._job.stop()
+
+    def clear(self) -> None:
+        self.stop()
+        self._busy.clear()
+        self._content.clear()
+
+    def say(self, words: str) -> None:
+        """Show a line instead of an answer; nothing if it is empty."""
+        if words:
+            with self._content:
+                text(words, "p", "note")
+
+    async def _run(self, work: Callable[[Progress], T], show: Callable[[T], None]) -> None:
+        self.stop()
+        if self._failed:  # what went wrong before is not what is shown beside new work
+            self._content.clear()
+        job: Job[T] = Job(partial(self._in_turn, work))
+        self._job = job  # type: ignore[assignment]
+        waiting = background_tasks.create(self._wait(job), name="studio progress")
+        error = ""
+        try:
+            found = await job.result()
+        except Abandoned:
+            error = "" if self._job is not job else "stopped"
+        except Exception as fault:
+            error = problem(fault)
+        waiting.cancel()
+        if self._job is not job or self._client.is_deleted:
+            return  # somebody asked for something else meanwhile
+        self._job = None
+        self._busy.clear()
+        self._place.props["aria-busy"] = "false"
+        self._content.clear()
+        self._failed = bool(error)
+        with self._content:
+            if error == "stopped":
+                text("Stopped. Nothing was changed.", "p", "note")
+            elif error:
+                alert(error)
+            else:
+                for note in job.notes:
+                    text(note, "p", "note")
+                self._show(show, found)
+
+    def _show(self, show: Callable[[T], None], found: T) -> None:
+        try:
+            show(found)
+        except AnonymatchError as error:
+            self._content.clear()
+            self._failed = True
+            alert(problem(error))
+
+    def _in_turn(self, work: Callable[[Progress], T], tell: Progress) -> T:
+        with self._turn:
+            tell(0.0, 0.0)  # raises if nobody wants it any more
+            return work(tell)
+
+    async def _wait(self, job: Job[T]) -> None:
+        """Show progress once it is clear that there is time to look at it."""
+        await asyncio.sleep(2 * _GLANCE)
+        self._place.props["aria-busy"] = "true"
+        self._busy.clear()
+        with self._busy, box("div", "busy"):
+            text(f"{self._words} …", "span")
+            bar = box("progress", max=1, aria_label=self._words)
+            far = text("", "span", "far")
+            far.props["aria-hidden"] = "true"  # else a reader of screens hears it every second
+            if self._stoppable:
+                button("Stop", self.stop)
+        while not job.done:
+            if 0 < job.track.share < 1:
+                bar.props["value"] = round(job.track.share, 3)
+            else:  # what comes is not known: the bar moves without saying how far
+                bar.props.pop("value", None)
+            far.set_content(how_far(job.track))
+            await asyncio.sleep(_GLANCE)
+
+
+def how_far(track: Track) -> str:
+    """How far work is, in words.
+
+    Examples
+    --------
+    >>> track = Track()
+    >>> how_far(track)
+    'under a second so far'
+    >>> track.tell(1.0, 4.0)
+    >>> how_far(track)
+    '25 %, under a second left'
+    >>> track.tell(4.0, 4.0)  # of this step: others may follow
+    >>> how_far(track)
+    'under a second so far'
+    """
+    left = track.left
+    if not left:
+        return f"{time_in_words(math.floor(track.elapsed))} so far"
+    return f"{100 * track.share:.0f} %, {time_in_words(math.ceil(left) if left > 1 else left)} left"
+
+
+def bits_text(bits: float | None) -> str:
+    """A number of matchings by its bits, in digits while they are few.
+
+    Examples
+    --------
+    >>> bits_text(3.0), bits_text(2.5), bits_text(12.3), bits_text(200.5), bits_text(None)
+    ('8', '5.657', 'about 5,043', '2^200.5', 'not known')
+    """
+    if bits is None:
+        return "not known"
+    if not -10 < bits < 40:
+        return f"2^{bits:.6g}"
+    value = 2.0**bits
+    if value > 0.5 and abs(value - round(value)) < 1e-3:
+        return shown(round(value))
+    return f"about {value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def percent(share: float | None) -> str:
+    """A share in percent.
+
+    Examples
+    --------
+    >>> percent(0.8082), percent(1.0), percent(1e-9)
+    ('80.8 %', '100 %', 'below 0.1 %')
+    """
+    if share is None:
+        return "not known"
+    return "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"

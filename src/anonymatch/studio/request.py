@@ -1,0 +1,290 @@
+"""Audits that pages ask for: of a file, under a law, each computed once; and why of one user."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+
+from anonymatch.attacks import Exposure, exposure
+from anonymatch.audits import Audit, audit, identified
+from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
+from anonymatch.base.text import Argument, Message, as_option
+from anonymatch.graph import Graph
+from anonymatch.report import LARGEST
+from anonymatch.running import Allowance, Progress
+from anonymatch.sources import mean_delay
+
+__all__ = ["FIELDS", "Audits", "Inquiry", "Why", "as_field", "why"]
+
+FIELDS = {
+    "law": "How messages are delayed",
+    "source": "What it is",
+    "unit": "Unit of times",
+    "budget": "Time for exact answers",
+    "out": "A second file is",
+    "original": "A second file is",
+}
+"""From arguments to the labels of the fields that give them."""
+
+_KEPT = 8  # audits that are remembered
+_SECONDS = 5.0  # for the exposure of one user
+_DRAWN = 2_000_000  # edges of a graph in which neighbours are looked for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """What is to be audited, and how.
+
+    Attributes
+    ----------
+    name : str
+        What the file is called.
+    path : Path
+    token : str
+        Of an upload, or "" for an example.
+    law, source, unit : str
+        As the command line takes them; "" if not told.
+    second : Path or None
+        The messages out, or the table before release; ``role`` says which: "out" or "original".
+    second_name, role : str
+    budget : float
+        Predicted seconds that may be spent on exact answers.
+    """
+
+    name: str
+    path: Path
+    token: str = ""
+    law: str = ""
+    source: str = ""
+    unit: str = ""
+    second: Path | None = None
+    second_name: str = ""
+    role: str = "out"
+    budget: float = 30.0
+
+    def keywords(self) -> dict[str, object]:
+        """How the file is to be understood, as keywords of :func:`anonymatch.audit`."""
+        given: dict[str, object] = {"law": self.law, "source": self.source, "unit": self.unit}
+        if self.second is not None:
+            given[self.role] = self.second
+        return {name: value for name, value in given.items() if value}
+
+    def mean_delay(self) -> float | None:
+        """Seconds that messages of the log were held on average; None if it does not say."""
+        try:
+            return mean_delay(
+                self.path,
+                out=self.second if self.role == "out" else None,
+                source=self.source or None,
+                unit=self.unit or None,
+            )
+        except AnonymatchError as error:
+            raise InputError(self.clean(str(error))) from None
+
+    def clean(self, message: str) -> str:
+        """An error's line, with files called as the reader calls them."""
+        for path, name in ((self.path, self.name), (self.second, self.second_name)):
+            if path is not None:
+                message = message.replace(str(path), name).replace(path.name, name)
+        return message
+
+    def command(self) -> str:
+        """The command line that gives the same."""
+        from shlex import quote
+
+        parts = ["anonymatch", "audit", quote(self.name)]
+        for option, value in (
+            ("--law", self.law),
+            ("--source", self.source),
+            ("--unit", self.unit),
+        ):
+            parts += [option, quote(value)] if value else []
+        if self.second is not None:
+            option = {"out": "--departures", "original": "--original"}[self.role]
+            parts += [option, quote(self.second_name)]
+        return " ".join([*parts, "--budget", f"{self.budget:g}"])
+
+    def python(self) -> str:
+        """The Python lines that give the same."""
+        given = self.keywords()
+        if self.second is not None:
+            given[self.role] = self.second_name
+        told = "".join(f", {name}={value!r}" for name, value in given.items())
+        return (
+            "import anonymatch as am\n"
+            f"audit = am.audit({self.name!r}{told}, budget={self.budget:g})\n"
+            "print(audit)\n"
+            "audit.report('audit.html')"
+        )
+
+
+def as_field(argument: Argument) -> str:
+    """An argument that a message names, as the field of the page that gives it.
+
+    What has no field is named as the option of the command line.
+
+    Examples
+    --------
+    >>> as_field(Argument("unit", "ms")), as_field(Argument("cover", 1))
+    ("'Unit of times' ms", '--cover 1 on the command line')
+    """
+    label = FIELDS.get(argument.name)
+    if label is None:
+        return f"{as_option(argument)} on the command line"
+    if isinstance(argument.value, Allowance):
+        return f"{label!r}"
+    given = "" if argument.value in (None, ...) else f" {argument.value}"
+    return f"{label!r}{given}"
+
+
+class Audits:
+    """Audits of this studio, the latest few of them remembered."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Inquiry, Audit] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, inquiry: Inquiry, progress: Progress) -> Audit:
+        """The audit, from memory or computed now."""
+        with self._lock:
+            known = self._known.get(inquiry)
+            if known is not None:
+                self._known.move_to_end(inquiry)
+                return known
+        progress(0.0, 1.0)
+        try:
+            found = audit(
+                inquiry.path,
+                name=inquiry.name,
+                budget=inquiry.budget,
+                progress=progress,
+                **inquiry.keywords(),  # type: ignore[arg-type]
+            )
+        except AnonymatchError as error:
+            raise InputError(inquiry.clean(error.message.worded(as_field))) from None
+        found = replace(found, notes=tuple(Message(note).worded(as_field) for note in found.notes))
+        with self._lock:
+            self._known[inquiry] = found
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return found
+
+    def forget(self, token: str) -> None:
+        """Forget what was found about a file that is removed."""
+        with self._lock:
+            for inquiry in [each for each in self._known if each.token == token]:
+                del self._known[inquiry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Why:
+    """What is known about one user, and why.
+
+    Attributes
+    ----------
+    user
+    candidates : tuple of (behaviour, float or None)
+        What fits the user, each with the chance that it is the user's; the likeliest first.
+    degree, allowed : int
+        How many fit, and how many of them fit together with everybody else's.
+    effective, chance : float or None
+        Equally likely behaviours among whom the user hides; chance of the best guess.
+    reason : str
+        Why the user is identified; "" for those who are not.
+    exposure : Exposure or None
+        What exposing this user would do.
+    around : Graph or None
+        The user, and everybody who fits one of the same behaviours, if they can be drawn.
+    """
+
+    user: Hashable
+    candidates: tuple[tuple[Hashable, float | None], ...]
+    degree: int
+    allowed: int
+    effective: float | None
+    chance: float | None
+    reason: str
+    exposure: Exposure | None
+    around: Graph | None
+
+
+def why(found: Audit, user: Hashable) -> Why:
+    """What an attacker knows about a user of an audit, and what follows.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> seen = am.audit(am.Graph.from_edges([("ann", "x"), ("bob", "x"), ("bob", "y")]))
+    >>> told = why(seen, "bob")
+    >>> told.candidates, told.reason
+    ((('y', 1.0), ('x', 0.0)), 'nobody else fits y')
+    """
+    users = found.answers.users
+    row = list(users.users).index(user)
+    graph = found.observation.graph
+    chance, effective = float(users.chance.value[row]), float(users.effective.value[row])
+    return Why(
+        user=user,
+        candidates=_candidates(found, row),
+        degree=int(users.degree[row]),
+        allowed=int(users.allowed[row]),
+        effective=None if effective != effective else effective,
+        chance=None if chance != chance else chance,
+        reason=_reason(found, user, int(users.allowed[row])),
+        exposure=_exposure(found, user),
+        around=None if graph is None else _around(graph, user),
+    )
+
+
+def _candidates(found: Audit, row: int) -> tuple[tuple[Hashable, float | None], ...]:
+    graph, chances = found.observation.graph, found.answers.chances
+    if graph is None:
+        return ()
+    begin, end = graph.indptr[row : row + 2].tolist()
+    names = [graph.behaviours[j] for j in graph.indices[begin:end].tolist()]
+    if chances is None:
+        return tuple((name, None) for name in names)
+    values = chances.chances[begin:end].tolist()
+    return tuple(sorted(zip(names, values, strict=True), key=lambda pair: -pair[1]))
+
+
+def _reason(found: Audit, user: Hashable, allowed: int) -> str:
+    if allowed != 1:
+        return ""
+    for one in found.worst:
+        if one.user == user:
+            return one.reason
+    graph = found.observation.graph
+    if graph is None:
+        return "nobody else was inside"
+    return next((one.reason for one in identified(graph) if one.user == user), "")
+
+
+def _exposure(found: Audit, user: Hashable) -> Exposure | None:
+    graph = found.observation.graph
+    if graph is None or found.observation.lost:
+        return None
+    try:
+        return exposure(graph, user, budget=_SECONDS)
+    except BudgetError:
+        return None
+
+
+def _around(graph: Graph, user: Hashable) -> Graph | None:
+    """Everybody who fits one of the user's behaviours, with these edges only."""
+    if graph.n_edges > _DRAWN:
+        return None
+    row = graph.user_index(user)
+    mine = set(graph.indices[graph.indptr[row] : graph.indptr[row + 1]].tolist())
+    pairs = [
+        (i, j)
+        for i, j in zip(graph.rows().tolist(), graph.indices.tolist(), strict=True)
+        if j in mine
+    ]
+    others = {i for i, _ in pairs}
+    if max(len(others), len(mine)) > LARGEST or len(pairs) > 400:
+        return None
+    return Graph.from_edges([(graph.users[i], graph.behaviours[j]) for i, j in pairs])

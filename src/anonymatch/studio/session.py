@@ -1,0 +1,28 @@
+"""What all pages of one studio share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from anonymatch.studio.request import Audits
+from anonymatch.studio.uploads import Store, Upload
+
+__all__ = ["Studio"]
+
+
+@dataclass(frozen=True, slots=True)
+class Studio:
+    """The port, the token that opens it, dropped files, pages that wait for some, and audits.
+
+    ``inboxes`` has the open pages that take files, by the id of their client.
+    """
+
+    port: int
+    token: str
+    store: Store
+    audits: Audits = field(default_factory=Audits)
+    inboxes: dict[str, Callable[[Upload, str], Awaitable[None]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.store.on_gone(self.audits.forget)

@@ -1,0 +1,70 @@
+"""Worm chains: how long worms are, and when chains are given up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anonymatch as am
+from anonymatch.counting.approximate import importance
+from anonymatch.counting.approximate.importance import Chains, TooSlowError
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.reference import block_of
+from anonymatch.running.budget import Effort
+
+
+@pytest.fixture(scope="module")
+def log() -> Block:
+    """A log whose messages leave within a long window: the first ones have few places."""
+    draws = np.random.default_rng(5)
+    arrivals = draws.exponential(0.5, 120).cumsum()
+    departures = np.sort(arrivals + draws.exponential(4.0, 120))
+    waits = departures[None, :] - arrivals[:, None]
+    return block_of(((waits >= 0) & (waits <= 20)).astype(int).tolist())
+
+
+def chains_of(block: Block) -> Chains:
+    start = np.arange(block.n_users, dtype=np.int32)[None, :]  # who comes first leaves first
+    return Chains(block, start, (1,))
+
+
+def test_worms_are_short_where_places_are_rare(log: Block) -> None:
+    assert chains_of(log).worms >= 1  # paced within its limit
+
+
+def test_chains_that_hardly_ever_close_are_given_up(
+    log: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importance, "_UNEVEN", 0.0)  # as if all edges were alike
+
+    with pytest.raises(TooSlowError):
+        chains_of(log)
+
+
+def test_what_cannot_be_checked_is_only_proven(log: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importance, "_UNEVEN", 0.0)
+    graph = am.Graph.from_biadjacency(log.dense())
+    found = am.count(graph, budget=0.5)
+
+    assert found.method == "proven bounds"
+    assert found.low == found.proven[0]
+    with pytest.raises(am.BudgetError):
+        am.posterior(graph, budget=0.5)
+
+
+def test_chains_that_get_stuck_later_are_given_up() -> None:
+    """Worms of weights this far apart seem quick until one has to come back over a light edge."""
+    draws = np.random.default_rng(1)
+    weights = np.exp(draws.standard_cauchy((200, 200)).clip(-300, 300))
+    graph = am.Graph.from_biadjacency(weights)
+
+    with pytest.raises(am.BudgetError):
+        am.posterior(graph, budget=0.5)
+
+
+def test_a_stretch_ends_at_its_last_step(log: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    chains = chains_of(log)
+    monkeypatch.setattr(importance, "_LATEST", 0)
+
+    with pytest.raises(TooSlowError):
+        chains.matchings(1000, Effort())

@@ -1,0 +1,322 @@
+"""Budgets, refusals, executors, progress and interruption."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import threading
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from math import factorial
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.strategies import Matrix, graph_of, holds
+
+import anonymatch as am
+from anonymatch.graph import families
+
+SPARSE = families.random_regular(24, 3, seed=7)
+DENSE = families.random_density(18, 0.5, seed=7)
+HARD = families.random_density(70, 0.5, seed=7)  # beyond every exact method
+CHUNKED = families.random_density(24, 0.4, seed=7)  # signs cut the work from 22 users on
+
+
+def with_weights(graph: am.Graph) -> am.Graph:
+    """Some weights that are not of rank one."""
+    weights = np.random.default_rng(7).random((graph.n_users, graph.n_behaviours)) + 0.5
+    return graph_of((graph.to_scipy().toarray() * weights).tolist())
+
+
+WEIGHTED = with_weights(DENSE)
+
+
+@pytest.fixture
+def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that takes milliseconds in many chunks, as seconds of it would be."""
+    monkeypatch.setattr("anonymatch.running.budget.CHUNK_SECONDS", 1e-6)
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize("budget", [0, 0.0, 1e-9, am.Budget(seconds=0), am.Budget(memory=0)])
+@pytest.mark.parametrize("graph", [SPARSE, DENSE, WEIGHTED], ids=["sparse", "dense", "weighted"])
+def test_beyond_the_budget_nothing_is_started(graph: am.Graph, budget: Any) -> None:
+    def moved(done: float, total: float) -> None:
+        raise AssertionError("work was done")
+
+    with pytest.raises(am.BudgetError, match=r"^an exact count would take .* and .*; allow") as no:
+        am.count(graph, exact=True, budget=budget, progress=moved)
+    assert no.value.seconds > 0
+    assert no.value.memory > 0
+    with pytest.raises(am.BudgetError, match=r"^exact posteriors would take .*; allow it with"):
+        am.posterior(graph, exact=True, budget=budget, progress=moved)
+    with pytest.raises(am.BudgetError):
+        am.posterior(graph, budget=budget, progress=moved)
+    assert am.count(graph, budget=budget, progress=moved).method == "proven bounds"
+
+
+def test_a_refusal_tells_the_cost_in_words_and_how_to_allow_it() -> None:
+    graph = families.random_density(36, 0.5, seed=1)
+    with pytest.raises(am.BudgetError) as no:
+        am.count(graph, exact=True, budget=0.5)
+    words = str(no.value)
+
+    assert "\n" not in words
+    assert any(unit in words for unit in ("seconds", "minutes", "hours"))
+    assert "budget=" in words
+    assert no.value.seconds > 0.5
+
+
+def test_a_graph_beyond_all_methods_is_refused_at_any_budget() -> None:
+    with pytest.raises(am.BudgetError, match="would take more than a million years"):
+        am.count(HARD, exact=True)
+    with pytest.raises(am.BudgetError):
+        am.posterior(HARD, exact=True, budget=1e12)
+
+
+def test_what_the_refusal_says_is_enough() -> None:
+    with pytest.raises(am.BudgetError) as no:
+        am.count(DENSE, exact=True, budget=0)
+    enough = am.Budget(seconds=no.value.seconds, memory=no.value.memory)
+
+    assert am.count(DENSE, exact=True, budget=enough).value == am.count(DENSE).value
+
+
+@pytest.mark.parametrize("graph", [families.complete(300), families.hessenberg(9)], ids=repr)
+def test_closed_forms_cost_nothing(graph: am.Graph) -> None:
+    assert am.count(graph, exact=True, budget=0).exact
+
+
+@pytest.mark.parametrize(
+    ("graph", "truth"),
+    [
+        (families.grid(8, 8), 12988816),
+        (families.grid(10, 10), 258584046368),
+        (families.hypercube(6), 16332454526976),
+        (families.aztec(8), 2**36),
+        (families.ring(100, 3), 792070839848372253127 + 2),
+        (families.hexagon(4, 4, 4), 232848),
+    ],
+    ids=repr,
+)
+def test_beyond_the_budget_a_proven_interval_holds_the_truth(graph: am.Graph, truth: int) -> None:
+    result = am.count(graph, budget=0)
+
+    assert not result.exact
+    assert result.confidence == 1.0
+    assert result.method == "proven bounds"
+    assert result.low < result.log < result.high
+    assert holds(result, truth)
+    assert isinstance(result.value, float)
+    assert "proven" in str(result)
+
+
+def test_blocks_within_the_budget_stay_exact_beside_others() -> None:
+    """Only the hard block is bounded: what is easy does not widen the interval."""
+    pairs = [(i + 30, j + 30) for i, j in families.grid(8, 8).to_edges()]
+    easy = [(i, j) for i in range(30) for j in range(30)]
+    both, hard = am.Graph.from_edges(easy + pairs), families.grid(8, 8)
+    result, alone = am.count(both, budget=0), am.count(hard, budget=0)
+
+    assert holds(result, factorial(30) * 12988816)
+    assert result.high - result.low == pytest.approx(alone.high - alone.low, rel=1e-9)
+
+
+def test_an_approximate_answer_may_be_exact_but_never_made_up() -> None:
+    assert am.count(DENSE, epsilon=0.1, delta=0.01).exact
+    with pytest.raises(am.BudgetError):
+        am.count(HARD, epsilon=1e-9, delta=0.01, budget=0)
+
+
+# ---- what is asked for wrongly
+
+
+WRONG: list[dict[str, Any]] = [
+    {"method": "rysr"},
+    {"method": "Auto"},
+    {"method": ""},
+    {"method": None},
+    {"method": ["auto"]},
+    *({"epsilon": value} for value in (0, 1, -0.1, math.nan, math.inf, "much", True)),
+    *({"delta": value} for value in (0, 1, -0.1, math.nan, "much")),
+    *({"seed": value} for value in (-1, 1.5, True, "lucky")),
+    *({"budget": value} for value in (-1, math.nan, True, "much", [1])),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("ask", [am.count, am.posterior])
+def test_wrong_requests_get_one_clear_line(ask: Any, wrong: dict[str, Any]) -> None:
+    with pytest.raises(am.InputError) as error:
+        ask(families.complete(3), **wrong)
+    ((name, value),) = wrong.items()
+
+    assert "\n" not in str(error.value)
+    assert name in str(error.value)
+    assert repr(value) in str(error.value)
+    assert isinstance(error.value, ValueError)
+
+
+def test_an_unknown_method_is_told_which_there_are() -> None:
+    with pytest.raises(am.InputError, match=", ".join(am.METHODS)):
+        am.count(DENSE, method="glynn")
+
+
+@pytest.mark.parametrize("method", ["closed", "contract"])
+def test_a_method_that_does_not_apply_says_so(method: str) -> None:
+    with pytest.raises(am.InputError, match=f"method='{method}' does not apply to a block of 18"):
+        am.count(DENSE, method=method)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, math.nan])
+def test_budgets_are_not_negative(seconds: float) -> None:
+    with pytest.raises(am.InputError, match="budget"):
+        am.Budget(seconds=seconds)
+    with pytest.raises(am.InputError, match="budget"):
+        am.Budget(memory=seconds)
+
+
+# ---- where it runs
+
+
+def answers(graph: am.Graph, method: str, executor: Executor | None) -> tuple[Any, ...]:
+    count = am.count(graph, method=method, executor=executor)
+    posterior = am.posterior(graph, method=method, executor=executor)
+    return count.value, count.low, count.high, posterior.chances.tolist()
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.parametrize(
+    ("graph", "method"),
+    [
+        (SPARSE, "auto"),
+        (SPARSE, "frontier"),
+        (WEIGHTED, "auto"),
+        (WEIGHTED, "frontier"),
+        (CHUNKED, "signs"),
+        (with_weights(CHUNKED), "signs"),
+    ],
+)
+def test_answers_do_not_depend_on_threads(graph: am.Graph, method: str) -> None:
+    alone = answers(graph, method, None)
+    for workers in (1, 2, 3):
+        with ThreadPoolExecutor(workers) as executor:
+            assert answers(graph, method, executor) == alone
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_answers_do_not_depend_on_processes() -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as executor:
+        for graph in (CHUNKED, with_weights(CHUNKED)):
+            assert answers(graph, "signs", executor) == answers(graph, "signs", None)
+
+
+def test_calls_from_many_threads_do_not_disturb_each_other() -> None:
+    graphs = [families.random_regular(n, 3, seed=n) for n in range(10, 24)]
+    alone = [am.count(graph).value for graph in graphs]
+    with ThreadPoolExecutor(4) as executor:
+        for _ in range(3):
+            together = executor.map(lambda graph: am.count(graph).value, graphs)
+            assert list(together) == alone
+
+
+# ---- how far it is
+
+
+class Told:
+    """A progress callback that checks what it is told, and can interrupt."""
+
+    def __init__(self, interrupt: BaseException | None = None, at: int = 2) -> None:
+        self.calls: list[tuple[float, float]] = []
+        self.interrupt, self.at = interrupt, at
+
+    def __call__(self, done: float, total: float) -> None:
+        self.calls.append((done, total))
+        if self.interrupt is not None and len(self.calls) == self.at:
+            raise self.interrupt
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.parametrize("ask", [am.count, am.posterior])
+@pytest.mark.parametrize(
+    ("graph", "method"),
+    [
+        (SPARSE, "auto"),
+        (SPARSE, "frontier"),
+        (CHUNKED, "signs"),
+        (WEIGHTED, "signs"),
+        (WEIGHTED, "frontier"),
+        (families.ring(60, 4), "auto"),
+        (families.grid(8, 8), "contract"),
+    ],
+)
+def test_progress_rises_to_its_total(ask: Any, graph: am.Graph, method: str) -> None:
+    told = Told()
+    ask(graph, method=method, progress=told)
+    done = [call[0] for call in told.calls]
+
+    assert told.calls
+    assert done == sorted(done)
+    assert len({total for _, total in told.calls}) == 1
+    assert all(0 <= part <= total for part, total in told.calls)
+    assert done[-1] == pytest.approx(told.calls[-1][1], rel=1e-9)
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.parametrize("interrupt", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("ask", [am.count, am.posterior])
+def test_an_exception_in_progress_stops_the_work(ask: Any, interrupt: type[BaseException]) -> None:
+    threads = threading.active_count()
+    told = Told(interrupt())  # made here: its traceback would keep all that was in use alive
+    with pytest.raises(interrupt):
+        ask(CHUNKED, method="signs", progress=told)
+
+    assert len(told.calls) == told.at
+    assert threading.active_count() == threads
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_an_executor_is_free_again_after_an_exception() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        with pytest.raises(RuntimeError, match="enough"):
+            am.count(
+                CHUNKED, method="signs", executor=executor, progress=Told(RuntimeError("enough"))
+            )
+        assert executor.submit(lambda: "free").result(timeout=5) == "free"
+        again = am.count(CHUNKED, method="signs", executor=executor)
+
+    assert again.value == am.count(CHUNKED).value
+
+
+def test_a_frontier_lets_go_between_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonymatch.counting.exact.frontier.CHUNK_SECONDS", 1e-6)
+    told = Told(RuntimeError("enough"))
+    with pytest.raises(RuntimeError, match="enough"):
+        am.count(families.grid(10, 10), method="frontier", progress=told)
+
+    assert len(told.calls) == 2
+
+
+# ---- the plan
+
+
+def test_the_plan_tells_each_kind_of_block_once() -> None:
+    edges: list[tuple[int, int]] = []
+    for k in range(5):
+        edges += [(i + 20 * k, j + 20 * k) for i, j in families.random_regular(20, 3, 1).to_edges()]
+    plan = am.count(am.Graph.from_edges(edges)).plan
+
+    assert [step.copies for step in plan.steps] == [5]
+    assert "5 x block of 20 users, 60 edges" in str(plan)
+    assert plan.seconds >= 0
+    assert plan.memory >= 0
+
+
+def test_the_seed_is_none_where_nothing_is_drawn() -> None:
+    matrix: Matrix = [[1, 2], [3, 4]]
+
+    assert am.count(graph_of(matrix), seed=5).seed is None
+    assert am.posterior(graph_of(matrix), seed=5).seed is None

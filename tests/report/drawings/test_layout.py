@@ -1,0 +1,137 @@
+"""Labels of pictures are whole and apart, whatever the font: pictures set their widths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.report.html.boxes import cut, overlapping, text_boxes
+
+import anonymatch as am
+from anonymatch.audits.result import Bin
+from anonymatch.designs.parts.kinds import Near
+from anonymatch.designs.parts.part import Part
+from anonymatch.measures.interval import Figure
+from anonymatch.report import drawings
+from anonymatch.report.charts.calibration import calibration_chart
+from anonymatch.report.charts.charts import Series, bar_chart, line_chart, strip_chart
+from anonymatch.report.charts.density import density
+from anonymatch.report.charts.histogram import chance_histogram, size_histogram
+from anonymatch.report.charts.interval_bars import interval_bars
+from anonymatch.report.charts.over_time import inside_chart
+from anonymatch.report.drawings.svg import Picture, text
+from anonymatch.report.paper_figures import paper_figures
+from anonymatch.report.text import text_width
+
+WIDE = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"
+LONG = f"{WIDE} @@@@ %%%%"
+NAMES = st.text(max_size=40)
+SIZES = st.integers(1, 60)
+
+
+def long_names(users: int, behaviours: int) -> am.Graph:
+    return am.Graph.from_edges(
+        [(f"{i} {LONG}", f"{j} {LONG}") for i in range(users) for j in range(behaviours)]
+    )
+
+
+PICTURES: dict[str, Callable[[], Picture]] = {
+    "bipartite": lambda: drawings.bipartite(long_names(3, 5), users=[f"0 {LONG}"]),
+    "headings": lambda: drawings.bipartite(am.ring(4, 2), headings=(LONG[:20], LONG[:20])),
+    "weighted": lambda: drawings.bipartite(
+        am.Graph.from_edges([(i, j, Fraction(i + 1, 7**j)) for i in range(3) for j in range(3)])
+    ),
+    "matrix": lambda: drawings.matrix(long_names(3, 5)),
+    "dense matrix": lambda: drawings.matrix(long_names(30, 30)),
+    "thin heat": lambda: drawings.heat(am.Graph.from_rows(["1" * 1000])),
+    "tall heat": lambda: drawings.heat(am.Graph.from_rows(["1"] * 1000)),
+    "thin density": lambda: density(am.Graph.from_rows(["1" * 1000]), title=""),
+    "permutations": lambda: drawings.permutations([(1,), (2, 1), tuple(range(1, 10))]),
+    "sets": lambda: drawings.sets({f"{i} {LONG}": "ABC"[: i + 1] for i in range(3)}),
+    "many sets": lambda: drawings.sets({f"set {i}": {i, i + 1} for i in range(12)}),
+    "exposure": lambda: drawings.exposure(long_names(3, 3), f"0 {LONG}", f"1 {LONG}"),
+    "network": lambda: drawings.network(
+        [(LONG, "b"), ("b", "c")], users={LONG: LONG, "ann": "b"}, exits={"c": [LONG, LONG]}
+    ),
+    "parts": lambda: drawings.parts([Part(Near(1), 10**9), Part(Near(30), 2)], spare=10**12),
+    "lines": lambda: line_chart(
+        [Series(f"{i} {LONG}", [0, 1e9], [i, 1e12]) for i in range(6)], title="", y_label="bits"
+    ),
+    "legend": lambda: line_chart(
+        [Series(f"{i} {LONG}", [0, 1], [i, 1]) for i in range(9)], title=""
+    ),
+    "bars": lambda: bar_chart([(LONG, Fraction(10**20, 3 * 10**19)), ("b", 2)], title=""),
+    "strips": lambda: strip_chart([(LONG, [1e-9, 1e9])], title="", log_x=True, x_label="bits"),
+    "interval bars": lambda: interval_bars(
+        [LONG, "b"], [Figure(1.0, 0.5, 1.5), None], [LONG, "not known"], title=""
+    ),
+    "sizes": lambda: size_histogram(
+        np.geomspace(1, 1e5, 200_000), title="", noun="message", threshold=9e4
+    ),
+    "small sizes": lambda: size_histogram(np.array([1.0]), title="", noun="user", threshold=5),
+    "chances": lambda: chance_histogram(np.linspace(0, 1, 99_999), title="", noun="message"),
+    "inside": lambda: inside_chart(np.arange(0, 1e6, 7), np.arange(9, 1e6, 7), title=""),
+    "calibration": lambda: calibration_chart(
+        [Bin(low=0.2, high=0.3, guesses=100, promised=0.25, right=0.24)], title=""
+    ),
+    **{
+        f"figure {figure.number}.{number}": lambda picture=panel.picture: picture  # type: ignore[misc]
+        for figure in paper_figures()
+        for number, panel in enumerate(figure.panels)
+    },
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_no_label_is_cut_or_on_another(name: str) -> None:
+    picture = PICTURES[name]()
+
+    assert text_boxes(picture)
+    assert cut(picture) == []
+    assert overlapping(picture) == []
+
+
+@given(NAMES, st.sampled_from(["", "small", "tiny", "bold", "end small bold"]))
+def test_every_text_says_how_wide_it_is(name: str, classes: str) -> None:
+    drawn = dict(text(0, 0, name, classes).attributes)
+
+    assert float(drawn.get("textLength", 0)) == pytest.approx(text_width(name, classes), abs=0.01)
+    assert "x" in drawn
+
+
+@given(st.lists(NAMES, min_size=1, max_size=6), st.lists(st.floats(0, 1e9), min_size=6))
+def test_bars_leave_room_for_any_name(names: list[str], values: list[float]) -> None:
+    bars = list(zip(names, values, strict=False))
+    figures = [Figure(value, 0.5 * value, 2 * value) for _, value in bars]
+
+    for picture in (
+        bar_chart(bars, title=""),
+        interval_bars(names, figures, [name[::-1] for name in names], title=""),
+    ):
+        assert cut(picture) == []
+        assert overlapping(picture) == []
+
+
+@given(
+    st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=2, max_size=9),
+    st.booleans(),
+)
+def test_numbers_at_axes_are_apart(values: list[float], log: bool) -> None:
+    values = [abs(value) + 1e-6 for value in values] if log else values
+    series = Series("line", values, values)
+    picture = line_chart([series], title="", x_label="x", y_label="y", log_x=log, log_y=log)
+
+    assert cut(picture) == []
+    assert overlapping(picture) == []
+
+
+@given(SIZES, SIZES)
+def test_pictures_of_any_shape_hold_what_is_written(users: int, behaviours: int) -> None:
+    graph = am.Graph.from_rows(["1" * behaviours] * users)
+    for picture in (drawings.heat(graph), density(graph, title=""), drawings.matrix(graph)):
+        assert cut(picture) == []
+        assert overlapping(picture) == []

@@ -1,0 +1,378 @@
+"""The page of an audit: every figure with how sure it is, whole, small, and safe."""
+
+from __future__ import annotations
+
+import math
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from functools import cache
+from html import unescape
+
+import numpy as np
+import pytest
+
+import anonymatch as am
+from anonymatch.audits.auditing import audit
+from anonymatch.audits.comparing import compare
+from anonymatch.audits.gates import check_gates
+from anonymatch.audits.result import Audit
+from anonymatch.measures.interval import Figure
+from anonymatch.report.charts.calibration import calibration_chart
+from anonymatch.report.charts.density import density
+from anonymatch.report.charts.histogram import chance_histogram, size_histogram
+from anonymatch.report.charts.interval_bars import interval_bars
+from anonymatch.report.charts.over_time import inside_over_time
+from anonymatch.report.html.audit import audit_page, script
+from anonymatch.report.html.certainty import percent, said
+from anonymatch.report.html.comparison import comparison_page
+from anonymatch.report.html.page import page
+from anonymatch.report.html.user_table import user_rows
+from anonymatch.report.text import plain
+from anonymatch.sources.observation import Observation, Passage
+
+NASTY = "</script><b>&\u202e\x00'\""
+
+
+def passage(messages: int, lost: int = 0) -> Observation:
+    draws = np.random.default_rng(3)
+    arrivals = np.sort(draws.uniform(0, messages, messages))
+    departures = (arrivals + draws.exponential(5.0, messages))[: messages - lost]
+    return Observation(
+        passage=Passage(
+            users=tuple(f"m{i}" for i in range(messages)),
+            behaviours=tuple(f"o{i}" for i in range(messages - lost)),
+            arrivals=arrivals,
+            departures=departures,
+        ),
+        source="an exponential mix",
+        truth=np.where(np.arange(messages) < messages - lost, np.arange(messages), -1),
+        mean_delay=5.0,
+        lost=lost,
+    )
+
+
+@cache
+def estimated() -> Audit:
+    draws = np.random.default_rng(2)
+    cells = (draws.random((44, 44)) < 0.4) | np.eye(44, dtype=bool)
+    graph = am.Graph.from_rows(["".join("01"[int(x)] for x in row) for row in cells])
+    return audit(graph, budget=0.2, seed=7)
+
+
+def words(text: str) -> str:
+    """What a reader sees, without tags."""
+    shown = re.sub(r"<(style|script|desc|title)[ >].*?</\1>", "", text, flags=re.DOTALL)
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", shown)))
+
+
+def section(text: str, anchor: str) -> str:
+    return text.split(f'<section id="{anchor}">')[1].split("</section>")[0]
+
+
+def places(text: str) -> list[str]:
+    return re.findall(r' id="([^"]+)"', text)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        am.Graph.from_edges([]),
+        am.Graph.from_rows(["10", "01"]),
+        am.Graph.from_rows(["1110", "1111"]),
+        am.partition([30, 20, 4]),
+        am.ring(1200, 3),
+        passage(3),
+        passage(40, lost=7),
+    ],
+)
+def test_page_is_well_formed_loads_nothing_and_links_inside(source: am.Graph | Observation) -> None:
+    text = audit_page(audit(source))
+    tree = ET.fromstring(text)
+
+    assert [each.tag for each in tree.iter() if each.tag in ("script", "img", "link")] == ["script"]
+    assert not re.search(r"(?:src|href)=\"(?!#)", text)
+    assert "url(" not in text
+    assert len(places(text)) == len(set(places(text)))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(places(text))
+    assert not re.search(r"\b(nan|inf|None)\b", words(text))
+
+
+def test_sections_come_in_the_order_of_a_readers_questions() -> None:
+    text = audit_page(audit(passage(20)))
+
+    assert re.findall(r'<section id="([^"]+)"', text) == [
+        "verdict", "figures", "picture", "spread", "users", "attack", "cost", "truth", "about",
+    ]  # fmt: skip
+
+
+def test_every_key_figure_says_what_it_means_and_how_sure_it_is() -> None:
+    for found in (audit(am.ring(6, 3)), estimated()):
+        cards = re.findall(r"<li><h4>.*?</li>", audit_page(found), flags=re.DOTALL)
+
+        assert len(cards) == 16
+        for card in cards:
+            assert re.search(r"exact|estimated|proven|not known", card)
+            assert len(words(card.split('class="what">')[1])) > 20
+
+
+def test_estimates_name_their_chance_and_seed_and_exact_figures_do_not() -> None:
+    found = estimated()
+    text = words(audit_page(found))
+
+    assert found.confidence == 0.95
+    assert "estimated, 95 % sure, seed 7" in text
+    assert "0 of 44 exact" in text
+    assert "There is no series of exposures: chances are not known exactly" in text
+    assert "estimated" not in words(audit_page(audit(am.ring(6, 3))))
+
+
+def test_proven_intervals_are_not_called_estimates() -> None:
+    shown = said(Figure(2.0, 1.0, 3.0), "", confidence=1.0, seed=0)
+
+    assert (shown.value, shown.sure) == ("1 to 3", "proven interval")
+
+
+@pytest.mark.parametrize("share", [0.9995, 0.99996, 1 - 1e-8])
+def test_nearly_all_is_not_all(share: float) -> None:
+    assert percent(share) == ">99.9 %"
+
+
+def test_gates_are_reached_missed_or_open() -> None:
+    found = audit(am.complete(4))
+    gates = check_gates(found, {"bits": 1, "k": 5})
+    unsure = replace(gates[0], figure=Figure(1.0, 0.5, 1.5))
+    text = section(audit_page(found, gates=[*gates, unsure]), "verdict")
+    cards = re.findall(r"<li class.*?</li>", text, flags=re.DOTALL)
+
+    assert "Thresholds: 1 of 3 passed" in words(text)
+    for card, (state, colour, passes, figure) in zip(
+        cards,
+        (
+            ("bits=1 is reached", "g2", "PASS", "1.146; must be at least 1"),
+            ("global (1,k)=5 is missed", "g1", "FAIL", "4; must be at least 5"),
+            ("bits=1 is not sure to be reached", "g4", "FAIL", "0.5 to 1.5; must be at least 1"),
+        ),
+        strict=True,
+    ):
+        assert all(part in words(card) for part in (state, passes, figure))
+        assert f'<li class="{colour}">' in card
+        assert f'class="icon {colour}"' in card
+    assert "Thresholds" not in words(section(audit_page(found), "verdict"))
+
+
+def test_gates_say_which_way_they_go_and_when_there_is_nobody() -> None:
+    found = audit(am.complete(4))
+    (kept,) = check_gates(found, {"surest": 0.3})
+    nobody = replace(kept, name="worst", figure=Figure(math.inf, math.inf, math.inf))
+    text = words(section(audit_page(found, gates=[kept, nobody]), "verdict"))
+
+    assert "0.25; must be at most 0.3" in text
+    assert "there is nobody; must be at least 0.3" in text
+
+
+def test_hundred_thousand_messages_make_a_small_page_with_the_worst_of_them() -> None:
+    found = audit(passage(100_000), steps=0)
+    text = audit_page(found)
+    rows = section(text, "users").split('id="user-table"')[1].count("<tr><td>")
+
+    assert len(text.encode()) < 1_500_000
+    assert rows == 2000
+    assert "The 2,000 worst of 100,000 messages are in this page" in text
+    assert "--csv" in text
+    assert user_rows(found)[0][0] == found.worst[0].user
+
+
+def test_rows_are_ranked_like_the_worst_users() -> None:
+    found = audit(am.Graph.from_rows(["1100", "1110", "1111", "0011"]))
+
+    assert [row[0] for row in user_rows(found)] == [str(one.user) for one in found.worst]
+
+
+def test_large_graphs_are_shades_and_small_ones_cells() -> None:
+    small, large = (
+        section(audit_page(audit(graph)), "picture") for graph in (am.ring(8, 3), am.ring(600, 4))
+    )
+
+    assert small.count("– ") >= 64
+    assert "in the darkest cell" in large
+    assert large.count("<path") <= 9
+    assert "<line" not in large
+
+
+@pytest.mark.parametrize(
+    ("graph", "pairs"),
+    [
+        (am.ring(60, 3), True),
+        (am.partition([40, 40]), True),  # so many edges are drawn in another way
+        (am.ring(300, 3), False),
+        (am.ring(600, 4), False),
+    ],
+)
+def test_captions_say_what_a_cell_stands_for(graph: am.Graph, *, pairs: bool) -> None:
+    text = section(audit_page(audit(graph, steps=0)), "picture").split("<figcaption")[1]
+
+    assert ("a cell a pair, coloured where the two fit" in text) == pairs
+    assert ("cells, the darker the more pairs fit" in text) == (not pairs)
+    assert ("in the darkest cell" in text) == (not pairs)
+
+
+def test_density_keeps_all_edges_and_the_order_given() -> None:
+    graph = am.partition([100, 300])
+    drawn = density(graph, title="")
+    lines = re.findall(r"M(\d+) (\d+)\.5h(\d+)", "".join(map(str, drawn.content)))
+    cells = np.zeros((200, 200), dtype=bool)
+    for begin, row, length in lines:
+        cells[int(row), int(begin) : int(begin) + int(length)] = True
+
+    assert cells[:50, :50].all()
+    assert cells[50:, 50:].all()
+    assert cells.sum() == 50 * 50 + 150 * 150
+
+
+def test_density_of_noise_is_coarser_rather_than_large() -> None:
+    draws = np.random.default_rng(1)
+    pairs = np.argwhere(draws.random((1000, 1000)) < 0.1)
+    drawn = density(am.Graph.from_edges(pairs.tolist()), title="")
+
+    assert "100 by 100 cells" in drawn.words
+    assert len(drawn.standalone()) < 250_000
+
+
+def test_inside_agrees_with_counting_at_every_time() -> None:
+    seen = passage(1000).passage
+    assert seen is not None
+    found = inside_over_time(seen.arrivals, seen.departures)
+    times = np.sort(np.concatenate((seen.arrivals, seen.departures)))
+    inside = [int((seen.arrivals <= t).sum() - (seen.departures <= t).sum()) for t in times]
+
+    assert len(found.mean) == 200
+    assert int(found.most.max()) == max(inside)
+    assert int(found.least.min()) == min(inside)
+    assert float(found.mean.mean()) == pytest.approx(np.mean(inside))
+    assert found.begins[-1] == pytest.approx(times[-1] - times[0])
+
+
+def test_histograms_hold_everybody() -> None:
+    draws = np.random.default_rng(4)
+    wide, narrow = 10 ** draws.uniform(0, 4, 500), draws.uniform(3, 3.4, 70)
+    for values in (wide, narrow, np.ones(9), np.array([1.0, 30.0])):
+        drawn = size_histogram(values, title="", noun="user", threshold=5)
+        numbers = [
+            int(each.replace(",", "")) for each in re.findall(r"([\d,]+) users?", drawn.words)
+        ]
+        assert sum(numbers) == len(values)
+    assert chance_histogram(np.array([]), title="", noun="user").words == "There are no users."
+
+
+def test_truth_is_held_against_promises() -> None:
+    found = audit(passage(300))
+    score = found.score
+    assert score is not None
+    text = words(section(audit_page(found), "truth"))
+
+    assert f"Of 300 best guesses, {percent(score.right)} were right" in text
+    assert "The promises are kept" in text
+    wrong = replace(found, score=replace(score, calibrated=False))
+    assert "The promises are not kept" in words(section(audit_page(wrong), "truth"))
+    wrong = replace(found, score=replace(score, calibrated=False, impossible=2))
+    told = words(section(audit_page(wrong), "truth"))
+    assert "does not fit what really happened" in told
+    assert "promises are kept:" not in told
+    assert "For 2 messages the truth is none of the candidates" in told
+    assert len(re.findall("<circle", calibration_chart(score.bins, title="").inline())) == len(
+        score.bins
+    )
+
+
+def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
+    found = audit(am.partition([4, 3]), steps=3)
+    text = section(audit_page(found), "attack")
+
+    for step in found.campaign.steps:
+        assert f"bits left: {step.bits_left:.6g} at {step.number}" in text
+    assert text.count("<tr><td") == len(found.campaign.steps)
+
+
+def test_lost_messages_are_named_as_lost() -> None:
+    text = words(audit_page(audit(passage(40, lost=7))))
+
+    assert "40 messages and 33 messages out" in text
+    assert "Lost 7 exact" in text
+    assert "What is paid is delay" in text
+
+
+def test_people_have_a_table_of_their_own() -> None:
+    graph = am.complete(4)
+    found = audit(
+        Observation(graph=graph, source="x", senders=("a", "a", "b", NASTY), mean_delay=1.0)
+    )
+    text = section(audit_page(found), "people")
+
+    assert text.count("<tr><td") == 3
+    assert "who wrote to whom" in text
+    assert "<b>" not in text
+
+
+def test_nasty_names_stay_names() -> None:
+    graph = am.Graph.from_edges([(NASTY, NASTY), (NASTY, "y"), ("b" * 200, "y")])
+    found = audit(graph)
+    text = audit_page(replace(found, name=NASTY, notes=(NASTY,)), command=NASTY)
+    ET.fromstring(text)
+
+    assert text.count("</script>") == 1
+    assert "\x00" not in text
+    assert "\u202e" not in text
+    assert "b" * 100 not in words(text)
+
+
+def test_only_the_script_of_the_page_may_run() -> None:
+    text = page("x", script="let a = 1;")
+
+    assert "script-src 'sha256-" in text
+    assert "script-src" not in page("x")
+    assert not set(script()) & set("<&")
+    with pytest.raises(am.InputError, match="must do without < and &"):
+        page("x", script="a && b")
+
+
+def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
+    audits = [audit(passage(60)), audit(am.ring(9, 3)), estimated()]
+    found = compare(audits, ["mix", NASTY, "random"])
+    text = comparison_page(found, command="anonymatch compare a b c")
+    ET.fromstring(text)
+    told = words(text)
+
+    assert "Intervals overlap: no difference in entropy per message can be claimed" in told
+    assert "random has the most joint bits per message" in told
+    for row in found.rows:
+        assert f"{row.title} {row.meaning}" in told
+        assert plain(row.said) in unescape(text)
+    assert "estimated, 95 % sure, seed 7" in told
+    assert "not known" in told
+    assert f"mix: {audits[0].observation.source}; " in told
+    assert "random: Some figures are estimated" in told
+    assert "anonymatch compare a b c" in told
+    assert len(places(text)) == len(set(places(text)))
+
+
+def test_more_than_six_audits_are_refused() -> None:
+    one = audit(am.complete(2))
+    with pytest.raises(am.InputError, match="at most 6 audits"):
+        comparison_page(compare([one] * 7))
+
+
+def test_bars_show_intervals_where_there_are_some() -> None:
+    figures = [Figure(1.0, 0.5, 1.5), Figure(1.0, 1.0, 1.0), None]
+    drawn = interval_bars(["a", "b", "c"], figures, ["1", "1", "not known"], title="").inline()
+
+    assert drawn.count('class="whisker"') == 1
+    assert drawn.count('class="bar"') == 2
+    with pytest.raises(am.InputError, match="as many names"):
+        interval_bars(["a"], figures, ["1"], title="")
+
+
+def test_the_same_audit_gives_the_same_bytes() -> None:
+    found = audit(am.ring(8, 3))
+
+    assert audit_page(found) == audit_page(found)

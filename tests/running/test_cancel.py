@@ -1,0 +1,127 @@
+"""Work that shall end: what it leaves is never taken for an answer, here or in a file."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anonymatch as am
+from anonymatch.running.budget import Effort, Stop, Stopped
+from anonymatch.running.cancel import byte_of_work
+from anonymatch.running.checkpoint import read_run
+
+
+def band(n: int, first: int) -> list[tuple[int, int]]:
+    """A log by time: every user may have done what lies within two or three places."""
+    return [
+        (first + i, first + j)
+        for i in range(n)
+        for j in range(max(0, i - 2), min(n, i + 3 + i % 3 // 2))
+    ]
+
+
+LOGS = am.Graph.from_edges(band(40, 0) + band(50, 40) + band(60, 90))
+
+
+def half(number: int) -> int:
+    """A kernel that returns what it has when it is asked to end; it asks itself at 3."""
+    byte = byte_of_work()
+    if byte is None:
+        return number
+    if number == 3:
+        byte[0] = 1
+    return -1 if byte[0] else number
+
+
+def heard(number: int) -> tuple[int, bool]:
+    byte = byte_of_work()
+    return number, byte is not None and byte[0] == 0
+
+
+def finished(number: int) -> int:
+    return number
+
+
+@pytest.fixture(params=["here", "threads"])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor | None]:
+    if request.param == "here":
+        yield None
+    else:
+        with ThreadPoolExecutor(2) as threads:
+            yield threads
+
+
+def test_a_call_that_was_under_way_is_not_recorded(
+    executor: Executor | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "run"
+    calls = [partial(half, k) for k in range(8)]
+    with am.Run(path, executor=executor) as run:
+        with pytest.raises(Stopped):
+            list(Effort(executor=run).chunks(calls, each=0.01, number=8))
+        assert not read_run(path).jobs[0].finished
+        known = [run.find(key, Any) for key in _keys(run)]
+    assert -1 not in known
+    assert set(known) <= {0, 1, 2}
+
+
+def _keys(run: am.Run) -> list[bytes]:
+    return [key for (key,) in run._base.execute("SELECT key FROM chunks")]
+
+
+def test_a_wish_that_comes_from_outside_ends_work_elsewhere() -> None:
+    effort = Effort(executor=Slow())
+    threading.Timer(0.05, effort.stop.ask).start()
+    with pytest.raises(Stopped):
+        list(effort.chunks([partial(finished, 1)], each=1.0, number=1))
+
+
+class Slow(ThreadPoolExecutor):
+    """Takes calls and never answers."""
+
+    def submit(self, *_: Any, **__: Any) -> Future[Any]:
+        return Future()
+
+
+def test_other_processes_get_a_byte_of_their_own() -> None:
+    stop = Stop()
+    stop.ask()
+    assert not pickle.loads(pickle.dumps(stop)).asked
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        calls = [partial(heard, k) for k in range(4)]
+        found = list(Effort(executor=pool).chunks(calls, each=1.0, number=4))
+    assert found == [(k, True) for k in range(4)]
+
+
+def test_work_with_costs_of_its_own_is_told_as_it_is_done() -> None:
+    told: list[float] = []
+    effort = Effort(progress=lambda done, total: told.append(done))
+    effort.expect(6.0)
+    calls = [partial(finished, k) for k in range(3)]
+    assert list(effort.chunks(calls, each=[3.0, 2.0, 1.0], number=3)) == [0, 1, 2]
+    assert told == [3.0, 5.0, 6.0]
+
+
+def test_bands_travel_and_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anonymatch.running.budget._RECORDS_PAY_FROM", 0.0)
+    alone, chances = am.count(LOGS), am.posterior(LOGS).chances.tolist()
+    assert {step.method for step in alone.plan.steps} == {"band"}
+
+    path = tmp_path / "run"
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for executor in (pool, None):
+            with am.Run(path, LOGS, executor=executor) as run:
+                assert am.count(LOGS, executor=run).value == alone.value
+                assert am.posterior(LOGS, executor=run).chances.tolist() == chances
+    first, again = read_run(path).computed
+
+    assert first == 6
+    assert again == 0

@@ -1,0 +1,562 @@
+"""Runs: nothing is lost, nothing is counted twice, and no file makes a wrong answer."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from fractions import Fraction
+from functools import partial
+from importlib import import_module
+from multiprocessing import get_context
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anonymatch as am
+from anonymatch.cli import main
+from anonymatch.cli.console import as_text
+from anonymatch.cli.screens.checkpoint import _WORDS, run_page
+from anonymatch.paper.small_graphs import survey
+from anonymatch.running.budget import Effort, usable_cores
+from anonymatch.running.checkpoint import JobRecord, RunRecord, _checksum, read_run
+from anonymatch.running.codec import decode, encode, is_a, returned_by
+from anonymatch.running.execution import _IN_FLIGHT
+
+GRAPH = am.random_density(25, 0.5, seed=3)  # sums over signs of 16 units
+HARD = am.random_density(60, 0.3, seed=3)
+BAND = am.band(60, 3, 3)
+SPARSE = am.random_regular(40, 4, seed=3)
+LITTLE = am.Budget(memory=1e6)  # for it: work in parts
+
+
+@pytest.fixture(autouse=True)
+def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work of milliseconds in many chunks that are recorded, as minutes of it would be."""
+    monkeypatch.setattr("anonymatch.running.budget.CHUNK_SECONDS", 1e-4)
+    monkeypatch.setattr("anonymatch.running.budget._RECORDS_PAY_FROM", 0.0)
+
+
+def computed(path: Path) -> list[int]:
+    """Chunks that each session computed."""
+    return list(read_run(path).computed)
+
+
+ASKED: dict[str, tuple[am.Graph, Callable[[Any], Any]]] = {
+    "count": (GRAPH, lambda e: am.count(GRAPH, method="signs", executor=e).value),
+    "posterior": (GRAPH, lambda e: am.posterior(GRAPH, method="signs", executor=e)[0]),
+    "counts": (GRAPH, lambda e: am.posterior(GRAPH, executor=e).counts.by_edge.tolist()),
+    "frontier": (BAND, lambda e: am.count(BAND, method="frontier", executor=e).value),
+    "parts": (SPARSE, lambda e: am.count(SPARSE, budget=LITTLE, executor=e).value),
+    "chances by parts": (SPARSE, lambda e: am.posterior(SPARSE, budget=LITTLE, executor=e)[0]),
+    "frontier chances": (BAND, lambda e: am.posterior(BAND, executor=e).chances.tolist()),
+    "estimate": (HARD, lambda e: am.count(HARD, budget=0.2, executor=e).low),
+    "estimated chances": (HARD, lambda e: am.posterior(HARD, budget=0.2, executor=e)[0]),
+    "sample": (BAND, lambda e: am.sample(BAND, 3, seed=1, executor=e).tolist()),
+    "metrics": (BAND, lambda e: am.metrics(BAND, executor=e).degree),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_second_call_computes_nothing_and_says_the_same(name: str, tmp_path: Path) -> None:
+    graph, ask = ASKED[name]
+    answers = []
+    for _ in range(2):
+        with am.Run(tmp_path / "run.sqlite", graph) as run:
+            answers.append(ask(run))
+
+    first, second = computed(tmp_path / "run.sqlite")
+    assert answers == [ask(None)] * 2
+    assert first > 0 or name == "sample"
+    assert second == 0
+
+
+def test_a_run_tells_what_it_took_and_what_it_computed(tmp_path: Path) -> None:
+    graph, ask = ASKED["count"]
+    path = tmp_path / "run.sqlite"
+    with am.Run(path, graph) as run:
+        ask(run)
+        ask(run)  # what this session recorded itself was not there already
+        number = run.computed
+        assert (run.taken, number) == (0, computed(path)[0])
+    with sqlite3.connect(path) as base:
+        base.execute("DELETE FROM chunks WHERE key IN (SELECT key FROM chunks LIMIT 3)")
+    base.close()
+    with am.Run(path, graph) as run:
+        ask(run)
+        assert (run.taken, run.computed) == (number - 3, 3)
+
+
+def test_work_without_a_graph_is_recorded_too(tmp_path: Path) -> None:
+    for _ in range(2):
+        with am.Run(tmp_path / "run.sqlite") as run:
+            assert survey(3, executor=run).best[8].matchings == 4
+
+    assert computed(tmp_path / "run.sqlite")[1] == 0
+
+
+def test_different_methods_share_a_file_and_never_a_chunk(tmp_path: Path) -> None:
+    truth = am.count(GRAPH).value
+    with am.Run(tmp_path / "run.sqlite", GRAPH) as run:
+        for method in ("signs", "frontier", "auto"):
+            assert am.count(GRAPH, method=method, executor=run).value == truth
+
+
+# ---- killed
+
+
+def test_killed_at_random_moments_it_ends_with_the_exact_answer(tmp_path: Path) -> None:
+    """SIGKILL more than twenty times; each costs at most the chunks that were under way."""
+    program = Path(__file__).with_name("killed.py")
+    done = subprocess.run(
+        [sys.executable, program, tmp_path], capture_output=True, text=True, check=True
+    )
+    kills, answer = map(int, done.stdout.split())
+
+    assert kills >= 20
+    assert answer == am.count(am.random_density(29, 0.5, seed=5), method="signs").value
+    with sqlite3.connect(tmp_path / "run.sqlite") as base:
+        recorded = Counter(dict(base.execute("SELECT session, count(*) FROM chunks GROUP BY 1")))
+        ((number,),) = base.execute("SELECT number FROM jobs")
+    base.close()
+    ran = [line.split() for line in (tmp_path / "ran").read_text().splitlines()]
+    assert recorded.total() == number == 256  # every chunk once
+    assert len(recorded) > 5  # and they come from many sessions
+    assert len({chunk for _, chunk in ran}) == number
+    last = {chunk: session for session, chunk in ran}
+    lost = Counter(session for session, chunk in ran if last[chunk] != session)
+    # Each kill cost at most what was under way.
+    assert max(lost.values(), default=0) <= _IN_FLIGHT * usable_cores()
+
+
+def test_what_is_done_when_something_fails_is_kept(tmp_path: Path) -> None:
+    def stop(done: float, total: float) -> None:
+        if done > total / 2:
+            raise RuntimeError("enough")
+
+    path = tmp_path / "run.sqlite"
+    with am.Run(path, GRAPH) as run, pytest.raises(RuntimeError, match="enough"):
+        am.count(GRAPH, method="signs", executor=run, progress=stop)
+    half = read_run(path)
+    with am.Run(path, GRAPH) as run:
+        assert am.count(GRAPH, method="signs", executor=run).value == am.count(GRAPH).value
+    whole = read_run(path)
+
+    assert 0.4 < half.done < 1
+    assert half.left
+    assert whole.done == 1
+    assert whole.left == 0
+    assert sum(whole.computed) == whole.jobs[0].number
+    assert [job.finished for job in whole.jobs] == [True]
+
+
+def fatal_once(marker: str, number: int) -> int:
+    """One chunk kills its worker, the first time."""
+    if number == 90 and not Path(marker).exists():
+        Path(marker).touch()
+        os._exit(1)
+    return number
+
+
+@pytest.mark.slow
+def test_a_new_pool_goes_on_where_a_broken_one_stopped(tmp_path: Path) -> None:
+    path, context = tmp_path / "run.sqlite", get_context("spawn")
+    calls = [partial(fatal_once, str(tmp_path / "dead"), k) for k in range(100)]
+
+    def numbers() -> list[int]:
+        with (
+            ProcessPoolExecutor(1, mp_context=context) as pool,
+            am.Run(path, executor=pool) as run,
+        ):
+            return list(Effort(executor=run).chunks(calls, each=0.1, number=100))
+
+    with pytest.raises(am.StoppedError, match=r"^the executor is broken .* make a new executor"):
+        numbers()
+    kept = read_run(path).jobs[0].recorded
+
+    assert 0 < kept < 100
+    assert numbers() == list(range(100))
+    assert computed(path)[1] == 100 - kept
+
+
+# ---- a full disk
+
+
+def small_files(size: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def big(number: int) -> bytes:
+    return bytes([number]) * 20_000
+
+
+def with_a_full_disk(path: str) -> str:
+    """In a process of its own, as limits on files cannot be taken back."""
+    small_files(400_000)
+    calls = [partial(big, k) for k in range(100)]
+    try:
+        with am.Run(path) as run:
+            list(Effort(executor=run).chunks(calls, each=0.1, number=100))
+    except am.StoppedError as error:
+        return str(error)
+    return "nothing"
+
+
+def test_a_full_disk_is_one_clear_line_and_keeps_what_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        said = executor.submit(with_a_full_disk, str(path)).result()
+
+    assert "what was recorded is kept: make room" in said
+    assert "\n" not in said
+    before = read_run(path).jobs[0].recorded
+    assert 0 < before < 100
+    calls = [partial(big, k) for k in range(100)]
+    with am.Run(path) as run:
+        found = list(Effort(executor=run).chunks(calls, each=0.1, number=100))
+    assert found == [big(k) for k in range(100)]
+    assert computed(path)[1] == 100 - before
+
+
+def told_on_a_full_disk(path: str) -> str:
+    small_files(1_000)
+    try:
+        read_run(path)
+    except am.InputError as error:
+        return str(error)
+    return "nothing"
+
+
+def test_reading_on_a_full_disk_is_told_in_its_own_words(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    am.Run(path, GRAPH).close()
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+        said = executor.submit(told_on_a_full_disk, str(path)).result()
+
+    assert said.startswith(f"{path}: cannot read it (")
+    assert said.endswith("make room, and ask again")
+    assert "record" not in said
+    assert read_run(path).sessions == 1
+
+
+# ---- files that are refused
+
+
+def refusal(path: Path, graph: am.Graph | None = GRAPH) -> str:
+    with pytest.raises(am.InputError) as caught:
+        am.Run(path, graph)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.startswith(f"{path}: ")
+    return line
+
+
+def test_another_graph_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    am.Run(path, GRAPH).close()
+
+    assert "begun with another graph (25 users" in refusal(path, HARD)
+    assert "begun with another graph" in refusal(path, None)
+    heavier = am.Graph.from_biadjacency(2 * GRAPH.to_scipy().toarray())
+    assert "begun with another graph" in refusal(path, heavier)
+    am.Run(path, GRAPH).close()
+
+
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    am.Run(path, GRAPH).close()
+    with sqlite3.connect(path) as base:
+        base.execute("UPDATE about SET value = '0.0.9+00000000' WHERE name = 'code'")
+    base.close()
+
+    assert "begun by anonymatch 0.0.9+00000000, and this is " in refusal(path)
+
+
+def test_a_second_user_of_a_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with am.Run(path, GRAPH) as run:
+        assert "another process is using it" in refusal(path)
+        assert am.count(GRAPH, method="signs", executor=run).value == am.count(GRAPH).value
+        assert "another process is using it" in refusal(path)
+        assert read_run(path).jobs  # but it can be looked at
+    am.Run(path, GRAPH).close()
+
+
+def test_whoever_slips_in_between_ends_the_other(tmp_path: Path) -> None:
+    """Two processes never write in turns: the one that came first ends with a clear line."""
+    path = tmp_path / "run.sqlite"
+    run = am.Run(path, GRAPH)
+    run._base.execute("COMMIT")  # the moment in which nobody holds the file
+    am.Run(path, GRAPH).close()
+    run._base.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(am.InputError, match="another process is using it"):
+        am.count(GRAPH, method="signs", executor=run)
+    run.close()
+
+
+@pytest.mark.parametrize(
+    "content", [b"user,behaviour\n" * 100, os.urandom(5000), b"SQLite format 3\0" + b"\0" * 4080]
+)
+def test_what_is_no_run_is_refused_and_left_alone(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    path.write_bytes(content)
+
+    refusal(path)
+    assert path.read_bytes() == content
+
+
+def test_bases_of_others_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TABLE mine(x)")
+    base.close()
+
+    assert "this is no run of anonymatch" in refusal(path)
+    with pytest.raises(am.InputError, match="this is no run of anonymatch"):
+        read_run(path)
+
+
+def test_a_run_with_traps_in_it_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    am.Run(path, GRAPH).close()
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TRIGGER trap AFTER INSERT ON sessions BEGIN DELETE FROM jobs; END")
+    base.close()
+
+    assert "this is no run of anonymatch" in refusal(path)
+
+
+def test_folders_and_missing_places_are_refused(tmp_path: Path) -> None:
+    assert "it is a folder" in refusal(tmp_path)
+    assert "its folder does not exist" in refusal(tmp_path / "no" / "run.sqlite")
+    with pytest.raises(am.InputError, match="there is no such file"):
+        read_run(tmp_path / "none.sqlite")
+
+
+@pytest.mark.parametrize("damage", ["result", "checksum", "both"])
+def test_damaged_chunks_are_computed_again(damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with am.Run(path, GRAPH) as run:
+        truth = am.count(GRAPH, method="signs", executor=run).value
+    changes = {"result": "result = x'4e'", "checksum": "checksum = x'00'"}
+    changes["both"] = f"{changes['result']}, {changes['checksum']}"
+    with sqlite3.connect(path) as base:
+        base.execute(f"UPDATE chunks SET {changes[damage]} WHERE rowid % 3 = 0")
+        ((damaged,),) = base.execute("SELECT count(*) FROM chunks WHERE rowid % 3 = 0")
+    base.close()
+    with am.Run(path, GRAPH) as run:
+        assert am.count(GRAPH, method="signs", executor=run).value == truth
+
+    assert computed(path)[1] == damaged > 0
+
+
+def rewrite(path: Path, change: Callable[[Any], Any]) -> None:
+    """Change every recorded result, with the right checksum for it."""
+    with sqlite3.connect(path) as base:
+        for key, data in base.execute("SELECT key, result FROM chunks").fetchall():
+            new = encode(change(decode(data)))
+            row = (new, _checksum(key, new), key)
+            base.execute("UPDATE chunks SET result = ?, checksum = ? WHERE key = ?", row)
+    base.close()
+
+
+WRONG_TYPES: dict[str, Any] = {
+    "a bool": True,
+    "a double": 0.5,
+    "no number": math.nan,
+    "text": "abc",
+    "bytes": b"abc",
+    "nothing in a tuple": (),
+    "a tuple in a tuple": ((1, "a"), [None]),
+    "small numbers": np.arange(3, dtype=np.int8),
+    "things": np.array([1, None, "a"], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_TYPES)
+@pytest.mark.parametrize(
+    "name", ["count", "counts", "frontier", "parts", "chances by parts", "estimated chances"]
+)
+def test_recorded_results_of_another_type_are_computed_again(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    path, (graph, ask) = tmp_path / "run.sqlite", ASKED[name]
+    with am.Run(path, graph) as run:
+        truth = ask(run)
+    rewrite(path, lambda _: WRONG_TYPES[kind])
+    with am.Run(path, graph) as run:
+        assert ask(run) == truth
+
+    first, second = computed(path)
+    assert first == second > 0
+
+
+def shorter(value: Any) -> Any:
+    """The same types, with one entry less."""
+    if isinstance(value, np.ndarray):
+        return value.reshape(-1)[:-1]
+    return tuple(map(shorter, value)) if isinstance(value, tuple) else -1
+
+
+@pytest.mark.parametrize("name", ["count", "posterior", "frontier", "estimate"])
+def test_recorded_results_that_do_not_fit_are_told_in_one_line(name: str, tmp_path: Path) -> None:
+    path, (graph, ask) = tmp_path / "run.sqlite", ASKED[name]
+    with am.Run(path, graph) as run:
+        ask(run)
+    rewrite(path, shorter)
+
+    with am.Run(path, graph) as run, pytest.raises(am.InputError) as caught:
+        ask(run)
+    assert str(caught.value).startswith(f"{path}: a result that it has recorded does not fit")
+    assert "\n" not in str(caught.value)
+
+
+def test_mistakes_of_the_caller_stay_what_they_are(tmp_path: Path) -> None:
+    graph, ask = ASKED["count"]
+    with am.Run(tmp_path / "run.sqlite", graph) as run:
+        ask(run)
+    with am.Run(tmp_path / "run.sqlite", graph) as run:
+        ask(run)
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            am.count(graph, executor=run, methods="signs")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", [name for name in _WORDS if "." in name])
+def test_every_chunk_says_what_type_it_returns(name: str) -> None:
+    module, _, function = f"anonymatch.{name}".rpartition(".")
+    if module.endswith("BandWay"):
+        module, function = module.removesuffix(".BandWay"), f"BandWay.{function}"
+
+    kind = returned_by(attrgetter(function)(import_module(module)))
+    assert kind is not Any
+    assert not is_a("text", kind)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE jobs SET number = 'many'",
+        "UPDATE jobs SET each = 'long'",
+        "UPDATE sessions SET began = 'now', predicted = 1",
+        "UPDATE sessions SET computed = x'00'",
+        "UPDATE about SET value = CAST(x'ff' AS TEXT)",
+    ],
+)
+def test_what_is_no_number_is_told_in_one_line(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with am.Run(path, GRAPH) as run:
+        am.count(GRAPH, method="signs", executor=run)
+    with sqlite3.connect(path) as base:
+        base.execute(change)
+    base.close()
+
+    with pytest.raises(am.InputError, match=r"run\.sqlite: it is damaged"):
+        read_run(path)
+
+
+def test_any_name_is_the_name_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with am.Run(":memory:", GRAPH) as run:
+        am.count(GRAPH, method="signs", executor=run)
+
+    assert read_run(":memory:").computed[0] > 0
+    assert (tmp_path / ":memory:").is_file()
+
+
+def test_an_empty_base_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    with sqlite3.connect(path) as base:
+        base.execute("PRAGMA application_id = 77")
+    base.close()
+
+    with pytest.raises(am.InputError, match="no run of anonymatch"):
+        am.Run(path, GRAPH)
+
+
+def test_a_run_serves_several_threads(tmp_path: Path) -> None:
+    values: list[Any] = []
+    with am.Run(tmp_path / "run.sqlite", GRAPH) as run:
+
+        def ask() -> None:
+            values.append(am.count(GRAPH, method="signs", executor=run).value)
+
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert values == [am.count(GRAPH).value] * 3
+
+
+# ---- the command line
+
+
+def test_the_command_line_goes_on_where_it_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen, path = tmp_path / "seen.csv", tmp_path / "run.sqlite"
+    am.write(GRAPH, seen)
+    asked = ["count", str(seen), "--method", "signs", "--resume", str(path), "--json"]
+    assert main(asked) == 0
+    first, told = capsys.readouterr()
+    assert "chunk" not in told
+    assert main(asked) == 0
+    again, told = capsys.readouterr()
+    assert again == first
+    number = computed(path)[0]
+    assert computed(path)[1] == 0
+    assert f"note: {number} of {number} chunks were there already in run.sqlite" in told
+    assert main(["runs", str(path)]) == 0
+    page = capsys.readouterr().out
+    assert "run.sqlite: 25 users" in page
+    assert "count by signs" in page
+    assert "finished" in page
+    other = tmp_path / "other.csv"
+    am.write(HARD, other)
+    assert main(["count", str(other), "--resume", str(path)]) == 2
+    assert "begun with another graph" in capsys.readouterr().err
+
+
+def test_commands_without_long_work_refuse_to_resume(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = tmp_path / "seen.csv"
+    am.write(GRAPH, seen)
+    for option in ("--resume", "--cluster"):
+        assert main(["bounds", str(seen), option, "x"]) == 2
+        assert f"{option}: bounds has no long work" in capsys.readouterr().err
+
+
+def test_exact_weights_tell_graphs_apart(tmp_path: Path) -> None:
+    def two_by_two(weight: Any) -> am.Graph:
+        return am.Graph.from_edges([("a", "x", weight), ("a", "y"), ("b", "x"), ("b", "y")])
+
+    path = tmp_path / "run.sqlite"
+    for _ in range(2):
+        am.Run(path, two_by_two(Fraction(1, 3))).close()
+    assert "begun with another graph" in refusal(
+        path, two_by_two(Fraction(1, 3) + Fraction(1, 10**30))
+    )
+
+
+def test_a_run_without_a_pace_does_not_say_that_nothing_is_left() -> None:
+    job = JobRecord(what="counting.signs._count", number=990, recorded=0, each=0.05, finished=False)
+    found = RunRecord(
+        code="0", graph="36 users", sessions=1, computed=(0,), jobs=(job,), pace=None, last=0.0
+    )
+    text = as_text(*run_page("run.sqlite", found, top=0))
+
+    assert "not known yet" in text
+    assert "nothing" not in text

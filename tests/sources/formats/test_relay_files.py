@@ -1,0 +1,126 @@
+"""Topologies from files: the figure of the paper, other spellings, and files that are broken."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import anonymatch as am
+from anonymatch.sources.formats.relay_files import read_relays
+
+FIGURE: dict[str, Any] = {
+    "links": [[a, b] for a, b in ("tb", "bt", "tm", "tx", "by", "bm", "mx", "my")],
+    "entries": {"alice": "t", "bob": "t", "cem": "b", "dan": "b"},
+    "exits": {"1": "y", "2": "y", "3": "x", "4": "x"},
+}
+
+
+def save(place: Path, document: object) -> Path:
+    path = place / "relays.json"
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return path
+
+
+def test_the_figure_of_the_paper(tmp_path: Path) -> None:
+    seen = read_relays(save(tmp_path, FIGURE))
+    assert seen.graph is not None
+    before = [edge[2] for edge in seen.graph.to_edges() if edge[0] == "alice"]
+    after = am.posterior(seen.graph, exact=True).counts["alice"].values()
+    total = am.count(seen.graph, exact=True).value
+
+    assert before == [Fraction(1, 3)] * 2 + [Fraction(1, 6)] * 2
+    assert [value / total for value in after] == [Fraction(4, 11)] * 2 + [Fraction(3, 22)] * 2
+    assert seen.truth is None
+
+
+def test_relays_may_be_listed_one_by_one(tmp_path: Path) -> None:
+    links: dict[str, list[str]] = {}
+    for one, two in FIGURE["links"]:
+        links.setdefault(one, []).append(two)
+    document = {key: value for key, value in FIGURE.items() if key != "links"}
+    seen = read_relays(save(tmp_path, document | {"relays": links, "length": 3}))
+
+    assert seen.graph == read_relays(save(tmp_path, FIGURE)).graph
+
+
+def test_numbers_and_text_name_the_same_relay(tmp_path: Path) -> None:
+    document = {
+        "links": [[1, 2], [1, 3]],
+        "entries": {"ann": 1, "bob": "1"},
+        "exits": {"x": 2, "y": "3"},
+        "bandwidth": {"1": 1, "2": 0.5, "3": 1.5},
+        "length": 2,
+        "truth": {"bob": "x"},
+    }
+    path = tmp_path / "relays.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    seen = read_relays(path)
+
+    assert seen.graph is not None
+    assert [edge[2] for edge in seen.graph.to_edges()] == [Fraction(1, 4), Fraction(3, 4)] * 2
+    assert seen.source == "paths of 2 relays, by bandwidth"
+    assert seen.truth is not None
+    assert seen.truth.tolist() == [-1, 0]
+
+
+def test_walks_may_pass_a_relay_again(tmp_path: Path) -> None:
+    links = [list(link) for link in ("ab", "ba", "bc")]
+    document = {"links": links, "entries": {"u": "a"}, "exits": {"v": "a", "w": "c"}}
+    walks = read_relays(save(tmp_path, document | {"repeat": True})).graph
+    paths = read_relays(save(tmp_path, document)).graph
+
+    assert walks is not None
+    assert walks.n_edges == 2
+    assert paths is not None
+    assert paths.to_edges() == [("u", "w")]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"links": None}, '"links" must be a list'),
+        ({"links": []}, "there is no link"),
+        ({"links": [["a"]]}, "link 0 must be a pair"),
+        ({"links": [["a", None]]}, "an end of link 0 is null"),
+        ({"links": [["a", 1.5]]}, "an end of link 0 is a number"),
+        ({"links": [["a", {"b": 1}]]}, "an end of link 0 is an object"),
+        ({"relays": {}}, "one of them"),
+        ({"entries": None}, '"entries" must be an object {...}, not null'),
+        ({"entries": {}}, '"entries" is empty'),
+        ({"entries": {"ann": []}}, "'ann' in 'entries' is a list"),
+        ({"entries": {"ann": "zz"}}, "entry 'zz' is on no link"),
+        ({"exits": {"v": "zz"}}, "exit 'zz' is on no link"),
+        ({"exits": [1]}, '"exits" must be an object {...}, not a list'),
+        ({"length": 0}, "relays must be a whole number from 1"),
+        ({"length": 10**9}, "relays must be a whole number from 1 to 10000"),
+        ({"length": "3"}, "relays must be a whole number"),
+        ({"length": 7}, "no path of 7 relays"),
+        ({"repeat": 1}, '"repeat" must be true or false'),
+        ({"bandwidth": [1]}, '"bandwidth" must be an object'),
+        ({"bandwidth": {"t": 1}}, "has no bandwidth"),
+        ({"truth": {"eva": "1"}}, "names the user 'eva'"),
+        ({"truth": {"bob": "9"}}, "gives 'bob' the unknown '9'"),
+        ({"truth": {"bob": "1", "cem": "1"}}, "gives '1' to 'bob' and 'cem'"),
+        ({"lenght": 3}, "unknown key 'lenght'"),
+    ],
+)
+def test_broken_topologies_are_named(tmp_path: Path, change: dict[str, Any], says: str) -> None:
+    with pytest.raises(am.InputError) as caught:
+        read_relays(save(tmp_path, FIGURE | change))
+
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"links": [' * 5000, '{"a": 1, "a": 2}'])
+def test_what_is_no_topology_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(am.InputError) as caught:
+        read_relays(save(tmp_path, text))
+
+    assert "\n" not in str(caught.value)

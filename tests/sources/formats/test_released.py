@@ -1,0 +1,273 @@
+"""Released tables: cells against their meaning, graphs against comparing everybody with all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import anonymatch as am
+from anonymatch.sources.formats import released as module
+from anonymatch.sources.formats.cells import fits, is_plain, spelling
+from anonymatch.sources.formats.released import read_released
+from anonymatch.sources.formats.text_tables import read_text_table
+
+
+@pytest.mark.parametrize(
+    ("cell", "inside", "outside"),
+    [
+        ("*", ["20", "x"], []),
+        ("***", ["20", "x"], []),
+        ("", ["20", "x"], []),
+        ("20-29", ["20", "20.0", "29", "24.5", "020"], ["19", "29.1", "30", "x", "2"]),
+        ("-5--1", ["-5", "-3"], ["0", "-6"]),
+        ("1.5 - 2", ["1.5", "2.0"], ["1"]),
+        ("[20,30)", ["20", "29.99"], ["30", "19"]),
+        ("(20, 30]", ["30", "21"], ["20"]),
+        ("[20;30]", ["20", "30"], ["31"]),
+        ("<30", ["29", "-4"], ["30", "x"]),
+        ("<=30", ["30"], ["31"]),
+        (">30", ["31", "1e9"], ["30"]),
+        (">=30", ["30"], ["29"]),
+        ("{a, b}", ["a", "b"], ["c", "a, b", "{a}"]),
+        ("{20,30.0}", ["20.0", "30"], ["25"]),
+        ("123**", ["123", "12345", "1239"], ["122", "23"]),
+        ("A*", ["A", "Abc"], ["a"]),
+        ("20", ["20", "20.0", " 20 "], ["2", "200", "020"]),
+        ("007", ["007"], ["7"]),
+        ("555-1234", ["555-1234", "600"], ["554"]),
+        ("2020-01", ["2020-01"], ["2020", "1"]),
+        ("2020-01-05", ["2020-01-05"], ["2020"]),
+        ("-0", ["0", "-0.0"], ["1"]),
+        ("[30,20]", ["[30,20]"], ["25"]),
+        ("1e999-2", ["1e999-2"], ["1"]),
+    ],
+)
+def test_what_lies_in_a_cell(cell: str, inside: list[str], outside: list[str]) -> None:
+    values = list(dict.fromkeys(spelling(value) for value in [*inside, *outside]))
+    found = dict(zip(values, fits(values, [spelling(cell)])[:, 0], strict=True))
+
+    assert {value for value in values if found[value]} == {spelling(value) for value in inside}
+    if is_plain(spelling(cell)):
+        assert {spelling(value) for value in inside} == {spelling(cell)}
+
+
+def test_a_value_that_is_not_known_lies_in_every_cell() -> None:
+    assert fits([""], ["20", "{a}", "<3", "x*"]).all()
+
+
+def save(place: Path, name: str, columns: dict[str, list[str | None]]) -> Path:
+    path = place / name
+    pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_csv(path)
+    return path
+
+
+AGES = st.sampled_from(["20", "25", "31", "39", None])
+AGE_CELLS = st.sampled_from(["20-29", "[30,40)", "*", "25", "{20,39}", None])
+CODES = st.sampled_from(["100", "101", "110"])
+CODE_CELLS = st.sampled_from(["1**", "10*", "110"])
+SEXES = st.sampled_from(["f", "m"])
+
+
+@given(
+    st.lists(st.tuples(AGES, CODES, SEXES), min_size=1, max_size=8),
+    st.lists(st.tuples(AGE_CELLS, CODE_CELLS, SEXES), min_size=1, max_size=8),
+)
+def test_edges_are_those_of_comparing_everybody(
+    tmp_path_factory: pytest.TempPathFactory,
+    people: list[tuple[str | None, ...]],
+    rows: list[tuple[str | None, ...]],
+) -> None:
+    place = tmp_path_factory.mktemp("tables")
+    names = ("age", "code", "sex")
+    known, given_ = (
+        save(place, file, {name: [row[at] for row in side] for at, name in enumerate(names)})
+        for file, side in (("known.csv", people), ("given.csv", rows))
+    )
+    seen = read_released(known, given_)
+    assert seen.graph is not None
+    lost = max(len(people) - len(rows), 0)
+    expected = {
+        (i, j)
+        for i, person in enumerate(people)
+        for j, row in enumerate(rows)
+        if all(
+            fits([spelling(value)], [spelling(cell)])[0, 0]
+            for value, cell in zip(person, row, strict=True)
+        )
+    } | {(i, len(rows) + j) for i in range(len(people)) for j in range(lost)}
+
+    edges = list(zip(seen.graph.rows().tolist(), seen.graph.indices.tolist(), strict=True))
+    assert set(edges) == expected
+    assert edges == sorted(edges)
+    assert seen.lost == lost
+
+
+def test_names_and_columns_are_chosen_by_what_both_tables_have(tmp_path: Path) -> None:
+    known = save(tmp_path, "k.csv", {"name": ["ann", "bob"], "age": ["1", "2"], "id": ["7", "8"]})
+    given_ = save(tmp_path, "g.csv", {"age": ["1", "*"], "id": ["8", "7"]})
+    both = read_released(known, given_).graph
+    age = read_released(known, given_, identifiers=["age"], name="id").graph
+
+    assert both is not None
+    assert both.to_edges() == [("ann", "row 2")]
+    assert age is not None
+    assert age.to_edges() == [("7", "row 1"), ("7", "row 2"), ("8", "row 2")]
+
+
+def test_people_without_a_name_of_their_own_are_numbered(tmp_path: Path) -> None:
+    known = save(tmp_path, "k.csv", {"kind": ["a", "a"], "age": ["1", "2"]})
+    given_ = save(tmp_path, "g.csv", {"age": ["*"]})
+    seen = read_released(known, given_)
+
+    assert seen.graph is not None
+    assert seen.graph.users == ("person 1", "person 2")
+    assert seen.graph.behaviours == ("row 1", "lost #1")
+    assert seen.lost == 1
+
+
+def test_parquet_is_the_same_as_text(tmp_path: Path) -> None:
+    known = save(tmp_path, "k.csv", {"name": ["ann", "bob"], "age": ["23", "31"]})
+    given_ = save(tmp_path, "g.csv", {"age": ["20-29", "*"]})
+    pl.DataFrame({"name": ["ann", "bob"], "age": [23, 31]}).write_parquet(tmp_path / "k.parquet")
+
+    assert read_released(tmp_path / "k.parquet", given_).graph == read_released(known, given_).graph
+
+
+def test_people_who_are_alike_are_compared_once(tmp_path: Path) -> None:
+    """A thousand people of four kinds; the edges are counted before any is made."""
+    rng = np.random.default_rng(1)
+    ages = [str(age) for age in rng.choice([21, 24, 33, 38], 1000)]
+    known = save(tmp_path, "k.csv", {"age": list(ages)})
+    given_ = save(tmp_path, "g.csv", {"age": [f"{age[0]}0-{age[0]}9" for age in ages]})
+    graph = read_released(known, given_).graph
+    twenties = sum(age < "30" for age in ages)
+
+    assert graph is not None
+    assert graph.n_edges == twenties**2 + (1000 - twenties) ** 2
+
+
+def test_too_many_edges_are_refused_with_their_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_EDGES", 100)
+    path = save(tmp_path, "k.csv", {"age": ["1"] * 20})
+    stars = save(tmp_path, "g.csv", {"age": ["*"] * 20})
+    with pytest.raises(am.InputError, match="20 people and 20 rows make 400 edges"):
+        read_released(path, stars)
+
+
+def test_notes_tell_who_fits_nothing(tmp_path: Path) -> None:
+    known = save(tmp_path, "k.csv", {"age": ["1", "2"]})
+    given_ = save(tmp_path, "g.csv", {"age": ["1", "3", "4"]})
+
+    assert read_released(known, given_).notes[1:] == (
+        "1 person fits no row.",
+        "2 rows fit nobody.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "given_", "how", "says"),
+    [
+        ("a\n1\n", "b\n1\n", {}, "share no column"),
+        ("a\n", "a\n1\n", {}, "it has columns and no rows"),
+        ("", "a\n1\n", {}, "it is empty"),
+        ("a,a\n1,2\n", "a\n1\n", {}, "column 'a' is there twice"),
+        ("a,b\n1\n", "a\n1\n", {}, "line 2: 1 field"),
+        ("a\n1\n", "a\n1\n", {"identifiers": ["z"]}, "the original table has no column 'z'"),
+        ("a,z\n1,1\n", "a\n1\n", {"identifiers": ["z"]}, "the released table has no column 'z'"),
+        ("a\n1\n", "a\n1\n", {"identifiers": []}, "identifiers is empty"),
+        ("a\n1\n", "a\n1\n", {"identifiers": 7}, "identifiers must be a list"),
+        ("a\n1\n", "a\n1\n", {"name": "z"}, "there is no column 'z'"),
+        ("a,n\n1,x\n2,x\n", "a\n1\n", {"name": "n"}, "row 1: n is 'x', which is there twice"),
+        ("a,n\n1,x\n2,\n", "a\n1\n", {"name": "n"}, "row 2: n is empty"),
+    ],
+)
+def test_broken_tables_are_named(
+    tmp_path: Path, known: str, given_: str, how: dict[str, object], says: str
+) -> None:
+    (tmp_path / "k.csv").write_text(known)
+    (tmp_path / "g.csv").write_text(given_)
+    with pytest.raises(am.InputError, match=says) as caught:
+        read_released(tmp_path / "k.csv", tmp_path / "g.csv", **how)  # type: ignore[arg-type]
+
+    assert "\n" not in str(caught.value)
+
+
+def test_files_of_other_kinds_are_named(tmp_path: Path) -> None:
+    path = save(tmp_path, "k.csv", {"a": ["1"]})
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(am.InputError, match="tells no table"):
+        read_released(tmp_path / "x.json", path)
+    (tmp_path / "x.csv").write_bytes(b"a\n\xff\n")
+    with pytest.raises(am.InputError, match="line 2: byte 0xff is not UTF-8"):
+        read_released(path, tmp_path / "x.csv")
+    (tmp_path / "x.parquet").write_bytes(b"PAR1" + b"\0" * 20 + b"PAR1")
+    with pytest.raises(am.InputError, match="Parquet data is damaged"):
+        read_released(path, tmp_path / "x.parquet")
+    pl.DataFrame({"a": [[1]]}).write_parquet(tmp_path / "y.parquet")
+    with pytest.raises(am.InputError, match="column 'a' holds List"):
+        read_released(path, tmp_path / "y.parquet")
+
+
+def test_dates_beyond_the_calendar_are_refused(tmp_path: Path) -> None:
+    born = pl.Series("born", [0, None, 2**62]).cast(pl.Datetime("ms"))
+    pl.DataFrame([born]).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(am.InputError, match="row 3: born is no date of the years 1 to 9999"):
+        read_text_table(tmp_path / "a.parquet")
+
+
+def test_people_left_out_of_a_release_are_not_identified(tmp_path: Path) -> None:
+    """No row can be pia's or rex's; mia and noa share the two rows of the twenties."""
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\npia,77\nrex,78\nmia,23\nnoa,27\noli,31\n")
+    given.write_text("age,illness\n20-29,flu\n20-29,cold\n30-39,cold\n")
+    found = am.audit(read_released(known, given))
+
+    assert (found.identified, found.unreleased, found.n_counted) == (1, 2, 3)
+    assert [one.user for one in found.worst] == ["oli", "mia", "noa"]
+    assert found.worst[0].reason != "nothing that came out can be this message"
+    assert found.users.select("user", "released").rows() == [
+        ("pia", False), ("rex", False), ("mia", True), ("noa", True), ("oli", True),
+    ]  # fmt: skip
+    assert found.entropy.value == pytest.approx(2 / 3)
+    assert "2 people are not in the release: no row can be theirs." in found.notes[-1]
+    assert "1 of 3 (33 %) is identified" in found.verdict
+    assert found.to_dict()["unreleased"] == 2
+
+
+def test_a_release_of_others_and_one_of_everybody_are_told(tmp_path: Path) -> None:
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\nmia,23\noli,31\n")
+    given.write_text("age,illness\n20-29,flu\n")
+    assert (
+        am.audit(read_released(known, given)).verdict == "Everybody in the release is identified."
+    )
+    given.write_text("age,illness\n20-29,flu\n30-39,flu\n")
+    whole = am.audit(read_released(known, given))
+
+    assert whole.unreleased == 0
+    assert whole.users.get_column("released").all()
+
+
+def test_other_sources_know_no_release() -> None:
+    found = am.audit(am.complete(3))
+
+    assert found.unreleased is None
+    assert "released" not in found.users.columns
+
+
+def test_the_reason_of_the_worst_is_theirs_whoever_is_left_out(tmp_path: Path) -> None:
+    """However many come before them who are in no row."""
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\n" + "".join(f"p{k},{90 + k}\n" for k in range(9)) + "oli,31\n")
+    given.write_text("age,illness\n30-39,flu\n")
+    (worst,) = am.audit(read_released(known, given), top=1).worst
+
+    assert worst.user == "oli"
+    assert worst.reason == "nobody else fits row 1"

@@ -1,0 +1,230 @@
+"""What pages show is what the library says, and what definitions say."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+import anonymatch as am
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument
+from anonymatch.counting.reference import matchings
+from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
+from anonymatch.studio.address_options import Asked
+from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
+from anonymatch.studio.comparisons import contenders, edges_for
+from anonymatch.studio.request import FIELDS, Audits, Inquiry, as_field, why
+from anonymatch.studio.systems import SYSTEMS, timed_bits_per_message
+from anonymatch.studio.uploads import Store
+
+
+@pytest.mark.parametrize(("users", "edges"), [(2, 3), (4, 8), (6, 17), (7, 25), (5, 25)])
+def test_contenders_have_the_edges_and_matchings_they_are_shown_with(
+    users: int, edges: int
+) -> None:
+    for each in contenders(users, edges):
+        assert each.graph is not None
+        assert (each.graph.n_users, each.graph.n_edges) == (users, edges)
+        if each.key == "random":
+            assert each.bits == pytest.approx(
+                am.random_expectation(users, edges=edges) / math.log(2)
+            )
+            continue
+        found = len(list(matchings(each.graph)))
+        assert each.bits == pytest.approx(math.log2(found))
+        left = min(float(x) for x in am.exposures(each.graph).expected_left)
+        assert each.bits_left == pytest.approx(math.log2(left), abs=1e-9)
+        assert each.curve[0] == pytest.approx(each.bits, abs=1e-6)
+
+
+def test_no_contender_beats_the_best_in_its_own_field() -> None:
+    best, after, *others = contenders(10, 37)
+
+    for each in others:
+        assert each.bits is not None
+        assert best.bits is not None
+        assert each.bits <= best.bits + 1e-9
+        if each.bits_left is not None and after.bits_left is not None:
+            assert each.bits_left <= after.bits_left + 1e-9
+
+
+def test_many_users_are_compared_without_their_graphs() -> None:
+    found = contenders(3000, 9000)
+
+    assert [each.graph for each in found] == [None] * 5
+    assert found[0].share == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("candidates", [0.2, 1.0, 2.4, 99.0])
+def test_edges_for_stay_in_range(candidates: float) -> None:
+    assert 7 <= edges_for(7, candidates) <= 49
+
+
+@pytest.mark.parametrize("key", SYSTEMS)
+def test_the_choice_lies_on_a_line_of_the_front(key: str) -> None:
+    system = SYSTEMS[key]
+    found = system.outcome({knob.key: knob.usual for knob in system.knobs})
+
+    near = min(
+        abs(x - found.cost) + abs(y - found.bits)
+        for line in found.front
+        for x, y in zip(line.x, line.y, strict=True)
+    )
+
+    assert near < 0.06
+
+
+@pytest.mark.parametrize("key", SYSTEMS)
+def test_more_cost_gives_more_doubt(key: str) -> None:
+    system = SYSTEMS[key]
+    found = system.outcome({knob.key: knob.usual for knob in system.knobs})
+
+    for line in found.front:
+        assert all(b >= a - 1e-9 for a, b in zip(line.y, line.y[1:], strict=False))
+
+
+def test_every_knob_can_be_turned_to_its_ends() -> None:
+    for system in SYSTEMS.values():
+        for end in ("least", "most"):
+            found = system.outcome({knob.key: getattr(knob, end) for knob in system.knobs})
+            assert math.isfinite(found.bits)
+            assert found.bits >= 0
+
+
+def test_timed_bits_agree_with_drawn_rounds() -> None:
+    draws = random.Random(1)
+    bits = messages = 0.0
+    for _ in range(40_000):
+        inside = sum(1 for _ in _poisson(draws, 3.0))
+        if inside:
+            bits += inside * batch_bits_per_message(inside)
+            messages += inside
+
+    assert timed_bits_per_message(3.0) == pytest.approx(bits / messages, abs=0.02)
+    assert timed_bits_per_message(3.0) < exponential_bits_per_message(3.0)
+
+
+def _poisson(draws: random.Random, mean: float) -> list[float]:
+    times, now = [], draws.expovariate(1.0)
+    while now < mean:
+        times.append(now)
+        now += draws.expovariate(1.0)
+    return times
+
+
+@pytest.mark.parametrize("key", GRAPHS)
+def test_a_campaign_ends_with_everybody_known(key: str) -> None:
+    graph = start_of(key)
+    targets: list[str] = []
+    found = play(graph, [])
+    while found.next is not None:
+        targets.append(str(found.next.best[0]))
+        found = play(graph, targets)
+
+    assert found.log == pytest.approx(0.0, abs=1e-9)
+    assert set(found.identified) | set(found.targets) == set(graph.users)
+    assert all(found.truth[user] == did for user, did in found.identified.items())
+
+
+def test_a_step_leaves_the_matchings_that_agree_with_it() -> None:
+    graph = am.ring(6, 3)
+    found = play(graph, ["2"], seed=3)
+    agreeing = [one for one in matchings(graph) if one[2] == found.truth[2]]
+
+    assert found.own is not None
+    assert found.own.steps[0].left == len(agreeing)
+    assert found.named("4") == 4
+    assert found.named("2") is None
+
+
+def test_users_who_were_known_before_did_not_fall() -> None:
+    found = play(start_of("mix"), ["ann"])
+
+    assert sorted(map(str, found.identified)) == sorted(
+        str(user) for user, _ in am.forced(start_of("mix"))
+    )
+    assert found.fell == {}
+
+
+def test_names_that_are_nobodys_are_left_out() -> None:
+    assert play(am.ring(4, 2), ["zoe", "1", "1"]).targets == [1]
+
+
+def test_why_agrees_with_counting_all_orders() -> None:
+    graph = am.Graph.from_rows(["1110", "0111", "1011", "1101"])
+    told = why(am.audit(graph), 1)
+    rows = [[int(bit) for bit in row] for row in graph.to_rows()]
+    ways = [p for p in permutations(range(4)) if all(rows[i][j] for i, j in enumerate(p))]
+
+    assert {name: pytest.approx(chance) for name, chance in told.candidates} == {
+        j: sum(p[1] == j for p in ways) / len(ways) for j in (1, 2, 3)
+    }
+    assert told.exposure is not None
+    assert told.around is not None
+    assert told.around.n_users == 4
+
+
+def test_why_names_the_tight_set() -> None:
+    found = am.audit(am.Graph.from_rows(["1100", "1100", "0110", "0011"]), top=1)
+
+    assert why(found, 2).reason == "what else fits is needed by 0, 1, who fit nothing else"
+    assert why(found, 3).reason == "nobody else fits 3"
+    assert why(found, 0).reason == ""
+
+
+def test_an_audit_is_computed_once_and_forgotten_with_its_file() -> None:
+    audits, inquiry = Audits(), Inquiry(name="mix.csv", path=EXAMPLE, token="t")
+    first = audits.find(inquiry, lambda *_: None)
+
+    assert audits.find(inquiry, lambda *_: None) is first
+    audits.forget("t")
+    assert audits.find(inquiry, lambda *_: None) is not first
+
+
+def test_errors_call_files_by_the_readers_names(tmp_path: Path) -> None:
+    place = tmp_path / "secret-token.csv"
+    place.write_text("user,behaviour\nann\n")
+    inquiry = Inquiry(name="seen.csv", path=place)
+
+    with pytest.raises(InputError, match=r"seen\.csv") as caught:
+        Audits().find(inquiry, lambda *_: None)
+
+    assert "secret" not in str(caught.value)
+
+
+def test_the_command_line_of_an_audit_is_quoted() -> None:
+    inquiry = Inquiry(name="a b;rm.csv", path=EXAMPLE, law="window:1,5", budget=5.0)
+
+    assert inquiry.command() == "anonymatch audit 'a b;rm.csv' --law window:1,5 --budget 5"
+
+
+def test_errors_speak_of_the_fields_of_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "upload-1.csv"
+    path.write_text("time,direction,name\n0,in,ann\n9,out,x\n")
+    audits = Audits()
+
+    def problem_of(law: str) -> str:
+        with pytest.raises(am.InputError) as caught:
+            audits.find(Inquiry(name="log.csv", path=path, law=law), lambda *_: None)
+        return str(caught.value)
+
+    assert "give 'How messages are delayed', one of window:1,5" in problem_of("")
+    assert "(--cover 1 on the command line)" in problem_of("window:0,1")
+
+
+def test_every_field_that_an_error_may_name_is_told_by_its_label() -> None:
+    for name, label in FIELDS.items():
+        assert as_field(Argument(name)) == repr(label)
+        assert as_field(Argument(name, ...)) == repr(label)
+
+
+def test_the_address_takes_laws_by_other_words() -> None:
+    store = Store()
+    asked = Asked.of({"example": "mix_log.csv", "law": "poisson:3"}, store, "")
+    store.close()
+
+    assert (asked.law, asked.numbers) == ("exponential", "3")
