@@ -158,6 +158,27 @@ def test_cover_and_losses_come_at_their_share() -> None:
 
     assert left == pytest.approx(3750, abs=4 * math.sqrt(5000 * 0.25 * 0.75))
     assert log.n_out - left == pytest.approx(2000, abs=4 * math.sqrt(2000))
+
+
+@pytest.mark.parametrize("law", ["exponential:5", "window:1,5", "pool:5,10", "timed:5"])
+def test_cover_and_losses_are_flagged_as_the_truth(law: str) -> None:
+    log = synthesize(law, messages=300, cover=0.4, loss=0.25, seed=9)
+    assert log.truth is not None
+    assert log.cover is not None
+    assert log.lost is not None
+    sent = np.zeros(log.n_out, dtype=bool)
+    sent[log.truth[log.truth >= 0]] = True
+
+    np.testing.assert_array_equal(log.cover, ~sent)
+    assert log.lost.any()
+    assert (log.truth[log.lost] == -1).all()
+    if law in ("exponential:5", "window:1,5"):  # nobody waits for a flush that never comes
+        np.testing.assert_array_equal(log.lost, log.truth == -1)
+
+
+def test_what_was_not_asked_for_is_not_flagged() -> None:
+    log = synthesize("exponential:5", messages=30)
+
     assert log.cover is None
     assert log.lost is None
 

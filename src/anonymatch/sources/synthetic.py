@@ -57,9 +57,9 @@ def synthesize(
         each has one.
     cover : float
         Messages out that are nobody's, for each message in, on average. They leave at any time, or
-        with any flush. They are not flagged: to be told apart is what they are there against.
+        with any flush. They are flagged, which is the truth and not what the attacker sees.
     loss : float
-        Chance of a message to be lost on entry. Not flagged either.
+        Probability of a message to be lost on entry. Flagged as well.
     dummies : {"exit", "pool"}
         Of a mix that sends on by flushes: whether cover traffic joins what leaves, or comes into
         the mix and is counted, held back and sent on like mail. At the exit it is, with each flush,
@@ -70,8 +70,9 @@ def synthesize(
     Returns
     -------
     Messages
-        With the truth; -1 for messages that were lost, or wait for a flush that never comes. A log
-        of a mix with flushes ends with the first one at or after the last message in.
+        With the truth; -1 for messages that were lost, which `lost` flags, or wait for a flush that
+        never comes. A log of a mix with flushes ends with the first one at or after the last
+        message in. There are no flags of what was not asked for.
 
     Examples
     --------
@@ -91,13 +92,14 @@ def synthesize(
     if dummies not in ("exit", "pool"):
         raise InputError(f"dummies must be exit or pool, not {quoted(dummies)}")
     if isinstance(rule, FlushLaw):
-        gone = draw.random(number) < chance
+        gone: Bools = draw.random(number) < chance
         departures, hidden = _flushed(
             rule.flush, arrivals, gone, extra * speed, dummies == "pool", draw
         )
     else:
         departures = _departures(rule, arrivals, draw)
-        departures[draw.random(number) < chance] = math.nan
+        gone = draw.random(number) < chance
+        departures[gone] = math.nan
         hidden = _cover(arrivals, departures, int(draw.poisson(extra * number)), draw)
     left = np.flatnonzero(~np.isnan(departures))
     # Shuffled, so that messages of one flush leave in any order.
@@ -114,6 +116,8 @@ def synthesize(
         senders=_people("user", number, users, draw),
         receivers=_people("receiver", len(order), receivers, draw),
         truth=truth,
+        cover=order >= len(left) if extra else None,
+        lost=gone if chance else None,
     )
 
 

@@ -10,7 +10,7 @@ A log is one table with a row a message seen, .csv, .tsv, .parquet or .jsonl; te
 ``name``           (or ``id``, ``who``) either of them, in one column instead of two
 ``message``        optional: the same on the row in and the row out of one message, if known
 ``cover``          optional: true on rows out that are nobody's, and on rows in that never come out
-                   (also ``dummy``)
+                   (also ``dummy`` and ``lost``)
 =================  ===============================================================================
 
 Two files instead of one, messages in and messages out, need no directions. Headers may be in
@@ -344,7 +344,7 @@ def _frame(messages: Messages, *, suffix: str) -> pl.DataFrame:
         numbers = np.zeros(came + left, dtype=np.int64)
         numbers[known] = numbers[came + messages.truth[known]] = known + 1
         columns["message"] = pl.Series(numbers).replace(0, None)
-    for name, flags, begin in (("cover", messages.cover, came), ("dummy", messages.lost, 0)):
+    for name, flags, begin in (("cover", messages.cover, came), ("lost", messages.lost, 0)):
         if flags is not None:
             whole = np.zeros(came + left, dtype=np.bool_)
             whole[begin : begin + len(flags)] = flags
