@@ -547,3 +547,47 @@ def test_a_place_of_dummies_that_is_none_is_refused() -> None:
     channel = Channel(begin=0.0, end=1.0)
     with pytest.raises(InputError, match="dummies must be exit or pool, not 'wire'"):
         flush_figures(Timed(1), [], [], channel=channel, dummies="wire")  # type: ignore[arg-type]
+
+
+# ---- cover between the flushes of a mix that waits for a number
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.1])
+@pytest.mark.parametrize("law", [Threshold(2), Pool(2, 1)])
+def test_cover_at_the_exit_may_leave_before_the_first_flush(
+    law: Threshold | Pool, loss: float
+) -> None:
+    came = [1.0, 2, 3, 4, 5]
+    left = [5.0, 5] if isinstance(law, Pool) and loss else [3.0, 3, 5, 5]
+    left = [2.0, 2, 4, 4] if isinstance(law, Threshold) else left
+    channel = Channel(loss=loss, cover_rate=0.2, begin=0.0, end=6.0)
+    without = flush_pairs(law, came, left, channel=channel)
+    found = flush_pairs(law, came, [0.5, *left], channel=channel)
+
+    assert found.pairs[:, 0].max() == 0.0
+    assert found.cover[0] == 1.0
+    np.testing.assert_allclose(found.pairs[:, 1:], without.pairs, atol=1e-12)
+    np.testing.assert_allclose(found.lost, without.lost, atol=1e-12)
+    np.testing.assert_allclose(found.inside, without.inside, atol=1e-12)
+
+
+def test_cover_at_the_exit_may_leave_between_flushes_where_messages_get_lost() -> None:
+    came, left = [1.0, 2, 3, 4, 5], [2.0, 2, 5, 5]
+    channel = Channel(loss=0.1, cover_rate=0.2, begin=0.0, end=6.0)
+    without = flush_pairs(Threshold(2), came, left, channel=channel)
+    found = flush_pairs(Threshold(2), came, [*left, 3.5], channel=channel)
+
+    assert found.pairs[:, 4].max() == 0.0
+    np.testing.assert_allclose(found.pairs[:, :4], without.pairs, atol=1e-12)
+    np.testing.assert_allclose(found.lost, without.lost, atol=1e-12)
+    # One of 3 and 4 is lost: with both inside, the flush would have come at 4.
+    assert found.lost[2:4].sum() == pytest.approx(1.0)
+
+
+def test_fewer_than_a_batch_leave_only_where_there_is_cover() -> None:
+    for channel in (
+        Channel(loss=0.1, begin=0.0, end=6.0),
+        Channel(begin=0.0, end=6.0),
+    ):
+        with pytest.raises(InputError, match="cover_rate"):
+            flush_pairs(Threshold(2), [1.0, 2, 3, 4], [0.5, 2, 2, 4, 4], channel=channel)

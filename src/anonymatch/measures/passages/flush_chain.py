@@ -15,6 +15,8 @@ rule. On entry each message may be lost. Cover traffic comes in one of two kinds
 What comes in at the very moment of a flush is there for it. A mix that waits for a number is
 followed by counting what comes in, if all of it counts. If not, its flushes are the moments at
 which messages leave, and the last message in at such a moment set it off: that one was not lost.
+Cover at the exit may also leave between its flushes: what leaves before the first one, or where
+flushes are moments fewer than a batch, is cover alone.
 """
 
 from __future__ import annotations
@@ -219,7 +221,13 @@ class _Problem:
         pooled = dummies == "pool" and some_cover
         loss = _loss(channel, len(came))
         rounds = flush_rounds(
-            rule, came, left, channel=channel, hidden=loss > 0 or pooled, budget=budget
+            rule,
+            came,
+            left,
+            channel=channel,
+            hidden=loss > 0 or pooled,
+            cover_at_exit=some_cover and not pooled,
+            budget=budget,
         )
         exact_totals = pooled and not rule.even_coins
         if exact_totals and (channel.lost is not None or channel.cover is not None):
@@ -233,7 +241,7 @@ class _Problem:
             )
         if not pooled and rule.interval is None and loss > 0:
             # Mail alone sets it off, whenever messages are then seen to leave.
-            rounds = replace(rounds, trigger=np.full(rounds.number, BY_MESSAGE))
+            rounds = replace(rounds, trigger=np.where(rounds.batches > 0, BY_MESSAGE, 0))
         shape = rounds.spans.copy()
         if pooled and rule.even_coins:
             stay = 1.0 - float(rule.leave(1))
@@ -335,6 +343,8 @@ class _Problem:
                 f"{text}, and this mix lets {rule.batch} leave together; check times and law, or "
                 "tell that messages get lost (",
                 Argument("loss"),
+                ") or that cover traffic leaves too (",
+                Argument("cover_rate"),
                 ")",
             )
         inside = several(max(error.most, 0), "message")
@@ -390,6 +400,7 @@ class _Table:
         self.departed, self.inside, self.lost = (np.zeros(shape) for _ in range(3))
         self.shannon, self.shannon_all, self.collision = (np.zeros(shape) for _ in range(3))
         self.largest = np.zeros(shape)
+        self.guessing = np.ones(shape)
         self.later = np.zeros(shape, dtype=np.int64)  # of the likeliest flush, from the first on
         self.allowed = np.zeros(shape, dtype=np.int64)
         self.real = np.zeros(rounds.number)  # expected messages that leave with each flush
@@ -412,6 +423,7 @@ class _Table:
             self.collision[here] = min(1.0, float((leaves * each).sum()) / departed**2)
             self.largest[here] = largest = min(1.0, float(each.max()))
             self.later[here] = int(np.argmax(each >= largest * (1 - _TIE)))
+            self.guessing[here] = max(1.0, _mean_rank(leaves, each, left) / departed)
         self.allowed[here] = int(left[each > _POSSIBLE].sum())
         set_off = at < rounds.number and rounds.trigger[at] == BY_MESSAGE
         number = 1 if kind else int(rounds.entered[at]) - int(set_off)
@@ -422,7 +434,7 @@ class _Table:
         """Figures of equal rounds from those of one, where nobody stays for another flush."""
         for name in (
             *("departed", "inside", "lost", "shannon", "shannon_all", "collision", "largest"),
-            *("later", "allowed"),
+            *("guessing", "later", "allowed"),
         ):
             setattr(self, name, getattr(small, name)[:, which])
         self.real = small.real[which[:-1]]
@@ -478,6 +490,7 @@ def _figures(problem: _Problem, table: _Table, solved: _Solved) -> LinkFigures:
         allowed=allowed,
         error=error,
         method=solved.method,
+        guessing=of_messages(table.guessing),
         notes=_notes(solved),
     )
 
@@ -514,6 +527,13 @@ def _notes(solved: _Solved) -> tuple[str, ...]:
         "messages leave depends on a number that no explanation tells"
     )
     return (note,)
+
+
+def _mean_rank(leaves: Floats, each: Floats, left: Ints) -> float:
+    """Sum of rank times probability, the likeliest departures first; those of a flush are alike."""
+    order = np.argsort(-each, kind="stable")
+    before = np.cumsum(left[order]) - left[order]
+    return float((leaves[order] * (before + (left[order] + 1.0) / 2.0)).sum())
 
 
 def _xlog2(value: float) -> float:

@@ -41,7 +41,8 @@ class FlushRounds:
         `BY_MESSAGE` if a message in of that very moment set it off, `BY_COVER` if none did so; 0
         where a flush comes by itself: by the clock, or because all that came in are counted.
     batches : array
-        Of a mix that waits for a number: flushes at most that are one, as they are at one time.
+        Of a mix that waits for a number: flushes at most that are one, as they are at one time; 0
+        for a moment between its flushes, at which only cover traffic leaves.
     empty : int
         Flushes with nobody in and nobody out that were left out, as they change nothing.
     arrivals, departures : array
@@ -74,17 +75,18 @@ def flush_rounds(
     *,
     channel: Channel,
     hidden: bool,
+    cover_at_exit: bool,
     budget: Budget,
 ) -> FlushRounds:
     """Flushes of a log whose times are sorted.
 
     ``hidden``: whether messages that come in may not count, or others than messages count, so that
     a mix that waits for a number cannot be followed by counting. Its flushes are then the moments
-    at which messages leave.
+    at which messages leave; with ``cover_at_exit`` those only at which a batch can.
     """
     if rule.interval is not None:
         return _by_clock(rule, arrivals, departures, channel, budget)
-    return _by_number(rule, arrivals, departures, channel, hidden)
+    return _by_number(rule, arrivals, departures, channel, hidden, cover_at_exit)
 
 
 def _by_clock(
@@ -123,7 +125,12 @@ def _by_clock(
 
 
 def _by_number(
-    rule: FlushRule, arrivals: Floats, departures: Floats, channel: Channel, hidden: bool
+    rule: FlushRule,
+    arrivals: Floats,
+    departures: Floats,
+    channel: Channel,
+    hidden: bool,
+    cover_at_exit: bool,
 ) -> FlushRounds:
     batch = rule.batch or 1
     if hidden:
@@ -133,24 +140,29 @@ def _by_number(
         at_once = np.bincount(inwards[np.isin(arrivals, moments)], minlength=len(moments))
         trigger = np.where(at_once > 0, BY_MESSAGE, BY_COVER)
         batches = 1 + np.maximum(at_once - 1, 0) // batch
+        if cover_at_exit:
+            some = np.bincount(outwards, minlength=len(moments)) < batch
+            batches, trigger = np.where(some, 0, batches), np.where(some, 0, trigger)
     else:
         moments, which = np.unique(arrivals[batch + rule.kept - 1 :: batch], return_inverse=True)
         came, left = flush_numbers(rule, arrivals, departures)
         early = np.flatnonzero(left < 0)
-        if len(early):
+        if len(early) and not cover_at_exit:
             raise InputError(
                 f"a message leaves at {departures[early[0]]:g} s, before "
                 f"{several(batch + rule.kept, 'message')} came in: this mix had no flush yet; "
-                "check times and law, or tell that messages get lost (",
-                Argument("loss"),
-                ") or that cover traffic enters the pool (",
+                "check times and law, or tell that cover traffic leaves (",
+                Argument("cover_rate"),
+                "), or enters the pool (",
                 Argument("cover_in_pool"),
                 ")",
             )
+        if len(early):  # they are cover: a moment of their own, before the first flush
+            moments, which = np.insert(moments, 0, departures[early[-1]]), which + 1
         batches = np.bincount(which, minlength=len(moments))
         which = np.append(which, len(moments))  # messages that wait for a flush still to come
         inwards = which[np.minimum(came.astype(np.int64), len(which) - 1)]
-        outwards = which[left.astype(np.int64)]
+        outwards = np.where(left < 0, 0, which[np.maximum(left, 0).astype(np.int64)])
         trigger = np.zeros(len(moments), dtype=np.int64)
     borders = np.concatenate(([channel.begin], moments, [channel.end]))
     return FlushRounds(

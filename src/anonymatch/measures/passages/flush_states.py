@@ -185,7 +185,8 @@ class Transitions:
         model, left = self.model, int(self.model.rounds.left[at])
         inside, rule = states.inside, model.rule
         if rule.share is None and not model.totals:
-            return _distinct(np.minimum(inside, rule.kept), states.lost)
+            stay = inside if model.rounds.batches[at] == 0 else np.minimum(inside, rule.kept)
+            return _distinct(stay, states.lost)
         fixed = model.totals or model.means[at] == 0
         leaving = np.arange(left if fixed else 0, left + 1)
         if states.lost is None:
@@ -251,6 +252,8 @@ class Transitions:
         if rule.batch is None:
             return np.minimum(inside, rule.kept)
         over = inside - rule.kept
+        if self.model.rounds.batches[at] == 0:
+            return np.where(over < rule.batch, inside, -1)
         most = rule.batch * int(self.model.rounds.batches[at])
         full = (over >= rule.batch) & (over <= most) & (over % rule.batch == 0)
         return np.where(full, rule.kept, -1)
