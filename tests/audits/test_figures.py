@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -286,3 +287,28 @@ def test_compare_leads_with_the_headline() -> None:
     found = am.compare([few, many], ["few", "many"])
     assert [row.name for row in found.rows][:3] == ["entropy", "entropy_5%", "entropy_1%"]
     assert found.verdict == "many has more entropy per user: 2 against 1."
+
+
+# ---- comparing what is no audit
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["a.csv", "b.csv"], "compare takes audits, and number 1 is 'a.csv'; audit() it first"),
+        ([am.complete(3)] * 2, "number 1 is Graph"),
+        ("a.csv", "compare takes a list of audits, not 'a.csv'"),
+        (3, "compare takes a list of audits, not 3"),
+    ],
+)
+def test_what_is_no_audit_is_refused_by_compare_in_one_line(given: Any, said: str) -> None:
+    with pytest.raises(am.InputError) as error:
+        am.compare(given)
+
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_single_audit_is_no_list_of_them() -> None:
+    with pytest.raises(am.InputError, match="compare takes a list of audits"):
+        am.compare(am.audit(am.complete(3)))  # type: ignore[arg-type]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from anonymatch.audits.figures import FIGURES, AuditFigure
 from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted
 from anonymatch.measures import Figure
 from anonymatch.sources import MESSAGES, Nouns
 
@@ -140,7 +142,7 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     >>> print(found.verdict)
     All have the same entropy per user; 2+2 has more joint bits per user: 0.5 against 0.25.
     """
-    given = tuple(audits)
+    given = _checked(audits)
     if len(given) < 2:
         raise InputError("to compare takes two audits or more")
     called = _distinct([audit.name for audit in given] if names is None else list(names))
@@ -154,6 +156,21 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
         rows=tuple(row for row in rows if any(row.figures)),
         verdict=_verdict(rows, called),
     )
+
+
+def _checked(audits: object) -> tuple[Audit, ...]:
+    """Refuse what is no list of audits: a file takes a law and more, which is audit()'s to ask."""
+    if isinstance(audits, Audit | str | PathLike) or not isinstance(audits, Iterable):
+        raise InputError(
+            f"compare takes a list of audits, not {quoted(audits)}; give two audits or more"
+        )
+    given = tuple(audits)
+    for number, one in enumerate(given, start=1):
+        if not isinstance(one, Audit):
+            raise InputError(
+                f"compare takes audits, and number {number} is {quoted(one)}; audit() it first"
+            )
+    return given
 
 
 def _nouns(audits: Sequence[Audit]) -> Nouns:
