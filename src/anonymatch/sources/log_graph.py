@@ -311,7 +311,7 @@ def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
     A dummy that goes all the way is to the attacker a message like all others.
     """
     rates = not isinstance(seen.law, Window | Free)
-    cover, lost = _alone(seen.log)
+    cover, lost = _alone(seen.log, seen.law, told.end)
     lasted = told.end - told.begin
     much = []
     if cover and told.cover is None and told.cover_rate is None:
@@ -334,15 +334,30 @@ def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
     return told, [note[0].upper() + note[1:]]
 
 
-def _alone(log: Messages) -> tuple[int, int]:
-    """Departures and arrivals that are flagged, and are not the two ends of one dummy."""
+def _alone(log: Messages, law: Law, end: float) -> tuple[int, int]:
+    """Departures and arrivals that are flagged, and are not the two ends of one dummy.
+
+    Where dummies go all the way, one that may be on its way when the log ends is inside, not lost.
+    """
     cover = np.zeros(log.n_out, dtype=np.bool_) if log.cover is None else log.cover.copy()
     lost = np.zeros(log.n_in, dtype=np.bool_) if log.lost is None else log.lost.copy()
     if log.truth is not None:
         paired = np.flatnonzero(log.truth >= 0)
         cover[log.truth[paired]] = False
+        if lost[paired].any():
+            lost &= ~_late(log, law, end)
         lost[paired] = False
     return int(np.count_nonzero(cover)), int(np.count_nonzero(lost))
+
+
+def _late(log: Messages, law: Law, end: float) -> Bools:
+    """Arrivals that may still be inside at the end: by the law's 99.9 % delay, or nothing left."""
+    came = log.arrivals
+    lasted = float(came[-1] - came[0])
+    reach = end_delay(law, (len(came) - 1) / lasted if lasted > 0 else None) or 0.0
+    last = float(log.departures[-1]) if log.n_out else -math.inf
+    late: Bools = came > min(end - reach, last)
+    return late
 
 
 def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> Observation:
@@ -637,7 +652,8 @@ def _flag_notes(seen: Seen) -> list[str]:
 def _lost_note(places: int, linked: int, *, late: bool) -> str:
     are = "is" if places == 1 else "are"
     if not late:
-        return f"{several(places, 'message')} in never came out; it may be any of {linked}"
+        they = "it" if places == 1 else "they"
+        return f"{several(places, 'message')} in never came out; {they} may be any of {linked}"
     return Message(
         f"{several(places, 'message')} in {are} taken to be still inside when the log ends, which "
         f"may be any of {linked}; if messages get lost on the way, say so (",
