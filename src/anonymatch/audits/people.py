@@ -57,7 +57,8 @@ def people_bits(seen: Observation, work: Work) -> Figure | None:
 def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
     """A row a sender: messages, and of the message that is surest how sure, and to whom it went.
 
-    None if nobody sent or received twice, or chances are not known.
+    Messages near an end of the log lead nobody, as they lead no other list of the worst, unless a
+    sender has no other. None if nobody sent or received twice, or probabilities are not known.
     """
     if seen.senders is None and seen.receivers is None:
         return None
@@ -72,6 +73,7 @@ def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
             "message": name_column(found.users.users),
             "probability": found.users.chance.value,
             "effective": found.users.effective.value,
+            "counted": found.users.counted,
         }
     )
     if seen.receivers is not None and found.chances is not None and seen.graph is not None:
@@ -83,7 +85,7 @@ def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
     else:
         surest = "probability"
     return (
-        messages.sort(surest, descending=True, maintain_order=True)
+        messages.sort("counted", surest, descending=True, maintain_order=True)
         .group_by("sender", maintain_order=True)
         .agg(pl.len().alias("messages"), pl.all().first())
         .rename({"message": "surest_message"})
@@ -97,7 +99,9 @@ def people_notes(table: pl.DataFrame | None) -> tuple[str, ...]:
     import polars as pl
 
     sure = table.filter(
-        (pl.col("receiver_probability") > 1 - 1e-9) & (pl.col("probability") < 1 - 1e-9)
+        pl.col("counted")
+        & (pl.col("receiver_probability") > 1 - 1e-9)
+        & (pl.col("probability") < 1 - 1e-9)
     )
     if not sure.height:
         return ()
