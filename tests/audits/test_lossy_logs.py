@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ import pytest
 from tests.measures.passages.explanations import explained
 
 import anonymatch as am
+from anonymatch.measures.passages.flush_chain import flush_pairs
+from anonymatch.measures.passages.links import Channel
+from anonymatch.report.html.key_figures import cost_figures
+from anonymatch.sources.laws import FlushLaw
 from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.synthetic import synthesize
@@ -23,6 +28,10 @@ def log_of(came: list[float], left: list[float], **more: Any) -> Messages:
         receivers=tuple(f"b{j}" for j in range(len(left))),
         **more,
     )
+
+
+def unflagged(log: Messages) -> Messages:
+    return replace(log, cover=None, lost=None)
 
 
 def test_two_lost_of_seven_are_weighed_by_their_delays() -> None:
@@ -71,7 +80,7 @@ def test_promises_are_kept_where_the_rates_are_told(how: dict[str, Any]) -> None
 
 def test_losses_that_nobody_told_are_estimated() -> None:
     log = synthesize("exponential:5", messages=2000, loss=0.02, seed=1)
-    audit = am.audit(observe(log, "exponential:5"))
+    audit = am.audit(observe(unflagged(log), "exponential:5"))
 
     assert audit.score is not None
     assert audit.score.calibrated
@@ -80,7 +89,7 @@ def test_losses_that_nobody_told_are_estimated() -> None:
 
 def test_cover_that_nobody_told_is_estimated() -> None:
     log = synthesize("exponential:5", messages=1000, cover=0.3, seed=2)
-    audit = am.audit(observe(log, "exponential:5"))
+    audit = am.audit(observe(unflagged(log), "exponential:5"))
 
     assert audit.score is not None
     assert audit.score.calibrated
@@ -151,7 +160,7 @@ def test_senders_of_several_messages_have_receivers_with_losses_too() -> None:
 )
 def test_losses_of_a_flush_mix_that_nobody_told_are_estimated(law: str) -> None:
     log = synthesize(law, messages=400, loss=0.05, seed=3)
-    audit = am.audit(observe(log, law))
+    audit = am.audit(observe(unflagged(log), law))
 
     assert audit.score is not None
     assert audit.score.calibrated
@@ -272,3 +281,136 @@ def test_figures_are_finite_where_the_log_ends_long_after_its_last_message() -> 
         assert range_ is not None
         for part in range_.parts:
             assert np.isfinite(part).all()
+
+
+# ---- flags of made-up logs, and what is said of lossy ones
+
+
+@pytest.mark.parametrize("law", ["exponential:5", "timed-pool:5,4"])
+def test_guesses_about_synthetic_logs_are_scored_by_their_flags(law: str) -> None:
+    log = synthesize(law, messages=600, loss=0.08, cover=0.3, seed=3)
+    score = am.audit(observe(log, law)).score
+
+    assert log.lost is not None
+    assert score is not None
+    assert score.calibrated
+    assert score.guesses >= 600 - 30  # those that were lost too: a guess about them is wrong
+
+
+def test_cover_of_a_synthetic_log_can_be_made_visible() -> None:
+    log = synthesize("exponential:5", messages=300, loss=0.1, cover=0.3, seed=1)
+    audit = am.audit(observe(log, "exponential:5", cover_visible=True))
+
+    assert log.truth is not None
+    assert audit.n_users == audit.n_behaviours == int((log.truth >= 0).sum())
+
+
+def test_one_name_for_a_probability_is_one_thing_in_lists_and_tables() -> None:
+    log = synthesize("exponential:5", messages=200, loss=0.2, seed=3)
+    audit = am.audit(observe(log, "exponential:5", loss=0.2))
+    table = {row["user"]: row for row in audit.users.iter_rows(named=True)}
+
+    assert audit.worst
+    for one in audit.worst:
+        row = table[one.user]
+        assert one.probability == pytest.approx(row["probability"])
+        assert one.probability_departed == pytest.approx(row["probability_departed"])
+        assert row["probability_departed"] == pytest.approx(row["probability"] / row["departed"])
+        assert row["probability"] < row["probability_departed"]
+    assert audit.worst[0].probability_departed == pytest.approx(audit.surest.value)
+    assert audit.to_dict()["worst"][0]["probability_departed"] == pytest.approx(audit.surest.value)
+
+
+def test_losses_that_are_only_expected_are_not_called_exact() -> None:
+    log = synthesize("exponential:5", messages=300, loss=0.1, seed=3)
+    expected = am.audit(observe(log, "exponential:5", loss=0.1))
+    told = am.audit(observe(log, "exponential:5", lost=20))
+
+    assert expected.lost_is_expected
+    assert not told.lost_is_expected
+    assert told.cost.lost == 20
+    assert cost_figures(expected)[-1].said.line.startswith("about ")
+    assert "exact" not in cost_figures(expected)[-1].said.line
+    assert cost_figures(told)[-1].said.line == "20 (exact)"
+
+
+def test_a_rate_of_losses_that_the_log_contradicts_is_noted() -> None:
+    """A pool mix is followed by what it lets out: 0.4 of 303 messages, 'at a loss of 0.05'."""
+    log = synthesize("pool:10,5", messages=303, seed=0)
+    wrong = am.audit(observe(log, "pool:10,5", loss=0.05))
+    right = am.audit(observe(synthesize("pool:10,5", messages=303, loss=0.05), "pool:10,5"))
+
+    assert any("this rate is not that of the log" in note for note in wrong.notes)
+    assert not any("this rate is not that of the log" in note for note in right.notes)
+
+
+def test_dummies_that_are_inside_at_the_end_are_not_lost() -> None:
+    flags = np.array([False, True, False, True, True])
+    log = log_of(
+        [0.0, 1.0, 2.0, 90.0, 90.5],
+        [2.0, 3.0, 3.5, 91.0],
+        truth=[0, 1, 2, -1, -1],
+        lost=flags,
+        cover=[False, True, False, True],
+    )
+    passage = observe(log, "exponential:1").passage
+    assert passage is not None
+    assert passage.conditions is not None
+    assert passage.conditions.loss is None
+    assert passage.conditions.cover_rate is not None
+
+    early = replace(log, arrivals=np.array([0.0, 1.0, 2.0, 20.0, 90.5]))
+    passage = observe(early, "exponential:1").passage
+    assert passage is not None
+    assert passage.conditions is not None
+    assert passage.conditions.loss == pytest.approx(1 / 5)
+
+
+def test_people_are_not_led_by_messages_at_the_ends_of_a_log() -> None:
+    log = synthesize("exponential:2", messages=500, users=20, receivers=20, seed=4)
+    inner, whole = (
+        am.audit(observe(log, "exponential:2", whole_log=whole)) for whole in (False, True)
+    )
+    edge = dict(zip(inner.users["user"], inner.users["edge"], strict=True))
+    assert inner.people is not None
+    assert whole.people is not None
+
+    assert not any(edge[message] for message in inner.people["surest_message"])
+    assert any(edge[message] for message in whole.people["surest_message"])
+
+
+def test_receivers_are_certain_by_messages_that_count_only() -> None:
+    log = synthesize("exponential:2", messages=200, users=100, receivers=20, seed=4)
+    people = am.audit(observe(log, "exponential:2")).people
+    assert people is not None
+
+    counted = people["counted"].to_list()
+    assert counted == sorted(counted, reverse=True)
+    assert not all(counted)  # some have no other message
+
+
+@pytest.mark.parametrize("law", ["timed:5", "pool:5,10", "timed-pool:5,4", "threshold:6"])
+def test_guessing_entropy_of_flush_logs_with_losses_is_known(law: str) -> None:
+    log = synthesize(law, messages=60, loss=0.05, seed=3)
+    seen = observe(log, law, loss=0.05, whole_log=True)
+    audit = am.audit(seen)
+    assert seen.passage is not None
+    assert seen.passage.conditions is not None
+    assert isinstance(seen.passage.law, FlushLaw)
+    told = seen.passage.conditions
+    pairs = flush_pairs(
+        seen.passage.law,
+        log.arrivals,
+        log.departures,
+        channel=Channel(loss=0.05, begin=told.begin, end=told.end),
+    ).pairs
+    users = audit.answers.users
+
+    assert audit.guessing_entropy is not None
+    assert users.guesses is not None
+    for i, row in enumerate(pairs):
+        if row.sum() > 1e-9:
+            ranks = np.sort(row)[::-1] @ np.arange(1.0, len(row) + 1) / row.sum()
+            assert users.guesses.value[i] == pytest.approx(ranks, rel=1e-9)
+            assert users.guesses.low[i] <= ranks * (1 + 1e-12)
+            assert users.guesses.high[i] >= ranks * (1 - 1e-12)

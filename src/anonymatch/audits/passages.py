@@ -264,8 +264,20 @@ def _fate_notes(links: LinkFigures, channel: Channel) -> list[str]:
         how = f"loss {channel.loss:.3g}" if channel.lost is None else f"{channel.lost} told"
         gone = f"{lost:.3g} lost ({how}), " if lost > 0 else ""
         notes.append(f"Messages in that are not seen again: {gone}{inside:.3g} still inside")
+        notes += _misfit(channel, lost, len(links.lost))
     cover = float(len(links.real) - links.real.sum())
     if cover > 0.05:
         rate = f"{channel.cover_rate:.3g} a second" if channel.cover is None else "told"
         notes.append(f"Messages out that are nobody's: {cover:.4g} expected ({rate})")
     return notes
+
+
+def _misfit(channel: Channel, lost: float, number: int) -> list[str]:
+    """A note if by the log far more or fewer messages are lost than the rate of losses means."""
+    mean = channel.loss * number
+    if channel.lost is not None or not mean > 0.0:
+        return []
+    if abs(lost - mean) <= 0.5 + 3.0 * math.sqrt(mean * (1.0 - channel.loss)):
+        return []
+    means = f"A loss of {channel.loss:.3g} a message means {mean:.3g} of {number} on average"
+    return [f"{means}, but the log leaves {lost:.3g}: this rate is not that of the log"]

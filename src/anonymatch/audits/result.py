@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 
+_WHOLE = 1e-6  # a sum of probabilities this near to a whole number is that number
 _NOBODY = Figure(0.0, 0.0, 0.0)
 
 
@@ -50,7 +51,8 @@ class Cost:
     cover : float or None
         Share of the messages out that are nobody's.
     lost : int
-        Messages that never came out.
+        Messages that never came out; where a log leaves it open which those are, the expected
+        number that were lost, rounded.
     """
 
     edges: int
@@ -70,8 +72,9 @@ class Worst:
     user, guess : name
         Who, and the attacker's best guess. None if that is not known, as `probability` then is, or
         if it is that the message was lost.
-    probability : float or None
-        That the guess is right, given that the message departed.
+    probability, probability_departed : float or None
+        That the guess is right, as in the table of users; and the same given that the message
+        departed, by which the worst come first. They differ only where messages may be lost.
     effective : float
         As many equally likely behaviours as the user hides among; the low end if not known.
     candidates, allowed : int
@@ -82,6 +85,7 @@ class Worst:
     user: Hashable
     guess: Hashable | None
     probability: float | None
+    probability_departed: float | None
     effective: float
     candidates: int
     allowed: int
@@ -235,7 +239,8 @@ class Audit:
     threshold, below : float, Figure
         An effective set size, and the share of counted users below it.
     surest : Figure
-        The largest probability that a best guess is right; 0 if there is nobody.
+        The largest probability that a best guess is right, given that the message departed; 0 if
+        there is nobody.
     worst : tuple of Worst
     one_step : OneStep or None
     campaign : Campaign
@@ -361,6 +366,17 @@ class Audit:
         return int(self.answers.users.censored.sum())
 
     @property
+    def departures_are_open(self) -> bool:
+        """Whether messages may have been lost or be inside: figures are then if they departed."""
+        return self.answers.users.departed is not None
+
+    @property
+    def lost_is_expected(self) -> bool:
+        """Whether `cost.lost` is an expected number, rounded, and not what was counted or told."""
+        links = self.answers.links
+        return links is not None and abs(float(links.lost.sum()) - self.cost.lost) > _WHOLE
+
+    @property
     def surest(self) -> Figure:
         users = self.answers.users
         return averages.largest(users, users.surest) or _NOBODY
@@ -369,6 +385,8 @@ class Audit:
     def users(self) -> pl.DataFrame:
         """A row a user: best guess, its probability, entropies, effective set, candidates.
 
+        `probability_departed` is that of the guess given that the message departed, and
+        `probability` is not divided so: the guess is wrong if the message was lost.
         Of a released table, `released` is False for people who are not in it.
         """
         frame = self.answers.users.frame()

@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
-from anonymatch.base.text import name, several
+from anonymatch.base.text import in_bits, name, several
 from anonymatch.measures import Figure, UserFigures, averages
 from anonymatch.sources import PEOPLE, Nouns, Observation
 
@@ -54,9 +54,7 @@ surest guess is 0 with 25 %.'
         return _NOBODY.get(nouns, f"Nothing that came out can be any of the {nouns.users}.")
     if identified == number:
         return _EVERYBODY.get(nouns, f"Every {noun} is identified.")
-    bits = _between(entropy, 0.02)
-    unit = "bit" if bits == "1" else "bits"
-    said = [f"Entropy {bits} {unit} per {noun}{_tail(users, number)}"]
+    said = [f"Entropy {in_bits(_between(entropy, 0.02))} per {noun}{_tail(users, number)}"]
     sizes = users.effective.at(counted)
     low, high = (float(np.median(end)) for end in (sizes.low, sizes.high))
     if high < 2.0 * low:

@@ -45,7 +45,8 @@ def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
     return Worst(
         user=user,
         guess=guessed,
-        probability=float(users.surest.value[i]) if known else None,
+        probability=float(users.chance.value[i]) if known else None,
+        probability_departed=float(users.surest.value[i]) if known else None,
         effective=float(users.effective.value[i] if known else users.effective.low[i]),
         candidates=candidates,
         allowed=allowed,

@@ -20,6 +20,7 @@ __all__ = [
     "Piece",
     "as_option",
     "did_you_mean",
+    "in_bits",
     "listed",
     "meant_instead",
     "name",
@@ -129,6 +130,17 @@ def _worded(piece: Piece, say: Callable[[Argument], str]) -> str:
     if isinstance(piece, Argument):
         return say(piece)
     return piece.otherwise if isinstance(piece, Call) else piece
+
+
+def in_bits(amount: str) -> str:
+    """A number that is written already, or two with "to" between them, as bits.
+
+    Examples
+    --------
+    >>> in_bits("1"), in_bits("0"), in_bits("0.5 to 1")
+    ('1 bit', '0 bits', '0.5 to 1 bits')
+    """
+    return f"{amount} bit" if amount == "1" else f"{amount} bits"
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

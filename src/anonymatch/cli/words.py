@@ -6,7 +6,7 @@ import decimal
 import math
 from fractions import Fraction
 
-from anonymatch.base.text import Argument, as_option, name, names
+from anonymatch.base.text import Argument, as_option, in_bits, name, names
 from anonymatch.measures import Figure
 from anonymatch.running import Allowance, rounded_up
 
@@ -100,8 +100,7 @@ def bits(log: float) -> str:
     """
     if log == -math.inf:
         return "none"
-    amount = _amount(log)
-    return f"{amount} bit" if amount == "1" else f"{amount} bits"
+    return in_bits(_amount(log))
 
 
 def bits_between(low: float, high: float) -> str:

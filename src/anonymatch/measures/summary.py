@@ -126,8 +126,11 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType(
             _SERJANTOV,
         ),
         "users.probability": Meaning(
-            "probability that the best single guess about the user is right", _TOTH
+            "probability that the best single guess about the user is right; it is wrong if the "
+            "message was lost",
+            _TOTH,
         ),
+        "users.probability_departed": Meaning("the same given that the message departed", _TOTH),
         "users.guesses": Meaning(
             "guessing entropy: guesses on average, the likeliest first, until the right one",
             _MASSEY,

@@ -78,7 +78,7 @@ class UserFigures:
     effective : Range
         Effective set size: 2 to the Shannon entropy.
     chance : Range
-        Chance that the attacker's best guess is right.
+        Probability that the attacker's best guess is right; `surest` is given that it departed.
     guess : array
         Index of the behaviour that is the best guess; -1 where chances are not known, and `LOST`
         where nothing that came out can be the message.
@@ -166,6 +166,7 @@ class UserFigures:
             "user": name_column(self.users),
             "guess": name_column(self.behaviours).gather(places.set(places < 0, None)),
             **_columns("probability", self.chance),
+            **_columns("probability_departed", self.surest),
             **_columns("shannon", self.shannon),
             **_columns(
                 "shannon_all", self.shannon if self.shannon_all is None else self.shannon_all

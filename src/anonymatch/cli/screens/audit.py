@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from anonymatch.audits import FIGURES, QUANTILES
+from anonymatch.base.text import in_bits
 from anonymatch.cli import words
 from anonymatch.cli.screens import answers
 from anonymatch.measures import Figure
@@ -124,7 +125,7 @@ def _line(found: am.Audit, key: str, more: str = "") -> list[answers.Line]:
 def _value(figure: am.Figure, unit: str) -> str:
     if unit == "share":
         return words.share_between(figure)
-    return f"{figure_text(figure)} bits" if unit == "bits" else figure_text(figure)
+    return in_bits(figure_text(figure)) if unit == "bits" else figure_text(figure)
 
 
 def _ways_to_match(found: am.Audit) -> list[answers.Line]:
@@ -152,11 +153,12 @@ def _system(found: am.Audit) -> list[answers.Line]:
     if found.observation.passage is None:
         lines.append(_bound(found))
     for design in found.designs[:1]:
-        bits = design.log2 / max(design.users, 1)
+        joint = f"{design.log2 / max(design.users, 1):.4g}"
         meaning = f"joint, per {one}, for as many {nouns.users} and candidates"
-        lines.append(("best design", f"{bits:.4g} bits", meaning))
-    for title, bits in found.same_delay:
-        lines.append((title, f"{bits:.4g} bits", f"entropy per {one}, as much delay, no cover"))
+        lines.append(("best design", in_bits(joint), meaning))
+    for title, entropy in found.same_delay:
+        meaning = f"entropy per {one}, as much delay, no cover"
+        lines.append((title, in_bits(f"{entropy:.4g}"), meaning))
     lines.append(
         (
             "identified",
@@ -189,7 +191,7 @@ def _bound(found: am.Audit) -> answers.Line:
     reached = words.share_between(found.reached)
     one = found.observation.nouns.user
     meaning = f"joint, per {one} if everybody keeps as many candidates; {reached} of it is reached"
-    return "at most", f"{found.bound:.4g} bits", meaning
+    return "at most", in_bits(f"{found.bound:.4g}"), meaning
 
 
 def _cost(found: am.Audit) -> list[answers.Line]:
@@ -206,23 +208,39 @@ def _cost(found: am.Audit) -> list[answers.Line]:
         meaning = "cost: messages out that are nobody's (dummy traffic)"
         lines.append(("cover", words.share(cost.cover), meaning))
     if cost.lost and found.unreleased is None:
-        lines.append(("lost", f"{cost.lost:,}", "messages in that never came out"))
+        lines.append(_lost(found))
     return lines
+
+
+def _lost(found: am.Audit) -> answers.Line:
+    """Losses that are only expected are no count."""
+    if found.lost_is_expected:
+        return "lost", f"about {found.cost.lost:,}", "messages in, expected to be lost on their way"
+    return "lost", f"{found.cost.lost:,}", "messages in that never came out"
 
 
 def _worst(found: am.Audit) -> list[RenderableType]:
     if not found.worst:
         return []
-    table = answers.columns("user", "best guess", "why", right=("probability", "set size"))
+    probability = "if departed" if found.departures_are_open else "probability"
+    table = answers.columns("user", "best guess", "why", right=(probability, "set size"))
     for one in found.worst:
         table.add_row(
             words.name(one.user),
             _guess(one),
             one.reason,
-            UNKNOWN if one.probability is None else words.share(one.probability),
+            _probability(one),
             f"{one.effective:.3g}",
         )
-    return [answers.paragraph("Worst off:"), answers.indented(table)]
+    title = "Worst off"
+    if found.departures_are_open:
+        title += ", with the probability of the guess if the message departed"
+    return [answers.paragraph(f"{title}:"), answers.indented(table)]
+
+
+def _probability(one: Worst) -> str:
+    share = one.probability_departed
+    return UNKNOWN if share is None else words.share(share)
 
 
 def _guess(one: Worst) -> str:
@@ -236,17 +254,17 @@ def _attack(found: am.Audit) -> list[RenderableType]:
     if found.one_step is None:
         return []
     step = found.one_step
-    said = (
-        f"Attack: exposing {words.name(step.target)} costs {figure_text(step.lost_bits)} bits of "
-        f"{_bits_of_all(found)}."
-    )
+    taken = in_bits(figure_text(step.lost_bits))
+    said = f"Attack: exposing {words.name(step.target)} costs {taken} of {_bits_of_all(found)}."
     steps = found.campaign.steps
     if steps:
         last = steps[-1]
         users = found.observation.nouns.users
+        left = in_bits(f"{last.bits_left:.5g}")
         doubt = "" if last.in_doubt is None else f", {last.in_doubt:,} {users} still in doubt"
         said += (
-            f" After {words.plural(len(steps), 'exposure')} {last.bits_left:.5g} bits are left"
+            f" After {words.plural(len(steps), 'exposure')} {left} "
+            f"{'is' if left == '1 bit' else 'are'} left"
             f"{doubt}{f' ({found.campaign.reason})' if found.campaign.reason else ''}."
         )
     elif found.campaign.reason:

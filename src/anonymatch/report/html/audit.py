@@ -24,7 +24,7 @@ from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
 from anonymatch.report.html.nouns import nouns
 from anonymatch.report.html.page import Section, page, render
 from anonymatch.report.html.sections import panel_section
-from anonymatch.report.html.user_table import ROWS, user_rows, worst_table
+from anonymatch.report.html.user_table import ROWS, probability_head, user_rows, worst_table
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.panels import Panel
 from anonymatch.report.text import plural, shown
@@ -186,8 +186,9 @@ def _spread(audit: Audit) -> Section:
         )
     known = ~np.isnan(users.chance.value)
     sizes = np.where(known, users.effective.value, users.effective.low)
-    chances = np.where(known, users.chance.value, users.chance.high)
+    chances = np.where(known, users.surest.value, users.surest.high)
     sure = users_sure(audit).capitalize()
+    given = ", given that it departed" if audit.departures_are_open else ""
     doubt = "" if users.known else " Where only ends are known, the worse one is drawn."
     panels = [
         Panel(
@@ -204,8 +205,8 @@ def _spread(audit: Audit) -> Section:
             chance_histogram(
                 chances, title="How sure the attacker's best guesses are", noun=words.user
             ),
-            f"The probability that the best guess about each {words.user} is right: further left "
-            f"is better.{doubt} {sure}.",
+            f"The probability that the best guess about each {words.user} is right{given}: further "
+            f"left is better.{doubt} {sure}.",
         ),
     ]
     beyond = (
@@ -228,7 +229,8 @@ def _users(audit: Audit) -> Section:
     else:
         held = f"All {words.users}, the worst first."
     meaning = (
-        "Probability: that the best guess is right. Hides among: as many equally likely "
+        f"{probability_head(audit).capitalize()}: that the best guess is right. Hides among: as "
+        "many equally likely "
         f"{words.behaviours}. Bits: the same as a power of two, the entropy of the attacker's "
         f"posterior. Candidates: {words.behaviours} "
         "that fit. Possible: those of them that are left when everybody else must fit too."
@@ -242,6 +244,7 @@ def _users(audit: Audit) -> Section:
         title=title,
         said=f"{held} {meaning} {sure}.",
         rows=rows,
+        probability=probability_head(audit),
     )
     return Section("users", words.users.capitalize(), body, _entries(words.users, title))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from anonymatch.audits import FIGURES, Audit, confidence_of
+from anonymatch.base.text import in_bits
 from anonymatch.designs import Design
 from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.html.certainty import Said, amount, percent, said
@@ -118,7 +119,7 @@ def _designs(audit: Audit) -> Table:
 def _mixes(audit: Audit) -> Table:
     """Closed forms for messages that come in at random, as many a second as here."""
     own = ("this system", _own_figure(audit, "entropy").short)
-    others = ((title, f"{amount(bits)} bits") for title, bits in audit.same_delay)
+    others = ((title, in_bits(amount(bits))) for title, bits in audit.same_delay)
     rows = [(Cell(title, False), number_cell(bits)) for title, bits in (own, *others)]
     return Table((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
 

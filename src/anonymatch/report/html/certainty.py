@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 
 from anonymatch.audits import FIGURES, Audit, confidence_of
+from anonymatch.base.text import in_bits
 from anonymatch.measures import Figure
 from anonymatch.report.text import superscript
+
 
 __all__ = [
     "Said",
@@ -72,17 +74,17 @@ def said(figure: Figure, unit: str, *, confidence: float, seed: int, whole: bool
     '1 to 3 (proven interval)'
     """
     write = {"share": percent, "seconds": seconds}.get(unit, amount)
-    after = " bits" if unit == "bits" else ""
+    after = in_bits if unit == "bits" else str
     size = max(abs(figure.low), abs(figure.high), 1e-9)
     width = figure.high - figure.low
     narrow = width <= _NARROW * size
     sure = "exact" if whole else sureness(confidence, seed, known=narrow)
     low, high = write(figure.low), write(figure.high)
     if narrow or low == high:
-        return Said(f"{write(figure.value)}{after}", sure)
+        return Said(after(write(figure.value)), sure)
     if width > _WIDE * size or math.isnan(figure.value):
-        return Said(f"{low} to {high}{after}", sure)
-    return Said(f"{write(figure.value)}{after}", sure, (low, high))
+        return Said(after(f"{low} to {high}"), sure)
+    return Said(after(write(figure.value)), sure, (low, high))
 
 
 def sureness(confidence: float, seed: int, *, known: bool = True) -> str:

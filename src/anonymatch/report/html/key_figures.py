@@ -93,12 +93,16 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
             "share",
             "Dummy traffic: share of the messages out that are nobody's and only hide others.",
         ),
-        KeyFigure(
-            "Lost",
-            Said(shown(cost.lost), "exact"),
-            f"{words.users.capitalize()} that never came out.",
-        ),
+        _lost(audit),
     )
+
+
+def _lost(audit: Audit) -> KeyFigure:
+    users, number = nouns(audit).users.capitalize(), shown(audit.cost.lost)
+    if audit.lost_is_expected:
+        meaning = f"{users} that were lost on their way, by the probabilities of each."
+        return KeyFigure("Lost", Said(f"about {number}", "expected number, rounded"), meaning)
+    return KeyFigure("Lost", Said(number, "exact"), f"{users} that never came out.")
 
 
 def _card(audit: Audit, figure: AuditFigure) -> KeyFigure:

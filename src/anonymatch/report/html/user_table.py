@@ -7,17 +7,18 @@ from collections.abc import Hashable
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits import FIGURES, Audit, confidence_of
+from anonymatch.audits import FIGURES, Audit, Worst, confidence_of
 from anonymatch.measures import Figure, Range, UserFigures
 from anonymatch.report.html.certainty import amount, percent, said
 from anonymatch.report.html.nouns import nouns
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.text import label, shown
 
-__all__ = ["ROWS", "name_cell", "number_cell", "user_rows", "worst_table"]
+__all__ = ["ROWS", "name_cell", "number_cell", "probability_head", "user_rows", "worst_table"]
 
 ROWS = 2000  # rows in a page; a table of more is a file of its own
 _NAME = 60
+_SIZES = ("hides among", "candidates", "possible")
 
 
 def name_cell(name: Hashable | None, unknown: str = "–") -> Cell:
@@ -49,14 +50,14 @@ def worst_table(audit: Audit) -> Table:
     heads = (
         Cell(nouns(audit).user, False),
         Cell("best guess", False),
-        *(Cell(name, True) for name in ("probability", "hides among", "candidates", "possible")),
+        *(Cell(name, True) for name in (probability_head(audit), *_SIZES)),
         Cell("why", False),
     )
     rows = tuple(
         (
             name_cell(one.user),
             name_cell(one.guess, "–" if one.probability is None else "lost"),
-            number_cell("–" if one.probability is None else percent(one.probability)),
+            number_cell(_probability(one)),
             number_cell(f"{'at least ' if one.probability is None else ''}{amount(one.effective)}"),
             number_cell(shown(one.candidates)),
             number_cell(shown(one.allowed)),
@@ -65,6 +66,16 @@ def worst_table(audit: Audit) -> Table:
         for one in audit.worst
     )
     return Table(heads, rows, "")
+
+
+def probability_head(audit: Audit) -> str:
+    """What the column of guesses' probabilities is called: they may be given something."""
+    return "probability if departed" if audit.departures_are_open else "probability"
+
+
+def _probability(one: Worst) -> str:
+    share = one.probability_departed
+    return "–" if share is None else percent(share)
 
 
 def user_rows(audit: Audit) -> list[tuple[str, ...]]:
@@ -81,7 +92,7 @@ def user_rows(audit: Audit) -> list[tuple[str, ...]]:
     users = audit.answers.users
     names, behaviours = users.users, users.behaviours
     places = _worst_first(users)[:ROWS]
-    chances = _column(audit, users.chance, places, "share")
+    chances = _column(audit, users.surest, places, "share")
     sizes = _column(audit, users.effective, places, "")
     bits = _column(audit, users.shannon, places, "")
     lost = _first_place(audit)
