@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -423,3 +424,79 @@ def test_no_losses_and_no_cover_can_be_told(
         code, _, err = run(capsys, *how, option, value)
         assert code == 2
         assert why in err
+
+
+# ---- what is said
+
+
+def test_a_synthetic_log_flags_its_cover_and_losses(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    how = "--messages", 200, "--loss", "0.1", "--cover", "0.3"
+    assert run(capsys, "synthesize", "exponential:5", path, *how)[0] == 0
+    table = pl.read_csv(path)
+    seen = answer(capsys, "audit", path, "--law", "exponential:5", "--cover-visible")
+    hidden = answer(capsys, "audit", path, "--law", "exponential:5")
+
+    assert table.filter(direction="out")["cover"].sum() > 0
+    assert table.filter(direction="in")["lost"].sum() > 0
+    assert seen["n_users"] == seen["n_behaviours"] < hidden["n_users"] == 200
+    assert hidden["score"]["calibrated"]
+
+
+def test_probabilities_given_departure_are_headed_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path, page = tmp_path / "log.csv", tmp_path / "page.html"
+    run(capsys, "synthesize", "exponential:5", path, "--messages", 100, "--loss", "0.1")
+    _, lossy, _ = run(capsys, "audit", path, "--law", "exponential:5", "--html", page)
+    _, clean, _ = run(capsys, "audit", path, "--law", "exponential:5", "--cover-visible")
+
+    assert "if the message departed" in lossy
+    assert "probability if departed" in page.read_text()
+    assert "about " in lossy.partition("lost  ")[2].partition("\n")[0]
+    assert "if departed" not in clean
+
+
+def test_thresholds_on_a_page_keep_the_capitals_of_names(
+    capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    run(capsys, "audit", log, "--law", "window:1,5", "--html", page, "--fail-under", "entropy=1")
+
+    assert "Mean Shannon entropy" in page.read_text()
+    assert "Mean shannon" not in page.read_text()
+
+
+def test_one_bit_is_no_bits(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path, page = tmp_path / "pairs.csv", tmp_path / "page.html"
+    path.write_text("user,behaviour\na,x\na,y\nb,x\nb,y\n")
+    _, out, _ = run(capsys, "audit", path, "--html", page)
+
+    assert "1 bit " in out
+    assert not re.search(r"(?<!, )\b1 bits", out)  # "1, 1 bits" are two figures
+    assert ">1 bits" not in page.read_text()
+
+
+def test_what_is_found_wrong_while_solving_names_the_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log = am.sources.synthesize("pool:10,5", messages=100, loss=0.2, seed=1)
+    path, wide, none = tmp_path / "pool.csv", tmp_path / "wide.csv", tmp_path / "none.csv"
+    am.sources.write_messages(log, path)
+    log = am.sources.synthesize("erlang:3,5", messages=3000, rate=100, loss=0.1, cover=0.2)
+    am.sources.write_messages(log, wide)
+    none.write_text("user,behaviour\na,x\nb,x\n")
+    for arguments, said in (
+        ((path, "--law", "pool:10,5", "--loss", 0), f"error: {path}: flush at "),
+        ((wide, "--law", "erlang:3,5", "--budget", 0), f"error: {wide}: counts by hop would take"),
+        ((none,), f"error: {none}: no perfect matching"),
+        ((path, "--law", "pol:10,5"), "error: no law 'pol:10,5'"),
+    ):
+        code, out, err = run(capsys, "audit", *arguments)
+
+        assert (code, out) == (2, "")
+        assert err.startswith(said)
+        assert err.count(".csv:") <= 1
+        assert err.count("\n") == 1

@@ -56,3 +56,12 @@ def test_the_program_lists_its_commands(capsys: pytest.CaptureFixture[str]) -> N
     assert [name for name in COMMANDS if f"\n  {name} " not in text] == []
     assert main([]) == 0
     assert capsys.readouterr().out == text
+
+
+def test_the_list_of_commands_has_one_line_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = page(capsys).partition("Commands\n")[2].partition("\n\n")[0].splitlines()
+
+    assert len(listed) >= 18
+    for line in listed:
+        assert re.match(r"  [a-z]+ +[A-Z].*[.?]$", line)
+        assert len(line) <= 80

@@ -51,14 +51,22 @@ class NoMatchingError(AnonymatchError, ValueError):
 
 
 class BudgetError(AnonymatchError):
-    """The work is predicted to cost more than the budget allows; nothing was started."""
+    """The work is predicted to cost more than the budget allows; nothing was started.
 
-    def __init__(self, *pieces: Piece, seconds: float, memory: float) -> None:
-        self.seconds, self.memory = seconds, memory
-        super().__init__(*pieces)
+    ``where`` is the file that the line begins with, if it does.
+    """
+
+    def __init__(self, *pieces: Piece, seconds: float, memory: float, where: str = "") -> None:
+        self.seconds, self.memory, self.where = seconds, memory, where
+        super().__init__(*((f"{where}: ",) if where else ()), *pieces)
+
+    def about(self, where: object) -> BudgetError:
+        """The same, with the file that it is about before it."""
+        return BudgetError(self.message, seconds=self.seconds, memory=self.memory, where=str(where))
 
     def __reduce__(self) -> tuple[Callable[..., BudgetError], tuple[object, ...]]:
-        return _budget_error, (self.message, self.seconds, self.memory)
+        pieces = self.message.pieces[1:] if self.where else self.message.pieces
+        return _budget_error, (Message(*pieces), self.seconds, self.memory, self.where)
 
 
 class StoppedError(AnonymatchError):
@@ -73,8 +81,8 @@ for _error in (AnonymatchError, InputError, NoMatchingError, BudgetError, Stoppe
     _error.__module__ = "anonymatch"  # where users find it, and what a traceback says
 
 
-def _budget_error(message: str, seconds: float, memory: float) -> BudgetError:
-    return BudgetError(message, seconds=seconds, memory=memory)
+def _budget_error(message: str, seconds: float, memory: float, where: str) -> BudgetError:
+    return BudgetError(message, seconds=seconds, memory=memory, where=where)
 
 
 def _some(names: Sequence[object], noun: str) -> str:

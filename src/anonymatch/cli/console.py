@@ -142,7 +142,8 @@ def _over_budget(error: BudgetError) -> str:
     """The refusal; where no budget is enough, it says where to look instead."""
     named = [piece.name for piece in error.message.pieces if isinstance(piece, Argument)]
     if math.isinf(error.seconds) and "budget" in named:
-        return "no exact method reaches a block of this graph; see 'anonymatch bounds'"
+        where = f"{error.where}: " if error.where else ""
+        return f"{where}no exact method reaches a block of this graph; see 'anonymatch bounds'"
     return error.message.worded(_option)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 __all__ = ["Command", "Group"]
+
+_LINE = 66  # of 80 letters, beside the longest name of a command
 
 Row = tuple[str, str]
 """A name and what it means."""
@@ -32,10 +35,25 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
-        commands = [(name, self.commands[name].help or "") for name in self.list_commands(ctx)]
+        commands = [
+            (name, _first_line(self.commands[name].help or "")) for name in self.list_commands(ctx)
+        ]
         lists = ("Commands", commands), ("Options", _rows(self.get_params(ctx), "option"))
         end = f"'{ctx.command_path} COMMAND --help' lists what a command takes."
         _write(formatter, f"{ctx.command_path} COMMAND ...", self.help or "", lists, end)
+
+
+def _first_line(text: str, most: int = _LINE) -> str:
+    r"""The sentences that fit a line of the list; the first one at least.
+
+    Examples
+    --------
+    >>> _first_line("Is it good? For whom? Everything.\n\nAnd more.", 25)
+    'Is it good? For whom?'
+    """
+    first = text.partition("\n")[0]
+    ends = [sentence.end() for sentence in re.finditer(r"[.?](?= |$)", first)]
+    return first[: max((end for end in ends if end <= most), default=min(ends, default=None))]
 
 
 def _rows(params: Iterable[Any], kind: str) -> list[Row]:

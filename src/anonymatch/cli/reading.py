@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from anonymatch.base.errors import InputError
+from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.base.text import Message
 from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
@@ -15,7 +17,7 @@ from anonymatch.graph import Graph
 from anonymatch.running import Budget
 from anonymatch.sources import SOURCES, Observation, open_observation, passage_graph
 
-__all__ = ["OneWay", "Way", "graph_of", "making", "observe"]
+__all__ = ["OneWay", "Way", "about", "graph_of", "making", "observe"]
 
 _MAKING = 1.0  # seconds of making a graph that any budget allows
 
@@ -201,12 +203,28 @@ class OneWay(Way):
         }
 
 
+@contextmanager
+def about(path: Path) -> Iterator[None]:
+    """What is found wrong while a file is solved becomes a line that begins with it."""
+    try:
+        yield
+    except (InputError, BudgetError) as error:
+        if error.message.startswith(str(path)):
+            raise
+        raise error.about(path) from None
+    except NoMatchingError as error:
+        raise InputError(f"{path}: ", error.message) from None
+
+
 def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
     """Read FILE, with its notes on standard error."""
     options.limit_readers()
     keywords = way.keywords(k) | {"budget": making(options)}
     with notes():
-        seen = watch(f"reading {path.name}", lambda _: open_observation(path, **keywords))
+        try:
+            seen = watch(f"reading {path.name}", lambda _: open_observation(path, **keywords))
+        except BudgetError as error:  # what is wrong with the file names it, and a law does not
+            raise error.about(path) from None
     return replace(seen, notes=tuple(Message(note).worded(words.option) for note in seen.notes))
 
 

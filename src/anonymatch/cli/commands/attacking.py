@@ -57,7 +57,7 @@ def attack(
     top: Annotated[int, top_option("Steps")] = 20,
     options: Options,
 ) -> None:
-    """What falls when users are exposed, and whom would an attacker pick?"""
+    """What falls when users are exposed? And whom would an attacker pick?"""
     if target and strategy != "optimal":
         raise InputError("--strategy: targets are given by --target; leave one of the two out")
     graph = load(file, options)

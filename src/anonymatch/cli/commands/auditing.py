@@ -16,7 +16,7 @@ from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.options import Options, command, option, size, whole
-from anonymatch.cli.reading import OneWay, Way, observe
+from anonymatch.cli.reading import OneWay, Way, about, observe
 
 __all__: list[str] = []
 
@@ -94,7 +94,7 @@ def audit(
     way.check(1)
     seen = observe(file, options, way)
     options.executor(seen.graph)  # a file of a run is about this graph
-    found = _audit(file.name, seen, options, threshold=threshold, steps=steps, top=top)
+    found = _audit(file, seen, options, threshold=threshold, steps=steps, top=top)
     gates = am.check_gates(found, thresholds)
     if csv is not None:
         saving.save(found.users.to_dict(as_series=True), csv)
@@ -130,7 +130,7 @@ def compare(
     steps: Steps = 10,
     options: Options,
 ) -> None:
-    """Which setting is better? Audits side by side; --law once for all, or once for each."""
+    """Which setting is better? Audits side by side. --law once for all, or once for each."""
     files = list(files)
     if len(files) == 1 and way.law is not None and len(way.law) > 1:
         files *= len(way.law)  # one log under several laws
@@ -140,7 +140,7 @@ def compare(
     audits, names = [], []
     for k, path in enumerate(files):
         seen = observe(path, options, way, k)
-        audits.append(_audit(path.name, seen, options, threshold=threshold, steps=steps, top=20))
+        audits.append(_audit(path, seen, options, threshold=threshold, steps=steps, top=20))
         several_laws = files.count(path) > 1 and way.law is not None and len(way.law) > 1
         names.append(str(way.law_of(k)) if several_laws else path.name)
     found = am.compare(audits, names)
@@ -159,7 +159,7 @@ def compare(
 
 
 def _audit(
-    name: str,
+    path: Path,
     seen: am.sources.Observation,
     options: Options,
     *,
@@ -167,20 +167,21 @@ def _audit(
     steps: int,
     top: int,
 ) -> am.Audit:
-    return watch(
-        f"auditing {name}",
-        lambda tell: am.audit(
-            seen,
-            name=name,
-            threshold=threshold,
-            steps=steps,
-            top=top,
-            budget=options.effort(),
-            seed=options.draw_seed,
-            executor=options.executor(),
-            progress=tell,
-        ),
-    )
+    with about(path):
+        return watch(
+            f"auditing {path.name}",
+            lambda tell: am.audit(
+                seen,
+                name=path.name,
+                threshold=threshold,
+                steps=steps,
+                top=top,
+                budget=options.effort(),
+                seed=options.draw_seed,
+                executor=options.executor(),
+                progress=tell,
+            ),
+        )
 
 
 def _command(arguments: Sequence[str] | None = None) -> str:

@@ -31,7 +31,7 @@ def paper(
     ] = None,
     options: Options,
 ) -> None:
-    """Does the paper hold? Every theorem, lemma, figure and formula, computed now."""
+    """Does the paper hold? Every theorem, lemma, figure and formula."""
     from anonymatch import paper as claims
 
     checks = watch(

@@ -168,7 +168,7 @@ def sample(
     out: Out = None,
     options: Options,
 ) -> None:
-    """Draw matchings at random, each as likely as any other (or as it weighs)."""
+    """Draw matchings at random. Each is as likely as any other, or as it weighs."""
     from anonymatch.cli import saving
     from anonymatch.cli.screens import answers
 

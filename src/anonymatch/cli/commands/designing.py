@@ -77,7 +77,7 @@ def design(
     ] = None,
     options: Options,
 ) -> None:
-    """Which grouping? The best graph for a number of users and edges, beside its rivals."""
+    """Which grouping? The best graph for so many users and edges. Its rivals are beside it."""
     found = watch(
         "designing",
         lambda _: am.design(
@@ -124,7 +124,7 @@ def random(
     ] = None,
     options: Options,
 ) -> None:
-    """What would chance give? Matchings of random graphs: expected, and as they are drawn."""
+    """What would chance give? Matchings of random graphs. Expected, and as they are drawn."""
     from anonymatch.cli.screens import design
 
     if (degree is None) == (edges is None):

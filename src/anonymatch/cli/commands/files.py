@@ -31,7 +31,7 @@ def demo(
     ] = None,
     options: Options,
 ) -> None:
-    """Audit the log that comes with the package, and say what each figure means."""
+    """Audit the log that comes with the package. Says what each figure means."""
     from anonymatch.cli.commands.files import LAW, LOG, demo_page
 
     if html is not None:
@@ -55,7 +55,7 @@ def convert(
     way: OneWay,
     options: Options,
 ) -> None:
-    """Write the graph in another format; the suffix of OUT tells which. Logs become edge lists."""
+    """Write the graph in another format. The suffix of OUT tells which; logs become edge lists."""
     way.check(1)
     graph = graph_of(observe(file, options, way), options)
     am.write(graph, out)
@@ -111,7 +111,7 @@ def synthesize(
     ] = 0.0,
     options: Options,
 ) -> None:
-    """Make a message log by a law, with the truth in it: for examples, tests and plans."""
+    """Make a message log by a law, with the truth in it. For examples, tests and plans."""
     from anonymatch.sources import parse_law, synthesize, write_messages
 
     log = synthesize(

@@ -32,7 +32,7 @@ def metrics(
     out: Out = None,
     options: Options,
 ) -> None:
-    """How anonymous is it? Every measure of the field, of the system and of each user."""
+    """How anonymous is it? Every measure, of the system and each user."""
     from anonymatch.cli import saving
     from anonymatch.cli.screens import metrics
 

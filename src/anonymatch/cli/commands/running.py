@@ -24,7 +24,7 @@ def runs(
     top: Annotated[int, top_option("Jobs")] = 20,
     options: Options,
 ) -> None:
-    """How far is it? What a file of --resume has recorded, and the time that is left."""
+    """How far is it? What a file of --resume has, and the time left."""
     found = read_run(file)
     if options.json:
         record = asdict(found) | {"done": found.done, "left": found.left}

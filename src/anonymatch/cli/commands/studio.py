@@ -43,7 +43,7 @@ def studio(
     ] = False,
     options: Options,
 ) -> None:
-    """Open the studio: the same answers as pages in a browser, on this machine only."""
+    """Open the studio: the same answers in a browser. On this machine only."""
     from anonymatch.studio.server import serve
 
     options.limit_readers()
