@@ -20,6 +20,7 @@ from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 import anonymatch as am
 from anonymatch.audits import campaign
 from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
+from anonymatch.measures.users import user_figures
 from anonymatch.sources.log_graph import passage_graph
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation, Passage
@@ -500,3 +501,50 @@ def test_flow_pairs_are_flows() -> None:
     assert gate.meaning.startswith("log2 of the matchings, per flow;")
     assert am.compare([found, found]).verdict == "All have the same entropy per flow."
     assert am.compare([found, am.audit(am.complete(2))]).rows[0].title == "entropy per message"
+
+
+# ---- large complete blocks
+
+
+@pytest.mark.parametrize(("users", "behaviours"), [(1, 1), (2, 2), (6, 6), (4, 6), (1, 3)])
+def test_the_campaign_through_a_complete_block_is_the_attack_s(users: int, behaviours: int) -> None:
+    graph = am.Graph.from_biadjacency(np.ones((users, behaviours)))
+    found = am.audit(graph, steps=10).campaign
+    done = am.attack(graph, steps=users, truth="sampled", exact=False, seed=0)
+
+    assert [step.target for step in found.steps] == [step.target for step in done.steps]
+    assert [step.in_doubt for step in found.steps] == [step.in_doubt for step in done.steps]
+    assert [step.bits_left for step in found.steps] == pytest.approx(
+        [(step.log or 0.0) / math.log(2) for step in done.steps], abs=1e-9
+    )
+    assert bool(found.reason) == (not done.steps)
+
+
+def test_a_complete_block_beside_smaller_ones_keeps_their_bits_in_a_campaign() -> None:
+    graph = am.partition([7, 3, 2])
+    steps = am.audit(graph, steps=1).campaign.steps
+
+    assert len(steps) == 1
+    assert steps[0].bits_left == pytest.approx(math.log2(720 * 6 * 2))
+    assert steps[0].in_doubt == 6 + 3 + 2
+
+
+def test_equal_users_of_a_wide_graph_have_the_figures_of_each() -> None:
+    """Rows that repeat are computed once; neighbours that differ in one edge are not equal."""
+    rows = np.ones((300, 300))
+    rows[7, 3] = rows[200:203, 5] = 0
+    graph = am.Graph.from_biadjacency(rows)
+    chances = am.posterior(graph).chances
+    found = user_figures(graph, chances, 1e-12)
+    each = [
+        user_figures(graph, np.where(graph.rows() == i, chances, np.nan), 1e-12)
+        for i in (0, 7, 8, 200, 202, 299)
+    ]
+
+    for i, one in zip((0, 7, 8, 200, 202, 299), each, strict=True):
+        assert found.shannon.value[i] == pytest.approx(one.shannon.value[i], abs=1e-12)
+        assert found.degree[i] == one.degree[i] == graph.degrees[i]
+        assert found.guess[i] == one.guess[i]
+        assert found.guesses is not None
+        assert one.guesses is not None
+        assert found.guesses.value[i] == pytest.approx(one.guesses.value[i], abs=1e-9)

@@ -13,7 +13,7 @@ from anonymatch.audits.answers import Answers, Work
 from anonymatch.audits.result import Campaign, CampaignStep, OneStep
 from anonymatch.base.errors import BudgetError
 from anonymatch.graph import Graph, structure
-from anonymatch.measures import Figure, exponential_mix_inside, stay_of
+from anonymatch.measures import Figure, exponential_mix_inside, stay_of, system
 from anonymatch.sources import Observation, Passage
 
 __all__ = ["campaign", "one_step"]
@@ -72,6 +72,17 @@ def _through_graph(
     """Only blocks that the attacker may turn to are looked at: those with the best targets."""
     part, users, behaviours = _best_blocks(graph, found, steps)
     given = None if truth is None else _local_truth(truth[users], behaviours, part)
+    outside = int((found.users.allowed > 1).sum()) - int((found.users.allowed[users] > 1).sum())
+    if _complete(part):
+        rest = 0.0  # unless there are other blocks
+        if part is not graph:
+            rest = found.entropy.value - system.full_log(part.n_users, part.n_behaviours)
+        return Campaign(
+            steps=_through_complete(part, steps, rest, outside),
+            truth="sampled" if given is None else "given",
+            seed=work.seed if given is None else None,
+            reason="" if part.n_behaviours > 1 else "everybody is identified already",
+        )
     try:
         done = attack(
             part,
@@ -85,7 +96,6 @@ def _through_graph(
     except BudgetError:
         return _one_a_block(graph, truth, found, steps, work)
     rest = found.entropy.value - done.start.log
-    outside = int((found.users.allowed > 1).sum()) - int((found.users.allowed[users] > 1).sum())
     return Campaign(
         steps=tuple(
             CampaignStep(
@@ -100,6 +110,30 @@ def _through_graph(
         seed=work.seed if given is None else None,
         reason="" if done.steps else "everybody is identified already",
     )
+
+
+def _complete(graph: Graph) -> bool:
+    return graph.n_edges == graph.n_users * graph.n_behaviours
+
+
+def _through_complete(
+    part: Graph, steps: int, rest: float, outside: int
+) -> tuple[CampaignStep, ...]:
+    """Everybody fits everything: whoever is exposed, and whatever is told, the others are alike."""
+    done = []
+    for number in range(1, min(steps, part.n_users) + 1):
+        users, behaviours = part.n_users - number, part.n_behaviours - number
+        if behaviours < 1:  # it was known before
+            break
+        done.append(
+            CampaignStep(
+                number=number,
+                target=part.users[number - 1],
+                bits_left=max(rest + system.full_log(users, behaviours), 0.0) / _LN2,
+                in_doubt=outside + (users if behaviours > 1 else 0),
+            )
+        )
+    return tuple(done)
 
 
 def _one_a_block(
@@ -156,6 +190,8 @@ def _best_blocks(graph: Graph, found: Answers, steps: int) -> tuple[Graph, Ints,
     inside = shape.block_of_behaviour >= 0
     inside[inside] = chosen[shape.block_of_behaviour[inside]]
     behaviours = np.flatnonzero(inside).astype(np.int64)
+    if len(users) == graph.n_users and len(behaviours) == graph.n_behaviours:
+        return graph, users, behaviours
     return graph.take(users, behaviours), users, behaviours
 
 
@@ -167,6 +203,8 @@ def _local_truth(truth: Ints, behaviours: Ints, part: Graph) -> Ints | None:
     places = np.minimum(places, max(len(behaviours) - 1, 0))
     if (behaviours[places] != truth).any():
         return None
+    if _complete(part):
+        return places
     edges = part.rows() * np.int64(part.n_behaviours) + part.indices
     wanted = np.arange(part.n_users, dtype=np.int64) * part.n_behaviours + places
     return places if np.isin(wanted, edges).all() else None

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["LOST", "Range", "UserFigures", "name_column", "user_figures"]
 
 _TOGETHER = 100_000  # users whose edges are looked at together: a million would fill memory
+_EDGES = 1 << 18  # and edges of several users: arrays of more come as fresh pages, again and again
 
+_WIDE = 256  # edges a user on average, from which on a look for equal users is worth it
 _CELLS = 2**22  # probabilities that are sorted together
 
 LOST = -2
@@ -238,37 +240,105 @@ def user_figures(
     >>> found.shannon.value.round(4).tolist(), found.effective.value.round(4).tolist()
     ([0.9183, 0.9183, 1.585], [1.8899, 1.8899, 3.0])
     """
-    errors = np.broadcast_to(error, chances.shape)
-    last = graph.n_behaviours - alike
-    borders = [*range(0, graph.n_users, _TOGETHER), graph.n_users]
-    parts = [
-        _part(graph, chances, errors, begin, end, last) for begin, end in pairwise(borders)
-    ] or [_part(graph, chances, errors, 0, 0, last)]
-    return UserFigures(
-        users=graph.users,
-        behaviours=graph.behaviours,
-        **{name: _joined([part[name] for part in parts]) for name in parts[0]},
-    )
-
-
-def _part(
-    graph: Graph, chances: Floats, errors: Floats, begin: int, end: int, last: int
-) -> dict[str, Any]:
-    """Figures of the users from ``begin`` to ``end``; behaviours from ``last`` on are alike."""
     shape = structure(graph)
-    cut = slice(graph.indptr[begin], graph.indptr[end])
-    columns = graph.indices[cut].astype(np.int64)
-    degree = graph.degrees[begin:end]
+    every = _Rows(
+        indptr=graph.indptr,
+        columns=graph.indices,
+        chances=chances,
+        errors=np.broadcast_to(error, chances.shape),
+        block_of_row=shape.block_of_user,
+        block_of_column=shape.block_of_behaviour,
+    )
+    new = every.unlike_before()
+    rows = every if new.all() else every.at(np.flatnonzero(new))
+    last = graph.n_behaviours - alike
+    cuts = [*pairwise(_borders(rows.indptr))] or [(0, 0)]
+    parts = [_part(rows, begin, end, last) for begin, end in cuts]
+    figures = {name: _joined([part[name] for part in parts]) for name in parts[0]}
+    if rows is not every:
+        which = np.cumsum(new) - 1
+        figures = {
+            name: part.at(which) if isinstance(part, Range) else part[which]
+            for name, part in figures.items()
+        }
+    return UserFigures(users=graph.users, behaviours=graph.behaviours, **figures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """Users as rows of edges with their probabilities; blocks tell which edges are allowed."""
+
+    indptr: npt.NDArray[np.integer]
+    columns: npt.NDArray[np.integer]
+    chances: Floats
+    errors: Floats
+    block_of_row: npt.NDArray[np.integer]
+    block_of_column: npt.NDArray[np.integer]
+
+    def unlike_before(self) -> Bools:
+        """Which rows are not equal to the one before; where rows are short nobody looks."""
+        new = np.ones(len(self.indptr) - 1, dtype=np.bool_)
+        if len(self.columns) < _WIDE * len(new):
+            return new
+        degrees = np.diff(self.indptr)
+        alike = (np.diff(degrees) == 0) & (np.diff(self.block_of_row) == 0)
+        for row in (np.flatnonzero(alike) + 1).tolist():
+            before, begin, end = self.indptr[row - 1 : row + 2].tolist()
+            new[row] = not all(
+                np.array_equal(part[before:begin], part[begin:end])
+                for part in (self.columns, self.chances, self.errors)
+            )
+        return new
+
+    def at(self, rows: Ints) -> _Rows:
+        """Some of the rows."""
+        begins, ends = self.indptr[rows], self.indptr[rows + 1]
+        cuts = [slice(*cut) for cut in zip(begins.tolist(), ends.tolist(), strict=True)]
+        columns, chances, errors = (
+            np.concatenate([part[cut] for cut in cuts])
+            for part in (self.columns, self.chances, self.errors)
+        )
+        return replace(
+            self,
+            indptr=np.concatenate(([0], np.cumsum(ends - begins))),
+            columns=columns,
+            chances=chances,
+            errors=errors,
+            block_of_row=self.block_of_row[rows],
+        )
+
+
+def _borders(indptr: npt.NDArray[np.integer]) -> list[int]:
+    """Users at which to cut, so that few enough of them, and of their edges, are together.
+
+    Examples
+    --------
+    >>> _borders(np.array([0, _EDGES, _EDGES + 1, 2 * _EDGES]))
+    [0, 1, 3]
+    """
+    borders, n_users = [0], len(indptr) - 1
+    while borders[-1] < n_users:
+        begin = borders[-1]
+        most = np.searchsorted(indptr, int(indptr[begin]) + _EDGES, side="right") - 1
+        borders.append(min(max(int(most), begin + 1), begin + _TOGETHER, n_users))
+    return borders
+
+
+def _part(part: _Rows, begin: int, end: int, last: int) -> dict[str, Any]:
+    """Figures of the users from ``begin`` to ``end``; behaviours from ``last`` on are alike."""
+    cut = slice(part.indptr[begin], part.indptr[end])
+    columns = part.columns[cut].astype(np.int64)
+    degree = np.diff(part.indptr[begin : end + 1]).astype(np.int64)
     rows = np.repeat(np.arange(end - begin), degree)
-    possible = shape.block_of_user[begin:end][rows] == shape.block_of_behaviour[columns]
+    possible = part.block_of_row[begin:end][rows] == part.block_of_column[columns]
     edges = _Edges(
         rows[possible],
         columns[possible],
-        chances[cut][possible],
-        errors[cut][possible],
+        part.chances[cut][possible],
+        part.errors[cut][possible],
         end - begin,
     )
-    if last == graph.n_behaviours:
+    if last == len(part.block_of_column):
         return _of_edges(edges, last) | {"degree": degree}
     whole = edges.merged(last)
     edges, departed = whole.departed(last)
