@@ -22,6 +22,7 @@ from anonymatch.audits.worst import worst
 from anonymatch.measures import averages
 from anonymatch.measures.users import LOST, Range, UserFigures, user_figures
 from anonymatch.sources.log_graph import passage_graph
+from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import MESSAGES, Observation
 
 
@@ -312,3 +313,37 @@ def test_what_is_no_audit_is_refused_by_compare_in_one_line(given: Any, said: st
 def test_a_single_audit_is_no_list_of_them() -> None:
     with pytest.raises(am.InputError, match="compare takes a list of audits"):
         am.compare(am.audit(am.complete(3)))  # type: ignore[arg-type]
+
+
+# ---- candidates of a passage, each taken alone
+
+
+@pytest.mark.parametrize("law", ["exponential:3", "erlang:2,2", "pool:3,4"])
+def test_a_passage_has_the_k_notions_of_its_graph(law: str) -> None:
+    at_once = Messages.in_order(  # who comes in with a departure may be it, but not after two hops
+        arrivals=[0, 1, 2, 3, 4], departures=[2, 3.5, 4, 5, 6], senders="abcde", receivers="vwxyz"
+    )
+    logs = [am.sources.synthesize(law, messages=25, seed=seed) for seed in range(6)]
+    for log in logs if law == "pool:3,4" else [at_once, *logs]:
+        seen = am.sources.observe(log, law, whole_log=True)
+        assert seen.passage is not None
+        graph = passage_graph(seen.passage)
+        real = graph.to_scipy()[:, : log.n_out] > 0
+        audit = am.audit(seen)
+        users = audit.answers.users
+        by_users = users.degree[users.counted].min()
+        by_behaviours = np.asarray(real.sum(axis=0)).ravel().min()
+        values = {key: FIGURES[key].value(audit) for key in ("(1,k)", "(k,1)", "(k,k)")}
+
+        assert {key: None if one is None else one.value for key, one in values.items()} == {
+            "(1,k)": by_users,
+            "(k,1)": by_behaviours,
+            "(k,k)": min(by_users, by_behaviours),
+        }
+
+
+def test_k_notions_of_a_mix_that_flushes_with_losses_are_not_known() -> None:
+    log = am.sources.synthesize("timed:5", messages=40, loss=0.1)
+    audit = am.audit(am.sources.observe(log, "timed:5", loss=0.1))
+
+    assert FIGURES["(k,1)"].value(audit) is None

@@ -12,16 +12,19 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit
 from anonymatch.measures import Figure, averages
-from anonymatch.sources import Nouns
+from anonymatch.sources import Erlang, FlushLaw, Nouns, Observation
 
 __all__ = ["FIGURES", "QUANTILES", "AuditFigure", "confidence_of", "figure_of"]
 
 QUANTILES = (0.05, 0.01)
 """Shares of the worst users whose entropy is shown beside the mean."""
+
+Ints = npt.NDArray[np.int64]
 
 _Value = Callable[[Audit], Figure | None]
 
@@ -93,17 +96,36 @@ def _fewest(side: str) -> _Value:
     """The fewest candidates of a user, of a behaviour, or of both."""
 
     def value(audit: Audit) -> Figure | None:
-        graph, users = audit.observation.graph, audit.answers.users
+        users = audit.answers.users
         found = []
         if "users" in side:
             found.append(users.degree[users.counted].min())
         if "behaviours" in side:
-            if graph is None or audit.observation.lost:
+            fitting = _fitting(audit.observation)
+            if fitting is None:
                 return None
-            found.append(graph.behaviour_degrees.min())
+            found.append(fitting.min())
         return _exactly(float(min(found)))
 
     return value
+
+
+def _fitting(seen: Observation) -> Ints | None:
+    """Users that fit each behaviour alone; None where that is not known, and if nothing left.
+
+    Through a mix in which messages wait for any time all that came earlier fit. Of a mix that
+    flushes, losses hide for which flush a message was there.
+    """
+    graph, passage = seen.graph, seen.passage
+    if graph is not None:
+        return None if seen.lost else graph.behaviour_degrees
+    assert passage is not None
+    if isinstance(passage.law, FlushLaw) or not len(passage.departures):
+        return None
+    # Several hops take time: nobody leaves at the moment of coming in.
+    at_once = not (isinstance(passage.law, Erlang) and passage.law.hops > 1)
+    came = np.sort(passage.arrivals)
+    return np.searchsorted(came, passage.departures, side="right" if at_once else "left")
 
 
 def _typical(audit: Audit) -> Figure | None:
