@@ -10,7 +10,6 @@ from anonymatch.base.text import in_bits
 from anonymatch.measures import Figure
 from anonymatch.report.text import superscript
 
-
 __all__ = [
     "Said",
     "amount",
