@@ -623,15 +623,15 @@ void bind_phases(nb::module_& m) {
             "__init__",
             [](Chain* chain, const Reals& arrivals, const Reals& departures, double end, int hops,
                double loss, double cover, int counted, std::int32_t count_end,
-               std::int32_t total_end, double epsilon) {
+               std::int32_t total_end, double epsilon, const Reals& early) {
                 const nb::gil_scoped_release nogil;
                 const am::PhaseModel model{
                     hops,      loss,      cover,  static_cast<am::PhaseCount>(counted),
                     count_end, total_end, epsilon};
-                new (chain) Chain(model, view(arrivals), view(departures), end);
+                new (chain) Chain(model, view(arrivals), view(departures), end, view(early));
             },
             "arrivals"_a, "departures"_a, "end"_a, "hops"_a, "loss"_a, "cover"_a, "counted"_a,
-            "count_end"_a, "total_end"_a, "epsilon"_a)
+            "count_end"_a, "total_end"_a, "epsilon"_a, "early"_a)
         .def(
             "group", [](Chain& chain, const Ints& groups) { chain.group(view(groups)); },
             "groups"_a)

@@ -130,11 +130,10 @@ struct Branch {
     bool moved;  // came in, or left
 };
 
-std::vector<Branch> branches(const Rules& rules, const Cells& before, Kind kind) {
+std::vector<Branch> branches(const Rules& rules, const Cells& before, Kind kind, double stay) {
     const PhaseModel& model = rules.model;
     std::vector<Branch> all;
     const bool arrival = kind == Kind::arrival;
-    const double stay = arrival ? model.loss : model.cover;
     const Index counted = rules.counts(arrival ? PhaseCount::lost : PhaseCount::cover);
     for (const Slice& slice : before.slices) {
         if (stay > 0 && (counted == 0 || slice.count < model.count_end)) {
@@ -160,9 +159,9 @@ Index in_last(Index total, const Point& point) {
 
 }  // namespace
 
-Cells Rules::after(const Cells& before, Kind kind) const {
+Cells Rules::after(const Cells& before, Kind kind, double stay) const {
     if (kind == Kind::end) return before;
-    const auto ways = branches(*this, before, kind);
+    const auto ways = branches(*this, before, kind, stay);
     Cells result;
     for (const Branch& way : ways) result.slices.push_back(way.target);
     std::sort(result.slices.begin(), result.slices.end(), earlier);
@@ -175,7 +174,6 @@ Cells Rules::after(const Cells& before, Kind kind) const {
     }
     result.slices.resize(size);
     result.allocate();
-    const double stay = kind == Kind::arrival ? model.loss : model.cover;
     for (const Branch& way : ways) {
         const Slice& target = *result.find(way.target.total, way.target.count);
         const double* from = &before.values[way.source->offset];
@@ -196,15 +194,15 @@ Cells Rules::after(const Cells& before, Kind kind) const {
     return result;
 }
 
-void Rules::weights_before(Cells& before, const Cells& after, Kind kind) const {
+void Rules::weights_before(Cells& before, const Cells& after, Kind kind, double stay) const {
     std::fill(before.values.begin(), before.values.end(), 0.0);
     const bool event = kind != Kind::end;
     std::vector<Branch> ways;
     if (event)
-        ways = branches(*this, before, kind);
+        ways = branches(*this, before, kind, stay);
     else
         for (const Slice& slice : before.slices) ways.push_back({&slice, slice, false});
-    const double stay = !event ? 1.0 : kind == Kind::arrival ? model.loss : model.cover;
+    const double rest = event ? stay : 1.0;
     for (const Branch& way : ways) {
         const Slice* target = after.find(way.target.total, way.target.count);
         if (target == nullptr) continue;
@@ -214,7 +212,7 @@ void Rules::weights_before(Cells& before, const Cells& after, Kind kind) const {
             const double* x = &after.values[target->offset + target->box.index(point)];
             double* y = &before.values[way.source->offset + way.target.box.index(point)];
             if (!way.moved) {
-                for (std::size_t k = 0; k < length; ++k) y[k] += stay * x[k];
+                for (std::size_t k = 0; k < length; ++k) y[k] += rest * x[k];
             } else if (kind == Kind::arrival) {
                 for (std::size_t k = 0; k < length; ++k) y[k] += (1 - model.loss) * x[k];
             } else {

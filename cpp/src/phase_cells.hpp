@@ -100,10 +100,11 @@ struct Rules {
         return sides - static_cast<std::size_t>(model.hops - 1);
     }
     [[nodiscard]] Index counts(PhaseCount what) const { return model.counted == what ? 1 : 0; }
-    /// The table after an event, from that before.
-    [[nodiscard]] Cells after(const Cells& before, Kind kind) const;
+    /// The table after an event, from that before. `stay`: weight of a message that comes in to be
+    /// lost, or of one that leaves to be nobody's.
+    [[nodiscard]] Cells after(const Cells& before, Kind kind, double stay) const;
     /// Weights to come just before an event at the states of `before`, from those after it.
-    void weights_before(Cells& before, const Cells& after, Kind kind) const;
+    void weights_before(Cells& before, const Cells& after, Kind kind, double stay) const;
 };
 
 /// Weights of the moves in one gap: s^m binomial(n, m) over `reference`, for each direction.

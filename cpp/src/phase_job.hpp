@@ -18,6 +18,7 @@ struct Event {
     double time;        // in mean stages
     double gap;         // since the event before
     std::size_t which;  // its number among arrivals or departures
+    double stay;        // weight to be lost, or to be nobody's
     Index least, most;  // messages inside just before it, or no end can be reached
     Index least_count;  // the same of what is counted
 };
@@ -64,7 +65,7 @@ public:
     };
 
     Job(const PhaseModel& model, std::span<const double> arrivals,
-        std::span<const double> departures, double end);
+        std::span<const double> departures, double end, std::span<const double> early);
 
     bool forward(double work);
     bool backward(bool keep);
@@ -76,6 +77,10 @@ public:
 
     /// Tables just before the events of a stretch, and before the first event after it.
     [[nodiscard]] std::vector<Cells> tables(std::size_t stretch) const;
+    /// The table after an event, from that before.
+    [[nodiscard]] Cells after(const Cells& before, std::size_t event) const {
+        return rules.after(before, events[event].kind, events[event].stay);
+    }
 
     phases::Rules rules;
     std::vector<double> arrivals, departures;
@@ -88,6 +93,7 @@ public:
     Cells current;                           // the table before event `position`
     std::size_t position = 0;
     bool possible = true;
+    bool nobodys = false;  // whether some departure may be nobody's
     double log_evidence = 0, work = 0, cells = 0, slices = 0;
 
     std::size_t behind = 0;  // stretches not yet looked at from behind
@@ -103,7 +109,7 @@ public:
     double kept_bytes = 0;
 
 private:
-    void merge(double end);
+    void merge(double end, std::span<const double> early);
     void bound();
     bool step(const Cells& after, std::size_t next, Cells& before, Norm& norm,
               double& effort) const;

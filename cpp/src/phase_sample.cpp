@@ -131,7 +131,7 @@ public:
         if (last) draw_ends(tables.back());
         for (std::size_t event = first + tables.size() - 1; event-- > first;) {
             const Cells& before = tables[event - first];
-            const Cells after = chain_.rules.after(before, chain_.events[event].kind);
+            const Cells after = chain_.after(before, event);
             undo_gap(after, tables[event - first + 1], chain_.events[event + 1].gap);
             undo_event(before, event);
         }
@@ -242,12 +242,12 @@ private:
         if (here.kind == Kind::arrival)
             undo_arrival(before, here.which);
         else if (here.kind == Kind::departure)
-            undo_departure(before, here.which);
+            undo_departure(before, here);
     }
 
-    void undo_departure(const Cells& before, std::size_t departure) {
-        if (departure % look_every == 0) to_come_.forget();
-        to_come_.add(departure);
+    void undo_departure(const Cells& before, const Event& departure) {
+        if (departure.which % look_every == 0) to_come_.forget();
+        to_come_.add(departure.which);
         const Rules& rules = chain_.rules;
         const std::size_t last = stages_ - 1;
         for (std::size_t k = 0; k < paths_.size(); ++k) {
@@ -257,8 +257,8 @@ private:
             const double real = candidates * before.value(path.total + 1, path.count, point);
             const Index counted = rules.counts(PhaseCount::cover);
             const double cover =
-                rules.model.cover > 0
-                    ? rules.model.cover * before.value(path.total, path.count - counted, point)
+                departure.stay > 0
+                    ? departure.stay * before.value(path.total, path.count - counted, point)
                     : 0.0;
             if (path.random.unit() * (real + cover) >= real && cover > 0) {
                 path.count -= counted;

@@ -185,7 +185,7 @@ GroupFigures phases::over_groups(std::vector<std::pair<Index, double>>& entries,
 }
 
 PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
-                     std::span<const double> left, double end)
+                     std::span<const double> left, double end, std::span<const double> early)
     : rules{model}, arrivals(came.begin(), came.end()), departures(left.begin(), left.end()) {
     if (model.hops < 1 || model.hops > phases_largest || !(model.loss >= 0 && model.loss < 1) ||
         !(model.cover >= 0 && std::isfinite(model.cover)) || !(model.epsilon >= 0))
@@ -197,7 +197,12 @@ PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
     };
     if (!sorted(arrivals) || !sorted(departures) || !std::isfinite(end))
         throw std::invalid_argument("times are not sorted, or end after the log");
-    merge(end);
+    if (!early.empty() && (early.size() != departures.size() ||
+                           !std::all_of(early.begin(), early.end(), [](double weight) {
+                               return weight >= 0 && std::isfinite(weight);
+                           })))
+        throw std::invalid_argument("one weight a departure to have been inside before");
+    merge(end, early);
     bound();
     norms.resize(events.size());
     lost.assign(arrivals.size(), 0.0);
@@ -209,17 +214,21 @@ PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
     possible = first.least <= 0 && first.most >= 0 && first.least_count <= 0;
 }
 
-void PhaseChain::Job::merge(double end) {
+void PhaseChain::Job::merge(double end, std::span<const double> early) {
     std::size_t i = 0, j = 0;
     while (i < arrivals.size() || j < departures.size()) {
         const bool arrival =
             j == departures.size() || (i < arrivals.size() && arrivals[i] <= departures[j]);
         if (arrival) arrival_event.push_back(events.size());
         const double time = arrival ? arrivals[i] : departures[j];
+        const double before = early.empty() || arrival ? 0.0 : early[j];
+        const double stay = arrival ? rules.model.loss : rules.model.cover + before;
         events.push_back(
-            {arrival ? Kind::arrival : Kind::departure, time, 0, arrival ? i++ : j++, 0, 0, 0});
+            {arrival ? Kind::arrival : Kind::departure, time, 0, arrival ? i : j, stay, 0, 0, 0});
+        nobodys = nobodys || (!arrival && stay > 0);
+        ++(arrival ? i : j);
     }
-    events.push_back({Kind::end, end, 0, 0, 0, 0, 0});
+    events.push_back({Kind::end, end, 0, 0, 0, 0, 0, 0});
     for (std::size_t k = 1; k < events.size(); ++k)
         events[k].gap = events[k].time - events[k - 1].time;
 }
@@ -236,7 +245,7 @@ void PhaseChain::Job::bound() {
             if (model.loss == 0) --most;
             count -= rules.counts(PhaseCount::lost);
         } else if (event.kind == Kind::departure) {
-            if (model.cover == 0) ++least;
+            if (event.stay == 0) ++least;
             ++most;
             count -= rules.counts(PhaseCount::cover);
         }
@@ -253,7 +262,7 @@ Sums PhaseChain::Job::use_of(const double* values, const Slice& slice, std::size
         return sums(values, slice.box, [](const Point&, std::size_t) { return 1.0; });
     return sums(values, slice.box, [&](const Point& point, std::size_t q) {
         const Index last = slice.total - point[0] - point[1] - point[2] - static_cast<Index>(q);
-        return std::max(0, last) + rules.model.cover;
+        return std::max(0, last) + events[event].stay;
     });
 }
 
@@ -346,7 +355,7 @@ bool PhaseChain::Job::forward(double limit) {
     checkpoints.push_back(current);
     double effort = 0;
     while (position + 1 < events.size() && effort < limit) {
-        const Cells after = rules.after(current, events[position].kind);
+        const Cells after = this->after(current, position);
         Norm norm;
         possible = step(after, position + 1, current, norm, effort);
         if (!possible) break;
@@ -369,7 +378,7 @@ std::vector<Cells> PhaseChain::Job::tables(std::size_t stretch) const {
     double effort = 0;
     for (std::size_t event = first; event < last; ++event) {
         Cells next;
-        step(rules.after(all.back(), events[event].kind), event + 1, next, norm, effort);
+        step(after(all.back(), event), event + 1, next, norm, effort);
         all.push_back(std::move(next));
     }
     return all;
@@ -426,7 +435,7 @@ double PhaseChain::Job::posterior_least() const {
 double PhaseChain::Job::missing(const Cells& table, const Cells& to_come, std::size_t event) const {
     const PhaseModel& model = rules.model;
     const auto first = rules.first_side();
-    const bool open = model.loss > 0 || model.cover > 0;
+    const bool open = model.loss > 0 || nobodys;
     std::vector<Sums> weighted;
     double total = 0;
     for (const Slice& slice : table.slices) {
@@ -526,12 +535,13 @@ bool PhaseChain::Job::backward(bool keep) {
     for (std::size_t event = first + all.size() - 1; event-- > first;) {
         const Cells& before = all[event - first];
         const Kind kind = events[event].kind;
-        const Cells after = rules.after(before, kind);
+        const Cells after = this->after(before, event);
         double drift = 0;
         const Cells to_come = weights_after(after, weights, event + 1, drift);
         cut_off += drift;
         weights = before;
-        rules.weights_before(weights, to_come, kind);
+        const double stay = events[event].stay;
+        rules.weights_before(weights, to_come, kind, stay);
         if (kind == Kind::arrival && rules.model.loss > 0) {
             Cells branch = before;
             for (Slice& slice : branch.slices) slice.count += rules.counts(PhaseCount::lost);
@@ -539,8 +549,7 @@ bool PhaseChain::Job::backward(bool keep) {
         } else if (kind == Kind::departure) {
             Cells branch = before;
             for (Slice& slice : branch.slices) slice.count += rules.counts(PhaseCount::cover);
-            const double cover =
-                rules.model.cover > 0 ? rules.model.cover * product(branch, to_come) : 0;
+            const double cover = stay > 0 ? stay * product(branch, to_come) : 0;
             real[events[event].which] = std::clamp(1.0 - cover, 0.0, 1.0);
         }
         cut_off += missing(before, weights, event);
@@ -642,7 +651,7 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
                 left -= inside;
             }
             if (left < tolerance) break;
-            others = rules.after(others, kind);
+            others = after(others, event);
         }
         // Rows add up to one but for rounding and what was cut off.
         const double sum = departed + inside;
@@ -697,8 +706,9 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
 }
 
 PhaseChain::PhaseChain(const PhaseModel& model, std::span<const double> arrivals,
-                       std::span<const double> departures, double end)
-    : job_(std::make_unique<Job>(model, arrivals, departures, end)) {}
+                       std::span<const double> departures, double end,
+                       std::span<const double> early)
+    : job_(std::make_unique<Job>(model, arrivals, departures, end, early)) {}
 PhaseChain::~PhaseChain() = default;
 PhaseChain::PhaseChain(PhaseChain&&) noexcept = default;
 PhaseChain& PhaseChain::operator=(PhaseChain&&) noexcept = default;

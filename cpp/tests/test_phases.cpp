@@ -16,6 +16,7 @@ using namespace anonymatch;
 struct Log {
     std::vector<double> arrivals, departures;
     double end = 0;
+    std::vector<double> early{};  // weights of departures to have been inside before, if any
 };
 
 /// Sums over all explanations, by definition.
@@ -47,7 +48,9 @@ void explain(const Log& log, const PhaseModel& model, std::vector<int>& chosen, 
         if (model.counted == PhaseCount::lost && lost != model.count_end) return;
         if (model.counted == PhaseCount::cover && cover != model.count_end) return;
         if (model.total_end >= 0 && stay != model.total_end) return;
-        weight *= std::pow(model.cover, static_cast<double>(cover));
+        for (std::size_t j = 0; j < m; ++j)
+            if (std::find(chosen.begin(), chosen.end(), static_cast<int>(j)) == chosen.end())
+                weight *= model.cover + (log.early.empty() ? 0.0 : log.early[j]);
         truth.total += weight;
         for (std::size_t k = 0; k < i; ++k) {
             if (chosen[k] == -1)
@@ -98,7 +101,7 @@ Log random_log(std::uint64_t seed) {
 }
 
 PhaseChain solved(const Log& log, const PhaseModel& model) {
-    PhaseChain chain(model, log.arrivals, log.departures, log.end);
+    PhaseChain chain(model, log.arrivals, log.departures, log.end, log.early);
     while (chain.forward(1e4)) {
     }
     if (chain.possible())
@@ -110,14 +113,16 @@ PhaseChain solved(const Log& log, const PhaseModel& model) {
 void test_figures_are_those_by_definition() {
     int possible = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
-        const Log log = random_log(seed);
+        Log log = random_log(seed);
         Random random(seed, 1);
+        if (seed % 3 == 0)
+            for (const double time : log.departures) log.early.push_back(0.7 * std::exp(-time));
         PhaseModel model;
         model.hops = 1 + static_cast<int>(seed % 4);
         model.loss = random.unit() < 0.5 ? 0.0 : 0.3;
         model.cover = random.unit() < 0.5 ? 0.0 : 0.4;
         model.total_end = random.unit() < 0.5 ? -1 : static_cast<std::int32_t>(2 * random.unit());
-        if (model.loss > 0 && model.cover > 0 && random.unit() < 0.6) {
+        if (log.early.empty() && model.loss > 0 && model.cover > 0 && random.unit() < 0.6) {
             model.counted = random.unit() < 0.5 ? PhaseCount::lost : PhaseCount::cover;
             model.count_end = static_cast<std::int32_t>(3 * random.unit());
         }
@@ -152,6 +157,7 @@ void test_paths_are_drawn_from_the_posterior() {
         model.hops = 1 + static_cast<int>(seed % 4);
         model.loss = 0.2;
         model.cover = 0.3;
+        if (seed % 2 == 0) log.early.assign(log.departures.size(), 0.2);
         const PhaseChain chain = solved(log, model);
         const std::size_t n = log.arrivals.size();
         const std::vector<double> none(n, 0.0);
@@ -191,7 +197,7 @@ void test_gaps_of_any_length() {
 void test_refusals_and_the_flag() {
     const auto refused = [](const PhaseModel& model, const Log& log) {
         try {
-            static_cast<void>(PhaseChain(model, log.arrivals, log.departures, log.end));
+            static_cast<void>(PhaseChain(model, log.arrivals, log.departures, log.end, log.early));
         } catch (const std::invalid_argument&) {
             return true;
         }
@@ -201,6 +207,8 @@ void test_refusals_and_the_flag() {
     CHECK(refused(model, {{1, 0}, {2}, 3}));
     CHECK(refused(model, {{0, 1}, {4}, 3}));
     CHECK(refused(model, {{0, std::nan("")}, {2}, 3}));
+    CHECK(refused(model, {{0, 1}, {2}, 3, {0.5, 0.5}}));
+    CHECK(refused(model, {{0, 1}, {2}, 3, {-1}}));
     model.hops = phases_largest + 1;
     CHECK(refused(model, {{0}, {1}, 3}));
     model.hops = 2;

@@ -738,7 +738,8 @@ class PhaseChain:
     """The filter over counts by stage, before its first step. Times are in mean stages.
 
     ``counted``: 0 for nothing, 1 for cover, 2 for losses, which must be ``count_end`` in the end.
-    ``total_end``: messages inside in the end; -1 for any number.
+    ``total_end``: messages inside in the end; -1 for any number. ``early``: weight of each
+    departure to be of a message that was inside before, if some were.
     """
 
     def __init__(
@@ -754,6 +755,7 @@ class PhaseChain:
         count_end: int = 0,
         total_end: int = -1,
         epsilon: float = 1e-16,
+        early: Floats | None = None,
         groups: npt.NDArray[Any] | None = None,
     ) -> None:
         if max(len(arrivals), len(departures)) > LARGEST // 4 or counted not in (0, 1, 2):
@@ -770,6 +772,7 @@ class PhaseChain:
             count_end,
             total_end,
             epsilon,
+            _floats(np.zeros(0) if early is None else early),
         )
         if groups is not None:
             self.kernel.group(_ints(groups))

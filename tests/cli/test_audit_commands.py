@@ -500,3 +500,32 @@ def test_what_is_found_wrong_while_solving_names_the_file(
         assert err.startswith(said)
         assert err.count(".csv:") <= 1
         assert err.count("\n") == 1
+
+
+def test_messages_inside_at_the_start_can_be_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("time,direction,name\n0,out,w\n1,in,a\n2,in,b\n2.5,out,x\n3,in,c\n4,out,y\n")
+    how = ("audit", path, "--law", "exponential:1")
+    record = answer(capsys, *how, "--cover-rate", 0, "--loss", 0, "--inside-at-start", 1.5)
+
+    assert record["rates"] == {
+        "loss": {"rate": 0.0, "number": None, "origin": "given", "error": None},
+        "cover_rate": {"rate": 0.0, "number": None, "origin": "given", "error": None},
+        "inside_at_start": {"rate": 1.5, "number": None, "origin": "given", "error": None},
+    }
+    assert record["cost"]["cover"] == 0.0
+    assert any("came in before the log" in note for note in record["notes"])
+    for options, why in (
+        (("--inside-at-start", -1), "give a number of messages, 0 or more"),
+        (("--inside-at-start", "nan"), "give a number of messages, 0 or more"),
+        (("--inside-at-start", 2, "--cover", 1), "; give --cover-rate instead"),
+        (("--cover-rate", 0), "inside when the log begins (--inside-at-start)"),
+    ):
+        code, out, err = run(capsys, *how, *options)
+        assert (code, out) == (2, "")
+        assert why in " ".join(err.split())
+    code, _, err = run(capsys, "audit", path, "--law", "window:0,9", "--inside-at-start", 2)
+    assert code == 2
+    assert "--inside-at-start is for exponential mixes" in " ".join(err.split())

@@ -61,9 +61,10 @@ struct PhaseRows {
 class PhaseChain {
 public:
     /// Sorted times in mean stages; at equal times arrivals come first. std::invalid_argument for
-    /// anything else.
+    /// anything else. `early`: by departure, or empty: weight to be of a message that was inside
+    /// before the first event, beside that of cover.
     PhaseChain(const PhaseModel& model, std::span<const double> arrivals,
-               std::span<const double> departures, double end);
+               std::span<const double> departures, double end, std::span<const double> early = {});
     ~PhaseChain();
     PhaseChain(PhaseChain&&) noexcept;
     PhaseChain& operator=(PhaseChain&&) noexcept;

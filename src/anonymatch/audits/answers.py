@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits.passages import passed
+from anonymatch.audits.passages import bare_channel, passed
+from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.errors import BudgetError, NoMatchingError
 from anonymatch.base.text import several
 from anonymatch.counting import Count, Posterior, bregman, count, known_posterior, log_of
@@ -74,6 +75,8 @@ class Answers:
         Chance that the intervals hold; 1.0 means proven.
     links : LinkFigures or None
         Of a passage with losses, cover or an end.
+    rates : UsedRates or None
+        Losses, cover and a beginning of a passage that this is for.
     notes : tuple of str
         What a reader must know about how this was answered; each a sentence.
     """
@@ -87,6 +90,7 @@ class Answers:
     chances: Posterior | None
     confidence: float
     links: LinkFigures | None = None
+    rates: UsedRates | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -135,7 +139,14 @@ def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
         edges=int(users.degree.sum()) - (n_users if lost else 0),
         chances=None,
         confidence=1.0,
+        rates=_no_rates(passage),
     )
+
+
+def _no_rates(passage: Passage) -> UsedRates | None:
+    """Those of a closed form: everything that came in left, and nothing else did."""
+    told = passage.conditions
+    return None if told is None else used_rates(bare_channel(told), told, {})
 
 
 def _even(passage: Passage) -> bool:
@@ -188,6 +199,7 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         chances=None,
         confidence=links.confidence,
         links=links,
+        rates=solved.rates,
         notes=solved.notes,
     )
 

@@ -162,7 +162,7 @@ def _cover(seen: Observation, found: Answers) -> float | None:
         return seen.cover
     if found.links is None or not len(found.links.real):
         return 0.0
-    return round(float(1.0 - found.links.real.mean()), 12)
+    return round(float(found.links.cover.mean()), 12)
 
 
 def _share(log: Figure, most: float) -> Figure:

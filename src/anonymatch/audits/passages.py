@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
+from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures import (
     Channel,
     Dummies,
+    Free,
     LinkFigures,
     Rates,
     fit_rates,
@@ -25,7 +27,7 @@ from anonymatch.measures import (
 from anonymatch.running import Budget, Effort, Progress
 from anonymatch.sources import Conditions, Erlang, Exponential, FlushLaw, Passage
 
-__all__ = ["Passed", "passed"]
+__all__ = ["Passed", "bare_channel", "passed"]
 
 _FEW = 200  # messages whose guessing entropies are all computed
 _UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
@@ -44,11 +46,13 @@ class Passed:
     links : LinkFigures
     channel : Channel
     notes : tuple of str
+    rates : UsedRates
     """
 
     links: LinkFigures
     channel: Channel
     notes: tuple[str, ...]
+    rates: UsedRates
 
 
 def passed(
@@ -65,7 +69,8 @@ def passed(
     assert conditions is not None
     assert isinstance(law, Exponential | Erlang | FlushLaw)
     effort = Effort(executor=executor, progress=progress)
-    channel, notes = _channel(passage, law, conditions, effort)
+    choice = _chosen(passage, law, conditions, effort)
+    channel = choice.channel
     times = passage.arrivals, passage.departures
     size = len(passage.users)
     if isinstance(law, FlushLaw):
@@ -84,7 +89,10 @@ def passed(
             seconds=_SHARE * budget.seconds,
         )
     return Passed(
-        links=links, channel=channel, notes=(*notes, *_fate_notes(links, channel), *links.notes)
+        links=links,
+        channel=channel,
+        notes=(*choice.notes, *_fate_notes(links, channel), *links.notes),
+        rates=used_rates(channel, conditions, choice.fitted),
     )
 
 
@@ -120,13 +128,58 @@ def _of_hops(
     return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
 
 
-def _channel(
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """Losses, cover and a beginning that are taken, why, and errors of those that were fitted."""
+
+    channel: Channel
+    notes: list[str] = field(default_factory=list)
+    fitted: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def _chosen(
     passage: Passage, law: Exponential | Erlang | FlushLaw, told: Conditions, effort: Effort
-) -> tuple[Channel, list[str]]:
+) -> _Choice:
     """Losses and cover as they are told; what is not follows from the others, or is fitted."""
     came, left = len(passage.arrivals), len(passage.departures)
     needed = _needed_cover(passage)
-    bare = Channel(
+    if told.inside_at_start and told.cover == 0:
+        told = replace(told, cover=None, cover_rate=0.0)  # the same, without a number to count
+    bare = bare_channel(told)
+    if isinstance(law, FlushLaw):
+        if told.cover is not None or told.lost is not None:
+            return _by_numbers(bare, told, came, left, needed)
+        return _of_flushes(passage, law, bare, told, needed)
+
+    def fitted(channel: Channel, *free: Free) -> Rates:
+        return fit_rates(
+            passage.arrivals,
+            passage.departures,
+            mean=law.mean_delay,
+            channel=channel,
+            free=free,
+            effort=effort,
+        )
+
+    if told.cover is not None or told.lost is not None:
+        if told.inside_at_start:
+            return _Choice(bare)  # which explains what is left over: nothing has to be cover
+        guessed = _beside_a_number(bare, told, came, fitted)
+        return guessed or _by_numbers(bare, told, came, left, needed)
+    lasts = told.end > told.begin
+    if not lasts and needed and told.cover_rate is None and not told.inside_at_start:
+        raise InputError(
+            f"the log lasts 0 seconds, and {several(needed, 'message')} out can be nobody's: "
+            "no rate of cover explains that; check times, or tell when the log ended (",
+            Argument("until"),
+            ")",
+        )
+    return _best(bare, told, came, _models(told, came, lasts and needed > 0), fitted)
+
+
+def bare_channel(told: Conditions) -> Channel:
+    """What is told, and nothing of what is not."""
+    return Channel(
         begin=told.begin,
         end=told.end,
         drained=told.drained,
@@ -134,44 +187,85 @@ def _channel(
         lost=told.lost,
         cover_rate=told.cover_rate or 0.0,
         cover=told.cover,
+        inside_at_start=told.inside_at_start or 0.0,
     )
-    if isinstance(law, FlushLaw):
-        if told.cover is not None or told.lost is not None:
-            return _by_numbers(bare, told, came, left, needed)
-        return _of_flushes(passage, law, bare, told, needed)
 
-    def fitted(channel: Channel, *, cover: bool) -> Rates:
-        return fit_rates(
-            passage.arrivals,
-            passage.departures,
-            mean=law.mean_delay,
-            channel=channel,
-            cover=cover,
-            effort=effort,
+
+_Model = tuple[Free, ...]
+
+
+def _models(told: Conditions, came: int, unexplained: bool) -> list[_Model]:
+    """Rates that may be fitted together, the first ones if no others are clearly better.
+
+    Losses and cover cannot be told apart, so that never both are. Cover and what was inside at the
+    beginning are looked for only where something is ``unexplained``: messages leave that nobody
+    can have sent. Else nothing asks for them.
+    """
+    losses: list[_Model] = [("loss",)] if told.loss is None and came else []
+    cover_free = told.cover_rate is None and unexplained
+    start_free = told.inside_at_start is None and unexplained
+    begun: list[_Model] = [("inside_at_start",)] if start_free else []
+    with_losses: list[_Model] = [("inside_at_start", "loss")] if start_free and losses else []
+    if cover_free and not told.inside_at_start:
+        both: list[_Model] = [("inside_at_start", "cover_rate")] if start_free else []
+        return [("cover_rate",), *begun, *both, *with_losses]
+    cover: list[_Model] = [("cover_rate",)] if cover_free else []
+    return [(), *cover, *losses, *begun, *with_losses]
+
+
+def _best(
+    bare: Channel,
+    told: Conditions,
+    came: int,
+    models: list[_Model],
+    fitted: Callable[..., Rates],
+) -> _Choice:
+    """The rates under which a log is likeliest, each more of them by more than chance would do."""
+    first, chance = models[0], _by_chance(max(came, 1))
+    if len(models) == 1 and not first:
+        return _Choice(bare)
+    fits: dict[_Model, Rates] = {}
+    refusals = []
+    for model in models[0 if first else 1 :]:
+        try:
+            fits[model] = fitted(bare, *model)
+        except InputError as error:  # nothing explains the log with these rates alone
+            refusals.append(error)
+    if first and not fits:
+        raise refusals[0]
+
+    def likelier(model: _Model) -> float:
+        """Than under the first model, in nats; gains are over none of the rates."""
+        if not first:
+            return fits[model].gain
+        return fits[model].log_evidence - fits[first].log_evidence if first in fits else math.inf
+
+    others = [model for model in fits if model != first]
+    best = max(others, key=lambda model: likelier(model) - chance * len(model), default=first)
+    if best != first and not likelier(best) > chance * max(len(best) - len(first), 1):
+        best = first
+    if not best:
+        return _Choice(bare)
+    rates = fits[best]
+    channel = replace(bare, **{name: getattr(rates, name) for name in best})
+    return _Choice(channel, _rate_notes(rates, told, best), {**rates.errors})
+
+
+def _rate_notes(rates: Rates, told: Conditions, model: _Model) -> list[str]:
+    notes = []
+    if "inside_at_start" in model:
+        notes.append(
+            f"{rates.inside_at_start:.3g} +- {rates.errors['inside_at_start']:.2g} messages inside "
+            "when the log begins are estimated: some leave that nobody in it can have sent"
         )
-
-    if told.cover is not None or told.lost is not None:
-        guessed = _beside_a_number(bare, told, came, fitted)
-        return guessed or _by_numbers(bare, told, came, left, needed)
-    if told.cover_rate is None and needed > 0:
-        if not told.end > told.begin:
-            raise InputError(
-                f"the log lasts 0 seconds, and {several(needed, 'message')} out can be nobody's: "
-                "no rate of cover explains that; check times, or tell when the log ended (",
-                Argument("until"),
-                ")",
-            )
-        rates = fitted(bare, cover=True)
+    if "cover_rate" in model:
         loss = "" if told.loss is not None else ", and no losses: the two cannot be told apart"
-        note = f"Cover of {rates.cover_rate:.3g} +- {rates.error:.2g} a second is estimated{loss}"
-        return replace(bare, cover_rate=rates.cover_rate), [note]
-    if told.loss is not None or not came:
-        return bare, []
-    rates = fitted(bare, cover=False)
-    if rates.gain <= _by_chance(came):
-        return bare, []
-    known = "" if told.cover_rate is not None else "; with cover it could not be told apart"
-    return replace(bare, loss=rates.loss), [_loss_note(rates.loss, rates.error) + known]
+        much = f"{rates.cover_rate:.3g} +- {rates.errors['cover_rate']:.2g}"
+        notes.append(f"Cover of {much} a second is estimated{loss}")
+    if "loss" in model:
+        known = "" if told.cover_rate is not None else "; with cover it could not be told apart"
+        notes.append(_loss_note(rates.loss, rates.errors["loss"]) + known)
+    return notes
 
 
 def _by_chance(messages: int) -> float:
@@ -185,33 +279,34 @@ def _loss_note(loss: float, error: float) -> str:
 
 def _beside_a_number(
     channel: Channel, told: Conditions, came: int, fitted: Callable[..., Rates]
-) -> tuple[Channel, list[str]] | None:
+) -> _Choice | None:
     """Losses fitted where the number of cover messages is told; None if there seem to be none."""
     lasted = told.end - told.begin
     if told.cover is None or told.loss is not None or told.lost is not None:
         return None
     if told.drained or not came or not lasted > 0:
         return None
-    rates = fitted(replace(channel, cover=None, cover_rate=told.cover / lasted), cover=False)
+    rates = fitted(replace(channel, cover=None, cover_rate=told.cover / lasted), "loss")
     if rates.gain <= _by_chance(came):
         return None
-    return replace(channel, loss=rates.loss), [_loss_note(rates.loss, rates.error)]
+    note = _loss_note(rates.loss, rates.errors["loss"])
+    return _Choice(replace(channel, loss=rates.loss), [note], {**rates.errors})
 
 
 def _of_flushes(
     passage: Passage, law: FlushLaw, channel: Channel, told: Conditions, needed: int
-) -> tuple[Channel, list[str]]:
+) -> _Choice:
     """Of a flush mix cover is taken from the numbers, and losses are fitted by the evidence."""
     lasted = told.end - told.begin
     if told.cover_rate is None and needed and lasted > 0:
         rate = needed / lasted
         note = f"Cover of {rate:.3g} a second is estimated: so many more left than can have come in"
-        return replace(channel, cover_rate=rate), [note]
+        return _Choice(replace(channel, cover_rate=rate), [note], {"cover_rate": None})
     came = len(passage.arrivals)
     missing = came - len(passage.departures)
     silent = told.loss is None and told.cover_rate is None and not told.drained
     if not silent or missing <= 0 or not _FEWEST_FITTED <= came <= _MOST_FITTED:
-        return channel, []
+        return _Choice(channel)
     times = passage.arrivals, passage.departures
     loss, evidence = missing / (2.0 * came), -math.inf
     for _ in range(_ROUNDS):
@@ -225,9 +320,9 @@ def _of_flushes(
     except InputError:
         without = None  # nothing explains the log without losses
     if without is not None and evidence - without <= _by_chance(came):
-        return channel, []
+        return _Choice(channel)
     error = math.sqrt(loss * (1.0 - loss) / came)
-    return replace(channel, loss=loss), [_loss_note(loss, error)]
+    return _Choice(replace(channel, loss=loss), [_loss_note(loss, error)], {"loss": error})
 
 
 def _needed_cover(passage: Passage) -> int:
@@ -242,18 +337,17 @@ def _needed_cover(passage: Passage) -> int:
     return max(int(short.max(initial=0)), 0)
 
 
-def _by_numbers(
-    channel: Channel, told: Conditions, came: int, left: int, needed: int
-) -> tuple[Channel, list[str]]:
+def _by_numbers(channel: Channel, told: Conditions, came: int, left: int, needed: int) -> _Choice:
     """One number known: the other is as small as can be, and the rest is inside at the end."""
     if told.cover is None and told.cover_rate is None:
         cover = max(needed, left - came + (told.lost or 0), 0)
         note = f"{several(cover, 'message')} out must then be cover, which is taken as known"
-        return replace(channel, cover=cover), [note] if cover else []
+        channel = replace(channel, cover=cover)
+        return _Choice(channel, [note], {"cover": None}) if cover else _Choice(channel)
     if told.lost is None and told.loss is None:
         lost = came - left + (told.cover or 0) if told.drained else 0
-        return replace(channel, lost=max(lost, 0)), []
-    return channel, []
+        return _Choice(replace(channel, lost=max(lost, 0)), [], {"lost": None} if lost > 0 else {})
+    return _Choice(channel)
 
 
 def _fate_notes(links: LinkFigures, channel: Channel) -> list[str]:
@@ -265,7 +359,11 @@ def _fate_notes(links: LinkFigures, channel: Channel) -> list[str]:
         gone = f"{lost:.3g} lost ({how}), " if lost > 0 else ""
         notes.append(f"Messages in that are not seen again: {gone}{inside:.3g} still inside")
         notes += _misfit(channel, lost, len(links.lost))
-    cover = float(len(links.real) - links.real.sum())
+    early = 0.0 if links.early is None else float(links.early.sum())
+    if early > 0.05:
+        mean = f"{channel.inside_at_start:.3g} inside on average"
+        notes.append(f"Messages out that came in before the log: {early:.3g} expected ({mean})")
+    cover = float(links.cover.sum())
     if cover > 0.05:
         rate = f"{channel.cover_rate:.3g} a second" if channel.cover is None else "told"
         notes.append(f"Messages out that are nobody's: {cover:.4g} expected ({rate})")

@@ -31,6 +31,7 @@ def record(audit: Audit) -> dict[str, Any]:
         "n_users": audit.n_users,
         "n_behaviours": audit.n_behaviours,
         "cost": json_value(audit.cost),
+        "rates": json_value(audit.answers.rates),
         "count": {
             "exact": count.exact,
             "value": str(count.value) if short else None,

@@ -82,6 +82,16 @@ Until = Annotated[
     ),
 ]
 Drained = Annotated[bool, option("--drained", "Nothing was left inside when the log ended.")]
+InsideAtStart = Annotated[
+    float | None,
+    option(
+        "--inside-at-start",
+        "Messages inside when the log begins, on average, if it starts in mid traffic (none "
+        "unless told, or unless the log shows some).",
+        metavar="R",
+        parser=from_zero("a number of messages"),
+    ),
+]
 CoverInPool = Annotated[
     bool,
     option("--cover-in-pool", "Cover of a flush mix is held back like messages."),
@@ -150,6 +160,7 @@ class Way:
     cover: Cover = None
     until: Until = None
     drained: Drained = False
+    inside_at_start: InsideAtStart = None
     cover_in_pool: CoverInPool = False
     cover_visible: CoverVisible = False
     whole_log: WholeLog = False
@@ -173,6 +184,7 @@ class Way:
             "cover": self.cover,
             "until": self.until,
             "drained": self.drained,
+            "inside_at_start": self.inside_at_start,
             "cover_in_pool": self.cover_in_pool,
             "cover_visible": self.cover_visible,
             "whole_log": self.whole_log,

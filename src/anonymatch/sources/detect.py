@@ -69,6 +69,7 @@ def open_observation(
     cover: int | None = None,
     until: float | str | None = None,
     drained: bool = False,
+    inside_at_start: float | None = None,
     cover_in_pool: bool = False,
     cover_visible: bool = False,
     whole_log: bool = False,
@@ -95,7 +96,8 @@ def open_observation(
         What ``path`` is, one of :data:`SOURCES`; default: as it shows.
     unit : {"s", "ms", "us", "ns"}, optional
         Of the times in a message log.
-    loss, lost, cover_rate, cover, until, drained, cover_in_pool, cover_visible, whole_log
+    loss, lost, cover_rate, cover, until, drained, inside_at_start, cover_in_pool, cover_visible, \
+    whole_log
         Of message logs, as for :func:`~anonymatch.sources.log_graph.observe`.
     original : path, optional
         The table before release; ``path`` is the released one.
@@ -124,6 +126,7 @@ def open_observation(
         "cover": cover,
         "until": until,
         "drained": drained,
+        "inside_at_start": inside_at_start,
         "cover_in_pool": cover_in_pool,
         "cover_visible": cover_visible,
         "whole_log": whole_log,

@@ -76,6 +76,7 @@ def observe(
     cover: int | None = None,
     until: float | str | None = None,
     drained: bool = False,
+    inside_at_start: float | None = None,
     cover_in_pool: bool = False,
     cover_visible: bool = False,
     whole_log: bool = False,
@@ -100,6 +101,10 @@ def observe(
         When the log ends, in seconds or as a date-time; with its last event unless told.
     drained : bool
         Whether nothing was left inside when the log ended.
+    inside_at_start : float, optional
+        Messages inside when the log begins, on average: of a log that starts in mid traffic. The
+        mix was empty unless told, or unless the log shows otherwise. Of mixes with exponential
+        delays only, one (``exponential``) or a few in a row (``erlang``).
     cover_in_pool : bool
         Whether the cover of a flush mix (threshold, timed, pool, ...) comes into the mix, and is
         held back and sent on like messages; else it joins what leaves.
@@ -124,7 +129,8 @@ def observe(
     In a batch mix a message out belongs to the last flush before it. In one exponential mix, and in
     a pool mix, whoever is inside may leave, all equally likely [1]_.
 
-    What is told of neither losses nor cover is taken from the log's flags, and else fitted.
+    What is told of neither losses nor cover is taken from the log's flags, and else fitted. What
+    was inside at the beginning is fitted where messages leave that nobody can have sent.
 
     References
     ----------
@@ -155,6 +161,8 @@ def observe(
                 Argument("cover_in_pool"), f" is for mixes that flush, and this is the {rule}"
             )
         conditions = replace(conditions, cover_in_pool=True)
+    if inside_at_start is not None:
+        conditions = _with_start(conditions, rule, inside_at_start)
     phase = _phase(rule, messages.departures)
     try:
         observation = _observed(seen, conditions, Budget.of(budget))
@@ -166,6 +174,25 @@ def observe(
         observation = replace(observation, notes=(*observation.notes, phase))
     observation = replace(observation, notes=(*observation.notes, *notes))
     return observation if whole_log else _with_ends(observation, seen, conditions)
+
+
+def _with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:
+    """The conditions with a mean number of messages inside at the beginning."""
+    mean = real(inside, "inside_at_start", high=1e15)
+    if not mean and not _by_hops(law):
+        return conditions  # empty, as other mixes are taken to be
+    if not _by_hops(law):
+        raise InputError(
+            Argument("inside_at_start"),
+            f" is for exponential mixes and for Erlang laws of up to {MOST_HOPS} hops, and this is "
+            f"the {law}; leave it out",
+        )
+    return replace(conditions, inside_at_start=mean)
+
+
+def _by_hops(law: Law) -> bool:
+    """Whether logs are followed by how many messages are in each of a few exponential hops."""
+    return isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS)
 
 
 def _phase(law: Law, departures: Floats) -> str | None:
@@ -188,7 +215,7 @@ def _phase(law: Law, departures: Floats) -> str | None:
 
 def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
     law = seen.law
-    if isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS):
+    if _by_hops(law):
         return _through(seen, _inside(seen, conditions))
     alike = isinstance(law, Threshold | Timed | Pool)  # where nothing is told, a graph says all
     if isinstance(law, FlushLaw) and not (alike and conditions.silent):
@@ -196,7 +223,7 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
     if isinstance(law, Threshold | Timed | Pool) and conditions.silent:
         loss = _loss_of_flushes(seen, law, conditions.end)
         if loss > 0.0:
-            told = replace(conditions, loss=loss)
+            told = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
             observation = _through(seen, _inside(seen, told))
             note = Message(
                 f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
@@ -313,7 +340,7 @@ def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
     rates = not isinstance(seen.law, Window | Free)
     cover, lost = _alone(seen.log, seen.law, told.end)
     lasted = told.end - told.begin
-    much = []
+    before, much = told, []
     if cover and told.cover is None and told.cover_rate is None:
         if rates and lasted > 0:
             told = replace(told, cover_rate=cover / lasted)
@@ -331,7 +358,9 @@ def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
     if not much:
         return told, []
     note = f"{' and '.join(much)} by the log's flags: the attacker knows how much, not which"
-    return told, [note[0].upper() + note[1:]]
+    names = ("loss", "lost", "cover_rate", "cover")
+    flagged = frozenset(name for name in names if getattr(told, name) != getattr(before, name))
+    return replace(told, flagged=flagged), [note[0].upper() + note[1:]]
 
 
 def _alone(log: Messages, law: Law, end: float) -> tuple[int, int]:
@@ -485,10 +514,12 @@ def _check_numbers(seen: Seen, conditions: Conditions) -> None:
         raise InputError(
             Argument("cover"), f" is {cover}, but {several(seen.n_out, 'message')} left"
         )
+    if conditions.inside_at_start:
+        return  # any departure may be of a message that came in before
     none = cover == 0 or (cover is None and conditions.cover_rate == 0.0)
     unsent = seen.unsent(seen.log.arrivals[seen.ins], seen.log.departures[seen.outs])
     if none and len(unsent):
-        raise seen.no_sender(unsent, cover=len(unsent))
+        raise seen.no_sender(unsent, cover=len(unsent), start=True)
     known = cover if cover is not None else (0 if none else None)
     kept = seen.n_in - (lost or 0)
     if known is not None and seen.n_out - known > kept:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, quoted, several
+from anonymatch.base.text import Argument, Piece, quoted, several
 from anonymatch.measures import flush_numbers
 from anonymatch.sources.candidates import Candidates, candidates
 from anonymatch.sources.labels import labels
@@ -192,8 +192,11 @@ class Seen:
         fewest = np.minimum(np.minimum.accumulate(inside), 1)
         return np.flatnonzero(np.diff(fewest, prepend=1))
 
-    def no_sender(self, outs: Integers, cover: int) -> InputError:
-        """That nobody can have sent these messages out, which so much cover would explain."""
+    def no_sender(self, outs: Integers, cover: int, *, start: bool = False) -> InputError:
+        """That nobody can have sent these messages out, which so much cover would explain.
+
+        ``start``: so would messages that were inside when the log began.
+        """
         first = int(outs[0])
         name = quoted(self.behaviours[first])
         time = self.log.moment(self.log.departures[self.outs[first]])
@@ -203,6 +206,17 @@ class Seen:
         return InputError(
             f"{which} under the {self.law}; check times and law, or allow for cover traffic (",
             Argument("cover", cover),
+            ")",
+            *self._or_start(start),
+        )
+
+    @staticmethod
+    def _or_start(start: bool) -> tuple[Piece, ...]:
+        if not start:
+            return ()
+        return (
+            " or for messages inside when the log begins (",
+            Argument("inside_at_start", ...),
             ")",
         )
 

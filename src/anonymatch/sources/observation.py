@@ -80,6 +80,11 @@ class Conditions:
         Whether nothing was inside at the end.
     cover_in_pool : bool
         Whether the cover of a flush mix is held back and sent on like messages.
+    inside_at_start : float or None
+        Messages inside at the beginning, on average.
+    flagged, estimated : frozenset of str
+        Those of these attributes that the flags of the log say, and that were estimated from it;
+        all others are given.
     """
 
     loss: float | None = None
@@ -90,17 +95,20 @@ class Conditions:
     end: float
     drained: bool = False
     cover_in_pool: bool = False
+    inside_at_start: float | None = None
+    flagged: frozenset[str] = frozenset()
+    estimated: frozenset[str] = frozenset()
 
     @property
     def silent(self) -> bool:
-        """Whether nothing is said of losses and cover."""
-        told = (self.loss, self.lost, self.cover_rate, self.cover)
+        """Whether nothing is said of losses, cover and what was inside at the beginning."""
+        told = (self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start)
         return all(one is None for one in told) and not self.drained
 
     @property
     def clean(self) -> bool:
-        """Whether there are neither losses nor cover, by what is known."""
-        return not any((self.loss, self.lost, self.cover_rate, self.cover))
+        """Whether there are no losses, no cover and nothing inside before, by what is known."""
+        return not any((self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class Truth:
     lost: np.ndarray
     inside: np.ndarray
     real: np.ndarray
+    early: np.ndarray
     joint_bits: float
     link_bits: float
     weights: dict[Outcome, float] = field(repr=False)
@@ -71,13 +73,22 @@ def explained(
     cover_rate: float = 0.0,
     cover: int | None = None,
     drained: bool = False,
+    inside_at_start: float = 0.0,
+    early_density: Callable[[float], float] | None = None,
+    early_survival: Callable[[float], float] | None = None,
     real: Sequence[float] | None = None,
     strict: bool = False,
 ) -> Truth | None:
     """All explanations of a log weighed as the model says; None if there is none.
 
     Numbers condition the model of rates: each lost message and each cover message weighs 1.
+
+    Messages inside at the beginning are a Poisson number, each with its own delay from then on:
+    that of a new message unless `early_density` says otherwise. Departures that no message in is
+    are cover, or of those; which of the two is summed over.
     """
+    from_start = early_density or density
+    stays_from_start = early_survival or survival
     kept, gone = (1.0 - loss, loss) if lost is None else (1.0, 1.0)
     nobody = cover_rate if cover is None else 1.0
     n, m = len(arrivals), len(departures)
@@ -86,16 +97,20 @@ def explained(
     for outcome in outcomes(arrivals, departures, strict=strict):
         taken = {what for what in outcome if what >= 0}
         free = [j for j in range(m) if j not in taken]
-        if any(told[j] == 1.0 for j in free) or any(told[j] == 0.0 for j in taken):
+        if any(told[j] == 0.0 for j in taken):
             continue
-        hidden = [j for j in free if told[j] != 0.0]
         if lost is not None and outcome.count(LOST) != lost:
-            continue
-        if cover is not None and len(hidden) != cover:
             continue
         if drained and INSIDE in outcome:
             continue
-        weight = nobody ** len(hidden)
+        weight = _nobodys(
+            [departures[j] - begin for j in free],
+            [told[j] for j in free],
+            nobody,
+            inside_at_start,
+            from_start,
+            cover,
+        )
         for i, what in enumerate(outcome):
             if what == LOST:
                 weight *= gone
@@ -125,13 +140,81 @@ def explained(
         log += math.lgamma(cover + 1) - cover * math.log(end - begin)
     if lost is not None:
         log -= math.log(math.comb(n, lost))
+    # Those inside at the beginning that are not seen are inside at the end, any number of them
+    # unless it is drained: e^-r sum over u of (r S)^u / u!.
+    log -= inside_at_start
+    if not drained:
+        log += math.log(
+            sum(
+                (inside_at_start * stays_from_start(end - begin)) ** u / math.factorial(u)
+                for u in range(60)
+            )
+        )
     return Truth(
         log_evidence=log,
         pairs=pairs,
         lost=lost_of,
         inside=inside_of,
         real=pairs.sum(axis=0),
+        early=_early(
+            weights,
+            departures,
+            told,
+            nobody if cover != 0 else 0.0,
+            inside_at_start,
+            from_start,
+            begin,
+        ),
         joint_bits=entropy([weight / total for weight in weights.values()]),
         link_bits=entropy(list(links.values())),
         weights=weights,
     )
+
+
+def _nobodys(
+    since: Sequence[float],
+    told: Sequence[float],
+    cover: float,
+    inside: float,
+    density: Callable[[float], float],
+    number: int | None = None,
+) -> float:
+    """Weight of departures that are nobody's: the sum over which are cover and which are early.
+
+    A departure that is told to be cover weighs 1, and cannot be early; one that is told to be a
+    message can only be early. All others that are cover are so many, if that is known.
+    """
+    total = 0.0
+    for early in product((False, True), repeat=len(since)):
+        covers = sum(said != 0.0 and not was for said, was in zip(told, early, strict=True))
+        if number is not None and covers != number:
+            continue
+        weight = 1.0
+        for after, said, was_inside in zip(since, told, early, strict=True):
+            if was_inside:
+                weight *= 0.0 if said == 0.0 else inside * density(after)
+            else:
+                weight *= 1.0 if said == 0.0 else 0.0 if said == 1.0 else cover
+        total += weight
+    return total
+
+
+def _early(
+    weights: dict[Outcome, float],
+    departures: Sequence[float],
+    told: Sequence[float],
+    cover: float,
+    inside: float,
+    density: Callable[[float], float],
+    begin: float,
+) -> np.ndarray:
+    """Probability of each departure to be of a message that was inside at the beginning."""
+    total = sum(weights.values())
+    early = np.zeros(len(departures))
+    for outcome, weight in weights.items():
+        for j in set(range(len(departures))) - set(outcome):
+            since = [departures[j] - begin]
+            both = _nobodys(since, [told[j]], cover, inside, density)
+            alone = _nobodys(since, [told[j]], cover, 0.0, density)
+            early[j] += weight / total * (both - alone) / both
+    return early

@@ -153,6 +153,55 @@ def test_every_combination_of_options_agrees_with_enumeration(part: int) -> None
     assert explainable > 2
 
 
+@pytest.mark.parametrize("part", range(20))
+def test_logs_that_start_in_mid_traffic_agree_with_enumeration(part: int) -> None:
+    explainable = 0
+    for seed in range(25 * part, 25 * (part + 1)):
+        arrivals, departures, options = random_log(seed)
+        draw = np.random.default_rng([seed, 2])
+        rate, inside = float(draw.uniform(0.2, 3.0)), float(draw.uniform(0.05, 4.0))
+        if options.get("cover"):
+            options["cover"] = 0
+        options |= {"begin": -float(draw.integers(0, 2)), "inside_at_start": inside}
+        real = None
+        if draw.random() < 0.3:
+            real = draw.choice([0.0, 1.0, math.nan], len(departures)).tolist()
+        truth = explained(
+            arrivals,
+            departures,
+            density=partial(density, rate),
+            survival=partial(survival, rate),
+            real=real,
+            **options,
+        )
+        solve = partial(
+            hidden_figures,
+            arrivals,
+            departures,
+            mean=1.0 / rate,
+            channel=Channel(**options),
+            real=real,
+            pairs=True,
+        )
+        if truth is None:
+            with pytest.raises(InputError):
+                solve()
+            continue
+        explainable += 1
+        figures = solve()
+        assert_agrees(figures, truth)
+        assert figures.early is not None
+        np.testing.assert_allclose(figures.early, truth.early, atol=1e-9)
+    assert explainable > 12
+
+
+def test_a_number_of_cover_messages_beside_those_inside_at_the_start_is_refused() -> None:
+    channel = Channel(begin=0.0, end=9.0, cover=1, inside_at_start=2.0)
+
+    with pytest.raises(InputError, match=r"not counted apart .* give cover_rate instead"):
+        hidden_figures([0.0], [1.0, 2.0], mean=1.0, channel=channel)
+
+
 # ---- laws that hold at any size
 
 
@@ -337,7 +386,7 @@ def test_losses_are_seen_where_there_are_some(loss: float) -> None:
             departures,
             mean=5.0,
             channel=Channel(begin=0.0, end=end),
-            cover=False,
+            free=["loss"],
         )
         seen += rates.gain > 2.0 + 0.5 * math.log(1000)
 
@@ -347,10 +396,10 @@ def test_losses_are_seen_where_there_are_some(loss: float) -> None:
 def test_the_cover_rate_is_found_if_there_are_no_losses() -> None:
     arrivals, departures, _, end = simulated(2000, 5.0, 0.0, 0.4, seed=3)
     rates = fit_rates(
-        arrivals, departures, mean=5.0, channel=Channel(begin=0.0, end=end), cover=True
+        arrivals, departures, mean=5.0, channel=Channel(begin=0.0, end=end), free=["cover_rate"]
     )
 
-    assert rates.cover_rate == pytest.approx(0.4, abs=4 * rates.error)
+    assert rates.cover_rate == pytest.approx(0.4, abs=4 * rates.errors["cover_rate"])
 
 
 def test_numbers_far_from_even_odds_explain_a_log() -> None:

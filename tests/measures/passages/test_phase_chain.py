@@ -74,15 +74,24 @@ def erlang_log(
 def by_definition(
     arrivals: list[float], departures: list[float], hops: int, mean: float, options: dict[str, Any]
 ) -> Truth | None:
-    def density(delay: float) -> float:
+    def density(delay: float, left: int = hops) -> float:
         x = delay / mean
-        return x ** (hops - 1) * math.exp(-x) / math.factorial(hops - 1) / mean
+        return x ** (left - 1) * math.exp(-x) / math.factorial(left - 1) / mean
 
-    def survival(delay: float) -> float:
+    def survival(delay: float, left: int = hops) -> float:
         x = delay / mean
-        return math.exp(-x) * sum(x**k / math.factorial(k) for k in range(hops))
+        return math.exp(-x) * sum(x**k / math.factorial(k) for k in range(left))
 
-    return explained(arrivals, departures, density=density, survival=survival, **options)
+    # Who is inside at the beginning has any number of hops to go, all equally likely.
+    return explained(
+        arrivals,
+        departures,
+        density=density,
+        survival=survival,
+        early_density=lambda delay: sum(density(delay, 1 + k) for k in range(hops)) / hops,
+        early_survival=lambda delay: sum(survival(delay, 1 + k) for k in range(hops)) / hops,
+        **options,
+    )
 
 
 def matrix(figures: LinkFigures) -> np.ndarray:
@@ -122,6 +131,35 @@ def test_every_combination_of_options_agrees_with_enumeration(hops: int, part: i
         assert_agrees(figures, truth)
         assert_finite(figures)
     assert explainable > 1
+
+
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("hops", range(1, MOST_HOPS + 1))
+def test_logs_that_start_in_mid_traffic_agree_with_enumeration(hops: int, part: int) -> None:
+    explainable = 0
+    for seed in range(12 * part, 12 * (part + 1)):
+        arrivals, departures, options = random_log(1000 * hops + seed)
+        draw = np.random.default_rng([seed, hops, 2])
+        mean = float(draw.uniform(0.2, 3.0))
+        if options.get("cover"):
+            options["cover"] = 0
+        options |= {
+            "begin": -float(draw.integers(0, 2)),
+            "inside_at_start": float(draw.uniform(0.05, 4.0)),
+        }
+        truth = by_definition(arrivals, departures, hops, mean, options)
+        how: dict[str, Any] = {"hops": hops, "mean": mean, "channel": Channel(**options)}
+        if truth is None:
+            with pytest.raises(InputError):
+                phase_pairs(arrivals, departures, budget=BUDGET, **how)
+            continue
+        explainable += 1
+        figures = phase_pairs(arrivals, departures, budget=BUDGET, **how)
+        assert_agrees(figures, truth)
+        assert_finite(figures)
+        assert figures.early is not None
+        np.testing.assert_allclose(figures.early, truth.early, atol=1e-9)
+    assert explainable > 4
 
 
 @pytest.mark.parametrize("name", LOSSY)

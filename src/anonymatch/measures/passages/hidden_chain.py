@@ -12,9 +12,10 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +30,16 @@ from anonymatch.measures.passages.links import (
     LinkFigures,
     ReceiverFigures,
     around,
+    check_start,
+    early_shares,
+    early_weights,
     entropy_slack,
     taken_as_mean,
     two_outcomes,
 )
 from anonymatch.running import Effort
 
-__all__ = ["Rates", "fit_rates", "hidden_figures"]
+__all__ = ["Free", "Rates", "fit_rates", "hidden_figures"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -52,6 +56,7 @@ _MOST_TILT = 30.0  # nats by which odds are tilted until a number is the expecte
 _MEAN_ROUNDS, _MEAN_STEP = 30, 1.3  # of a search for the mean that fits best
 _MEAN_GAIN, _FEW_REAL = 8.0, 10.0  # nats and departures from which it is worth a note
 _MOST_ROUNDS = 60  # of expectation and maximisation; a few are enough where one rate is known
+_SETTLED = 1e-5  # nats that a round gains, below which no more are worth it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +105,7 @@ def hidden_figures(
     channel : Channel
         Rates of loss and cover, or their numbers. Numbers condition the model of rates: every set
         of lost messages and every place of cover is alike beforehand, and the delays decide.
+        Messages inside at the beginning leave as all others do, and are nobody's in the log.
     real : array of float, optional
         One a departure where the attacker can tell: 1 for a message, 0 for cover, NaN for unknown.
     receivers : array of int, optional
@@ -156,7 +162,8 @@ class _Weights:
     kept: float
     lost: float
     real: Floats
-    cover: Floats
+    cover: Floats  # of being nobody's in the log: cover, or inside at its beginning
+    early: Floats  # the second part of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,6 +184,7 @@ class _Log:
         channel: Channel,
         real: npt.ArrayLike | None,
     ) -> _Log:
+        channel = check_start(channel)
         came, left = (np.asarray(times, dtype=np.float64) for times in (arrivals, departures))
         known = None if real is None else np.asarray(real, dtype=np.float64)
         return cls(came, left, mean, channel, _Events.of(came, left, mean, channel), known)
@@ -217,11 +225,15 @@ class _Log:
         kept, lost = (1.0 - self.loss, self.loss)
         size = len(self.departures)
         real, cover = np.ones(size), np.full(size, self.cover_rate * self.mean)
+        early = np.zeros(size)
+        if self.channel.inside_at_start:
+            since = (self.departures - self.channel.begin) / self.mean
+            early = early_weights(self.channel.inside_at_start, np.exp(-since))
         if self.known is not None:
-            real[self.known == 0.0] = 0.0
+            real[self.known == 0.0] = early[self.known == 0.0] = 0.0
             cover[self.known == 1.0] = 0.0
             cover[self.known == 0.0] = self.mean  # told, and so of weight 1
-        return _Weights(kept, lost, real, cover)
+        return _Weights(kept, lost, real, cover + early, early)
 
     def counted(self) -> tuple[Counted, int]:
         """What has to be counted along the log, and up to which number."""
@@ -250,7 +262,17 @@ class _Log:
             log -= channel.lost * math.log(self.loss) + (size - channel.lost) * math.log1p(
                 -self.loss
             )
-        return log
+        return log - channel.inside_at_start * self.early_out
+
+    @property
+    def early_out(self) -> float:
+        """Share of those inside at the beginning that has left by the end, as far as it counts.
+
+        Where nothing is inside at the end all of them have.
+        """
+        channel = self.channel
+        lasted = (channel.end - channel.begin) / self.mean
+        return 1.0 if channel.drained else -math.expm1(-lasted)
 
 
 def _check_numbers(log: _Log) -> None:
@@ -346,6 +368,8 @@ def _unexplained(log: _Log, weights: _Weights) -> InputError:
             Argument("cover_rate"),
             " or ",
             Argument("cover"),
+            ", or for messages inside when the log begins: ",
+            Argument("inside_at_start"),
         )
     return InputError(
         f"nothing explains {len(log.arrivals)} arrivals and {len(log.departures)} departures with "
@@ -427,7 +451,12 @@ def _figures(
         guessing=figures.guessing if len(figures.guessing) else None,
         receivers=None if rows.groups is None else _receivers(figures),
         pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
+        early=_early(figures, weights) if log.channel.inside_at_start else None,
     )
+
+
+def _early(figures: HiddenFigures, weights: _Weights) -> Floats:
+    return early_shares(1.0 - figures.real, weights.early, weights.cover)
 
 
 def _receivers(figures: HiddenFigures) -> ReceiverFigures:
@@ -536,24 +565,32 @@ def _tilted(log: _Log, effort: Effort, rows: _Rows) -> LinkFigures:
 # ---- rates that nobody told
 
 
+Free = Literal["loss", "cover_rate", "inside_at_start"]
+"""Rates that can be fitted."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """The loss or the cover rate that fits a log best, the other being known.
+    """The rates that fit a log best, those that were not fitted as they were known.
 
     Attributes
     ----------
-    loss, cover_rate : float
+    loss, cover_rate, inside_at_start : float
     gain : float
-        Natural log of how much likelier it makes the log than 0; inf where nothing explains the
-        log without it.
-    error : float
-        Standard error of the one that was fitted.
+        Natural log of how much likelier those that were fitted make the log than if all of them
+        were 0; inf where nothing explains the log then.
+    log_evidence : float
+        Natural log of the density of the log with them.
+    errors : mapping
+        Standard error of each one that was fitted.
     """
 
     loss: float = 0.0
     cover_rate: float = 0.0
+    inside_at_start: float = 0.0
     gain: float = 0.0
-    error: float = 0.0
+    log_evidence: float = 0.0
+    errors: Mapping[str, float] = field(default_factory=dict)
 
 
 def fit_rates(
@@ -562,51 +599,96 @@ def fit_rates(
     *,
     mean: float,
     channel: Channel,
-    cover: bool,
+    free: Sequence[Free],
     effort: Effort | None = None,
 ) -> Rates:
-    """The loss, or with ``cover`` the cover rate, that fits a log best; the channel has the other.
+    """The rates named by ``free`` that fit a log best; the channel has the others.
 
-    By expectation and maximisation. Both together cannot be told apart by a log of ends.
+    By expectation and maximisation. A loss and a cover rate together cannot be told apart by a log
+    of ends; what was inside at the beginning can be told from both, as it leaves soon.
+
+    Raises
+    ------
+    InputError
+        If nothing explains the log, whatever they are.
 
     Examples
     --------
     >>> arrivals = np.arange(40.0)
     >>> departures = np.delete(arrivals, [10, 20, 30]) + 0.5
     >>> fitted = fit_rates(
-    ...     arrivals, departures, mean=0.5, channel=Channel(begin=0.0, end=60.0), cover=False
+    ...     arrivals, departures, mean=0.5, channel=Channel(begin=0.0, end=60.0), free=["loss"]
     ... )
     >>> round(fitted.loss, 3), fitted.gain > 10
     (0.075, True)
     """
     run = effort or Effort()
     log = _Log.of(arrivals, departures, mean, channel, None)
-    lasted = max(channel.end - channel.begin, 1e-300)
-    size = max(len(log.arrivals), 1)
-    excess = len(log.departures) - len(log.arrivals)
-    rate = max(excess, 1.0) / (lasted if cover else size) if cover else max(-excess, 0.5) / size
-    rate = rate if cover else min(rate, 0.5)
+    rates = {name: _first_guess(log, name) for name in free}
     evidence = -math.inf
     for _ in range(_MOST_ROUNDS):
-        tried = replace(log, channel=_at(channel, rate, cover=cover))
-        figures, evidence = _run(tried, tried.weights(), run)
+        tried = _at(log, rates)
+        before, (figures, evidence) = evidence, _run(tried, tried.weights(), run)
         if figures is None:
             raise _unexplained(tried, tried.weights())
         evidence += tried.constant()
-        expected = float((1.0 - figures.real).sum() if cover else figures.lost.sum())
-        better = expected / (lasted if cover else size)
-        settled = abs(better - rate) <= 1e-4 * rate
-        rate = min(better, 1.0 - 1e-9) if not cover else better
-        if settled or rate <= 0.0:
+        better = {name: _expected(tried, figures, name) for name in free}
+        settled = all(abs(better[name] - rates[name]) <= 1e-4 * rates[name] for name in free)
+        rates = better
+        # A rate that falls towards 0 never settles; the evidence does.
+        if settled or not any(rates.values()) or evidence - before < _SETTLED:
             break
-    without = replace(log, channel=_at(channel, 0.0, cover=cover))
+    without = _at(log, dict.fromkeys(free, 0.0))
     _, before = _run(without, without.weights(), run, evidence_only=True)
     before += without.constant()
-    gain = math.inf if before == -math.inf else evidence - before
-    if cover:
-        return Rates(cover_rate=rate, gain=gain, error=math.sqrt(rate / lasted))
-    return Rates(loss=rate, gain=gain, error=math.sqrt(rate * (1.0 - rate) / size))
+    fitted = _at(log, rates)
+    return Rates(
+        loss=fitted.channel.loss,
+        cover_rate=fitted.channel.cover_rate,
+        inside_at_start=fitted.channel.inside_at_start,
+        gain=math.inf if before == -math.inf else evidence - before,
+        log_evidence=evidence,
+        errors={name: _rate_error(fitted, name) for name in free},
+    )
 
 
-def _at(channel: Channel, rate: float, *, cover: bool) -> Channel:
-    return replace(channel, cover_rate=rate) if cover else replace(channel, loss=rate)
+def _at(log: _Log, rates: Mapping[Free, float]) -> _Log:
+    """The log with these rates."""
+    changes: dict[str, Any] = {str(name): rate for name, rate in rates.items()}
+    return replace(log, channel=replace(log.channel, **changes))
+
+
+def _exposure(log: _Log, name: Free) -> float:
+    """What an expected number is divided by to be the rate of that name."""
+    if name == "loss":
+        return max(len(log.arrivals), 1)
+    if name == "cover_rate":
+        return max(log.channel.end - log.channel.begin, 1e-300)
+    return max(log.early_out, 1e-300)
+
+
+def _first_guess(log: _Log, name: Free) -> float:
+    """Where the search for a rate begins: above 0, where it would stay."""
+    excess = len(log.departures) - len(log.arrivals)
+    if name == "loss":
+        return min(max(-excess, 0.5) / _exposure(log, name), 0.5)
+    if name == "cover_rate":
+        return max(excess, 1.0) / _exposure(log, name)
+    lasted = max(log.channel.end - log.channel.begin, 1e-300)
+    stationary = len(log.arrivals) / lasted * log.mean
+    return min(max(stationary, 1.0), len(log.departures) + 1.0)
+
+
+def _expected(log: _Log, figures: HiddenFigures, name: Free) -> float:
+    """The rate at which the number expected now would be the mean."""
+    if name == "loss":
+        return min(float(figures.lost.sum()) / _exposure(log, name), 1.0 - 1e-9)
+    early = _early(figures, log.weights())
+    nobodys = early if name == "inside_at_start" else 1.0 - figures.real - early
+    return max(float(nobodys.sum()), 0.0) / _exposure(log, name)
+
+
+def _rate_error(log: _Log, name: Free) -> float:
+    rate: float = getattr(log.channel, name)
+    left = 1.0 - rate if name == "loss" else 1.0
+    return math.sqrt(rate * left / _exposure(log, name))

@@ -1,8 +1,9 @@
 """Figures of messages through a mix of which only the ends are seen, with cover, losses and an end.
 
 An explanation of a log says of each message which departure it is, or that it was lost, or that it
-is still inside when the log ends; departures that are left over are cover traffic. What follows
-from the explanations' probabilities is kept here, whatever kind of mix they are of.
+is still inside when the log ends; departures that are left over are nobody's in the log: cover
+traffic, or messages that were inside when it began. What follows from the explanations'
+probabilities is kept here, whatever kind of mix they are of.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arguments import real
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument
 from anonymatch.measures.interval import Figure
 from anonymatch.measures.users import Range
 
@@ -21,6 +25,9 @@ __all__ = [
     "LinkFigures",
     "ReceiverFigures",
     "around",
+    "check_start",
+    "early_shares",
+    "early_weights",
     "entropy_slack",
     "taken_as_mean",
     "two_outcomes",
@@ -32,6 +39,7 @@ Ints = npt.NDArray[np.int64]
 # What a number that is taken as a mean changes at most: in any probability, in the entropy of a
 # message and in joint bits, as measured on logs of 60 to 400 messages where both could be had.
 _PROBABILITY_OFF, _ENTROPY_OFF, _JOINT_OFF = 0.01, 0.02, 0.75
+_LEAST_WEIGHT = 1e-250  # times other weights, still within doubles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +60,8 @@ class Channel:
         Seconds from which and until which was watched.
     drained : bool
         Whether nothing was inside at the end.
+    inside_at_start : float
+        Mean of the number of messages inside at the beginning, which has a Poisson law.
     """
 
     loss: float = 0.0
@@ -61,6 +71,7 @@ class Channel:
     begin: float
     end: float
     drained: bool = False
+    inside_at_start: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,7 +108,10 @@ class LinkFigures:
     departed, lost, inside : array
         Probabilities of what became of each message; they add up to 1.
     real : array
-        Probability of each departure to be a message and not cover.
+        Probability of each departure to be a message that came in during the log.
+    early : array or None
+        Probability of each departure to have been inside when the log began; None if none was.
+        What is left to 1 is cover.
     shannon : Range
         Entropy in bits of which departure a message is, given that it departed.
     shannon_all : Range
@@ -146,7 +160,14 @@ class LinkFigures:
     guessing: Floats | None = None
     receivers: ReceiverFigures | None = None
     pairs: Floats | None = field(default=None, repr=False)
+    early: Floats | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+
+    @property
+    def cover(self) -> Floats:
+        """Probability of each departure to be cover."""
+        nobodys: Floats = 1.0 - self.real
+        return nobodys if self.early is None else np.maximum(nobodys - self.early, 0.0)
 
 
 def around(values: Floats, slack: Floats, most: float | Floats) -> Range:
@@ -168,6 +189,43 @@ def two_outcomes(share: Floats) -> Floats:
     inner = np.where(sure, 0.5, share)
     bits: Floats = -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
     return np.where(sure, 0.0, bits)
+
+
+def check_start(channel: Channel) -> Channel:
+    """The channel without a number of cover messages, if some are inside at the beginning.
+
+    A number of cover messages would have to be counted apart from those departures, which are
+    neither cover nor anybody's in the log: no chain here counts two things at once.
+    """
+    mean = real(channel.inside_at_start, "inside_at_start", high=1e300)
+    if not mean or channel.cover is None:
+        return channel
+    if channel.cover:
+        raise InputError(
+            Argument("cover"),
+            " is a number, which is not counted apart from messages inside when the log begins (",
+            Argument("inside_at_start", ...),
+            "); give ",
+            Argument("cover_rate"),
+            " instead",
+        )
+    return replace(channel, cover=None, cover_rate=0.0)
+
+
+def early_weights(inside: float, densities: Floats) -> Floats:
+    """Weights of departures to be one of so many inside at the beginning.
+
+    One so long after it that doubles hardly hold its weight cannot be.
+    """
+    weights: Floats = inside * densities
+    return np.where(weights < _LEAST_WEIGHT, 0.0, weights)
+
+
+def early_shares(nobodys: Floats, early: Floats, all_nobodys: Floats) -> Floats:
+    """Of the probability to be nobody's, the part of those inside at the beginning, by weights."""
+    some = all_nobodys > 0.0
+    shares: Floats = nobodys * np.where(some, early / np.where(some, all_nobodys, 1.0), 0.0)
+    return shares
 
 
 def taken_as_mean(

@@ -32,6 +32,9 @@ from anonymatch.measures.passages.links import (
     LinkFigures,
     ReceiverFigures,
     around,
+    check_start,
+    early_shares,
+    early_weights,
     entropy_slack,
     taken_as_mean,
     two_outcomes,
@@ -91,7 +94,8 @@ def phase_figures(
         Seconds that a message spends in one of them, on average.
     channel : Channel
         Rates of loss and cover, or their numbers; see
-        :func:`anonymatch.measures.passages.hidden_chain.hidden_figures`.
+        :func:`anonymatch.measures.passages.hidden_chain.hidden_figures`. Messages inside at the
+        beginning are as likely in one hop as in another, as in a mix that has run for long.
     budget : Budget
     receivers : array of int, optional
         Groups of departures whose probabilities are added up.
@@ -168,6 +172,7 @@ class _Log:
     cover: float  # the same, in one mean hop
     begin: float = 0.0  # in seconds; what mean hops are counted from
     receivers: Ints | None = None  # groups of departures
+    early: Floats | None = None  # weights of departures to have been inside at the beginning
 
     @classmethod
     def of(
@@ -189,6 +194,7 @@ class _Log:
             _times(times, name, channel)
             for times, name in ((arrivals, "arrivals"), (departures, "departures"))
         )
+        channel = check_start(channel)
         _check_channel(channel, len(came), len(left))
         loss, cover = _rates(channel, len(came))
         begin = channel.begin
@@ -207,6 +213,7 @@ class _Log:
             cover * mean,
             begin,
             groups,
+            _early(channel.inside_at_start, (left - begin) / mean, hops),
         )
 
     @property
@@ -228,9 +235,22 @@ class _Log:
         return 0 if self.channel.cover_rate == 0.0 else None
 
     @property
+    def numbers_known(self) -> bool:
+        """Whether it is known how many departures are of messages in the log."""
+        return self.lost is not None and self.covers is not None and self.early is None
+
+    @property
+    def nobodys(self) -> Floats:
+        """Weights of departures to be of no message in the log: cover, or inside before."""
+        cover = np.full(len(self.departures), self.cover)
+        return cover if self.early is None else cover + self.early
+
+    @property
     def total_end(self) -> int:
         """Messages inside at the end, or -1 if that is not known."""
-        if self.lost is not None and self.covers is not None:
+        if self.numbers_known:
+            assert self.lost is not None
+            assert self.covers is not None
             return len(self.arrivals) - self.lost - len(self.departures) + self.covers
         return 0 if self.channel.drained else -1
 
@@ -238,7 +258,7 @@ class _Log:
         """What has to be counted along the log: what is inside at the end does not tell it."""
         lost, cover = self.channel.lost, self.channel.cover
         both = {"lost": lost, "cover": cover}
-        if not self.loss or not self.cover:
+        if not self.loss or (not self.cover and self.early is None):
             return None
         told = [(number, name) for name, number in both.items() if number is not None]
         if not told:
@@ -260,7 +280,18 @@ class _Log:
 
     def constant(self) -> float:
         """Natural log of what all weights have in common beside the chain's."""
-        return -len(self.departures) * math.log(self.mean) - self.cover * self.end
+        log = -len(self.departures) * math.log(self.mean) - self.cover * self.end
+        return log - self.channel.inside_at_start * self._early_out()
+
+    def _early_out(self) -> float:
+        """Share of those inside at the beginning that has left by the end, as far as it counts."""
+        if self.channel.drained:
+            return 1.0
+        stays = sum(
+            (self.hops - power) / self.hops * _poisson(power, self.end)
+            for power in range(self.hops)
+        )
+        return max(1.0 - stays, 0.0)
 
     def stays(self) -> Floats:
         """Natural log of the probability that a message is not out by the end."""
@@ -284,8 +315,30 @@ class _Log:
             count_end=number,
             total_end=self.total_end,
             epsilon=epsilon,
+            early=self.early,
             groups=self.receivers,
         )
+
+
+def _early(inside: float, since: Floats, hops: int) -> Floats | None:
+    """Weights, in mean hops, of departures to be one of so many inside at the beginning.
+
+    In a mix that has run for long each of them is in any hop alike. So it leaves with the density
+    of 0 to hops - 1 more steps: the probability that a new message would still be inside, over
+    their number.
+    """
+    if not inside:
+        return None
+    terms = np.zeros_like(since)
+    for power in range(hops):
+        terms += since**power / math.factorial(power)
+    return early_weights(inside, terms * np.exp(-since) / hops)
+
+
+def _poisson(number: int, mean: float) -> float:
+    if mean <= 0.0:
+        return 1.0 if number == 0 else 0.0
+    return math.exp(number * math.log(mean) - mean - math.lgamma(number + 1))
 
 
 def _times(times: npt.ArrayLike, name: str, channel: Channel) -> Floats:
@@ -370,7 +423,7 @@ def _figures(log: _Log, work: _Work, seed: int, *, pairs: bool) -> LinkFigures:
 
 def _check_explained(log: _Log) -> None:
     """Name what no explanation can account for, where counting heads is enough to see it."""
-    if log.cover == 0.0:
+    if log.cover == 0.0 and log.early is None:
         # Several hops take time: who comes in with a departure is not it.
         before = np.searchsorted(
             log.arrivals, log.departures, side="right" if log.hops == 1 else "left"
@@ -379,7 +432,7 @@ def _check_explained(log: _Log) -> None:
         if len(wrong):
             raise _nobody(log, int(wrong[0]))
     inside = log.total_end
-    known = log.lost is not None and log.covers is not None
+    known = log.numbers_known
     if inside < 0 and known:
         raise InputError(
             f"{len(log.arrivals)} messages came in, {log.lost} of them are lost, and "
@@ -409,8 +462,10 @@ def _nobody(log: _Log, at: int) -> InputError:
         f"departure {at + 1} at {time:g} s: nobody is inside who can have sent it; "
         "allow for cover traffic: give ",
         Argument("cover_rate"),
-        ", or ",
+        " or ",
         Argument("cover"),
+        ", or for messages inside when the log begins: ",
+        Argument("inside_at_start"),
     )
 
 
@@ -667,6 +722,7 @@ def _told(
         method="counts by hop, drawn" if samples else "counts by hop",
         guessing=rows.guessing,
         receivers=None if log.receivers is None else _receivers(rows),
+        early=None if log.early is None else early_shares(1 - departing, log.early, log.nobodys),
         notes=notes if samples else (),
     )
 
@@ -687,8 +743,8 @@ def _entropies(
     It is the log of all weights less the mean log weight, which needs marginals only.
     """
     evidence = chain.kernel.log_evidence
-    cover = float((1.0 - departing).sum())
-    common = cover * math.log(log.cover) if log.cover else 0.0
+    some = log.nobodys > 0.0
+    common = float(((1.0 - departing[some]) * np.log(log.nobodys[some])).sum())
     departed = float(rows.departed.sum())
     pairs = rows.pair_logs + departed * math.log1p(-log.loss)
     gone = float(lost.sum()) * math.log(log.loss) if log.loss else 0.0
