@@ -101,7 +101,7 @@ def _beside(what: str, spent: Spent, one: Spent, times: float | None, graph: am.
     )
 
 
-class _TimedRun(am.Run):
+class _TimedRun(am.Checkpoint):
     """A run that adds up the CPU seconds of its own work."""
 
     own = 0.0

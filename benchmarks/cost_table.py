@@ -16,7 +16,7 @@ import numpy as np
 import anonymatch as am
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.planning.choose import Context, Option, choose
-from anonymatch.running.budget import Budget, Effort, in_words, time_in_words
+from anonymatch.running.budget import Budget, Execution, in_words, time_in_words
 
 __all__ = ["Row", "render", "rows"]
 
@@ -75,7 +75,7 @@ def _row(what: str, graph: am.Graph) -> Row:
 
 def _dearest(graph: am.Graph) -> Option:
     budget = Budget(seconds=math.inf, memory=_MEMORY)
-    context = Context(edges=False, budget=budget, effort=Effort())
+    context = Context(edges=False, budget=budget, effort=Execution())
     reduced = reduce(graph, exact=False)
     kinds = [reduced.kind(k) for k in range(reduced.n_kinds)]
     return max((choose(kind.block, context) for kind in kinds), key=lambda option: option.seconds)

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 import anonymatch as am
-from anonymatch.counting.approximate.estimate import Allowance, estimate
+from anonymatch.counting.approximate.estimate import EstimateBudget, estimate
 from anonymatch.counting.approximate.marginals import estimate_edges
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
-from anonymatch.running.budget import Effort
+from anonymatch.running.budget import Execution
 from benchmarks.report import Line, Size, plain
 from benchmarks.timing import HERE, fresh
 
@@ -25,9 +25,11 @@ Draws = np.random.Generator
 Matrix = npt.NDArray[Any]
 
 _PROMISED = 0.95
-_EDGES_EVERY = 5  # runs in which chances are held against exact ones too
-_ALLOWED = Allowance(seconds=0.1, half_width=1e-3)
-_UNASKED = Allowance(seconds=30.0, half_width=0.01, strict=False)  # what nobody set a budget for
+_EDGES_EVERY = 5  # runs in which probabilities are held against exact ones too
+_ALLOWED = EstimateBudget(seconds=0.1, half_width=1e-3)
+_UNASKED = EstimateBudget(
+    seconds=30.0, half_width=0.01, strict=False
+)  # what nobody set a budget for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,7 @@ def _coverage(sizes: _Sizes) -> Iterator[Line]:
             draws = np.random.default_rng([seed, number])
             block = _largest_block(_graph(kind(int(draws.integers(*sizes.users)), draws)))
             begin = time.process_time()
-            found = estimate(block, seed=(seed,), allowed=_ALLOWED, effort=Effort(executor=HERE))
+            found = estimate(block, seed=(seed,), allowed=_ALLOWED, effort=Execution(executor=HERE))
             spent += time.process_time() - begin
             graph = _graph(block.dense())
             truth = am.count(graph).log
@@ -169,7 +171,7 @@ def _coverage(sizes: _Sizes) -> Iterator[Line]:
             goal="",
             passed=None,
             note=f"{held} hold the truth; half-width of the log {np.median(widths):.2g} (median); "
-            f"{np.mean(np.abs(np.concatenate(scores)) < 2):.1%} of chances within 2 errors",
+            f"{np.mean(np.abs(np.concatenate(scores)) < 2):.1%} of probabilities within 2 errors",
         )
     runs = sizes.runs * len(CLASSES)
     yield plain(
@@ -191,7 +193,7 @@ def _log_normal(sizes: _Sizes) -> Line:
         weights = np.where(support, np.exp(draws.normal(0, 6, (n, n))), 0.0)
         block = _largest_block(_graph(weights))
         begin = time.process_time()
-        found = estimate(block, seed=(seed,), allowed=_UNASKED, effort=Effort(executor=HERE))
+        found = estimate(block, seed=(seed,), allowed=_UNASKED, effort=Execution(executor=HERE))
         spent += time.process_time() - begin
         held += found.low <= am.count(_graph(block.dense())).log <= found.high
         widths.append((found.high - found.low) / 2)
@@ -205,10 +207,12 @@ def _log_normal(sizes: _Sizes) -> Line:
 
 
 def _scores(block: Block, graph: am.Graph, seed: int) -> npt.NDArray[np.float64]:
-    """How far estimated chances are from exact ones, in their standard errors."""
-    found = estimate_edges(block, seed=(seed,), allowed=_ALLOWED, effort=Effort(executor=HERE))
+    """How far estimated probabilities are from exact ones, in their standard errors."""
+    found = estimate_edges(block, seed=(seed,), allowed=_ALLOWED, effort=Execution(executor=HERE))
     assert found is not None
-    scores: npt.NDArray[np.float64] = (found.chances - am.posterior(graph).chances) / found.errors
+    scores: npt.NDArray[np.float64] = (
+        found.probabilities - am.posterior(graph).probabilities
+    ) / found.errors
     return scores
 
 
@@ -243,13 +247,13 @@ def _giant(users: int) -> Line:
     graph = am.random_regular(users, 10, seed=1)
     begin = time.process_time()
     found = am.count(fresh(graph), executor=HERE)
-    chances = am.posterior(graph, executor=HERE)
+    probabilities = am.posterior(graph, executor=HERE)
     spent = time.process_time() - begin
     off = (found.high - found.low) / 2 / users / np.log(2)
     return plain(
-        f"count and chances, n = {users}, {graph.n_edges} edges",
+        f"count and probabilities, n = {users}, {graph.n_edges} edges",
         spent,
         goal="<= 180 s",
         passed=spent <= 180 and off <= 1e-3,
-        note=f"+-{off:.1g} bits a message; errors of chances below {chances.error:.2g}",
+        note=f"+-{off:.1g} bits a message; errors of probabilities below {probabilities.error:.2g}",
     )

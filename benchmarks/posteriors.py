@@ -1,4 +1,4 @@
-"""The chances of all edges beside one count of the same graph; peers need a count an edge."""
+"""The probabilities of all edges beside one count of the same graph; peers need a count an edge."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _all_edges(what: str, method: str, graph: am.Graph, sizes: _Sizes) -> Line:
     timed = race(
         {
             "one count": partial(_count, graph, method),
-            "all edges": partial(_chances, graph, method),
+            "all edges": partial(_probabilities, graph, method),
         },
         rounds=sizes.rounds,
     )
@@ -72,20 +72,22 @@ def _count(graph: am.Graph, method: str) -> int:
     return value
 
 
-def _chances(graph: am.Graph, method: str) -> list[float]:
-    chances: list[float] = am.posterior(
+def _probabilities(graph: am.Graph, method: str) -> list[float]:
+    probabilities: list[float] = am.posterior(
         fresh(graph), method=method, executor=HERE
     ).matrix.data.tolist()
-    return chances
+    return probabilities
 
 
-def _check(graph: am.Graph, method: str, total: int, chances: list[float]) -> None:
-    """The chances of a user add up to one, and three edges agree with the count without them."""
+def _check(graph: am.Graph, method: str, total: int, probabilities: list[float]) -> None:
+    """The probabilities of a user add up to one, and three edges agree with the count without
+    them.
+    """
     starts = graph.indptr.tolist()
     for user in (0, graph.n_users // 2, graph.n_users - 1):
         row = range(starts[user], starts[user + 1])
-        assert abs(sum(chances[edge] for edge in row) - 1) < 1e-9
+        assert abs(sum(probabilities[edge] for edge in row) - 1) < 1e-9
         behaviour = int(graph.indices[row[0]])
         through = am.count(graph.expose(user, behaviour), executor=HERE).value
         assert isinstance(through, int)
-        assert abs(chances[row[0]] - through / total) < 1e-9, (method, user)
+        assert abs(probabilities[row[0]] - through / total) < 1e-9, (method, user)

@@ -74,15 +74,19 @@ def _count(graph: am.Graph) -> float:
     return am.count(graph, executor=HERE, exact=True, budget=1e4).log
 
 
-def _chances(graph: am.Graph) -> float:
-    return float(am.posterior(graph, executor=HERE, budget=1e4).chances.sum())
+def _probabilities(graph: am.Graph) -> float:
+    return float(am.posterior(graph, executor=HERE, budget=1e4).probabilities.sum())
 
 
 _TO_A_MILLION = (10**3, 10**4, 10**5, 10**6)
 CASES = {
     "tens": Case("partition into tens: count", _tens, _count, 1.0, _TO_A_MILLION),
-    "tens chances": Case("partition into tens: chances", _tens, _chances, 1.0, _TO_A_MILLION),
-    "log chances": Case("log by time: chances", _log, _chances, 1.0, _TO_A_MILLION),
+    "tens probabilities": Case(
+        "partition into tens: probabilities", _tens, _probabilities, 1.0, _TO_A_MILLION
+    ),
+    "log probabilities": Case(
+        "log by time: probabilities", _log, _probabilities, 1.0, _TO_A_MILLION
+    ),
     "log": Case("log by time: all digits", _log, _count, 2.0, (10**3, 10**4, 3 * 10**4, 10**5)),
     "sparse": Case("random, 3 edges: blocks", _sparse, _blocks, 1.0, _TO_A_MILLION),
 }

@@ -282,16 +282,16 @@ def _log_graph(n: int) -> am.Graph:
 
 
 def _log(sizes: _Sizes) -> Iterator[Line]:
-    """The integer and chances, and doubles in whose interval it must lie."""
+    """The integer and probabilities, and doubles in whose interval it must lie."""
     n = sizes.log
     graph = _log_graph(n)
 
     def integer() -> float:
         return am.count(fresh(graph), exact=True, budget=3600, executor=HERE).log
 
-    def chances() -> float:
+    def probabilities() -> float:
         found = am.posterior(fresh(graph), budget=3600, executor=HERE)
-        return float(found.chances.sum())
+        return float(found.probabilities.sum())
 
     def doubles() -> tuple[float, float]:
         weighted = am.Graph.from_biadjacency(graph.to_scipy().astype(float) * 2.0)
@@ -299,11 +299,11 @@ def _log(sizes: _Sizes) -> Iterator[Line]:
         shift = n * math.log(2.0)  # doubles every matching n times, and keeps to doubles
         return found.low - shift, found.high - shift
 
-    timed = race({"integer": integer, "chances": chances, "doubles": doubles}, rounds=1)
+    timed = race({"integer": integer, "probabilities": probabilities, "doubles": doubles}, rounds=1)
     low, high = timed["doubles"].answer
     slack = 1e-12 * abs(low)
     assert low - slack <= timed["integer"].answer <= high + slack
-    assert abs(timed["chances"].answer - n) < 1e-6 * n
+    assert abs(timed["probabilities"].answer - n) < 1e-6 * n
     limit = n / 1000 if sizes.judged else None  # seconds of one core
     yield under(f"log by time, n = {n}: exact count", timed["integer"].seconds, limit)
-    yield under(f"log by time, n = {n}: all chances", timed["chances"].seconds, limit)
+    yield under(f"log by time, n = {n}: all probabilities", timed["probabilities"].seconds, limit)

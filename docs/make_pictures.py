@@ -17,22 +17,22 @@ PLAIN, CERTAIN, NEVER = "#2563eb", "#dc2626", "#b6bcc6"
 
 
 def picture(graph: am.Graph) -> str:
-    """Users above, behaviours below; a line is as heavy as its chance."""
-    count, chances, certain = am.count(graph), am.posterior(graph), set(am.forced(graph))
+    """Users above, behaviours below; a line is as heavy as its probability."""
+    count, probabilities, certain = am.count(graph), am.posterior(graph), set(am.forced(graph))
     width = 2 * MARGIN + STEP * (max(graph.n_users, graph.n_behaviours) - 1)
     height = TOP + GAP + 76
     bottom = TOP + GAP
     lines, marks = [], []
     for i, user in enumerate(graph.users):
         x = MARGIN + STEP * i
-        for behaviour, chance in chances[user].items():
+        for behaviour, probability in probabilities[user].items():
             end = MARGIN + STEP * graph.behaviour_index(behaviour)
             if (user, behaviour) in certain:
                 style = f'stroke="{CERTAIN}" stroke-width="5"'
-            elif chance == 0:
+            elif probability == 0:
                 style = f'stroke="{NEVER}" stroke-width="1.2" stroke-dasharray="3 4"'
             else:
-                style = f'stroke="{PLAIN}" stroke-width="{6 * chance:.2f}" stroke-opacity=".75"'
+                style = f'stroke="{PLAIN}" stroke-width="{6 * probability:.2f}" stroke-opacity=".75"'
             lines.append(f'<line x1="{x}" y1="{TOP}" x2="{end}" y2="{bottom}" {style}/>')
     exposed = {name for pair in certain for name in pair}
     for names, y, shift in ((graph.users, TOP, -14), (graph.behaviours, bottom, 24)):

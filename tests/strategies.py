@@ -118,16 +118,18 @@ def holds(result: am.Count, value: Fraction | int) -> bool:
 
 
 def dense(posterior: am.Posterior) -> npt.NDArray[np.float64]:
-    chances: npt.NDArray[np.float64] = posterior.matrix.toarray()
-    return chances
+    probabilities: npt.NDArray[np.float64] = posterior.matrix.toarray()
+    return probabilities
 
 
 def worst_error(posterior: am.Posterior, through: list[list[Fraction]]) -> Fraction:
-    """The largest error of the chances, exactly; what is impossible must have chance 0."""
+    """The largest error of the probabilities, exactly; what is impossible must have probability
+    0.
+    """
     worst = Fraction(0)
-    for chances, row in zip(dense(posterior).tolist(), through, strict=True):
+    for probabilities, row in zip(dense(posterior).tolist(), through, strict=True):
         total = sum(row)
-        for chance, value in zip(chances, row, strict=True):
-            assert value or not chance
-            worst = max(worst, abs(Fraction(chance) - value / total))
+        for probability, value in zip(probabilities, row, strict=True):
+            assert value or not probability
+            worst = max(worst, abs(Fraction(probability) - value / total))
     return worst

@@ -26,7 +26,7 @@ def test_every_method_counts_a_ring_alike() -> None:
     }
 
 
-def test_chances_of_a_user_add_up_to_one() -> None:
+def test_probabilities_of_a_user_add_up_to_one() -> None:
     posterior = am.posterior(am.ring(14, 3))
 
     assert sum(posterior[0].values()) == pytest.approx(1.0)

@@ -73,16 +73,16 @@ def test_counts_keep_their_value(again: Again) -> None:
 @pytest.mark.parametrize("again", [pickled, copy.deepcopy, copy.copy])
 @pytest.mark.parametrize("graph", [SEEN, WEIGHTED], ids=repr)
 def test_posteriors_come_back_with_their_counts(graph: am.Graph, again: Again) -> None:
-    chances = am.posterior(graph, exact=True)
-    counts = chances.counts
-    back = again(chances)
+    probabilities = am.posterior(graph, exact=True)
+    counts = probabilities.counts
+    back = again(probabilities)
 
     assert back.graph == graph
-    assert (back.chances == chances.chances).all()
-    assert not back.chances.flags.writeable
+    assert (back.probabilities == probabilities.probabilities).all()
+    assert not back.probabilities.flags.writeable
     assert dict(back.counts) == dict(counts) == dict(again(counts))
     assert not again(counts).by_edge.flags.writeable
-    assert (back.matrix != chances.matrix).nnz == 0
+    assert (back.matrix != probabilities.matrix).nnz == 0
 
 
 def test_copies_of_posteriors_still_know_the_way_to_their_counts() -> None:
@@ -129,8 +129,8 @@ def test_errors_come_back_with_their_facts(call: Callable[[], object]) -> None:
 def test_results_and_errors_cross_processes() -> None:
     with ProcessPoolExecutor(1) as pool:
         assert pool.submit(am.bounds, SEEN).result() == am.bounds(SEEN)
-        chances = pool.submit(am.posterior, SEEN).result()
-        assert np.array_equal(chances.chances, am.posterior(SEEN).chances)
+        probabilities = pool.submit(am.posterior, SEEN).result()
+        assert np.array_equal(probabilities.probabilities, am.posterior(SEEN).probabilities)
         with pytest.raises(am.NoMatchingError) as caught:
             pool.submit(am.posterior, NONE).result()
     assert caught.value.users == (0, 1)

@@ -82,7 +82,7 @@ from anonymatch.graph.families import (
 from anonymatch.graph.graph import Graph
 from anonymatch.graph.io.files import FileNote, read, write
 from anonymatch.measures import mixes
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.mixes import (
     exponential_mix_count,
     exponential_mix_log,
@@ -91,7 +91,7 @@ from anonymatch.measures.mixes import (
 )
 from anonymatch.measures.summary import Metrics, metrics
 from anonymatch.running.budget import Budget
-from anonymatch.running.checkpoint import Run
+from anonymatch.running.checkpoint import Checkpoint
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 
 __all__ = [
@@ -110,6 +110,7 @@ __all__ = [
     "Bounds",
     "Budget",
     "BudgetError",
+    "Checkpoint",
     "Comparison",
     "Count",
     "Design",
@@ -117,12 +118,12 @@ __all__ = [
     "Equity",
     "Exposure",
     "Exposures",
-    "Figure",
     "FileNote",
     "Gate",
     "Graph",
     "Improvement",
     "InputError",
+    "Interval",
     "Metrics",
     "NoMatchingError",
     "Outcome",
@@ -131,7 +132,6 @@ __all__ = [
     "Posterior",
     "RandomDistribution",
     "Rival",
-    "Run",
     "Score",
     "Step",
     "StoppedError",

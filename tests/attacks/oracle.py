@@ -50,8 +50,8 @@ def share(left: Weighted, user: int) -> Fraction:
 
 
 def entropy(left: Weighted, user: int) -> float:
-    chances = [total(part) / total(left) for part in outcomes(left, user).values()]
-    return -sum(float(chance) * math.log(chance) for chance in chances)
+    probabilities = [total(part) / total(left) for part in outcomes(left, user).values()]
+    return -sum(float(probability) * math.log(probability) for probability in probabilities)
 
 
 def users_of(left: Weighted) -> range:
@@ -115,19 +115,19 @@ def expectation(graph: am.Graph, policy: Policy, steps: int) -> list[Average]:
     start = all_matchings(graph)
     found = [Average() for _ in range(steps)]
 
-    def follow(left: Weighted, known: dict[int, int], chance: Fraction, k: int) -> None:
+    def follow(left: Weighted, known: dict[int, int], probability: Fraction, k: int) -> None:
         if k == steps:
             return
         here = found[k]
         if len(left) == 1:
-            here.left += chance * total(left)
-            here.log += float(chance) * math.log(total(left))
-            here.edges += chance * edges(left, known)
-            follow(left, known, chance, k + 1)
+            here.left += probability * total(left)
+            here.log += float(probability) * math.log(total(left))
+            here.edges += probability * edges(left, known)
+            follow(left, known, probability, k + 1)
             return
         targets = policy(left, known)
         for target in targets:
-            part = chance / len(targets)
+            part = probability / len(targets)
             here.targets[target] = here.targets.get(target, Fraction(0)) + part
             before = identified(left)
             for behaviour, rest in outcomes(left, target).items():

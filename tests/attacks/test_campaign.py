@@ -243,7 +243,7 @@ def test_averages_hold_the_exact_expectations() -> None:
     assert misses <= 5
 
 
-def test_sampled_truths_follow_the_chances() -> None:
+def test_sampled_truths_follow_the_probabilities() -> None:
     graph = am.Graph.from_rows(["111", "011", "111"])
     drawn = [attack(graph, truth="sampled", seed=s, strategy=[0]).steps[0] for s in range(400)]
 

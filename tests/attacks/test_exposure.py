@@ -37,13 +37,15 @@ def test_figures_of_all_users_are_those_of_the_definition(matrix: Matrix) -> Non
     assert found.expected_logs == pytest.approx([math.log(whole) - h for h in entropies], abs=1e-9)
     for user in range(graph.n_users):
         parts = oracle.outcomes(left, user)
-        chances = {b: oracle.total(part) / whole for b, part in parts.items()}
+        probabilities = {b: oracle.total(part) / whole for b, part in parts.items()}
         degrees = graph.behaviour_degrees
-        removed = sum(p * int(degrees[b]) for b, p in chances.items()) + graph.degrees[user] - 1
-        forced = sum(
-            p * len(oracle.identified(parts[b]) - known - {user}) for b, p in chances.items()
+        removed = (
+            sum(p * int(degrees[b]) for b, p in probabilities.items()) + graph.degrees[user] - 1
         )
-        assert found.best_guesses[user] == pytest.approx(float(max(chances.values())))
+        forced = sum(
+            p * len(oracle.identified(parts[b]) - known - {user}) for b, p in probabilities.items()
+        )
+        assert found.best_guesses[user] == pytest.approx(float(max(probabilities.values())))
         assert found.edges_removed[user] == pytest.approx(float(removed))
         assert found.expected_forced[user] == pytest.approx(float(forced), abs=1e-12)
         one = found[user]
@@ -70,15 +72,15 @@ def test_each_case_is_the_exposed_graph(matrix: Matrix) -> None:
 @given(weighted_matrices(users=(1, 5), matched=True))
 def test_entropies_of_the_posterior_give_the_expectations(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    chances = am.posterior(graph).matrix.toarray()
+    probabilities = am.posterior(graph).matrix.toarray()
     log = am.count(graph).log
 
     found = exposures(graph)
 
-    renyi = -np.log((chances**2).sum(axis=1))
+    renyi = -np.log((probabilities**2).sum(axis=1))
     assert found.log_expected_left == pytest.approx(log - renyi, abs=1e-9)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shannon = -np.nansum(chances * np.log(chances), axis=1)
+        shannon = -np.nansum(probabilities * np.log(probabilities), axis=1)
     assert found.expected_logs == pytest.approx(log - shannon, abs=1e-9)
     assert (found.log_expected_left >= found.expected_logs - 1e-9).all()  # Jensen
 

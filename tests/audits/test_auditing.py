@@ -131,7 +131,7 @@ def test_truth_is_scored_against_what_was_promised() -> None:
     assert outside.score.impossible == 2
     assert outside.score.guesses == 3
 
-    # The guesses are as right as chance allows, and yet two truths are none of the candidates.
+    # The guesses are as right as probability allows, and yet two truths are none of the candidates.
     truth = np.array([0, 2, 1, 3])
     graph = am.Graph.from_rows(["1100", "1100", "0011", "0011"])
     odd = am.audit(Observation(graph=graph, source="", truth=truth))
@@ -182,7 +182,7 @@ def test_senders_with_several_messages_have_figures_of_their_own() -> None:
     graph = am.complete(2)
     seen = Observation(graph=graph, source="", senders=("ann", "ann"), receivers=("xia", "xia"))
     found = am.audit(seen)
-    assert (found.bits.value, found.people_bits) == (0.5, am.Figure(0.0, 0.0, 0.0))
+    assert (found.bits.value, found.people_bits) == (0.5, am.Interval(0.0, 0.0, 0.0))
     assert "1 sender (ann) wrote to a receiver who is certain" in found.notes[-1]
     table = found.people
     assert table is not None
@@ -279,14 +279,18 @@ def test_nobody_misses_no_gate() -> None:
 
 def by_receiver(graph: am.Graph, receivers: dict[Hashable, str]) -> float:
     """Equally likely receivers of the worst user, by definition."""
-    chances = am.posterior(graph)
+    probabilities = am.posterior(graph)
     sizes = []
     for user in graph.users:
         together: defaultdict[str, float] = defaultdict(float)
-        for behaviour, chance in chances[user].items():
-            together[receivers.get(behaviour, "lost")] += chance
-        bits = sum(-chance * math.log2(chance) for chance in together.values() if chance > 0)
-        if any(chance > 0 for receiver, chance in together.items() if receiver != "lost"):
+        for behaviour, probability in probabilities[user].items():
+            together[receivers.get(behaviour, "lost")] += probability
+        bits = sum(
+            -probability * math.log2(probability)
+            for probability in together.values()
+            if probability > 0
+        )
+        if any(probability > 0 for receiver, probability in together.items() if receiver != "lost"):
             sizes.append(2.0**bits)  # who cannot have come out is not counted
     return min(sizes, default=math.inf)
 
@@ -334,13 +338,13 @@ def test_receivers_of_a_long_passage_keep_their_scale() -> None:
         receivers=(*early, *range(number // 2)),
     )
     [gate] = am.check_gates(am.audit(seen, steps=0), {"receivers": 1})
-    chances = 101 / 201, 100 / 201  # of the receiver of the next departure, and of the other
+    probabilities = 101 / 201, 100 / 201  # of the receiver of the next departure, and of the other
 
-    wanted = 2.0 ** -sum(chance * math.log2(chance) for chance in chances)
+    wanted = 2.0 ** -sum(probability * math.log2(probability) for probability in probabilities)
     assert gate.figure.value == pytest.approx(wanted, rel=1e-12)
 
 
-def test_receivers_are_unknown_where_chances_are() -> None:
+def test_receivers_are_unknown_where_probabilities_are() -> None:
     seen = Observation(
         graph=am.random_density(40, 0.5, seed=1), source="", receivers=tuple(range(20)) * 2
     )
@@ -437,7 +441,7 @@ def test_losses_and_cover_traffic_are_counted_by_definition(data: st.DataObject)
             continue
         best = max(seen.values()) / len(stories)
         departed = sum(seen.values())
-        assert users.chance.value[i] == pytest.approx(best, abs=1e-9)
+        assert users.probability.value[i] == pytest.approx(best, abs=1e-9)
         assert users.allowed[i] == len(seen)
         assert seen[int(users.guess[i])] / len(stories) == pytest.approx(best, abs=1e-9)
         if users.departed is not None:
@@ -534,10 +538,10 @@ def test_equal_users_of_a_wide_graph_have_the_figures_of_each() -> None:
     rows = np.ones((300, 300))
     rows[7, 3] = rows[200:203, 5] = 0
     graph = am.Graph.from_biadjacency(rows)
-    chances = am.posterior(graph).chances
-    found = user_figures(graph, chances, 1e-12)
+    probabilities = am.posterior(graph).probabilities
+    found = user_figures(graph, probabilities, 1e-12)
     each = [
-        user_figures(graph, np.where(graph.rows() == i, chances, np.nan), 1e-12)
+        user_figures(graph, np.where(graph.rows() == i, probabilities, np.nan), 1e-12)
         for i in (0, 7, 8, 200, 202, 299)
     ]
 

@@ -91,7 +91,7 @@ def test_intervals_of_the_figures_hold_whatever_the_probabilities_are_within_the
     matrix: Matrix, error: float, seed: int
 ) -> None:
     graph = graph_of(matrix)
-    true = am.posterior(graph).chances
+    true = am.posterior(graph).probabilities
     moved = np.random.default_rng(seed).uniform(-error, error, len(true))
     exact = user_figures(graph, true, 0.0)
     vague = user_figures(graph, np.clip(true + moved, 0.0, 1.0), error + 1e-12)
@@ -202,7 +202,7 @@ def test_a_mean_over_a_sample_says_that_it_is_one() -> None:
 
 
 def test_figures_of_a_graph_with_losses_are_given_that_a_message_departed() -> None:
-    # One of two is lost: each is the departure or lost, with even chances.
+    # One of two is lost: each is the departure or lost, with even probabilities.
     graph = am.Graph.from_biadjacency([[1, 1], [1, 1]])
     users = am.audit(Observation(graph=graph, source="", lost=1), steps=0).users
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.sources.formats.message_files import write_messages
 from anonymatch.sources.synthetic import synthesize
 
@@ -34,7 +34,7 @@ def assert_finite(audit: am.Audit) -> None:
     assert all(math.isfinite(x) for x in (count.log, count.low, count.high, *count.proven))
     for name in FIGURES:
         figure = getattr(audit, name)
-        assert isinstance(figure, Figure)
+        assert isinstance(figure, Interval)
         assert all(math.isfinite(x) for x in (figure.value, figure.low, figure.high))
         assert figure.low <= figure.value <= figure.high
     table = audit.users

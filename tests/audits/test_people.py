@@ -131,4 +131,4 @@ def test_a_loss_and_a_spare_departure_of_the_same_people_hide_nothing() -> None:
     found = am.audit(observe(log, "window:0,9", lost=1))
 
     assert found.bits.value == 1.0
-    assert found.people_bits == am.Figure(0.0, 0.0, 0.0)
+    assert found.people_bits == am.Interval(0.0, 0.0, 0.0)

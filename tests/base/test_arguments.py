@@ -245,7 +245,7 @@ def test_samples_beyond_the_memory_are_refused() -> None:
     )
 
 
-def test_counts_of_chances_that_are_not_exact_are_refused() -> None:
-    chances = am.posterior(am.Graph.from_biadjacency([[2.0, 0.5], [1.0, 1.0]]))
+def test_counts_of_probabilities_that_are_not_exact_are_refused() -> None:
+    probabilities = am.posterior(am.Graph.from_biadjacency([[2.0, 0.5], [1.0, 1.0]]))
 
-    assert "use posterior(graph, exact=True)" in refusal(lambda: chances.counts)
+    assert "use posterior(graph, exact=True)" in refusal(lambda: probabilities.counts)

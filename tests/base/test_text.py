@@ -60,7 +60,7 @@ def test_one_is_singular() -> None:
     assert not [text for text in said if re.search(several_of_one, text)]
     assert said[0].startswith("1 matching (2^0), exact")
     assert "at most 1 open behaviour at once" in said[2]
-    assert said[3].startswith("chances of 1 edge, ")
+    assert said[3].startswith("probabilities of 1 edge, ")
     assert "1 user (0) fits only 0 behaviours" in said[7]
     assert said[8] == "no user 'cem'; the only user is 'ann'"
     assert said[9] == "about 1 second and 1 GiB"

@@ -13,7 +13,7 @@ import pytest
 import anonymatch as am
 from anonymatch.cli import main
 from anonymatch.cli.commands.files import EXAMPLE
-from anonymatch.running.checkpoint import read_run
+from anonymatch.running.checkpoint import read_checkpoint
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -88,7 +88,7 @@ def test_an_audit_that_is_resumed_says_the_same(
     resumed = (*asked, "--resume", run_file)
     records = [answer(capsys, *arguments) for arguments in (asked, resumed, resumed)]
 
-    assert sum(job.recorded for job in read_run(run_file).jobs) > 0
+    assert sum(job.recorded for job in read_checkpoint(run_file).jobs) > 0
     assert all(record.pop("seconds") > 0 for record in records)  # as long as each took itself
     assert records[0] == records[1] == records[2]
 

@@ -100,8 +100,13 @@ def test_posterior_as_json_has_every_edge(capsys: pytest.CaptureFixture[str], th
     record = answer(capsys, "posterior", three, "--counts")
 
     assert record["exact"]
-    assert record["edges"][0] == {"user": "ann", "behaviour": "x", "chance": 0.5, "count": "1"}
-    assert record["edges"][-1] == {"user": "cem", "behaviour": "z", "chance": 1.0, "count": "2"}
+    assert record["edges"][0] == {"user": "ann", "behaviour": "x", "probability": 0.5, "count": "1"}
+    assert record["edges"][-1] == {
+        "user": "cem",
+        "behaviour": "z",
+        "probability": 1.0,
+        "count": "2",
+    }
 
 
 def test_posterior_shows_the_matchings_through_best_guesses(
@@ -337,10 +342,10 @@ def test_notes_on_a_file_go_to_standard_error(
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "json", "jsonl"])
-def test_chances_are_saved_in_every_format(
+def test_probabilities_are_saved_in_every_format(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, suffix: str
 ) -> None:
-    path = tmp_path / f"chances.{suffix}"
+    path = tmp_path / f"probabilities.{suffix}"
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {
         "csv": pl.read_csv,
         "tsv": lambda place: pl.read_csv(place, separator="\t"),
@@ -352,9 +357,9 @@ def test_chances_are_saved_in_every_format(
     code, _, err = run(capsys, "posterior", EXAMPLE, "--out", path)
     frame = readers[suffix](path)
 
-    assert (code, err) == (0, f"saved 36 chances in {path}\n")
-    assert frame.columns == ["user", "behaviour", "chance"]
-    assert frame["chance"].sum() == pytest.approx(12)
+    assert (code, err) == (0, f"saved 36 probabilities in {path}\n")
+    assert frame.columns == ["user", "behaviour", "probability"]
+    assert frame["probability"].sum() == pytest.approx(12)
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
@@ -428,11 +433,11 @@ def test_what_cannot_be_written_goes_by_its_own_name(
 
     monkeypatch.setattr(Path, "open", refuse)
 
-    code, _, err = run(capsys, "posterior", EXAMPLE, "--out", tmp_path / "chances.csv")
+    code, _, err = run(capsys, "posterior", EXAMPLE, "--out", tmp_path / "probabilities.csv")
 
     assert code == 2
     assert err == (
-        f"error: {tmp_path}/chances.csv: cannot write it (Read-only file system); "
+        f"error: {tmp_path}/probabilities.csv: cannot write it (Read-only file system); "
         "choose another place\n"
     )
 
@@ -476,8 +481,8 @@ def test_convert_keeps_the_graph(capsys: pytest.CaptureFixture[str], tmp_path: P
         (["sample", EXAMPLE, "--size", "1" + "0" * 11], "give a smaller --size"),
         (["sample", EXAMPLE, "--size", "1" + "0" * 30], "give a smaller --size"),
         (["sample", EXAMPLE, "--sise", "3"], "'anonymatch sample --help'"),
-        (["posterior", EXAMPLE, "--out", "nowhere/chances.csv"], "nowhere/chances.csv"),
-        (["posterior", EXAMPLE, "--out", "chances.doc"], ".parquet"),
+        (["posterior", EXAMPLE, "--out", "nowhere/probabilities.csv"], "nowhere/probabilities.csv"),
+        (["posterior", EXAMPLE, "--out", "probabilities.doc"], ".parquet"),
         (["convert", EXAMPLE, "graph.doc"], "graph.doc"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
@@ -561,7 +566,9 @@ def test_an_estimate_is_told_with_its_seed_and_what_is_proven(
     assert record["proven"][0] <= record["low"] <= record["log"] <= record["high"]
 
 
-def test_estimated_chances_have_errors(capsys: pytest.CaptureFixture[str], hard: Path) -> None:
+def test_estimated_probabilities_have_errors(
+    capsys: pytest.CaptureFixture[str], hard: Path
+) -> None:
     record = answer(capsys, "posterior", hard, "--budget", "0.2")
 
     assert record["confidence"] == 0.95
@@ -608,14 +615,14 @@ def test_names_in_tables_for_people_are_no_formulas(tmp_path: Path) -> None:
     from anonymatch.cli.saving import save
 
     names = ["=cmd|' /C calc'!A0", "+1+1", "-x", "@sum", "\tx", "'=x", "-0.5", "ann", "o'neill"]
-    columns = {"user": names, "behaviour": ["x"] * len(names), "chance": [-0.5] * len(names)}
+    columns = {"user": names, "behaviour": ["x"] * len(names), "probability": [-0.5] * len(names)}
     written = ["'" + name for name in names[:6]] + names[6:]
     for suffix in (".csv", ".tsv"):
         save(columns, tmp_path / f"table{suffix}")
-        with pytest.warns(am.FileNote, match="ignored columns: 'chance'"):
+        with pytest.warns(am.FileNote, match="ignored columns: 'probability'"):
             assert list(am.read(tmp_path / f"table{suffix}").users) == written
     save(columns, tmp_path / "table.parquet")
-    with pytest.warns(am.FileNote, match="ignored columns: 'chance'"):
+    with pytest.warns(am.FileNote, match="ignored columns: 'probability'"):
         assert list(am.read(tmp_path / "table.parquet").users) == names
 
 

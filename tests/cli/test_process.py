@@ -204,7 +204,7 @@ def test_ctrl_c_during_an_estimate_tells_what_is_known(tmp_path: Path, *, json: 
         (("compare", "HARD", "HARD"), "auditing"),
         (("attack", "HARD"), "attacking"),
         (("improve", "HARD"), "improving"),
-        (("posterior", "HARD"), "chances"),
+        (("posterior", "HARD"), "probabilities"),
         (("sample", "HARD", "--size", "1000000"), "drawing"),
         (("paper", "--thorough"), "checking"),
     ],

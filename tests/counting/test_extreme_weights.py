@@ -63,14 +63,14 @@ def shuffled(matrix: Matrix, seed: int) -> am.Graph:
 
 def named_error(posterior: am.Posterior, through: list[list[Fraction]]) -> Fraction:
     return max(
-        abs(Fraction(chance) - row[int(str(name)[1:])] / sum(row))
+        abs(Fraction(probability) - row[int(str(name)[1:])] / sum(row))
         for i, row in enumerate(through)
-        for name, chance in posterior[f"u{i}"].items()
+        for name, probability in posterior[f"u{i}"].items()
     )
 
 
 def answers(graph: am.Graph, method: str) -> tuple[am.Posterior, am.Count] | None:
-    """Chances and count without one warning; None if the method is not for such a block."""
+    """Probabilities and count without one warning; None if the method is not for such a block."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -82,7 +82,9 @@ def answers(graph: am.Graph, method: str) -> tuple[am.Posterior, am.Count] | Non
 
 
 @pytest.mark.parametrize("method", am.METHODS)
-def test_chances_and_counts_hold_their_proven_errors_over_the_whole_range(method: str) -> None:
+def test_probabilities_and_counts_hold_their_proven_errors_over_the_whole_range(
+    method: str,
+) -> None:
     """80 graphs against exact fractions, in two orders of behaviours, without one warning."""
     checked = 0
     for seed in range(80):
@@ -95,7 +97,7 @@ def test_chances_and_counts_hold_their_proven_errors_over_the_whole_range(method
             posterior, count = found
             named = isinstance(graph.users[0], str)
             error = named_error(posterior, through) if named else worst_error(posterior, through)
-            assert np.isfinite(posterior.chances).all()
+            assert np.isfinite(posterior.probabilities).all()
             assert error <= Fraction(posterior.error), seed
             assert math.isfinite(count.log)
             assert holds(count, total), seed
@@ -105,7 +107,7 @@ def test_chances_and_counts_hold_their_proven_errors_over_the_whole_range(method
 
 
 @pytest.mark.parametrize(
-    ("matrix", "chances"),
+    ("matrix", "probabilities"),
     [
         ([[1e308, 1e308, 1.0]], [0.5, 0.5, 0.0]),
         ([[1.7e308, 1e308, 2.2e-308]], [17 / 27, 10 / 27, 0.0]),
@@ -114,10 +116,12 @@ def test_chances_and_counts_hold_their_proven_errors_over_the_whole_range(method
     ],
 )
 def test_one_row_may_have_the_largest_and_the_least_weight(
-    matrix: Matrix, chances: list[float]
+    matrix: Matrix, probabilities: list[float]
 ) -> None:
     for method in ("auto", "band", "frontier"):
-        assert am.posterior(graph_of(matrix), method=method).chances == pytest.approx(chances)
+        assert am.posterior(graph_of(matrix), method=method).probabilities == pytest.approx(
+            probabilities
+        )
 
 
 def test_a_long_weighted_band_always_has_proven_bounds() -> None:

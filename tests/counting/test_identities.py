@@ -51,7 +51,7 @@ def test_the_order_of_users_and_behaviours_changes_nothing(matrix: Matrix, rando
 
 
 @given(weighted_matrices(users=(1, 7), matched=True), st.randoms(use_true_random=False))
-def test_chances_move_with_their_users_and_behaviours(matrix: Matrix, random: Random) -> None:
+def test_probabilities_move_with_their_users_and_behaviours(matrix: Matrix, random: Random) -> None:
     n = len(matrix)
     users, behaviours = list(range(n)), list(range(n))
     random.shuffle(users)
@@ -107,19 +107,19 @@ def test_adding_an_edge_gains_its_minor(matrix: Matrix, data: st.DataObject) -> 
 
 
 @given(weighted_matrices(users=(1, 8), matched=True))
-def test_chances_of_every_user_and_behaviour_sum_to_one(matrix: Matrix) -> None:
-    chances = dense(am.posterior(graph_of(matrix)))
+def test_probabilities_of_every_user_and_behaviour_sum_to_one(matrix: Matrix) -> None:
+    probabilities = dense(am.posterior(graph_of(matrix)))
 
-    assert chances.sum(axis=1) == pytest.approx(np.ones(len(matrix)), rel=1e-12)
-    assert chances.sum(axis=0) == pytest.approx(np.ones(len(matrix)), rel=1e-12)
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(len(matrix)), rel=1e-12)
+    assert probabilities.sum(axis=0) == pytest.approx(np.ones(len(matrix)), rel=1e-12)
 
 
 @given(weighted_matrices(users=(1, 6), spare=3, matched=True))
 def test_spare_behaviours_share_the_users_out(matrix: Matrix) -> None:
-    chances = dense(am.posterior(graph_of(matrix)))
+    probabilities = dense(am.posterior(graph_of(matrix)))
 
-    assert chances.sum(axis=1) == pytest.approx(np.ones(len(matrix)), rel=1e-12)
-    assert (chances.sum(axis=0) <= 1 + 1e-12).all()
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(len(matrix)), rel=1e-12)
+    assert (probabilities.sum(axis=0) <= 1 + 1e-12).all()
 
 
 @given(weighted_matrices(users=(2, 7), spare=2, matched=True), st.data())
@@ -162,7 +162,7 @@ def test_a_user_who_did_nothing_leaves_no_matching(matrix: Matrix) -> None:
 
 
 @given(weighted_matrices(users=(1, 7), spare=2, matched=True), FRACTIONS, st.data())
-def test_scaling_a_user_scales_the_count_and_no_chance(
+def test_scaling_a_user_scales_the_count_and_no_probability(
     matrix: Matrix, factor: Fraction, data: st.DataObject
 ) -> None:
     user = data.draw(st.integers(0, len(matrix) - 1))
@@ -190,10 +190,10 @@ def test_edges_in_no_matching_count_for_nothing(matrix: Matrix) -> None:
     if am.count(graph).value == 0:
         return
     kept = am.allowed(graph)
-    chances, left = dense(am.posterior(graph)), dense(am.posterior(kept))
+    probabilities, left = dense(am.posterior(graph)), dense(am.posterior(kept))
 
-    assert ((chances > 0) == (kept.to_scipy().toarray() > 0)).all()
-    assert left == pytest.approx(chances, rel=1e-12, abs=0)
+    assert ((probabilities > 0) == (kept.to_scipy().toarray() > 0)).all()
+    assert left == pytest.approx(probabilities, rel=1e-12, abs=0)
     assert am.count(kept, exact=True).value == am.count(graph, exact=True).value
 
 
@@ -249,7 +249,7 @@ def test_posteriors_survive_pickling_with_the_counts_they_have(matrix: Matrix) -
     late = pickle.loads(pickle.dumps(posterior))
 
     for again in (early, late):
-        assert (again.chances == posterior.chances).all()
+        assert (again.probabilities == posterior.probabilities).all()
         assert str(again) == str(posterior)
     assert late.counts.to_dense().tolist() == counts
     with pytest.raises(ValueError, match="before pickling"):

@@ -102,7 +102,7 @@ def test_a_cycle_has_two_matchings(n: int) -> None:
     assert value(families.ring(n, 2)) == 2
 
 
-def test_chances_on_a_long_ring_are_even() -> None:
+def test_probabilities_on_a_long_ring_are_even() -> None:
     n = 300
     posterior = am.posterior(families.ring(n, 3))
     counts = posterior.counts.to_dense()

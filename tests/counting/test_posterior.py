@@ -15,7 +15,7 @@ from anonymatch.counting.reference import first_minors
 from anonymatch.graph import families
 
 
-def test_names_lead_to_chances_and_counts() -> None:
+def test_names_lead_to_probabilities_and_counts() -> None:
     pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("bob", "z"), ("cem", "z")]
     graph = am.Graph.from_edges(pairs)
     posterior = am.posterior(graph)
@@ -38,11 +38,11 @@ def test_the_matrix_has_the_pattern_of_the_graph() -> None:
     assert matrix.toarray()[2].tolist() == [0, 0, 0, 1]
 
 
-def test_chances_cannot_be_changed() -> None:
+def test_probabilities_cannot_be_changed() -> None:
     posterior = am.posterior(am.Graph.from_rows(["11", "11"]))
 
     with pytest.raises(ValueError, match="read-only"):
-        posterior.chances[0] = 1.0
+        posterior.probabilities[0] = 1.0
     with pytest.raises(AttributeError):
         posterior.exact = False  # type: ignore[misc]
 
@@ -64,10 +64,10 @@ def test_no_matching_raises_with_its_witness() -> None:
 
 @pytest.mark.parametrize("n", [40, 200, 1000])
 def test_crowns_are_even_at_any_size(n: int) -> None:
-    """Counts of thousands of digits, chances in doubles."""
+    """Counts of thousands of digits, probabilities in doubles."""
     posterior = am.posterior(families.crown(n))
 
-    assert np.abs(posterior.chances * (n - 1) - 1).max() <= 1e-12
+    assert np.abs(posterior.probabilities * (n - 1) - 1).max() <= 1e-12
 
 
 @pytest.mark.parametrize("n", [30, 200])
@@ -79,16 +79,16 @@ def test_certain_steps_of_a_staircase(n: int) -> None:
     assert [posterior[n - 1][j] for j in range(n)] == pytest.approx(last, rel=1e-12)
 
 
-def test_equal_blocks_have_equal_chances_wherever_they_lie() -> None:
-    """Blocks of every size mixed up: each keeps its own chances."""
+def test_equal_blocks_have_equal_probabilities_wherever_they_lie() -> None:
+    """Blocks of every size mixed up: each keeps its own probabilities."""
     sizes = [1, 3, 15, 1, 3, 15, 2, 15]
     rng = np.random.default_rng(5)
     graph = families.partition(sizes)
     users, behaviours = rng.permutation(graph.n_users), rng.permutation(graph.n_behaviours)
     size_of_user = np.repeat(sizes, sizes)[users]
-    chances = dense(am.posterior(graph.take(users, behaviours)))
+    probabilities = dense(am.posterior(graph.take(users, behaviours)))
 
-    for row, size in zip(chances, size_of_user, strict=True):
+    for row, size in zip(probabilities, size_of_user, strict=True):
         assert row[row > 0] == pytest.approx(np.full(size, 1 / size), rel=1e-14)
 
 

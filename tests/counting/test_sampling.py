@@ -1,7 +1,7 @@
 """Drawn matchings: each is one, and their frequencies are those of the definition.
 
 Frequencies are tested by chi-square over fixed seeds. A right sampler fails one of these tests
-with a chance of 1e-6, once and for all: seeds do not change.
+with a probability of 1e-6, once and for all: seeds do not change.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ GRAPHS = {
 }  # fmt: skip
 
 
-def chances(graph: am.Graph) -> dict[tuple[int, ...], float]:
+def probabilities(graph: am.Graph) -> dict[tuple[int, ...], float]:
     """Of every matching, by definition."""
     weights = dict.fromkeys(
         zip(graph.rows().tolist(), graph.indices.tolist(), strict=True), Fraction(1)
@@ -66,7 +66,7 @@ def likely(drawn: npt.NDArray[np.int32], wanted: dict[tuple[int, ...], float]) -
     """Whether a chi-square test on the frequencies passes; rare matchings are taken together."""
     seen = Counter(map(tuple, drawn.tolist()))
     assert set(seen) <= set(wanted)
-    rare = {m for m, chance in wanted.items() if chance * len(drawn) < 5}
+    rare = {m for m, probability in wanted.items() if probability * len(drawn) < 5}
     cells = [(seen[m], wanted[m] * len(drawn)) for m in wanted if m not in rare]
     if rare:
         cells.append((sum(seen[m] for m in rare), sum(wanted[m] for m in rare) * len(drawn)))
@@ -81,7 +81,7 @@ def test_frequencies_are_those_of_the_definition(name: str, seed: int) -> None:
     drawn = am.sample(GRAPHS[name], SIZE, seed=seed)
 
     assert drawn.dtype == np.int32
-    assert likely(drawn, chances(GRAPHS[name]))
+    assert likely(drawn, probabilities(GRAPHS[name]))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -89,13 +89,13 @@ def test_rejection_draws_evenly(seed: int) -> None:
     """Without a budget for tables, permutations are drawn until one avoids the missing edges."""
     graph = families.crown(5)
 
-    assert likely(am.sample(graph, 5000, seed=seed, budget=0), chances(graph))
+    assert likely(am.sample(graph, 5000, seed=seed, budget=0), probabilities(graph))
 
 
 @pytest.mark.parametrize("name", ["complete", "ring", "integers", "nested"])
 def test_draws_do_not_depend_on_the_one_before(name: str) -> None:
     drawn = am.sample(GRAPHS[name], SIZE, seed=3)
-    alone = chances(GRAPHS[name])
+    alone = probabilities(GRAPHS[name])
     pairs = {(*a, *b): alone[a] * alone[b] for a in alone for b in alone}
 
     assert likely(drawn.reshape(SIZE // 2, -1), pairs)
@@ -104,7 +104,7 @@ def test_draws_do_not_depend_on_the_one_before(name: str) -> None:
 def test_another_seed_draws_others() -> None:
     """Two seeds together are as independent as two draws."""
     graph = families.ring(6, 3)
-    alone = chances(graph)
+    alone = probabilities(graph)
     pairs = {(*a, *b): alone[a] * alone[b] for a in alone for b in alone}
     both = [am.sample(graph, SIZE // 2, seed=seed) for seed in (10, 11)]
 
@@ -144,17 +144,19 @@ def test_every_draw_is_a_matching(matrix: Matrix, seed: int) -> None:
     ],
     ids=repr,
 )
-def test_edges_are_drawn_as_often_as_their_chance(graph: am.Graph) -> None:
+def test_edges_are_drawn_as_often_as_their_probability(graph: am.Graph) -> None:
     """Within six standard deviations each; what is certain always."""
     size = 4000
     drawn = am.sample(graph, size, seed=1)
     seen = np.zeros((graph.n_users, graph.n_behaviours))
     np.add.at(seen, (np.arange(graph.n_users)[None, :], drawn), 1)
-    chance = dense(am.posterior(graph))
-    spread = np.sqrt(chance * (1 - chance) * size)
+    probability = dense(am.posterior(graph))
+    spread = np.sqrt(probability * (1 - probability) * size)
 
     assert (np.sort(drawn, axis=1)[:, 1:] != np.sort(drawn, axis=1)[:, :-1]).all()
-    assert (np.abs(seen - size * chance) <= 6 * spread + 1e-6 + 3 * (chance * size < 1)).all()
+    assert (
+        np.abs(seen - size * probability) <= 6 * spread + 1e-6 + 3 * (probability * size < 1)
+    ).all()
 
 
 def test_no_draws_and_nobody() -> None:
@@ -194,7 +196,7 @@ def test_draws_by_nested_bounds_are_exact(name: str) -> None:
         warnings.simplefilter("error")  # no note: these are exact
         drawn = am.sample(graph, SIZE, seed=4)
 
-    assert likely(drawn, chances(graph))
+    assert likely(drawn, probabilities(graph))
 
 
 @pytest.mark.usefixtures("by_nested_bounds")

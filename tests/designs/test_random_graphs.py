@@ -68,9 +68,12 @@ def test_expectation_is_the_mean_over_all_graphs(m: int) -> None:
 
 def test_density_is_the_mean_over_numbers_of_edges() -> None:
     n, k = 3, 2
-    chance = Fraction(k, n)
+    probability = Fraction(k, n)
     mean = sum(
-        math.comb(9, m) * chance**m * (1 - chance) ** (9 - m) * random_expectation_exact(n, edges=m)
+        math.comb(9, m)
+        * probability**m
+        * (1 - probability) ** (9 - m)
+        * random_expectation_exact(n, edges=m)
         for m in range(10)
     )
 

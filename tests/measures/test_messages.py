@@ -90,16 +90,16 @@ def test_many_batches_of_the_same_people_add_up() -> None:
         am.partition([2] * batches), messages=(list("AB") * batches, list("XY") * batches)
     )
 
-    chances = [math.comb(batches, k) / 2**batches for k in range(batches + 1)]
-    assert found.message_bits == pytest.approx(-math.fsum(p * math.log2(p) for p in chances))
+    probabilities = [math.comb(batches, k) / 2**batches for k in range(batches + 1)]
+    assert found.message_bits == pytest.approx(-math.fsum(p * math.log2(p) for p in probabilities))
 
 
 def test_a_large_full_batch_of_few_people_is_a_table_of_counts() -> None:
     """Two senders and two receivers of 30 each: a hypergeometric distribution."""
     found = metrics(am.complete(60), messages=(["A", "B"] * 30, ["X", "Y"] * 30))
 
-    chances = [math.comb(30, k) ** 2 / math.comb(60, 30) for k in range(31)]
-    assert found.message_bits == pytest.approx(-math.fsum(p * math.log2(p) for p in chances))
+    probabilities = [math.comb(30, k) ** 2 / math.comb(60, 30) for k in range(31)]
+    assert found.message_bits == pytest.approx(-math.fsum(p * math.log2(p) for p in probabilities))
 
 
 def test_the_order_of_messages_does_not_matter() -> None:

@@ -19,7 +19,9 @@ def test_pool_mix() -> None:
 
 @pytest.mark.parametrize(("batch", "pool"), [(1, 0), (8, 0), (100, 0), (10, 3), (2, 50)])
 def test_pool_mix_is_the_entropy_over_the_rounds_a_message_came_in(batch: int, pool: int) -> None:
-    """It stays with chance n/(N + n) a round, so its round is geometric, its sender even in it."""
+    """It stays with probability n/(N + n) a round, so its round is geometric, its sender even in
+    it.
+    """
     stay = pool / (batch + pool)
     bits = 0.0
     for age in range(5000):

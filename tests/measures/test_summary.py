@@ -54,7 +54,7 @@ def test_beyond_the_budget_every_figure_is_an_interval(weighted: bool) -> None:
 
 
 def test_every_user_has_an_interval_of_his_own() -> None:
-    """Estimated chances of some say nothing against what is known of others."""
+    """Estimated probabilities of some say nothing against what is known of others."""
     graph = joined(am.random_regular(60, 6, seed=1), am.ring(5, 3))
     table = metrics(graph, budget=0.3).users
     widths = (table["shannon_high"] - table["shannon_low"]).to_list()

@@ -58,10 +58,12 @@ def test_degree_is_a_share_of_all_matchings_that_could_be(matrix: Matrix) -> Non
 def test_matching_entropy_is_that_of_the_distribution_over_matchings(matrix: Matrix) -> None:
     found = metrics(graph_of(matrix))
     weights = np.array(matching_weights(matrix))
-    chances = weights / weights.sum()
+    probabilities = weights / weights.sum()
     most = math.perm(len(matrix[0]), len(matrix))
 
-    expected = float(-(chances * np.log(chances)).sum() / math.log(most)) if most > 1 else 0.0
+    expected = (
+        float(-(probabilities * np.log(probabilities)).sum() / math.log(most)) if most > 1 else 0.0
+    )
     assert found.matching_entropy == pytest.approx(expected, abs=1e-9)
     low, high = found.intervals["matching_entropy"]
     assert low - 1e-13 <= expected <= high + 1e-13

@@ -11,23 +11,23 @@ from hypothesis import given
 from tests.strategies import Matrix, edge_truth, graph_of, truth, weighted_matrices
 
 import anonymatch as am
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.summary import metrics
 from anonymatch.measures.users import Range, user_figures
 
 ENTROPIES = ("shannon", "renyi2", "min_entropy")
 
 
-def figures_by_definition(chances: list[Fraction]) -> dict[str, float]:
-    likely = [float(p) for p in chances if p]
+def figures_by_definition(probabilities: list[Fraction]) -> dict[str, float]:
+    likely = [float(p) for p in probabilities if p]
     shannon = -math.fsum(p * math.log2(p) for p in likely)
     return {
         "allowed": len(likely),
         "shannon": shannon,
-        "renyi2": -math.log2(sum(p * p for p in chances)),
-        "min_entropy": -math.log2(max(chances)),
+        "renyi2": -math.log2(sum(p * p for p in probabilities)),
+        "min_entropy": -math.log2(max(probabilities)),
         "effective": 2**shannon,
-        "probability": float(max(chances)),
+        "probability": float(max(probabilities)),
         "guesses": math.fsum(k * p for k, p in enumerate(sorted(likely, reverse=True), 1)),
     }
 
@@ -68,7 +68,7 @@ def test_entropies_tell_what_exposing_a_user_leaves(matrix: Matrix) -> None:
 @pytest.mark.parametrize("error", [1e-6, 0.01, 0.2])
 def test_intervals_hold_every_posterior_within_the_error(error: float) -> None:
     graph = am.Graph.from_rows(["1111", "1111", "0111", "0011"])
-    stated = am.posterior(graph).chances
+    stated = am.posterior(graph).probabilities
     found = user_figures(graph, stated, error)
     rng = np.random.default_rng(5)
     rows = graph.rows()
@@ -78,14 +78,14 @@ def test_intervals_hold_every_posterior_within_the_error(error: float) -> None:
         if (np.abs(moved - stated) > error).any():
             continue
         other = user_figures(graph, moved, 0.0)
-        for name in (*ENTROPIES, "effective", "chance"):
+        for name in (*ENTROPIES, "effective", "probability"):
             wide, value = getattr(found, name), getattr(other, name).value
 
             assert (wide.low <= value).all()
             assert (value <= wide.high).all()
 
 
-def test_unknown_chances_give_the_widest_intervals() -> None:
+def test_unknown_probabilities_give_the_widest_intervals() -> None:
     graph = am.Graph.from_rows(["1100", "1100", "0010", "1011"])
     unknown = np.where(graph.rows() < 2, np.nan, [1.0] * graph.n_edges)
     unknown[graph.rows() == 3] = [0.0, 0.0, 1.0]
@@ -96,10 +96,13 @@ def test_unknown_chances_give_the_widest_intervals() -> None:
         [0.0] * 4,
         [1.0, 1.0, 0, 0],
     )
-    assert (found.chance.low.tolist(), found.chance.high.tolist()) == ([0.5, 0.5, 1, 1], [1.0] * 4)
+    assert (found.probability.low.tolist(), found.probability.high.tolist()) == (
+        [0.5, 0.5, 1, 1],
+        [1.0] * 4,
+    )
     assert found.guess.tolist() == [-1, -1, 2, 3]
     assert found.frame()["guess"].to_list() == [None, None, 2, 3]
-    assert found.below(2) == Figure(0.75, 0.5, 1.0)
+    assert found.below(2) == Interval(0.75, 0.5, 1.0)
 
 
 def test_a_forced_user_is_known_for_certain() -> None:
@@ -145,11 +148,11 @@ def test_the_table_names_users_and_guesses(names: tuple[object, object], kind: s
 @given(weighted_matrices(users=(1, 6), spare=2, matched=True))
 def test_users_taken_some_at_a_time_have_the_same_figures(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    chances = am.posterior(graph).chances
-    whole = user_figures(graph, chances, 1e-12).frame()
+    probabilities = am.posterior(graph).probabilities
+    whole = user_figures(graph, probabilities, 1e-12).frame()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("anonymatch.measures.users._TOGETHER", 2)
-        parts = user_figures(graph, chances, 1e-12).frame()
+        parts = user_figures(graph, probabilities, 1e-12).frame()
 
     assert parts.equals(whole)
 

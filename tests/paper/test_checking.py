@@ -10,7 +10,7 @@ import pytest
 import anonymatch.paper.context
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.paper import Verdict, check, questions
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.small_graphs import survey
 from anonymatch.running.budget import Budget
 
@@ -52,7 +52,7 @@ def test_the_budget_is_held_before_anything_starts(monkeypatch: pytest.MonkeyPat
     def never(*_: object) -> None:
         raise RuntimeError("started")
 
-    monkeypatch.setattr(Run, "prepare", never)
+    monkeypatch.setattr(ClaimContext, "prepare", never)
     with pytest.raises(BudgetError, match="checking these claims"):
         check(thorough=True, budget=1)
     with pytest.raises(BudgetError):

@@ -8,14 +8,14 @@ import pytest
 from anonymatch.attacks.best_play import adaptive
 from anonymatch.paper.play import play
 from anonymatch.paper.small_graphs import survey
-from anonymatch.running.budget import Effort
+from anonymatch.running.budget import Execution
 
 
 @pytest.mark.parametrize("n", range(1, 6))
 def test_it_is_the_best_and_the_greedy_play_of_each_graph(n: int) -> None:
     found = survey(n)
     graphs = np.flatnonzero(found.matchings > 0)
-    played = play(found, graphs, Effort())
+    played = play(found, graphs, Execution())
 
     for place in range(0, len(graphs), 1 if n < 5 else 61):
         both = adaptive(found.graph(int(graphs[place])))
@@ -24,7 +24,7 @@ def test_it_is_the_best_and_the_greedy_play_of_each_graph(n: int) -> None:
 
 def test_greedy_play_is_never_better_than_the_best() -> None:
     found = survey(5)
-    played = play(found, np.flatnonzero(found.matchings > 0), Effort())
+    played = play(found, np.flatnonzero(found.matchings > 0), Execution())
 
     assert (played.greedy >= played.optimal).all()
     assert (played.greedy > played.optimal).any()
@@ -33,4 +33,4 @@ def test_greedy_play_is_never_better_than_the_best() -> None:
 
 
 def test_no_graphs_are_no_plays() -> None:
-    assert play(survey(3), np.empty(0, dtype=np.int64), Effort()).optimal.shape == (3, 0)
+    assert play(survey(3), np.empty(0, dtype=np.int64), Execution()).optimal.shape == (3, 0)

@@ -29,7 +29,7 @@ from anonymatch.paper import (
 )
 from anonymatch.paper.appendices import Proof
 from anonymatch.paper.catalogue import QUESTIONS
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import plain
 from anonymatch.paper.exact import compare, degree_sequences, precise
 from anonymatch.paper.graphs import PartitionGraph
@@ -39,8 +39,8 @@ from anonymatch.paper.question import judge, trial
 ASK = {question.id: question.ask for question in QUESTIONS}
 
 
-def verdict(name: str, run: Run | None = None) -> Verdict:
-    return ASK[name](Run() if run is None else run).verdict
+def verdict(name: str, run: ClaimContext | None = None) -> Verdict:
+    return ASK[name](ClaimContext() if run is None else run).verdict
 
 
 def test_the_statement_as_written_comes_first() -> None:
@@ -177,28 +177,28 @@ def test_other_formulas_have_another_verdict(
 # ---- counts
 
 
-def tampered(change: Callable[[Run], None]) -> Run:
-    run = Run()
+def tampered(change: Callable[[ClaimContext], None]) -> ClaimContext:
+    run = ClaimContext()
     run.prepare("play")
     change(run)
     return run
 
 
-def one_more(run: Run) -> None:
+def one_more(run: ClaimContext) -> None:
     found = run.survey(4)
     found.matchings[int(found.matchings.argmax())] += 1
 
 
-def uneven(run: Run) -> None:
+def uneven(run: ClaimContext) -> None:
     found = run.survey(4)
     found.through[int(found.matchings.argmax())] = [[24, 0, 0, 0]] * 4
 
 
-def better_later(run: Run) -> None:
+def better_later(run: ClaimContext) -> None:
     run.play(4).optimal[2, run.play(4).edges == 8] *= 2
 
 
-def isolated_are_left_out(run: Run) -> None:
+def isolated_are_left_out(run: ClaimContext) -> None:
     for n in range(1, 6):
         found = run.survey(n)
         some = (foundations.degrees_of(found) > 0).all(axis=0)
@@ -219,7 +219,7 @@ def isolated_are_left_out(run: Run) -> None:
     ],
 )
 def test_wrong_counts_have_another_verdict(
-    name: str, change: Callable[[Run], None], expected: Verdict
+    name: str, change: Callable[[ClaimContext], None], expected: Verdict
 ) -> None:
     assert verdict(name, tampered(change)) is expected
 

@@ -77,10 +77,10 @@ def test_figure_2_groups_leave_more_after_an_attack() -> None:
     assert "34/5" in paper_figure(2).meaning
 
 
-def test_figure_3_gives_chances_before_and_after_matching() -> None:
+def test_figure_3_gives_probabilities_before_and_after_matching() -> None:
     figure = paper_figure(3)
 
-    assert figure.panels[0].caption.endswith("with chance 1/3, 1/3, 1/6, 1/6")
+    assert figure.panels[0].caption.endswith("with probability 1/3, 1/3, 1/6, 1/6")
     assert "11/108" in figure.panels[1].caption
     assert "4/11, 4/11, 3/22, 3/22" in figure.corrected
     assert Fraction(8, 11) > Fraction(2, 3)  # more likely still

@@ -45,7 +45,7 @@ def session(number: int) -> int:
     if pid:
         return pid
     try:
-        with am.Run(FOLDER / "run.sqlite", GRAPH) as run:
+        with am.Checkpoint(FOLDER / "run.sqlite", GRAPH) as run:
             value = am.count(GRAPH, method="signs", executor=run).value
         (FOLDER / f"answer-{number}").write_text(str(value))
     finally:

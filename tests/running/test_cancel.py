@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import anonymatch as am
-from anonymatch.running.budget import Effort, Stop, Stopped
+from anonymatch.running.budget import Cancelled, CancelToken, Execution
 from anonymatch.running.cancel import byte_of_work
-from anonymatch.running.checkpoint import read_run
+from anonymatch.running.checkpoint import read_checkpoint
 
 
 def band(n: int, first: int) -> list[tuple[int, int]]:
@@ -64,23 +64,23 @@ def test_a_call_that_was_under_way_is_not_recorded(
 ) -> None:
     path = tmp_path / "run"
     calls = [partial(half, k) for k in range(8)]
-    with am.Run(path, executor=executor) as run:
-        with pytest.raises(Stopped):
-            list(Effort(executor=run).chunks(calls, each=0.01, number=8))
-        assert not read_run(path).jobs[0].finished
+    with am.Checkpoint(path, executor=executor) as run:
+        with pytest.raises(Cancelled):
+            list(Execution(executor=run).chunks(calls, each=0.01, number=8))
+        assert not read_checkpoint(path).jobs[0].finished
         known = [run.find(key, Any) for key in _keys(run)]
     assert -1 not in known
     assert set(known) <= {0, 1, 2}
 
 
-def _keys(run: am.Run) -> list[bytes]:
+def _keys(run: am.Checkpoint) -> list[bytes]:
     return [key for (key,) in run._base.execute("SELECT key FROM chunks")]
 
 
 def test_a_wish_that_comes_from_outside_ends_work_elsewhere() -> None:
-    effort = Effort(executor=Slow())
+    effort = Execution(executor=Slow())
     threading.Timer(0.05, effort.stop.ask).start()
-    with pytest.raises(Stopped):
+    with pytest.raises(Cancelled):
         list(effort.chunks([partial(finished, 1)], each=1.0, number=1))
 
 
@@ -92,18 +92,18 @@ class Slow(ThreadPoolExecutor):
 
 
 def test_other_processes_get_a_byte_of_their_own() -> None:
-    stop = Stop()
+    stop = CancelToken()
     stop.ask()
     assert not pickle.loads(pickle.dumps(stop)).asked
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         calls = [partial(heard, k) for k in range(4)]
-        found = list(Effort(executor=pool).chunks(calls, each=1.0, number=4))
+        found = list(Execution(executor=pool).chunks(calls, each=1.0, number=4))
     assert found == [(k, True) for k in range(4)]
 
 
 def test_work_with_costs_of_its_own_is_told_as_it_is_done() -> None:
     told: list[float] = []
-    effort = Effort(progress=lambda done, total: told.append(done))
+    effort = Execution(progress=lambda done, total: told.append(done))
     effort.expect(6.0)
     calls = [partial(finished, k) for k in range(3)]
     assert list(effort.chunks(calls, each=[3.0, 2.0, 1.0], number=3)) == [0, 1, 2]
@@ -112,16 +112,16 @@ def test_work_with_costs_of_its_own_is_told_as_it_is_done() -> None:
 
 def test_bands_travel_and_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anonymatch.running.budget._RECORDS_PAY_FROM", 0.0)
-    alone, chances = am.count(LOGS), am.posterior(LOGS).chances.tolist()
+    alone, probabilities = am.count(LOGS), am.posterior(LOGS).probabilities.tolist()
     assert {step.method for step in alone.plan.steps} == {"band"}
 
     path = tmp_path / "run"
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         for executor in (pool, None):
-            with am.Run(path, LOGS, executor=executor) as run:
+            with am.Checkpoint(path, LOGS, executor=executor) as run:
                 assert am.count(LOGS, executor=run).value == alone.value
-                assert am.posterior(LOGS, executor=run).chances.tolist() == chances
-    first, again = read_run(path).computed
+                assert am.posterior(LOGS, executor=run).probabilities.tolist() == probabilities
+    first, again = read_checkpoint(path).computed
 
     assert first == 6
     assert again == 0

@@ -28,8 +28,13 @@ from anonymatch.cli import main
 from anonymatch.cli.console import as_text
 from anonymatch.cli.screens.checkpoint import _WORDS, run_page
 from anonymatch.paper.small_graphs import survey
-from anonymatch.running.budget import Effort, usable_cores
-from anonymatch.running.checkpoint import JobRecord, RunRecord, _checksum, read_run
+from anonymatch.running.budget import Execution, usable_cores
+from anonymatch.running.checkpoint import (
+    CheckpointRecord,
+    ComputationRecord,
+    _checksum,
+    read_checkpoint,
+)
 from anonymatch.running.codec import decode, encode, is_a, returned_by
 from anonymatch.running.execution import _IN_FLIGHT
 
@@ -49,7 +54,7 @@ def _short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def computed(path: Path) -> list[int]:
     """Chunks that each session computed."""
-    return list(read_run(path).computed)
+    return list(read_checkpoint(path).computed)
 
 
 ASKED: dict[str, tuple[am.Graph, Callable[[Any], Any]]] = {
@@ -58,10 +63,10 @@ ASKED: dict[str, tuple[am.Graph, Callable[[Any], Any]]] = {
     "counts": (GRAPH, lambda e: am.posterior(GRAPH, executor=e).counts.by_edge.tolist()),
     "frontier": (BAND, lambda e: am.count(BAND, method="frontier", executor=e).value),
     "parts": (SPARSE, lambda e: am.count(SPARSE, budget=LITTLE, executor=e).value),
-    "chances by parts": (SPARSE, lambda e: am.posterior(SPARSE, budget=LITTLE, executor=e)[0]),
-    "frontier chances": (BAND, lambda e: am.posterior(BAND, executor=e).chances.tolist()),
+    "posterior by parts": (SPARSE, lambda e: am.posterior(SPARSE, budget=LITTLE, executor=e)[0]),
+    "frontier posterior": (BAND, lambda e: am.posterior(BAND, executor=e).probabilities.tolist()),
     "estimate": (HARD, lambda e: am.count(HARD, budget=0.2, executor=e).low),
-    "estimated chances": (HARD, lambda e: am.posterior(HARD, budget=0.2, executor=e)[0]),
+    "estimated posterior": (HARD, lambda e: am.posterior(HARD, budget=0.2, executor=e)[0]),
     "sample": (BAND, lambda e: am.sample(BAND, 3, seed=1, executor=e).tolist()),
     "metrics": (BAND, lambda e: am.metrics(BAND, executor=e).degree),
 }  # fmt: skip
@@ -72,7 +77,7 @@ def test_a_second_call_computes_nothing_and_says_the_same(name: str, tmp_path: P
     graph, ask = ASKED[name]
     answers = []
     for _ in range(2):
-        with am.Run(tmp_path / "run.sqlite", graph) as run:
+        with am.Checkpoint(tmp_path / "run.sqlite", graph) as run:
             answers.append(ask(run))
 
     first, second = computed(tmp_path / "run.sqlite")
@@ -84,7 +89,7 @@ def test_a_second_call_computes_nothing_and_says_the_same(name: str, tmp_path: P
 def test_a_run_tells_what_it_took_and_what_it_computed(tmp_path: Path) -> None:
     graph, ask = ASKED["count"]
     path = tmp_path / "run.sqlite"
-    with am.Run(path, graph) as run:
+    with am.Checkpoint(path, graph) as run:
         ask(run)
         ask(run)  # what this session recorded itself was not there already
         number = run.computed
@@ -92,14 +97,14 @@ def test_a_run_tells_what_it_took_and_what_it_computed(tmp_path: Path) -> None:
     with sqlite3.connect(path) as base:
         base.execute("DELETE FROM chunks WHERE key IN (SELECT key FROM chunks LIMIT 3)")
     base.close()
-    with am.Run(path, graph) as run:
+    with am.Checkpoint(path, graph) as run:
         ask(run)
         assert (run.taken, run.computed) == (number - 3, 3)
 
 
 def test_work_without_a_graph_is_recorded_too(tmp_path: Path) -> None:
     for _ in range(2):
-        with am.Run(tmp_path / "run.sqlite") as run:
+        with am.Checkpoint(tmp_path / "run.sqlite") as run:
             assert survey(3, executor=run).best[8].matchings == 4
 
     assert computed(tmp_path / "run.sqlite")[1] == 0
@@ -107,7 +112,7 @@ def test_work_without_a_graph_is_recorded_too(tmp_path: Path) -> None:
 
 def test_different_methods_share_a_file_and_never_a_chunk(tmp_path: Path) -> None:
     truth = am.count(GRAPH).value
-    with am.Run(tmp_path / "run.sqlite", GRAPH) as run:
+    with am.Checkpoint(tmp_path / "run.sqlite", GRAPH) as run:
         for method in ("signs", "frontier", "auto"):
             assert am.count(GRAPH, method=method, executor=run).value == truth
 
@@ -145,12 +150,12 @@ def test_what_is_done_when_something_fails_is_kept(tmp_path: Path) -> None:
             raise RuntimeError("enough")
 
     path = tmp_path / "run.sqlite"
-    with am.Run(path, GRAPH) as run, pytest.raises(RuntimeError, match="enough"):
+    with am.Checkpoint(path, GRAPH) as run, pytest.raises(RuntimeError, match="enough"):
         am.count(GRAPH, method="signs", executor=run, progress=stop)
-    half = read_run(path)
-    with am.Run(path, GRAPH) as run:
+    half = read_checkpoint(path)
+    with am.Checkpoint(path, GRAPH) as run:
         assert am.count(GRAPH, method="signs", executor=run).value == am.count(GRAPH).value
-    whole = read_run(path)
+    whole = read_checkpoint(path)
 
     assert 0.4 < half.done < 1
     assert half.left
@@ -176,13 +181,13 @@ def test_a_new_pool_goes_on_where_a_broken_one_stopped(tmp_path: Path) -> None:
     def numbers() -> list[int]:
         with (
             ProcessPoolExecutor(1, mp_context=context) as pool,
-            am.Run(path, executor=pool) as run,
+            am.Checkpoint(path, executor=pool) as run,
         ):
-            return list(Effort(executor=run).chunks(calls, each=0.1, number=100))
+            return list(Execution(executor=run).chunks(calls, each=0.1, number=100))
 
     with pytest.raises(am.StoppedError, match=r"^the executor is broken .* make a new executor"):
         numbers()
-    kept = read_run(path).jobs[0].recorded
+    kept = read_checkpoint(path).jobs[0].recorded
 
     assert 0 < kept < 100
     assert numbers() == list(range(100))
@@ -205,8 +210,8 @@ def with_a_full_disk(path: str) -> str:
     small_files(400_000)
     calls = [partial(big, k) for k in range(100)]
     try:
-        with am.Run(path) as run:
-            list(Effort(executor=run).chunks(calls, each=0.1, number=100))
+        with am.Checkpoint(path) as run:
+            list(Execution(executor=run).chunks(calls, each=0.1, number=100))
     except am.StoppedError as error:
         return str(error)
     return "nothing"
@@ -219,11 +224,11 @@ def test_a_full_disk_is_one_clear_line_and_keeps_what_there_is(tmp_path: Path) -
 
     assert "what was recorded is kept: make room" in said
     assert "\n" not in said
-    before = read_run(path).jobs[0].recorded
+    before = read_checkpoint(path).jobs[0].recorded
     assert 0 < before < 100
     calls = [partial(big, k) for k in range(100)]
-    with am.Run(path) as run:
-        found = list(Effort(executor=run).chunks(calls, each=0.1, number=100))
+    with am.Checkpoint(path) as run:
+        found = list(Execution(executor=run).chunks(calls, each=0.1, number=100))
     assert found == [big(k) for k in range(100)]
     assert computed(path)[1] == 100 - before
 
@@ -231,7 +236,7 @@ def test_a_full_disk_is_one_clear_line_and_keeps_what_there_is(tmp_path: Path) -
 def told_on_a_full_disk(path: str) -> str:
     small_files(1_000)
     try:
-        read_run(path)
+        read_checkpoint(path)
     except am.InputError as error:
         return str(error)
     return "nothing"
@@ -239,14 +244,14 @@ def told_on_a_full_disk(path: str) -> str:
 
 def test_reading_on_a_full_disk_is_told_in_its_own_words(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    am.Run(path, GRAPH).close()
+    am.Checkpoint(path, GRAPH).close()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         said = executor.submit(told_on_a_full_disk, str(path)).result()
 
     assert said.startswith(f"{path}: cannot read it (")
     assert said.endswith("make room, and ask again")
     assert "record" not in said
-    assert read_run(path).sessions == 1
+    assert read_checkpoint(path).sessions == 1
 
 
 # ---- files that are refused
@@ -254,7 +259,7 @@ def test_reading_on_a_full_disk_is_told_in_its_own_words(tmp_path: Path) -> None
 
 def refusal(path: Path, graph: am.Graph | None = GRAPH) -> str:
     with pytest.raises(am.InputError) as caught:
-        am.Run(path, graph)
+        am.Checkpoint(path, graph)
     line = str(caught.value)
     assert "\n" not in line
     assert line.startswith(f"{path}: ")
@@ -263,18 +268,18 @@ def refusal(path: Path, graph: am.Graph | None = GRAPH) -> str:
 
 def test_another_graph_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    am.Run(path, GRAPH).close()
+    am.Checkpoint(path, GRAPH).close()
 
     assert "begun with another graph (25 users" in refusal(path, HARD)
     assert "begun with another graph" in refusal(path, None)
     heavier = am.Graph.from_biadjacency(2 * GRAPH.to_scipy().toarray())
     assert "begun with another graph" in refusal(path, heavier)
-    am.Run(path, GRAPH).close()
+    am.Checkpoint(path, GRAPH).close()
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    am.Run(path, GRAPH).close()
+    am.Checkpoint(path, GRAPH).close()
     with sqlite3.connect(path) as base:
         base.execute("UPDATE about SET value = '0.0.9+00000000' WHERE name = 'code'")
     base.close()
@@ -284,20 +289,20 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 
 def test_a_second_user_of_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    with am.Run(path, GRAPH) as run:
+    with am.Checkpoint(path, GRAPH) as run:
         assert "another process is using it" in refusal(path)
         assert am.count(GRAPH, method="signs", executor=run).value == am.count(GRAPH).value
         assert "another process is using it" in refusal(path)
-        assert read_run(path).jobs  # but it can be looked at
-    am.Run(path, GRAPH).close()
+        assert read_checkpoint(path).jobs  # but it can be looked at
+    am.Checkpoint(path, GRAPH).close()
 
 
 def test_whoever_slips_in_between_ends_the_other(tmp_path: Path) -> None:
     """Two processes never write in turns: the one that came first ends with a clear line."""
     path = tmp_path / "run.sqlite"
-    run = am.Run(path, GRAPH)
+    run = am.Checkpoint(path, GRAPH)
     run._base.execute("COMMIT")  # the moment in which nobody holds the file
-    am.Run(path, GRAPH).close()
+    am.Checkpoint(path, GRAPH).close()
     run._base.execute("BEGIN IMMEDIATE")
 
     with pytest.raises(am.InputError, match="another process is using it"):
@@ -324,12 +329,12 @@ def test_bases_of_others_are_refused(tmp_path: Path) -> None:
 
     assert "this is no run of anonymatch" in refusal(path)
     with pytest.raises(am.InputError, match="this is no run of anonymatch"):
-        read_run(path)
+        read_checkpoint(path)
 
 
 def test_a_run_with_traps_in_it_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    am.Run(path, GRAPH).close()
+    am.Checkpoint(path, GRAPH).close()
     with sqlite3.connect(path) as base:
         base.execute("CREATE TRIGGER trap AFTER INSERT ON sessions BEGIN DELETE FROM jobs; END")
     base.close()
@@ -341,13 +346,13 @@ def test_folders_and_missing_places_are_refused(tmp_path: Path) -> None:
     assert "it is a folder" in refusal(tmp_path)
     assert "its folder does not exist" in refusal(tmp_path / "no" / "run.sqlite")
     with pytest.raises(am.InputError, match="there is no such file"):
-        read_run(tmp_path / "none.sqlite")
+        read_checkpoint(tmp_path / "none.sqlite")
 
 
 @pytest.mark.parametrize("damage", ["result", "checksum", "both"])
 def test_damaged_chunks_are_computed_again(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    with am.Run(path, GRAPH) as run:
+    with am.Checkpoint(path, GRAPH) as run:
         truth = am.count(GRAPH, method="signs", executor=run).value
     changes = {"result": "result = x'4e'", "checksum": "checksum = x'00'"}
     changes["both"] = f"{changes['result']}, {changes['checksum']}"
@@ -355,7 +360,7 @@ def test_damaged_chunks_are_computed_again(damage: str, tmp_path: Path) -> None:
         base.execute(f"UPDATE chunks SET {changes[damage]} WHERE rowid % 3 = 0")
         ((damaged,),) = base.execute("SELECT count(*) FROM chunks WHERE rowid % 3 = 0")
     base.close()
-    with am.Run(path, GRAPH) as run:
+    with am.Checkpoint(path, GRAPH) as run:
         assert am.count(GRAPH, method="signs", executor=run).value == truth
 
     assert computed(path)[1] == damaged > 0
@@ -386,16 +391,16 @@ WRONG_TYPES: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", WRONG_TYPES)
 @pytest.mark.parametrize(
-    "name", ["count", "counts", "frontier", "parts", "chances by parts", "estimated chances"]
+    "name", ["count", "counts", "frontier", "parts", "posterior by parts", "estimated posterior"]
 )
 def test_recorded_results_of_another_type_are_computed_again(
     name: str, kind: str, tmp_path: Path
 ) -> None:
     path, (graph, ask) = tmp_path / "run.sqlite", ASKED[name]
-    with am.Run(path, graph) as run:
+    with am.Checkpoint(path, graph) as run:
         truth = ask(run)
     rewrite(path, lambda _: WRONG_TYPES[kind])
-    with am.Run(path, graph) as run:
+    with am.Checkpoint(path, graph) as run:
         assert ask(run) == truth
 
     first, second = computed(path)
@@ -412,11 +417,11 @@ def shorter(value: Any) -> Any:
 @pytest.mark.parametrize("name", ["count", "posterior", "frontier", "estimate"])
 def test_recorded_results_that_do_not_fit_are_told_in_one_line(name: str, tmp_path: Path) -> None:
     path, (graph, ask) = tmp_path / "run.sqlite", ASKED[name]
-    with am.Run(path, graph) as run:
+    with am.Checkpoint(path, graph) as run:
         ask(run)
     rewrite(path, shorter)
 
-    with am.Run(path, graph) as run, pytest.raises(am.InputError) as caught:
+    with am.Checkpoint(path, graph) as run, pytest.raises(am.InputError) as caught:
         ask(run)
     assert str(caught.value).startswith(f"{path}: a result that it has recorded does not fit")
     assert "\n" not in str(caught.value)
@@ -424,9 +429,9 @@ def test_recorded_results_that_do_not_fit_are_told_in_one_line(name: str, tmp_pa
 
 def test_mistakes_of_the_caller_stay_what_they_are(tmp_path: Path) -> None:
     graph, ask = ASKED["count"]
-    with am.Run(tmp_path / "run.sqlite", graph) as run:
+    with am.Checkpoint(tmp_path / "run.sqlite", graph) as run:
         ask(run)
-    with am.Run(tmp_path / "run.sqlite", graph) as run:
+    with am.Checkpoint(tmp_path / "run.sqlite", graph) as run:
         ask(run)
         with pytest.raises(TypeError, match="unexpected keyword"):
             am.count(graph, executor=run, methods="signs")  # type: ignore[call-arg]
@@ -435,7 +440,7 @@ def test_mistakes_of_the_caller_stay_what_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in _WORDS if "." in name])
 def test_every_chunk_says_what_type_it_returns(name: str) -> None:
     module, _, function = f"anonymatch.{name}".rpartition(".")
-    if module.endswith("BandWay"):
+    if module.endswith("BandPlan"):
         module, function = module.removesuffix(".BandWay"), f"BandWay.{function}"
 
     kind = returned_by(attrgetter(function)(import_module(module)))
@@ -455,22 +460,22 @@ def test_every_chunk_says_what_type_it_returns(name: str) -> None:
 )
 def test_what_is_no_number_is_told_in_one_line(change: str, tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    with am.Run(path, GRAPH) as run:
+    with am.Checkpoint(path, GRAPH) as run:
         am.count(GRAPH, method="signs", executor=run)
     with sqlite3.connect(path) as base:
         base.execute(change)
     base.close()
 
     with pytest.raises(am.InputError, match=r"run\.sqlite: it is damaged"):
-        read_run(path)
+        read_checkpoint(path)
 
 
 def test_any_name_is_the_name_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with am.Run(":memory:", GRAPH) as run:
+    with am.Checkpoint(":memory:", GRAPH) as run:
         am.count(GRAPH, method="signs", executor=run)
 
-    assert read_run(":memory:").computed[0] > 0
+    assert read_checkpoint(":memory:").computed[0] > 0
     assert (tmp_path / ":memory:").is_file()
 
 
@@ -481,12 +486,12 @@ def test_an_empty_base_of_another_program_is_refused(tmp_path: Path) -> None:
     base.close()
 
     with pytest.raises(am.InputError, match="no run of anonymatch"):
-        am.Run(path, GRAPH)
+        am.Checkpoint(path, GRAPH)
 
 
 def test_a_run_serves_several_threads(tmp_path: Path) -> None:
     values: list[Any] = []
-    with am.Run(tmp_path / "run.sqlite", GRAPH) as run:
+    with am.Checkpoint(tmp_path / "run.sqlite", GRAPH) as run:
 
         def ask() -> None:
             values.append(am.count(GRAPH, method="signs", executor=run).value)
@@ -545,15 +550,17 @@ def test_exact_weights_tell_graphs_apart(tmp_path: Path) -> None:
 
     path = tmp_path / "run.sqlite"
     for _ in range(2):
-        am.Run(path, two_by_two(Fraction(1, 3))).close()
+        am.Checkpoint(path, two_by_two(Fraction(1, 3))).close()
     assert "begun with another graph" in refusal(
         path, two_by_two(Fraction(1, 3) + Fraction(1, 10**30))
     )
 
 
 def test_a_run_without_a_pace_does_not_say_that_nothing_is_left() -> None:
-    job = JobRecord(what="counting.signs._count", number=990, recorded=0, each=0.05, finished=False)
-    found = RunRecord(
+    job = ComputationRecord(
+        what="counting.signs._count", number=990, recorded=0, each=0.05, finished=False
+    )
+    found = CheckpointRecord(
         code="0", graph="36 users", sessions=1, computed=(0,), jobs=(job,), pace=None, last=0.0
     )
     text = as_text(*run_page("run.sqlite", found, top=0))

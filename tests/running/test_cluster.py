@@ -18,8 +18,8 @@ from tests.running.test_executors import ASKED
 import anonymatch as am
 from anonymatch.running import budget
 from anonymatch.running.broadcast import Shared
-from anonymatch.running.budget import Effort
-from anonymatch.running.checkpoint import read_run
+from anonymatch.running.budget import Execution
+from anonymatch.running.checkpoint import read_checkpoint
 from anonymatch.running.cluster import Cluster
 
 pytest.importorskip("distributed")
@@ -72,7 +72,7 @@ def test_a_lost_worker_costs_time_and_nothing_else(
 def test_both_workers_take_part_and_are_sent_a_shared_value_once(cluster: Cluster) -> None:
     value = Shared(bytes, 1000)
     calls = [partial(slow, value, k) for k in range(60)]
-    found = list(Effort(executor=cluster).chunks(calls, each=0.02, number=60))
+    found = list(Execution(executor=cluster).chunks(calls, each=0.02, number=60))
 
     assert [size for size, _ in found] == [1000 + k for k in range(60)]
     assert 1 <= len({pid for _, pid in found}) <= 2
@@ -88,7 +88,7 @@ def fail(number: int) -> int:
 
 def test_errors_of_chunks_come_back(cluster: Cluster) -> None:
     with pytest.raises(ValueError, match="chunk 7"):
-        list(Effort(executor=cluster).chunks([partial(fail, 7)], each=1.0, number=1))
+        list(Execution(executor=cluster).chunks([partial(fail, 7)], each=1.0, number=1))
     assert cluster.submit(pow, 2, 10).result(timeout=30) == 1024
 
 
@@ -98,7 +98,7 @@ def test_workers_with_other_code_are_refused(
     monkeypatch.setattr("anonymatch.running.cluster.code", lambda: "0.0.9+00000000")
 
     with pytest.raises(am.StoppedError, match="install the same version everywhere"):
-        list(Effort(executor=cluster).chunks([partial(pow, 2, 3)], each=1.0, number=1))
+        list(Execution(executor=cluster).chunks([partial(pow, 2, 3)], each=1.0, number=1))
 
 
 @pytest.mark.parametrize(
@@ -174,6 +174,6 @@ def _soon(path: Path) -> str:
 
 def _recorded(path: Path) -> int:
     try:
-        return sum(job.recorded for job in read_run(path).jobs)
+        return sum(job.recorded for job in read_checkpoint(path).jobs)
     except am.InputError:
         return 0

@@ -80,7 +80,7 @@ def test_what_is_not_plain_is_refused(value: object) -> None:
 
 class Pair(NamedTuple):
     total: int | None
-    chances: npt.NDArray[np.float64]
+    probabilities: npt.NDArray[np.float64]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from anonymatch.counting.exact.ryser import find_way, total
 from anonymatch.counting.reference import block_of
 from anonymatch.paper.small_graphs import survey
 from anonymatch.running.broadcast import Shared
-from anonymatch.running.budget import Effort, borders
+from anonymatch.running.budget import Execution, borders
 
 DENSE = am.random_density(23, 0.5, seed=3)
 HARD = am.random_density(60, 0.3, seed=3)  # beyond exact reach with a small budget
@@ -34,20 +34,22 @@ def weighted(graph: am.Graph) -> am.Graph:
 
 def by_ryser(executor: Executor | None) -> int:
     block = block_of(am.random_density(18, 0.3, seed=1).to_scipy().toarray().tolist())
-    return total(find_way(block), bits=64, effort=Effort(executor=executor))
+    return total(find_way(block), bits=64, effort=Execution(executor=executor))
 
 
 ASKED: dict[str, Callable[[Executor | None], Any]] = {
     "count": lambda e: am.count(DENSE, method="signs", executor=e).value,
     "count over doubles": lambda e: am.count(weighted(DENSE), method="signs", executor=e).log,
-    "posterior": lambda e: am.posterior(DENSE, method="signs", executor=e).chances.tolist(),
+    "posterior": lambda e: am.posterior(DENSE, method="signs", executor=e).probabilities.tolist(),
     "minors": lambda e: am.minors(DENSE.take(range(12), range(12)), executor=e).tolist(),
     "ryser": by_ryser,
     "frontier": lambda e: am.count(SPARSE, method="frontier", executor=e).value,
     "parts": lambda e: am.count(SPARSE, method="frontier", budget=LITTLE, executor=e).value,
-    "chances by parts": lambda e: am.posterior(SPARSE, budget=LITTLE, executor=e).chances.tolist(),
+    "posterior by parts": lambda e: list(
+        am.posterior(SPARSE, budget=LITTLE, executor=e).probabilities
+    ),
     "estimate": lambda e: am.count(HARD, budget=0.4, executor=e).low,
-    "estimated chances": lambda e: am.posterior(HARD, budget=0.4, executor=e).chances.tolist(),
+    "estimated posterior": lambda e: list(am.posterior(HARD, budget=0.4, executor=e).probabilities),
     "promise": lambda e: am.count(
         am.random_density(30, 0.8, seed=1), epsilon=0.3, method="frontier", executor=e
     ).log,
@@ -86,7 +88,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
         yield made
 
 
-@pytest.mark.parametrize("name", ["count", "posterior", "parts", "estimate", "estimated chances"])
+@pytest.mark.parametrize("name", ["count", "posterior", "parts", "estimate", "estimated posterior"])
 def test_processes_give_the_same_bits(name: str, pool: Executor) -> None:
     assert ASKED[name](pool) == ASKED[name](None)
 
@@ -108,7 +110,7 @@ def length(value: Shared[bytes], number: int) -> tuple[int, int]:
 def test_a_shared_value_is_made_once_a_process(pool: Executor, tmp_path: Path) -> None:
     value = Shared(big, 10_000, str(tmp_path))
     calls = [partial(length, value, k) for k in range(40)]
-    found = list(Effort(executor=pool).chunks(calls, each=1.0, number=40))
+    found = list(Execution(executor=pool).chunks(calls, each=1.0, number=40))
     makers = (tmp_path / "made").read_text().split()
 
     assert [size for size, _ in found] == [10_000 + k for k in range(40)]
@@ -121,7 +123,7 @@ def test_shared_values_leave_no_files_behind(pool: Executor, tmp_path: Path) -> 
 
     value, twin = (Shared(big, 10, str(tmp_path)) for _ in range(2))
     for one in (value, twin):
-        list(Effort(executor=pool).chunks([partial(length, one, 0)], each=1.0, number=1))
+        list(Execution(executor=pool).chunks([partial(length, one, 0)], each=1.0, number=1))
     path = Path(_folder.put([]), value.digest.hex())
     assert path.exists()
     del value, one
@@ -140,7 +142,7 @@ def test_a_broken_pool_is_one_clear_line() -> None:
         ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor,
         pytest.raises(am.StoppedError, match=r"^the executor is broken \(.*\); what a Run has"),
     ):
-        list(Effort(executor=executor).chunks([partial(die)], each=1.0, number=1))
+        list(Execution(executor=executor).chunks([partial(die)], each=1.0, number=1))
 
 
 # ---- cutting
@@ -183,4 +185,4 @@ class Backwards(Executor):
 def test_results_come_in_their_order() -> None:
     calls = [partial(late, k) for k in range(20)]
 
-    assert list(Effort(executor=Backwards()).chunks(calls, each=1.0, number=20)) == [*range(20)]
+    assert list(Execution(executor=Backwards()).chunks(calls, each=1.0, number=20)) == [*range(20)]

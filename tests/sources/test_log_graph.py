@@ -145,7 +145,9 @@ def test_erlang_leaves_out_what_never_happens_and_says_so() -> None:
     seen = observe(log, "erlang:5,1")
 
     assert graph_of(seen).n_edges == 2
-    assert any("delays above 31.47 s, of chance 1e-09 a message" in note for note in seen.notes)
+    assert any(
+        "delays above 31.47 s, of probability 1e-09 a message" in note for note in seen.notes
+    )
 
 
 def test_erlang_of_many_hops_neither_overflows_nor_vanishes() -> None:
@@ -519,7 +521,7 @@ def test_the_mean_delay_is_known_if_everything_came_out() -> None:
     assert early.mean_delay == 2.0
 
 
-# ---- calibration: chances are what they say
+# ---- calibration: probabilities are what they say
 
 
 @pytest.mark.parametrize(
@@ -534,29 +536,29 @@ def test_the_mean_delay_is_known_if_everything_came_out() -> None:
         ("pool:2,2", 1.0, 0.0),
     ],
 )
-def test_chances_of_best_guesses_are_shares_of_right_ones(
+def test_probabilities_of_best_guesses_are_shares_of_right_ones(
     text: str, rate: float, cover: float
 ) -> None:
     promised, right = [], []
     for seed in range(150):
         log = synthesize(text, messages=8, rate=rate, cover=cover, seed=seed)
         seen = observe(log, text)
-        chances = am.posterior(graph_of(seen)).matrix.toarray()[:, : log.n_out]
+        probabilities = am.posterior(graph_of(seen)).matrix.toarray()[:, : log.n_out]
         assert seen.truth is not None
         user = seed % log.n_in
-        if chances[user].sum() > 0:
-            guess = int(chances[user].argmax())
-            promised.append(chances[user, guess])
+        if probabilities[user].sum() > 0:
+            guess = int(probabilities[user].argmax())
+            promised.append(probabilities[user, guess])
             right.append(guess == seen.truth[user])
-    chance = np.array(promised)
-    error = math.sqrt(float((chance * (1 - chance)).sum()))
+    probability = np.array(promised)
+    error = math.sqrt(float((probability * (1 - probability)).sum()))
 
-    assert abs(float(np.sum(right) - chance.sum())) < 4 * error
+    assert abs(float(np.sum(right) - probability.sum())) < 4 * error
     assert error > 3  # there was something to guess
 
 
 @pytest.mark.parametrize("text", ["erlang:3,0.6", "exponential:2", "pool:2,2"])
-def test_chances_to_be_inside_at_the_end_are_shares_of_those_who_are(text: str) -> None:
+def test_probabilities_to_be_inside_at_the_end_are_shares_of_those_who_are(text: str) -> None:
     promised, inside = [], []
     for seed in range(300):
         whole = synthesize(text, messages=9, rate=1.5, seed=seed)
@@ -574,8 +576,8 @@ def test_chances_to_be_inside_at_the_end_are_shares_of_those_who_are(text: str) 
         assert log.truth is not None
         promised.append(am.posterior(graph_of(seen)).matrix.toarray()[user, 4:].sum())
         inside.append(log.truth[user] < 0)
-    chance = np.array(promised)
-    error = math.sqrt(float((chance * (1 - chance)).sum()))
+    probability = np.array(promised)
+    error = math.sqrt(float((probability * (1 - probability)).sum()))
 
-    assert abs(float(np.sum(inside) - chance.sum())) < 4 * error
+    assert abs(float(np.sum(inside) - probability.sum())) < 4 * error
     assert error > 2

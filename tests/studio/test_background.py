@@ -17,14 +17,14 @@ import pytest
 from anonymatch.base.errors import InputError
 from anonymatch.graph.io.files import FileNote
 from anonymatch.running.budget import Progress
-from anonymatch.studio.background import Abandoned, Job, Track, listening, problem
+from anonymatch.studio.background import Abandoned, BackgroundJob, Track, listening, problem
 
 
 def test_the_loop_goes_on_while_work_runs() -> None:
     release = threading.Event()
 
     async def go() -> tuple[int, bool]:
-        job = Job(lambda _: (release.wait(10), 7)[1])
+        job = BackgroundJob(lambda _: (release.wait(10), 7)[1])
         await asyncio.sleep(0)
         waiting = not job.done
         release.set()
@@ -38,7 +38,7 @@ def test_progress_is_a_share() -> None:
         tell(1.0, 4.0)
 
     async def go() -> float:
-        job = Job(work)
+        job = BackgroundJob(work)
         await job.result()
         return job.track.share
 
@@ -57,7 +57,7 @@ def test_stopping_is_at_once_and_ends_the_thread() -> None:
             ended.set()
 
     async def go() -> None:
-        job = Job(work)
+        job = BackgroundJob(work)
         await asyncio.to_thread(begun.wait, 10)
         job.stop()
         with pytest.raises(Abandoned):
@@ -78,8 +78,8 @@ def test_work_that_tells_nothing_is_stopped_too() -> None:
             with suppress(Exception):
                 sum(range(1000))
 
-    async def go() -> Job[None]:
-        job = Job(work)
+    async def go() -> BackgroundJob[None]:
+        job = BackgroundJob(work)
         await asyncio.to_thread(begun.wait, 10)
         job.stop()
         with pytest.raises(Abandoned):
@@ -103,8 +103,8 @@ def test_an_import_under_way_is_left_alone(tmp_path: Path, monkeypatch: pytest.M
         while True:
             sum(range(1000))
 
-    async def go() -> Job[None]:
-        job = Job(work)
+    async def go() -> BackgroundJob[None]:
+        job = BackgroundJob(work)
         while not hasattr(sys.modules.get("slow_to_import"), "begun"):
             await asyncio.sleep(0.01)
         job.stop()
@@ -122,8 +122,8 @@ def test_work_that_ends_as_it_is_stopped_ends_quietly(repeat: int) -> None:
     def work(_: Progress) -> int:
         return sum(range(50 * repeat))
 
-    async def go() -> Job[int]:
-        job = Job(work)
+    async def go() -> BackgroundJob[int]:
+        job = BackgroundJob(work)
         job.stop()
         with pytest.raises(Abandoned):
             await job.result()
@@ -181,7 +181,7 @@ def test_errors_arrive() -> None:
         raise InputError("no such file")
 
     async def go() -> None:
-        await Job(work).result()
+        await BackgroundJob(work).result()
 
     with pytest.raises(InputError, match="no such file"):
         asyncio.run(go())
@@ -198,7 +198,7 @@ def test_notes_go_to_the_job_that_caused_them() -> None:
 
     async def go() -> tuple[list[str], list[str]]:
         with listening():
-            one, other = Job(work), Job(lambda _: None)
+            one, other = BackgroundJob(work), BackgroundJob(lambda _: None)
             await one.result()
             await other.result()
         return one.notes, other.notes

@@ -14,10 +14,10 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.counting.reference import matchings
 from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
-from anonymatch.studio.address_options import Asked
+from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.comparisons import contenders, edges_for
-from anonymatch.studio.request import FIELDS, Audits, Inquiry, as_field, why
+from anonymatch.studio.request import FIELDS, AuditRequest, Audits, as_field, why
 from anonymatch.studio.systems import SYSTEMS, timed_bits_per_message
 from anonymatch.studio.uploads import Store
 
@@ -160,7 +160,7 @@ def test_why_agrees_with_counting_all_orders() -> None:
     rows = [[int(bit) for bit in row] for row in graph.to_rows()]
     ways = [p for p in permutations(range(4)) if all(rows[i][j] for i, j in enumerate(p))]
 
-    assert {name: pytest.approx(chance) for name, chance in told.candidates} == {
+    assert {name: pytest.approx(probability) for name, probability in told.candidates} == {
         j: sum(p[1] == j for p in ways) / len(ways) for j in (1, 2, 3)
     }
     assert told.exposure is not None
@@ -177,7 +177,7 @@ def test_why_names_the_tight_set() -> None:
 
 
 def test_an_audit_is_computed_once_and_forgotten_with_its_file() -> None:
-    audits, inquiry = Audits(), Inquiry(name="mix.csv", path=EXAMPLE, token="t")
+    audits, inquiry = Audits(), AuditRequest(name="mix.csv", path=EXAMPLE, token="t")
     first = audits.find(inquiry, lambda *_: None)
 
     assert audits.find(inquiry, lambda *_: None) is first
@@ -188,7 +188,7 @@ def test_an_audit_is_computed_once_and_forgotten_with_its_file() -> None:
 def test_errors_call_files_by_the_readers_names(tmp_path: Path) -> None:
     place = tmp_path / "secret-token.csv"
     place.write_text("user,behaviour\nann\n")
-    inquiry = Inquiry(name="seen.csv", path=place)
+    inquiry = AuditRequest(name="seen.csv", path=place)
 
     with pytest.raises(InputError, match=r"seen\.csv") as caught:
         Audits().find(inquiry, lambda *_: None)
@@ -197,7 +197,7 @@ def test_errors_call_files_by_the_readers_names(tmp_path: Path) -> None:
 
 
 def test_the_command_line_of_an_audit_is_quoted() -> None:
-    inquiry = Inquiry(name="a b;rm.csv", path=EXAMPLE, law="window:1,5", budget=5.0)
+    inquiry = AuditRequest(name="a b;rm.csv", path=EXAMPLE, law="window:1,5", budget=5.0)
 
     assert inquiry.command() == "anonymatch audit 'a b;rm.csv' --law window:1,5 --budget 5"
 
@@ -209,7 +209,7 @@ def test_errors_speak_of_the_fields_of_the_page(tmp_path: Path) -> None:
 
     def problem_of(law: str) -> str:
         with pytest.raises(am.InputError) as caught:
-            audits.find(Inquiry(name="log.csv", path=path, law=law), lambda *_: None)
+            audits.find(AuditRequest(name="log.csv", path=path, law=law), lambda *_: None)
         return str(caught.value)
 
     assert "give 'How messages are delayed', one of window:1,5" in problem_of("")
@@ -224,7 +224,7 @@ def test_every_field_that_an_error_may_name_is_told_by_its_label() -> None:
 
 def test_the_address_takes_laws_by_other_words() -> None:
     store = Store()
-    asked = Asked.of({"example": "mix_log.csv", "law": "poisson:3"}, store, "")
+    asked = AddressOptions.of({"example": "mix_log.csv", "law": "poisson:3"}, store, "")
     store.close()
 
     assert (asked.law, asked.numbers) == ("exponential", "3")

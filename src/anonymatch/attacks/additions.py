@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.attacks.residual import Shape, Shapes, Whole
-from anonymatch.counting import Block, Job, Settings, glynn, minors, places
+from anonymatch.counting import Block, Computation, Settings, glynn, minors, places
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
 
@@ -35,7 +35,7 @@ Pair = tuple[int, int]
 _EQUAL = 1e-9  # relative difference of gains in doubles that counts as none
 _SIGNS_UP_TO = 26  # users up to which all minors come from one sum over signs
 _MINORS = 2.5  # of that sum, against posteriors by signs
-_EXACT = 3.0  # exact counts of a block without a user, against chances in doubles
+_EXACT = 3.0  # exact counts of a block without a user, against probabilities in doubles
 _LARGEST = 2000  # users of a block whose minors are computed
 _CHAINED = 900  # users in blocks that edges connect, for a dense matrix and gains within doubles
 
@@ -215,7 +215,7 @@ def _price(shape: Shape, budget: Budget) -> float:
         return math.inf
     rest = graph.take(np.arange(1, n), np.arange(graph.n_behaviours))
     settings = Settings(method="auto", exact=True, budget=budget, executor=None, progress=None)
-    plan = Job(rest, settings, edges=True).plan
+    plan = Computation(rest, settings, edges=True).plan
     return n * _EXACT * plan.seconds if plan.memory <= budget.memory else math.inf
 
 

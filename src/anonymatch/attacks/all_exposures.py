@@ -43,7 +43,7 @@ class Exposures:
     expected_logs : array
         Expected natural log of the matchings left.
     best_guesses : array
-        Chance of each user's most likely behaviour.
+        Probability of each user's most likely behaviour.
     edges_removed : array
         Expected number of edges of the graph that leave it.
     best : tuple
@@ -163,9 +163,9 @@ def exposures(
 
     Notes
     -----
-    A user with chances p who is exposed leaves the share sum of p^2 of the matchings on average,
-    and at least one over the number of the user's behaviours. The whole graph keeps the smallest
-    of these, so blocks can be looked at one by one.
+    A user with probabilities p who is exposed leaves the share sum of p^2 of the matchings on
+    average, and at least one over the number of the user's behaviours. The whole graph keeps the
+    smallest of these, so blocks can be looked at one by one.
 
     Examples
     --------
@@ -186,12 +186,12 @@ def exposures(
         np.zeros(graph.n_users),
         np.ones(graph.n_users),
     )
-    chances = np.zeros(graph.n_edges)
+    probabilities = np.zeros(graph.n_edges)
     for shape, _, users in whole.members():
         shares[users] = shape.float_shares
         entropies[users] = shape.entropies
         guesses[users] = shape.best_guesses
-    _put_chances(whole, chances)
+    _put_probabilities(whole, probabilities)
     best_share: Fraction | float = Fraction(1)
     best = list(range(graph.n_users))
     if position.in_doubt:
@@ -204,7 +204,7 @@ def exposures(
         shares=_frozen(shares),
         expected_logs=_frozen(start.log - entropies),
         best_guesses=_frozen(guesses),
-        edges_removed=_frozen(_edges_removed(graph, chances)),
+        edges_removed=_frozen(_edges_removed(graph, probabilities)),
         best=tuple(graph.users[user] for user in best),
         best_share=best_share,
         position=position,
@@ -266,18 +266,20 @@ def _share(position: Position, user: int) -> Fraction | float:
     return Fraction(1) if spot is None else spot.share
 
 
-def _put_chances(whole: Whole, chances: Floats) -> None:
-    """The chance of every edge of the graph."""
+def _put_probabilities(whole: Whole, probabilities: Floats) -> None:
+    """The probability of every edge of the graph."""
     table = whole.table
     for shape, blocks, _ in whole.members():
         cells = table.edge_offsets[blocks][:, None] + np.arange(shape.graph.n_edges)
-        chances[table.edges[cells]] = shape.answer.chances
+        probabilities[table.edges[cells]] = shape.answer.probabilities
 
 
-def _edges_removed(graph: Graph, chances: Floats) -> Floats:
+def _edges_removed(graph: Graph, probabilities: Floats) -> Floats:
     """Edges of the user, and on average those of the behaviour, the one they share once."""
     of_behaviour = np.bincount(
-        graph.rows(), chances * graph.behaviour_degrees[graph.indices], minlength=graph.n_users
+        graph.rows(),
+        probabilities * graph.behaviour_degrees[graph.indices],
+        minlength=graph.n_users,
     )
     return of_behaviour.astype(np.float64) + (graph.degrees - 1)
 
@@ -294,5 +296,5 @@ def _expected_forced(place: Field) -> Floats:
         _, first, inverse = np.unique(shape.outcomes, return_index=True, return_inverse=True)
         splits = place.shapes.splits(shape, first.tolist())
         forced = np.array([len(split.forced) for split in splits], dtype=np.float64)[inverse]
-        found[users] = np.add.reduceat(shape.answer.chances * forced, shape.graph.indptr[:-1])
+        found[users] = np.add.reduceat(shape.answer.probabilities * forced, shape.graph.indptr[:-1])
     return _frozen(found)

@@ -67,7 +67,7 @@ def attack(
         "random": any user who is not identified. Or the users to expose, in order.
     truth : dict, sequence of int, "sampled" or None
         What is revealed: the behaviour of every user by name; its index, as :func:`sample`
-        returns it; drawn from the chances as it is revealed; or None for expectations.
+        returns it; drawn from the probabilities as it is revealed; or None for expectations.
     exact : bool, optional
         True: exact numbers or a refusal, rational ones for weighted graphs. Default: exact for
         graphs without weights where the budget allows, else doubles. False: doubles, which are
@@ -95,8 +95,8 @@ def attack(
 
     Notes
     -----
-    With M matchings and chances p of user x, M exp(-H2(p)) are left on average once x is exposed,
-    and the log falls by the Shannon entropy H(p) on average.
+    With M matchings and probabilities p of user x, M exp(-H2(p)) are left on average once x is
+    exposed, and the log falls by the Shannon entropy H(p) on average.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class _Campaign:
         steps: list[AttackStep] = []
         for stride in walk(position, plan.choose, plan.steps, self.tree, truth, plan.draws):
             steps.append(self._followed(stride, ratios))
-            ratios.append(stride.chance)
+            ratios.append(stride.probability)
             self._tell(len(steps), plan.steps)
         drawn = plan.kind == "sampled" or plan.name == "random"
         return self._attack(steps, position.in_doubt == 0, plan.seed if drawn else None)
@@ -338,7 +338,9 @@ class _Campaign:
         return AttackStep(
             number=k + 1,
             target=None if only is None else users[only],
-            targets={users[user]: chance for user, chance in sorted(step.targets.items())},
+            targets={
+                users[user]: probability for user, probability in sorted(step.targets.items())
+            },
             behaviour=None,
             log_expected_left=log,
             expected_log=start.log + step.log,

@@ -45,12 +45,12 @@ class _State:
     """A position with the truths that lead to it, summed up."""
 
     position: Position
-    chance: Fraction  # that it is reached
-    mass: Fraction  # chance times the share of matchings that is left
-    log: float  # chance times the log of that share
+    probability: Fraction  # that it is reached
+    mass: Fraction  # probability times the share of matchings that is left
+    log: float  # probability times the log of that share
 
     def add(self, other: _State) -> None:
-        self.chance += other.chance
+        self.probability += other.probability
         self.mass += other.mass
         self.log += other.log
 
@@ -58,7 +58,8 @@ class _State:
 def over_all(
     start: Position, choose: Choose, steps: int, tree: Tree, *, by_behaviour: bool, most: int
 ) -> list[Expected] | None:
-    """Every step exactly (up to the chances), or None if there are more than ``most`` outcomes.
+    """Every step exactly (up to the probabilities), or None if there are more than ``most``
+    outcomes.
 
     ``by_behaviour``: the strategy looks at behaviours too, so that positions that differ only in
     which behaviours are gone are not the same.
@@ -99,7 +100,7 @@ def _follow(
     position = state.position
     if not position.in_doubt:
         _add(step, state, state.mass, state.log)
-        _tally(step, state.chance, 0, position.n_edges, 0)
+        _tally(step, state.probability, 0, position.n_edges, 0)
         yield state
         return
     choice = choose(position, left, tree)
@@ -107,42 +108,42 @@ def _follow(
         step.choice = choice
     part = Fraction(1, len(choice.targets))
     for target in choice.targets:
-        chance = part * state.chance
-        step.targets[target] = step.targets.get(target, Fraction(0)) + chance
+        probability = part * state.probability
+        step.targets[target] = step.targets.get(target, Fraction(0)) + probability
         spot = position.spot(target)
         if spot is None:
             _add(step, state, part * state.mass, float(part) * state.log)
-            _tally(step, chance, 0, position.n_edges - 1, position.in_doubt)
+            _tally(step, probability, 0, position.n_edges - 1, position.in_doubt)
             new = position.copy()
             new.expose(target, position.forced_behaviour(target))
-            yield _State(new, chance, part * state.mass, float(part) * state.log)
+            yield _State(new, probability, part * state.mass, float(part) * state.log)
             continue
         _add(
             step,
             state,
             part * state.mass * Fraction(spot.share),
-            float(part) * (state.log - float(state.chance) * spot.entropy),
+            float(part) * (state.log - float(state.probability) * spot.entropy),
         )
         groups = spot.groups()
         if left == 1:
-            _last(position, spot, groups, chance, step)
+            _last(position, spot, groups, probability, step)
             continue
         for edges in groups:
-            each = Fraction(spot.shape.chance(edges[0]))
+            each = Fraction(spot.shape.probability(edges[0]))
             new = position.copy()
             change = new.expose(target, spot.behaviour(edges[0]))
             reached = part * len(edges) * each
-            _tally(step, reached * state.chance, len(change.forced), new.n_edges, new.in_doubt)
+            _tally(step, reached * state.probability, len(change.forced), new.n_edges, new.in_doubt)
             yield _State(
                 new,
-                reached * state.chance,
+                reached * state.probability,
                 reached * each * state.mass,
-                float(reached) * (state.log + float(state.chance) * log_of_share(each)),
+                float(reached) * (state.log + float(state.probability) * log_of_share(each)),
             )
 
 
 def _last(
-    position: Position, spot: Spot, groups: list[list[int]], chance: Fraction, step: Expected
+    position: Position, spot: Spot, groups: list[list[int]], probability: Fraction, step: Expected
 ) -> None:
     """Who is forced by the last step, if that is cheap to say."""
     shape = spot.shape
@@ -151,7 +152,7 @@ def _last(
         return
     splits = position.field.shapes.splits(shape, [edges[0] for edges in groups])
     for edges, split in zip(groups, splits, strict=True):
-        reached = chance * len(edges) * Fraction(shape.chance(edges[0]))
+        reached = probability * len(edges) * Fraction(shape.probability(edges[0]))
         n_edges = position.n_edges + split.n_edges - shape.graph.n_edges
         _tally(step, reached, len(split.forced), n_edges, _in_doubt(position, split))
 
@@ -166,11 +167,11 @@ def _add(step: Expected, state: _State, mass: Fraction, log: float) -> None:
     step.log += log
 
 
-def _tally(step: Expected, chance: Fraction, forced: int, n_edges: int, in_doubt: int) -> None:
+def _tally(step: Expected, probability: Fraction, forced: int, n_edges: int, in_doubt: int) -> None:
     if step.forced is not None and step.n_edges is not None and step.in_doubt is not None:
-        step.forced += chance * forced
-        step.n_edges += chance * n_edges
-        step.in_doubt += chance * in_doubt
+        step.forced += probability * forced
+        step.n_edges += probability * n_edges
+        step.in_doubt += probability * in_doubt
 
 
 def over_samples(

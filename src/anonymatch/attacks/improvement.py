@@ -31,14 +31,15 @@ class AddedEdge:
     low, high : float
         Interval that holds `bits`; both equal to it when exact.
     confidence : float
-        Chance that the interval holds; 1.0 means proven, less that counts were estimated.
+        Probability that the interval holds; 1.0 means proven, less that counts were estimated.
     method, seed
         What counted the matchings before and after, and its seed (None: nothing random).
     alone : bool
         False for the first of two edges that gain only together: between two blocks one edge adds
         nothing, two add a way round. The gain of both is with the second.
     helped : user or None
-        The user whose own entropy grows most by it; None if chances would have to be estimated.
+        The user whose own entropy grows most by it; None if probabilities would have to be
+        estimated.
     helped_bits : float
         By how many bits.
 
@@ -142,9 +143,9 @@ class Improvement:
 
     @property
     def confidence(self) -> float:
-        """Chance that all intervals hold; 1.0 means proven."""
-        chances = [self.matched.confidence, *(edge.confidence for edge in self.edges)]
-        return max(0.0, 1.0 - sum(1.0 - chance for chance in chances))
+        """Probability that all intervals hold; 1.0 means proven."""
+        probabilities = [self.matched.confidence, *(edge.confidence for edge in self.edges)]
+        return max(0.0, 1.0 - sum(1.0 - probability for probability in probabilities))
 
     @property
     def seed(self) -> int | None:

@@ -18,7 +18,7 @@ from anonymatch.attacks.residual import Shapes, Whole
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, NoMatchingError
 from anonymatch.base.text import Call
-from anonymatch.counting import Count, Job, Settings, count, gains, minors, posterior
+from anonymatch.counting import Computation, Count, Settings, count, gains, minors, posterior
 from anonymatch.graph import BlockView, Graph, block_table, structure, witness
 from anonymatch.running import Budget, Progress, tells_misfits
 
@@ -192,13 +192,13 @@ class _Round:
             count(part, budget=self.budget, executor=self._executor) for part in (before, now)
         )
         edge = _gain(graph, pair, old, new)
-        if edge.confidence < 1.0:  # chances cost more than counts
+        if edge.confidence < 1.0:  # probabilities cost more than counts
             return edge
         helped, bits = self._helped(before, now)
         return replace(edge, helped=helped, helped_bits=bits)
 
     def _helped(self, before: Graph, after: Graph) -> tuple[Hashable | None, float]:
-        """The user whose entropy grows most, if chances need not be estimated."""
+        """The user whose entropy grows most, if probabilities need not be estimated."""
         try:
             old, new = (_entropies(part, self.budget, self._executor) for part in (before, after))
         except BudgetError:
@@ -256,19 +256,19 @@ def _touched(before: Graph, after: Graph, user: int) -> tuple[Graph, Graph]:
 
 
 def _entropies(graph: Graph, budget: Budget, executor: Executor | None) -> Floats | None:
-    """Shannon entropy of each user, in nats; None where chances are estimates."""
+    """Shannon entropy of each user, in nats; None where probabilities are estimates."""
     found = posterior(graph, budget=budget, executor=executor)
     if found.confidence < 1.0:
         return None
-    chances = found.chances
-    logs = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
-    sums = np.bincount(graph.rows(), chances * logs, minlength=graph.n_users)
+    probabilities = found.probabilities
+    logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
+    sums = np.bincount(graph.rows(), probabilities * logs, minlength=graph.n_users)
     return -sums.astype(np.float64)
 
 
 Ints = npt.NDArray[np.int64]
 
-_EXACT = 3.0  # exact counts, against chances in doubles
+_EXACT = 3.0  # exact counts, against probabilities in doubles
 _PAIRS = 1_000_000  # users times behaviours up to which all pairs are compared
 
 
@@ -330,4 +330,4 @@ def _price(graph: Graph, budget: Budget) -> float:
     matched = np.flatnonzero(structure(graph).behaviour_of_user >= 0)
     rest = graph.take(matched, np.arange(graph.n_behaviours))
     settings = Settings(method="auto", exact=True, budget=budget, executor=None, progress=None)
-    return graph.n_users * _EXACT * Job(rest, settings, edges=True).plan.seconds
+    return graph.n_users * _EXACT * Computation(rest, settings, edges=True).plan.seconds

@@ -27,7 +27,7 @@ class Outcome:
     Attributes
     ----------
     behaviour
-    chance : Fraction or float
+    probability : Fraction or float
         That the user did it.
     newly_forced : dict
         Other users who would be identified, with what they did.
@@ -40,12 +40,12 @@ class Outcome:
     --------
     >>> import anonymatch as am
     >>> one = am.exposure(am.Graph.from_rows(["110", "111", "011"]), 0).outcomes[1]
-    >>> one.behaviour, one.chance, one.left, one.newly_forced
+    >>> one.behaviour, one.probability, one.left, one.newly_forced
     (1, Fraction(1, 3), 1, {1: 0, 2: 2})
     """
 
     behaviour: Hashable
-    chance: Fraction | float
+    probability: Fraction | float
     newly_forced: Mapping[Hashable, Hashable]
     edges_left: int
     log: float
@@ -74,7 +74,7 @@ class Exposure:
     expected_log : float
         Expected natural log of the matchings left.
     best_guess : float
-        Chance of the most likely behaviour.
+        Probability of the most likely behaviour.
     edges_removed : float
         Expected number of edges of the graph that leave it with the user and the behaviour.
     expected_forced : Fraction or float
@@ -121,18 +121,18 @@ def expose_one(graph: Graph, start: Count, position: Position, user: int) -> Exp
         return _identified(graph, start, position, user)
     edges = spot.shape.edges_of(spot.user)
     outcomes = tuple(_outcomes(graph, start, position, spot))
-    chances = [spot.shape.chance(edge) for edge in edges]
+    probabilities = [spot.shape.probability(edge) for edge in edges]
     log = start.log + log_of_share(spot.share)
     degrees = graph.behaviour_degrees[[spot.behaviour(edge) for edge in edges]]
-    removed = float(np.dot([float(chance) for chance in chances], degrees))
-    pairs = zip(chances, outcomes, strict=True)
-    forced = [chance * len(outcome.newly_forced) for chance, outcome in pairs]
+    removed = float(np.dot([float(probability) for probability in probabilities], degrees))
+    pairs = zip(probabilities, outcomes, strict=True)
+    forced = [probability * len(outcome.newly_forced) for probability, outcome in pairs]
     return Exposure(
         user=graph.users[user],
         share=spot.share,
         log_expected_left=log,
         expected_log=start.log - spot.entropy,
-        best_guess=float(max(chances)),
+        best_guess=float(max(probabilities)),
         edges_removed=removed + int(graph.degrees[user]) - 1,
         expected_forced=sum(forced, Fraction(0)),
         outcomes=outcomes,
@@ -151,8 +151,8 @@ def _outcomes(graph: Graph, start: Count, position: Position, spot: Spot) -> Ite
         for edge in edges
     }
     for edge, (other, split) in sorted(known.items()):
-        chance = shape.chance(edge)
-        log = start.log + log_of_share(chance)
+        probability = shape.probability(edge)
+        log = start.log + log_of_share(probability)
         mine, its = spot.behaviour(edge), spot.behaviour(other)
         # Behaviours that are alike change places: who gets this one there gets the other here.
         pairs = sorted(
@@ -161,11 +161,11 @@ def _outcomes(graph: Graph, start: Count, position: Position, spot: Spot) -> Ite
         )
         yield Outcome(
             behaviour=names[mine],
-            chance=chance,
+            probability=probability,
             newly_forced={graph.users[u]: names[b] for u, b in pairs},
             edges_left=position.n_edges + split.n_edges - spot.shape.graph.n_edges,
             log=log,
-            matchings=Left(start, (), 0, chance, log),
+            matchings=Left(start, (), 0, probability, log),
         )
 
 
@@ -175,7 +175,7 @@ def _identified(graph: Graph, start: Count, position: Position, user: int) -> Ex
     left = Left(start, (), 0, Fraction(1), start.log)
     outcome = Outcome(
         behaviour=graph.behaviours[behaviour],
-        chance=Fraction(1),
+        probability=Fraction(1),
         newly_forced={},
         edges_left=position.n_edges - 1,
         log=start.log,

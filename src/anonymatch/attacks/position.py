@@ -52,7 +52,7 @@ class Spot:
 
     @property
     def entropy(self) -> float:
-        """Shannon entropy of the user's chances, in nats."""
+        """Shannon entropy of the user's probabilities, in nats."""
         return float(self.shape.entropies[self.user])
 
     def edge(self, behaviour: int) -> int | None:
@@ -73,12 +73,16 @@ class Spot:
 class Change:
     """What an exposure did: the share of matchings it left, and pairs that it forced."""
 
-    chance: Fraction | float
+    probability: Fraction | float
     forced: tuple[tuple[int, int], ...]
 
     @property
     def log(self) -> float:
-        return log_of(self.chance) if isinstance(self.chance, Fraction) else np.log(self.chance)
+        return (
+            log_of(self.probability)
+            if isinstance(self.probability, Fraction)
+            else np.log(self.probability)
+        )
 
 
 class Field:
@@ -246,12 +250,12 @@ class Position:
         if spot is None:
             self.n_edges -= 1
             self.exposed[user] = behaviour
-            return Change(chance=Fraction(1), forced=())
+            return Change(probability=Fraction(1), forced=())
         edge = spot.edge(behaviour)
         assert edge is not None  # the truth was checked to be a matching
         split = self.field.shapes.split(spot.shape, edge)
         change = Change(
-            chance=spot.shape.chance(edge),
+            probability=spot.shape.probability(edge),
             forced=tuple((int(spot.users[u]), int(spot.behaviours[b])) for u, b in split.forced),
         )
         self.exposed[user] = behaviour

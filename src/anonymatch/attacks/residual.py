@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.residual_solutions import Answer, Price, answers
+from anonymatch.attacks.residual_solutions import ResidualCost, ResidualSolution, answers
 from anonymatch.base.errors import BudgetError
 from anonymatch.counting import Settings
 from anonymatch.graph import BlockTable, Edges, Graph, Names, block_table, pointers, settle
 from anonymatch.running import Budget
 
-__all__ = ["Number", "Part", "Shape", "Shapes", "Split", "Whole", "rounded"]
+__all__ = ["Number", "ResidualPart", "Shape", "Shapes", "Split", "Whole", "rounded"]
 
 Number = int | Fraction | float
 Floats = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ class Shape:
     def __init__(self, graph: Graph, owner: Shapes) -> None:
         self.graph = graph
         self._owner = owner
-        self._answer: Answer | None = None
+        self._answer: ResidualSolution | None = None
 
     @property
     def n_users(self) -> int:
@@ -57,15 +57,15 @@ class Shape:
         return self.graph.n_users == self.graph.n_behaviours == 1
 
     @property
-    def answer(self) -> Answer:
-        """Its count and the chances of its edges."""
+    def answer(self) -> ResidualSolution:
+        """Its count and the probabilities of its edges."""
         if self._answer is None:
             found, table = self._owner.solve(self.graph)
             self._answer = found[0].reordered(table.edges)
         return self._answer
 
     @answer.setter
-    def answer(self, known: Answer) -> None:
+    def answer(self, known: ResidualSolution) -> None:
         self._answer = known
 
     @property
@@ -88,17 +88,17 @@ class Shape:
         place = edges.start + int(found)
         return place if place in edges and self.graph.indices[place] == behaviour else None
 
-    def chance(self, edge: int) -> Fraction | float:
-        """Chance of an edge: also the share of the matchings that its exposure leaves."""
+    def probability(self, edge: int) -> Fraction | float:
+        """Probability of an edge: also the share of the matchings that its exposure leaves."""
         answer = self.answer
         if answer.through is None or answer.total is None:
-            return float(answer.chances[edge])
+            return float(answer.probabilities[edge])
         return Fraction(int(answer.through[edge]), answer.total)
 
     @cached_property
     def float_shares(self) -> Floats:
         """For each user, the share of the matchings that the user's exposure leaves on average."""
-        return np.add.reduceat(self.answer.chances**2, self.graph.indptr[:-1])
+        return np.add.reduceat(self.answer.probabilities**2, self.graph.indptr[:-1])
 
     @cached_property
     def _squares(self) -> list[int]:
@@ -113,16 +113,18 @@ class Shape:
 
     @cached_property
     def entropies(self) -> Floats:
-        """Shannon entropy of each user's chances, in nats."""
-        chances = self.answer.chances
-        logs = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
-        entropies: Floats = np.maximum(-np.add.reduceat(chances * logs, self.graph.indptr[:-1]), 0)
+        """Shannon entropy of each user's probabilities, in nats."""
+        probabilities = self.answer.probabilities
+        logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
+        entropies: Floats = np.maximum(
+            -np.add.reduceat(probabilities * logs, self.graph.indptr[:-1]), 0
+        )
         return entropies
 
     @cached_property
     def best_guesses(self) -> Floats:
-        """The largest chance of each user."""
-        guesses: Floats = np.maximum.reduceat(self.answer.chances, self.graph.indptr[:-1])
+        """The largest probability of each user."""
+        guesses: Floats = np.maximum.reduceat(self.answer.probabilities, self.graph.indptr[:-1])
         return guesses
 
     @cached_property
@@ -179,7 +181,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class ResidualPart:
     """A block that an exposure leaves, in the indices of the block before it."""
 
     users: Ints
@@ -191,7 +193,7 @@ class Part:
 class Split:
     """What is left of a block after an exposure: blocks, and pairs that are now forced."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ResidualPart, ...]
     forced: tuple[tuple[int, int], ...]
 
     @property
@@ -256,7 +258,7 @@ class Shapes:
             progress=None,
         )
         self._left = self._settings.budget.seconds
-        self.price: Price | None = None  # of what was solved first
+        self.price: ResidualCost | None = None  # of what was solved first
         # Whether integers are wanted; undecided until it is known whether they are affordable.
         self.exactly: bool | None = False if exact is False else None
         self._known: dict[Graph, Shape] = {}
@@ -294,7 +296,7 @@ class Shapes:
         for shape, answer in zip(whole.shapes, found, strict=True):
             shape.answer = answer
 
-    def solve(self, graph: Graph) -> tuple[list[Answer], BlockTable]:
+    def solve(self, graph: Graph) -> tuple[list[ResidualSolution], BlockTable]:
         """Answers for every class of equal blocks, and the table that says which they are."""
         found, price = answers(
             graph, self._settings, self._left, runs=self._runs, exactly=self.exactly
@@ -353,7 +355,7 @@ class Shapes:
         """The blocks of all residual graphs at once: of their union, one beside the other."""
         graph = shape.graph
         users, behaviours = shape.rows[edges], graph.indices[edges].astype(np.int64)
-        parts: list[list[Part]] = [[] for _ in edges]
+        parts: list[list[ResidualPart]] = [[] for _ in edges]
         forced: list[list[tuple[int, int]]] = [[] for _ in edges]
         if graph.n_users > 1:
             union = _residuals(shape, users, behaviours)
@@ -370,7 +372,7 @@ class Shapes:
                 if len(side) == len(other) == 1:
                     forced[of_block[block]].append((int(side[0]), int(other[0])))
                 else:
-                    parts[of_block[block]].append(Part(side, other, shapes[number]))
+                    parts[of_block[block]].append(ResidualPart(side, other, shapes[number]))
         return [Split(tuple(p), tuple(f)) for p, f in zip(parts, forced, strict=True)]
 
 

@@ -9,27 +9,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting import Job, Kind, Option, Settings, block_bits, log_of, shares, words_for
+from anonymatch.counting import (
+    BlockClass,
+    Computation,
+    Option,
+    Settings,
+    block_bits,
+    log_of,
+    shares,
+    words_for,
+)
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
 
-__all__ = ["Answer", "Price", "answers"]
+__all__ = ["ResidualCost", "ResidualSolution", "answers"]
 
 Floats = npt.NDArray[np.float64]
 
-# Measured: what exact integers for all edges cost against chances in doubles.
+# Measured: what exact integers for all edges cost against probabilities in doubles.
 _EXACT = 2.5  # times, for one word
 _GENERAL = 8.0  # minors of bands come from the general programme for narrow blocks
 _WORD = 0.1  # times, for each further word
 _HALVE = ("signs", "subsets")  # methods whose cost halves with each user that leaves
 _INTEGER = 2e-7  # seconds to make, square and add one integer of a few words
 _RESIDUE = 1.2e-6  # seconds to bring in one more word of an integer known by its residues
-_DIVIDED = 2.0**-50  # error of chances that are quotients of integers
-_SMALL_ERROR = 2.0**-44  # of the small kernel's chances
+_DIVIDED = 2.0**-50  # error of probabilities that are quotients of integers
+_SMALL_ERROR = 2.0**-44  # of the small kernel's probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
+class ResidualSolution:
     """What is known about one block; ``total`` and ``through`` only where they are exact.
 
     For weighted graphs these two are whole numbers up to a common factor: only their ratios mean
@@ -38,17 +47,17 @@ class Answer:
 
     log: float
     log_error: float
-    chances: Floats
-    error: float  # of each chance
+    probabilities: Floats
+    error: float  # of each probability
     total: int | None
     through: npt.NDArray[Any] | None  # matchings through each edge: int64, or Python ints
 
-    def reordered(self, places: npt.NDArray[Any]) -> Answer:
+    def reordered(self, places: npt.NDArray[Any]) -> ResidualSolution:
         """The same with the edge at each place moved to ``places``."""
         back = np.empty(len(places), dtype=np.int64)
         back[places] = np.arange(len(places))
         through = None if self.through is None else self.through[back]
-        return replace(self, chances=self.chances[back], through=through)
+        return replace(self, probabilities=self.probabilities[back], through=through)
 
     def sums_of_squares(self, rows: npt.NDArray[np.int64], n_users: int) -> list[int]:
         """For each user, the sum over the user's edges of the square of the matchings through it.
@@ -73,35 +82,35 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class ResidualCost:
     """Predicted seconds: of all blocks, of the dearest one, and whether that halves with a user."""
 
     seconds: float = 0.0
     dearest: float = 0.0
     halves: bool = False
 
-    def plus(self, seconds: float, method: str) -> Price:
+    def plus(self, seconds: float, method: str) -> ResidualCost:
         """With one more block."""
         if seconds <= self.dearest:
             return replace(self, seconds=self.seconds + seconds)
-        return Price(self.seconds + seconds, seconds, method in _HALVE)
+        return ResidualCost(self.seconds + seconds, seconds, method in _HALVE)
 
 
 def answers(
     graph: Graph, settings: Settings, left: float, *, runs: int, exactly: bool | None
-) -> tuple[list[Answer], Price]:
+) -> tuple[list[ResidualSolution], ResidualCost]:
     """An answer for each class of equal blocks of a graph, and what they cost.
 
     Edges are in the order of the block table. ``left`` are the seconds that may be spent, and
     ``exactly`` whether integers are wanted; None: where so many ``runs`` would be affordable.
     """
     budget = Budget(seconds=max(left, 0.0), memory=settings.budget.memory)
-    job = Job(graph, replace(settings, budget=budget), edges=True)
+    job = Computation(graph, replace(settings, budget=budget), edges=True)
     if job.beyond_budget():
         raise job.refusal("exact posteriors")
-    found: list[Answer | None] = [None] * job.reduced.n_kinds
+    found: list[ResidualSolution | None] = [None] * job.reduced.n_kinds
     _put_small(job, found)
-    price = Price()
+    price = ResidualCost()
     for kind, option in zip(job.kinds, job.options, strict=True):
         more, memory = _exact_price(kind, option)
         integers = exactly
@@ -114,38 +123,40 @@ def answers(
     return [answer for answer in found if answer is not None], price
 
 
-def _put_small(job: Job, found: list[Answer | None]) -> None:
+def _put_small(job: Computation, found: list[ResidualSolution | None]) -> None:
     small = job.small
     if not len(small.numbers):
         return
     logs, errors = job.small_logs()
-    minors, chances = job.small_minors()
+    minors, probabilities = job.small_minors()
     exact = small.weights is None
     totals = job.small_exact if exact else [None] * len(logs)
     through = minors.astype(np.int64) if exact else None
     borders = small.row_offsets[small.user_offsets].tolist()
     for k, number in enumerate(small.numbers.tolist()):
         edges = slice(borders[k], borders[k + 1])
-        found[number] = Answer(
+        found[number] = ResidualSolution(
             log=float(logs[k]),
             log_error=float(errors[k]),
-            chances=chances[edges],
+            probabilities=probabilities[edges],
             error=_SMALL_ERROR,
             total=totals[k],
             through=None if through is None else through[edges],
         )
 
 
-def _answer(job: Job, kind: Kind, option: Option, *, exactly: bool) -> Answer:
+def _answer(
+    job: Computation, kind: BlockClass, option: Option, *, exactly: bool
+) -> ResidualSolution:
     solution = option.solve()
     shift = job.log_scale(kind)
     if not exactly:
-        chances, error = solution.posteriors
+        probabilities, error = solution.posteriors
         log, log_error = solution.log_and_error
-        return Answer(
+        return ResidualSolution(
             log=log + shift,
             log_error=log_error,
-            chances=chances,
+            probabilities=probabilities,
             error=error,
             total=None,
             through=None,
@@ -154,21 +165,23 @@ def _answer(job: Job, kind: Kind, option: Option, *, exactly: bool) -> Answer:
     through = solution.minors if weights is None else solution.minors * weights
     total = int(sum(through[: kind.block.indptr[1]].tolist()))
     if option.method == "closed form":
-        chances, error = solution.posteriors
-    else:  # a second run for the chances would cost more than dividing
-        chances, error = shares(kind.block, solution.minors), _DIVIDED
-    return Answer(
+        probabilities, error = solution.posteriors
+    else:  # a second run for the probabilities would cost more than dividing
+        probabilities, error = shares(kind.block, solution.minors), _DIVIDED
+    return ResidualSolution(
         log=log_of(total) + shift,
         log_error=0.0,
-        chances=chances,
+        probabilities=probabilities,
         error=error,
         total=total,
         through=through,
     )
 
 
-def _exact_price(kind: Kind, option: Option) -> tuple[float, float]:
-    """Predicted seconds and bytes of exact integers for all edges, on top of their chances."""
+def _exact_price(kind: BlockClass, option: Option) -> tuple[float, float]:
+    """Predicted seconds and bytes of exact integers for all edges, on top of their
+    probabilities.
+    """
     bits = block_bits(kind.block)
     if not math.isfinite(bits):  # weights whose sums leave doubles
         return math.inf, math.inf

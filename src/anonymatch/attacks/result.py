@@ -117,7 +117,7 @@ class AttackStep:
     target : user or None
         Who is exposed. None if that depends on what was revealed before: see `targets`.
     targets : dict
-        Chance that each user is the target; of a campaign along a truth, one user with 1.
+        Probability that each user is the target; of a campaign along a truth, one user with 1.
     behaviour : behaviour or None
         What was revealed; None in expectation.
     log_expected_left : float
@@ -193,8 +193,10 @@ class AttackStep:
             "number": self.number,
             "target": self.target,
             "targets": [
-                [user, float(chance)]
-                for user, chance in sorted(self.targets.items(), key=lambda item: -item[1])[:_SHOWN]
+                [user, float(probability)]
+                for user, probability in sorted(self.targets.items(), key=lambda item: -item[1])[
+                    :_SHOWN
+                ]
             ],
             "behaviour": self.behaviour,
             "expected_left": _text(self.expected_left) if self._short else None,

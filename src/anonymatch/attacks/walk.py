@@ -29,7 +29,7 @@ class Stride:
     behaviour: int
     share: Fraction | float  # of the matchings, expected to be left
     entropy: float  # by which the expected log falls
-    chance: Fraction | float  # share of the matchings that was left
+    probability: Fraction | float  # share of the matchings that was left
     log_before: float  # natural logs of the share of all matchings, before and after
     log_after: float
     forced: tuple[tuple[int, int], ...]
@@ -73,7 +73,7 @@ def walk(
             behaviour=behaviour,
             share=share,
             entropy=entropy,
-            chance=change.chance,
+            probability=change.probability,
             log_before=before,
             log_after=position.log,
             forced=change.forced,
@@ -91,7 +91,9 @@ class Truth(Protocol):
 
 
 class Drawn:
-    """Every behaviour is drawn from its chances when it is revealed, which draws a matching."""
+    """Every behaviour is drawn from its probabilities when it is revealed, which draws a
+    matching.
+    """
 
     def __init__(self, draws: np.random.Generator) -> None:
         self._draws = draws
@@ -101,8 +103,10 @@ class Drawn:
         if spot is None:
             return position.forced_behaviour(user)
         edges = spot.shape.edges_of(spot.user)
-        chances = np.cumsum(spot.shape.answer.chances[edges.start : edges.stop])
-        place = int(np.searchsorted(chances, self._draws.random() * chances[-1], side="right"))
+        probabilities = np.cumsum(spot.shape.answer.probabilities[edges.start : edges.stop])
+        place = int(
+            np.searchsorted(probabilities, self._draws.random() * probabilities[-1], side="right")
+        )
         return spot.behaviour(edges[min(place, len(edges) - 1)])
 
 

@@ -1,7 +1,7 @@
 """Everything about one system in one answer: how good it is, for whom it is worst, and why."""
 
 from anonymatch.audits.auditing import audit
-from anonymatch.audits.comparing import Comparison, Row, compare
+from anonymatch.audits.comparing import ComparedFigure, Comparison, compare
 from anonymatch.audits.figures import FIGURES, QUANTILES, AuditFigure, confidence_of
 from anonymatch.audits.gates import AT_LEAST, AT_MOST, GATES, Gate, check_gates, parse_gates
 from anonymatch.audits.identification import Identified, identified
@@ -17,10 +17,10 @@ __all__ = [
     "AuditFigure",
     "Bin",
     "CampaignStep",
+    "ComparedFigure",
     "Comparison",
     "Gate",
     "Identified",
-    "Row",
     "Score",
     "Worst",
     "audit",

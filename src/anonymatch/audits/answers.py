@@ -19,7 +19,7 @@ from anonymatch.counting import Count, Posterior, bregman, count, known_posterio
 from anonymatch.graph import Graph, check_memory, witness
 from anonymatch.measures import (
     LOST,
-    Figure,
+    Interval,
     LinkFigures,
     Range,
     UserFigures,
@@ -69,10 +69,10 @@ class Answers:
     users : UserFigures
     edges : int
         Pairs of a user and a candidate.
-    chances : Posterior or None
+    probabilities : Posterior or None
         None for a passage, and unless all are known.
     confidence : float
-        Chance that the intervals hold; 1.0 means proven.
+        Probability that the intervals hold; 1.0 means proven.
     links : LinkFigures or None
         Of a passage with losses, cover or an end.
     rates : UsedRates or None
@@ -82,12 +82,12 @@ class Answers:
     """
 
     count: Count
-    entropy: Figure
+    entropy: Interval
     bound: float
     full: float
     users: UserFigures
     edges: int
-    chances: Posterior | None
+    probabilities: Posterior | None
     confidence: float
     links: LinkFigures | None = None
     rates: UsedRates | None = None
@@ -95,7 +95,7 @@ class Answers:
 
 
 def answers(seen: Observation, work: Work) -> Answers:
-    """Count, chances and figures, exact where the budget allows."""
+    """Count, probabilities and figures, exact where the budget allows."""
     if seen.passage is not None:
         return _of_passage(seen, seen.passage, work)
     assert seen.graph is not None
@@ -132,12 +132,12 @@ def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
         bound = min(bregman(before), bregman(users.degree))
     return Answers(
         count=found,
-        entropy=Figure.rounded(found.log, found.log, found.log),
+        entropy=Interval.rounded(found.log, found.log, found.log),
         bound=min(bound, full),
         full=full,
         users=replace(users, edge=seen.edge),
         edges=int(users.degree.sum()) - (n_users if lost else 0),
-        chances=None,
+        probabilities=None,
         confidence=1.0,
         rates=_no_rates(passage),
     )
@@ -172,7 +172,7 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         progress=work.progress,
     )
     links = solved.links
-    nats = Figure(
+    nats = Interval(
         *(_LN2 * end for end in (links.link_bits.value, links.link_bits.low, links.link_bits.high))
     )
     effective = Count(
@@ -196,7 +196,7 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         full=full,
         users=_link_users(passage, links, seen.edge),
         edges=int(links.allowed.sum()),
-        chances=None,
+        probabilities=None,
         confidence=links.confidence,
         links=links,
         rates=solved.rates,
@@ -244,7 +244,7 @@ def _link_users(
         renyi2=Range(renyi2, np.maximum(renyi2 - slack, 0.0), renyi2 + slack),
         min_entropy=best.minus_log2(),
         effective=links.shannon.map(np.exp2),
-        chance=links.probability,
+        probability=links.probability,
         guess=np.where(links.guess >= 0, links.guess, LOST),
         departed=links.departed,
         lost=links.lost,
@@ -275,28 +275,30 @@ def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] |
     support = system.reweighted(seen, None) if seen.weighted else seen
     found = _count(support, work)
     weight = _count(seen, work) if seen.weighted else found
-    chances = _chances(seen, work)
-    complete = not np.isnan(chances.chances).any()
+    probabilities = _probabilities(seen, work)
+    complete = not np.isnan(probabilities.probabilities).any()
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
-    entropy = system.matching_entropy(weight, chances if complete else None, seen, found)
+    entropy = system.matching_entropy(weight, probabilities if complete else None, seen, found)
     edges = graph.n_edges
     if lost:
         edges -= int(graph.behaviour_degrees[n_real:].sum())
     confidence = min(found.confidence, weight.confidence)
     return Answers(
         count=_without_places(found, lost, strangers),
-        entropy=Figure.rounded(
+        entropy=Interval.rounded(
             *(end - alike for end in (entropy.value, entropy.low, entropy.high)), size=alike
         ),
         bound=max(_bound(seen) - alike, 0.0),
         full=_full(n_users, n_real, n_users - lost),
         users=replace(
-            user_figures(seen, chances.chances, chances.margins, alike=lost).first(n_users),
+            user_figures(
+                seen, probabilities.probabilities, probabilities.margins, alike=lost
+            ).first(n_users),
             edge=edge,
         ),
         edges=edges,
-        chances=chances if complete and not strangers else None,
-        confidence=min(confidence, chances.confidence),
+        probabilities=probabilities if complete and not strangers else None,
+        confidence=min(confidence, probabilities.confidence),
     )
 
 
@@ -347,16 +349,16 @@ def _full(n_users: int, n_behaviours: int, matched: int) -> float:
     return max(chosen + ways - math.lgamma(matched + 1), 0.0)
 
 
-def entropy_of(graph: Graph, work: Work) -> Figure:
+def entropy_of(graph: Graph, work: Work) -> Interval:
     """Entropy, in nats, of the matching that happened in a graph."""
     support = system.reweighted(graph, None) if graph.weighted else graph
     found = _count(support, work)
     if not graph.weighted:
-        return Figure(found.log, found.low, found.high)
-    chances = _chances(graph, work)
-    complete = not np.isnan(chances.chances).any()
+        return Interval(found.log, found.low, found.high)
+    probabilities = _probabilities(graph, work)
+    complete = not np.isnan(probabilities.probabilities).any()
     weight = _count(graph, work)
-    return system.matching_entropy(weight, chances if complete else None, graph, found)
+    return system.matching_entropy(weight, probabilities if complete else None, graph, found)
 
 
 def _count(graph: Graph, work: Work) -> Count:
@@ -372,8 +374,8 @@ def _count(graph: Graph, work: Work) -> Count:
     return count(graph, exact=False, budget=share, seed=work.seed, **places)
 
 
-def _chances(graph: Graph, work: Work) -> Posterior:
-    """Chances of all edges; NaN in blocks that the budget does not reach."""
+def _probabilities(graph: Graph, work: Work) -> Posterior:
+    """Probabilities of all edges; NaN in blocks that the budget does not reach."""
     return known_posterior(
         graph,
         budget=replace(work.budget, seconds=work.budget.seconds / 2),

@@ -19,7 +19,7 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
 from anonymatch.designs import Design, design
 from anonymatch.graph import Graph
-from anonymatch.measures import Figure, exponential_bits, pool_bits, threshold_bits
+from anonymatch.measures import Interval, exponential_bits, pool_bits, threshold_bits
 from anonymatch.running import Budget, Progress, tells_misfits
 from anonymatch.sources import Observation
 
@@ -165,9 +165,9 @@ def _cover(seen: Observation, found: Answers) -> float | None:
     return round(float(found.links.cover.mean()), 12)
 
 
-def _share(log: Figure, most: float) -> Figure:
+def _share(log: Interval, most: float) -> Interval:
     if most <= 0.0:
-        return Figure(0.0, 0.0, 0.0)
+        return Interval(0.0, 0.0, 0.0)
     return log.divided(most).clipped(0.0, 1.0)
 
 

@@ -13,7 +13,7 @@ from anonymatch.audits.answers import Answers, Work
 from anonymatch.audits.result import Campaign, CampaignStep, OneStep
 from anonymatch.base.errors import BudgetError
 from anonymatch.graph import Graph, structure
-from anonymatch.measures import Figure, exponential_mix_inside, stay_of, system
+from anonymatch.measures import Interval, exponential_mix_inside, stay_of, system
 from anonymatch.sources import Observation, Passage
 
 __all__ = ["campaign", "one_step"]
@@ -40,11 +40,13 @@ def one_step(found: Answers) -> OneStep | None:
     known = figures.value if found.users.known else figures.high
     i = int(np.argmax(known))
     value, low, high = (float(part[i]) for part in (known, figures.low, figures.high))
-    return OneStep(target=found.users.users[i], lost_bits=Figure(value, low, high))
+    return OneStep(target=found.users.users[i], lost_bits=Interval(value, low, high))
 
 
 def campaign(seen: Observation, found: Answers, steps: int, work: Work) -> Campaign:
-    """Up to ``steps`` exposures along the log's truth, or along one drawn from the chances."""
+    """Up to ``steps`` exposures along the log's truth, or along one drawn from the
+    probabilities.
+    """
     if steps == 0:
         return Campaign(reason="no steps were asked for")
     if not len(found.users.users):
@@ -55,7 +57,7 @@ def campaign(seen: Observation, found: Answers, steps: int, work: Work) -> Campa
         return _through_passage(seen.passage, seen.truth, steps, work)
     assert seen.graph is not None
     if not found.users.known or found.confidence < 1.0:
-        return Campaign(reason="chances are not known exactly")
+        return Campaign(reason="probabilities are not known exactly")
     if seen.graph.weighted:
         return Campaign(reason="with weights, see 'anonymatch attack'")
     if seen.lost > 1 or (seen.lost and seen.graph.n_behaviours > seen.graph.n_users):
@@ -141,9 +143,9 @@ def _one_a_block(
 ) -> Campaign:
     """The best target of each block, the best block first: blocks do not touch each other.
 
-    So the chances that are known say what is left, and nothing is counted again.
+    So the probabilities that are known say what is left, and nothing is counted again.
     """
-    assert found.chances is not None
+    assert found.probabilities is not None
     block = structure(graph).block_of_user
     doubt = found.users.renyi2.value
     best_first = np.argsort(-doubt, kind="stable")
@@ -155,14 +157,14 @@ def _one_a_block(
     done = []
     for number, user in enumerate(targets[doubt[targets] > 0].tolist(), start=1):
         edges = slice(graph.indptr[user], graph.indptr[user + 1])
-        chances = found.chances.chances[edges]
+        probabilities = found.probabilities.probabilities[edges]
         if given and truth is not None:
-            chance = float(chances[graph.indices[edges] == truth[user]].sum())
+            probability = float(probabilities[graph.indices[edges] == truth[user]].sum())
         else:
-            chance = float(draws.choice(chances, p=chances / chances.sum()))
-        if chance <= 0.0:
+            probability = float(draws.choice(probabilities, p=probabilities / probabilities.sum()))
+        if probability <= 0.0:
             return Campaign(reason="the truth in the log does not fit the law")
-        left += math.log2(chance)
+        left += math.log2(probability)
         target = graph.users[user]
         done.append(
             CampaignStep(number=number, target=target, bits_left=max(left, 0.0), in_doubt=None)

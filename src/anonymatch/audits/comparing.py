@@ -12,14 +12,14 @@ from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.sources import MESSAGES, Nouns
 
-__all__ = ["Comparison", "Row", "compare"]
+__all__ = ["ComparedFigure", "Comparison", "compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ComparedFigure:
     """One figure of all audits.
 
     Attributes
@@ -40,7 +40,7 @@ class Row:
     title: str
     meaning: str
     better: str
-    figures: tuple[Figure | None, ...]
+    figures: tuple[Interval | None, ...]
     best: int | None
     said: str
     share: bool
@@ -70,7 +70,7 @@ class Comparison:
 
     names: tuple[str, ...]
     audits: tuple[Audit, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedFigure, ...]
     verdict: str
 
     @property
@@ -202,11 +202,11 @@ def _row(
     called: tuple[str, ...],
     words: Nouns,
     threshold: str,
-) -> Row:
+) -> ComparedFigure:
     figures = [figure.value(audit) for audit in audits]
     share = figure.unit == "share"
     best, said = _judged(figure.better, figures, called, share) if figure.better else (None, "")
-    return Row(
+    return ComparedFigure(
         name=figure.key,
         title=figure.title_for(words, threshold.partition(" (")[0]),
         meaning=figure.meaning_for(words, threshold),
@@ -219,7 +219,7 @@ def _row(
 
 
 def _judged(
-    better: str, figures: list[Figure | None], called: tuple[str, ...], share: bool
+    better: str, figures: list[Interval | None], called: tuple[str, ...], share: bool
 ) -> tuple[int | None, str]:
     """The best one if it is sure, and that in words."""
     known = [figure for figure in figures if figure is not None]
@@ -237,30 +237,30 @@ def _judged(
     return first, f"{called[first]} is best: {shown[first]} against {against}"
 
 
-def _best(better: str, figures: list[Figure]) -> int:
+def _best(better: str, figures: list[Interval]) -> int:
     values = [figure.value if better == "higher" else -figure.value for figure in figures]
     return values.index(max(values))
 
 
-def _beats(better: str, one: Figure, other: Figure) -> bool:
+def _beats(better: str, one: Interval, other: Interval) -> bool:
     return one.low > other.high if better == "higher" else one.high < other.low
 
 
-def _same(figures: list[Figure]) -> bool:
+def _same(figures: list[Interval]) -> bool:
     """Whether all are known exactly and agree, but for rounding."""
     first = figures[0].value
     close = 1e-9 * max(abs(first), 1e-9)
     return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
 
 
-def _shown(figure: Figure, *, share: bool) -> str:
+def _shown(figure: Interval, *, share: bool) -> str:
     times, unit = (100.0, " %") if share else (1.0, "")
     if figure.high - figure.low <= 1e-3 * max(abs(figure.value), 1e-9):
         return f"{times * figure.value:.4g}{unit}"
     return f"{times * figure.low:.4g} to {times * figure.high:.4g}{unit}"
 
 
-def _verdict(rows: Sequence[Row], called: tuple[str, ...]) -> str:
+def _verdict(rows: Sequence[ComparedFigure], called: tuple[str, ...]) -> str:
     """What is said of the headline; of joint bits too where it tells nothing apart."""
     headline = _sentence(rows[0], called)
     joint = next(row for row in rows if row.name == "bits")
@@ -269,7 +269,7 @@ def _verdict(rows: Sequence[Row], called: tuple[str, ...]) -> str:
     return f"{headline}."
 
 
-def _sentence(row: Row, called: tuple[str, ...]) -> str:
+def _sentence(row: ComparedFigure, called: tuple[str, ...]) -> str:
     if row.best is not None:
         more = "more" if len(called) == 2 else "the most"
         return row.said.replace("is best", f"has {more} {row.title}", 1)

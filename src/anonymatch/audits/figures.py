@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit
-from anonymatch.measures import Figure, averages
+from anonymatch.measures import Interval, averages
 from anonymatch.sources import Erlang, FlushLaw, Nouns, Observation
 
 __all__ = ["FIGURES", "QUANTILES", "AuditFigure", "confidence_of", "figure_of"]
@@ -26,7 +26,7 @@ QUANTILES = (0.05, 0.01)
 
 Ints = npt.NDArray[np.int64]
 
-_Value = Callable[[Audit], Figure | None]
+_Value = Callable[[Audit], Interval | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +73,8 @@ def _filled(text: str, nouns: Nouns, threshold: str) -> str:
     )
 
 
-def _exactly(value: float | None) -> Figure | None:
-    return None if value is None else Figure(value, value, value)
+def _exactly(value: float | None) -> Interval | None:
+    return None if value is None else Interval(value, value, value)
 
 
 def _quantile(share: float) -> AuditFigure:
@@ -95,7 +95,7 @@ def _quantile(share: float) -> AuditFigure:
 def _fewest(side: str) -> _Value:
     """The fewest candidates of a user, of a behaviour, or of both."""
 
-    def value(audit: Audit) -> Figure | None:
+    def value(audit: Audit) -> Interval | None:
         users = audit.answers.users
         found = []
         if "users" in side:
@@ -128,16 +128,16 @@ def _fitting(seen: Observation) -> Ints | None:
     return np.searchsorted(came, passage.departures, side="right" if at_once else "left")
 
 
-def _typical(audit: Audit) -> Figure | None:
+def _typical(audit: Audit) -> Interval | None:
     users = audit.answers.users
     sizes = users.effective.at(users.counted)
     if not len(sizes.low):
         return None
     low, high = (float(np.median(end)) for end in (sizes.low, sizes.high))
     return (
-        Figure(float(np.median(sizes.value)), low, high)
+        Interval(float(np.median(sizes.value)), low, high)
         if users.known
-        else Figure.between(low, high)
+        else Interval.between(low, high)
     )
 
 
@@ -403,7 +403,7 @@ def figure_of(name: str) -> AuditFigure | None:
 
 
 def confidence_of(audit: Audit, figure: AuditFigure) -> float:
-    """The chance that the interval of a figure holds; 1.0 means proven.
+    """The probability that the interval of a figure holds; 1.0 means proven.
 
     Examples
     --------
@@ -411,7 +411,7 @@ def confidence_of(audit: Audit, figure: AuditFigure) -> float:
     >>> confidence_of(am.audit(am.complete(4)), FIGURES["entropy"])
     1.0
     """
-    graph, posterior = audit.observation.graph, audit.answers.chances
+    graph, posterior = audit.observation.graph, audit.answers.probabilities
     if figure.rests_on == "count":
         weighted = graph is not None and graph.weighted
         return audit.confidence if weighted else audit.count.confidence

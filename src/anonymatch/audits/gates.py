@@ -11,7 +11,7 @@ from anonymatch.audits.figures import FIGURES, AuditFigure, figure_of
 from anonymatch.audits.result import Audit
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.sources import USERS
 
 __all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "parse_gates"]
@@ -66,7 +66,7 @@ class Gate:
     name: str
     meaning: str
     threshold: float
-    figure: Figure
+    figure: Interval
 
     @property
     def _at_most(self) -> bool:
@@ -188,10 +188,10 @@ def _checked(figure: AuditFigure, threshold: float) -> float:
     return threshold
 
 
-def _value(audit: Audit, figure: AuditFigure) -> Figure:
+def _value(audit: Audit, figure: AuditFigure) -> Interval:
     if not audit.n_counted and figure.key != "bits":
         nobody = -math.inf if figure.better == "lower" else math.inf
-        return Figure(nobody, nobody, nobody)
+        return Interval(nobody, nobody, nobody)
     value = figure.value(audit)
     # What is not known may be anything: the threshold is not sure to be reached.
-    return Figure(0.0, 0.0, math.inf) if value is None else value
+    return Interval(0.0, 0.0, math.inf) if value is None else value

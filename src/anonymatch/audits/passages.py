@@ -24,7 +24,7 @@ from anonymatch.measures import (
     hidden_figures,
     phase_figures,
 )
-from anonymatch.running import Budget, Effort, Progress
+from anonymatch.running import Budget, Execution, Progress
 from anonymatch.sources import Conditions, Erlang, Exponential, FlushLaw, Passage
 
 __all__ = ["Passed", "bare_channel", "passed"]
@@ -68,7 +68,7 @@ def passed(
     conditions, law = passage.conditions, passage.law
     assert conditions is not None
     assert isinstance(law, Exponential | Erlang | FlushLaw)
-    effort = Effort(executor=executor, progress=progress)
+    effort = Execution(executor=executor, progress=progress)
     choice = _chosen(passage, law, conditions, effort)
     channel = choice.channel
     times = passage.arrivals, passage.departures
@@ -103,7 +103,7 @@ def _of_hops(
     receivers: np.ndarray | None,
     budget: Budget,
     seed: int,
-    effort: Effort,
+    effort: Execution,
 ) -> LinkFigures:
     """Figures of an Erlang law: soon, unless a budget is told or that is too little."""
 
@@ -138,7 +138,7 @@ class _Choice:
 
 
 def _chosen(
-    passage: Passage, law: Exponential | Erlang | FlushLaw, told: Conditions, effort: Effort
+    passage: Passage, law: Exponential | Erlang | FlushLaw, told: Conditions, effort: Execution
 ) -> _Choice:
     """Losses and cover as they are told; what is not follows from the others, or is fitted."""
     came, left = len(passage.arrivals), len(passage.departures)
@@ -221,7 +221,7 @@ def _best(
     fitted: Callable[..., Rates],
 ) -> _Choice:
     """The rates under which a log is likeliest, each more of them by more than chance would do."""
-    first, chance = models[0], _by_chance(max(came, 1))
+    first, probability = models[0], _by_probability(max(came, 1))
     if len(models) == 1 and not first:
         return _Choice(bare)
     fits: dict[_Model, Rates] = {}
@@ -241,8 +241,8 @@ def _best(
         return fits[model].log_evidence - fits[first].log_evidence if first in fits else math.inf
 
     others = [model for model in fits if model != first]
-    best = max(others, key=lambda model: likelier(model) - chance * len(model), default=first)
-    if best != first and not likelier(best) > chance * max(len(best) - len(first), 1):
+    best = max(others, key=lambda model: likelier(model) - probability * len(model), default=first)
+    if best != first and not likelier(best) > probability * max(len(best) - len(first), 1):
         best = first
     if not best:
         return _Choice(bare)
@@ -268,7 +268,7 @@ def _rate_notes(rates: Rates, told: Conditions, model: _Model) -> list[str]:
     return notes
 
 
-def _by_chance(messages: int) -> float:
+def _by_probability(messages: int) -> float:
     """Nats by which a rate may make a log likelier without being there."""
     return 2.0 + 0.5 * math.log(messages)
 
@@ -287,7 +287,7 @@ def _beside_a_number(
     if told.drained or not came or not lasted > 0:
         return None
     rates = fitted(replace(channel, cover=None, cover_rate=told.cover / lasted), "loss")
-    if rates.gain <= _by_chance(came):
+    if rates.gain <= _by_probability(came):
         return None
     note = _loss_note(rates.loss, rates.errors["loss"])
     return _Choice(replace(channel, loss=rates.loss), [note], {**rates.errors})
@@ -319,7 +319,7 @@ def _of_flushes(
         without = flush_figures(law, *times, channel=channel).log_evidence
     except InputError:
         without = None  # nothing explains the log without losses
-    if without is not None and evidence - without <= _by_chance(came):
+    if without is not None and evidence - without <= _by_probability(came):
         return _Choice(channel)
     error = math.sqrt(loss * (1.0 - loss) / came)
     return _Choice(replace(channel, loss=loss), [_loss_note(loss, error)], {"loss": error})

@@ -1,7 +1,8 @@
 """People with several messages: figures of each sender, apart from those of messages.
 
 An attacker who cannot tell two messages of one sender apart may still know to whom both went. So
-chances of messages out are added up over their receiver before anything is said about a sender.
+probabilities of messages out are added up over their receiver before anything is said about a
+sender.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import numpy as np
 from anonymatch.audits.answers import Answers, Work, entropy_of
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import names, several
-from anonymatch.measures import Figure, ReceiverFigures, message_classes, name_column
-from anonymatch.running import Effort
+from anonymatch.measures import Interval, ReceiverFigures, message_classes, name_column
+from anonymatch.running import Execution
 from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _LN2 = math.log(2.0)
 _SHARE = 0.1  # of the budget
 
 
-def people_bits(seen: Observation, work: Work) -> Figure | None:
+def people_bits(seen: Observation, work: Work) -> Interval | None:
     """Bits per message about who wrote to whom, and how often: doubt about people.
 
     Two messages between the same two people may change places without hiding anything, so that
@@ -46,7 +47,7 @@ def people_bits(seen: Observation, work: Work) -> Figure | None:
             graph.behaviours if seen.receivers is None else seen.receivers,
             entropy_of=lambda part: entropy_of(part, replace(work, budget=budget)),
             budget=budget,
-            effort=Effort(executor=work.executor),
+            effort=Execution(executor=work.executor),
             places=seen.lost,
         )
     except BudgetError:
@@ -71,12 +72,12 @@ def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
         {
             "sender": name_column(list(senders)),
             "message": name_column(found.users.users),
-            "probability": found.users.chance.value,
+            "probability": found.users.probability.value,
             "effective": found.users.effective.value,
             "counted": found.users.counted,
         }
     )
-    if seen.receivers is not None and found.chances is not None and seen.graph is not None:
+    if seen.receivers is not None and found.probabilities is not None and seen.graph is not None:
         messages = messages.hstack(_receivers(seen, found))
         surest = "receiver_probability"
     elif found.links is not None and found.links.receivers is not None:
@@ -130,10 +131,12 @@ def _linked_receivers(seen: Observation, figures: ReceiverFigures) -> pl.DataFra
 
 
 def _receivers(seen: Observation, found: Answers) -> pl.DataFrame:
-    """Of each message: the likeliest receiver, its chance, and the effective set of receivers."""
+    """Of each message: the likeliest receiver, its probability, and the effective set of
+    receivers.
+    """
     import polars as pl
 
-    assert found.chances is not None
+    assert found.probabilities is not None
     assert seen.graph is not None
     assert seen.receivers is not None
     numbers: dict[object, int] = {}
@@ -144,19 +147,21 @@ def _receivers(seen: Observation, found: Answers) -> pl.DataFrame:
             {
                 "row": graph.rows(),
                 "receiver": places[graph.indices],
-                "chance": found.chances.chances,
+                "probability": found.probabilities.probabilities,
             }
         )
         .group_by("row", "receiver")
-        .agg(pl.col("chance").sum())
+        .agg(pl.col("probability").sum())
         .sort("row", "receiver")
     )
-    surprise = pl.when(pl.col("chance") > 0).then(-pl.col("chance") * pl.col("chance").log(2))
+    surprise = pl.when(pl.col("probability") > 0).then(
+        -pl.col("probability") * pl.col("probability").log(2)
+    )
     by_row = (
         merged.group_by("row", maintain_order=True)
         .agg(
-            pl.col("receiver").get(pl.col("chance").arg_max()),
-            pl.col("chance").max().clip(0.0, 1.0).alias("receiver_probability"),
+            pl.col("receiver").get(pl.col("probability").arg_max()),
+            pl.col("probability").max().clip(0.0, 1.0).alias("receiver_probability"),
             surprise.sum().clip(0.0).alias("bits"),
         )
         .sort("row")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
 from anonymatch.counting import Posterior
-from anonymatch.measures import Figure, LinkFigures, Range, averages, exponential_mix_inside
+from anonymatch.measures import Interval, LinkFigures, Range, averages, exponential_mix_inside
 from anonymatch.sources import Observation, Passage
 
 __all__ = ["fewest_receivers"]
@@ -22,11 +22,11 @@ _PEAK = 1 / math.e  # where -p log2 p is largest
 _TINY = 1e-200  # a scale that is not let further down
 
 
-def fewest_receivers(seen: Observation, found: Answers) -> Figure:
+def fewest_receivers(seen: Observation, found: Answers) -> Interval:
     """As many equally likely receivers as the user hides among who hides among the fewest.
 
-    Chances of messages out are added up over their receiver; to be lost is one more of them. These
-    are behaviours where each has a receiver of its own. There must be a counted user.
+    Probabilities of messages out are added up over their receiver; to be lost is one more of them.
+    These are behaviours where each has a receiver of its own. There must be a counted user.
 
     Examples
     --------
@@ -44,20 +44,20 @@ def fewest_receivers(seen: Observation, found: Answers) -> Figure:
         return _by_links(found.links, messages, users.counted)
     if seen.passage is not None:
         return _through_passage(seen.passage, seen.receivers, users.counted)
-    if found.chances is None:  # to merge messages never hides anybody better
-        return Figure.between(1.0, messages.high)
-    receivers = averages.smallest(users, _through_graph(found.chances, seen.receivers))
+    if found.probabilities is None:  # to merge messages never hides anybody better
+        return Interval.between(1.0, messages.high)
+    receivers = averages.smallest(users, _through_graph(found.probabilities, seen.receivers))
     assert receivers is not None
     return receivers
 
 
-def _by_links(links: LinkFigures, messages: Figure, counted: npt.NDArray[np.bool_]) -> Figure:
+def _by_links(links: LinkFigures, messages: Interval, counted: npt.NDArray[np.bool_]) -> Interval:
     """Receivers of a message that departed; to merge messages never hides anybody better."""
     if links.receivers is None:
-        return Figure.between(1.0, messages.high)
+        return Interval.between(1.0, messages.high)
     bits = float(links.receivers.shannon[counted].min())
     slack = links.error * 64.0
-    return Figure(2.0**bits, 2.0 ** max(bits - slack, 0.0), 2.0 ** (bits + slack))
+    return Interval(2.0**bits, 2.0 ** max(bits - slack, 0.0), 2.0 ** (bits + slack))
 
 
 # ---- a graph
@@ -70,14 +70,16 @@ def _through_graph(found: Posterior, receivers: Receivers) -> Range:
     places = np.array([numbers.setdefault(one, len(numbers)) for one in receivers], dtype=np.int64)
     keys = graph.rows() * np.int64(len(numbers)) + places[graph.indices]
     pairs, pair = np.unique(keys, return_inverse=True)
-    chances, margins = (_sums(pair, part, len(pairs)) for part in (found.chances, found.margins))
-    low, high = (np.clip(chances + way * margins, 0.0, 1.0) for way in (-1.0, 1.0))
+    probabilities, margins = (
+        _sums(pair, part, len(pairs)) for part in (found.probabilities, found.margins)
+    )
+    low, high = (np.clip(probabilities + way * margins, 0.0, 1.0) for way in (-1.0, 1.0))
     ends = _surprise(low), _surprise(high)
     over = (low < _PEAK) & (high > _PEAK)
     top = np.where(over, _PEAK * math.log2(math.e), np.maximum(*ends))
     bits = (
         _sums(pairs // len(numbers), part, graph.n_users).clip(0.0)
-        for part in (_surprise(chances), np.minimum(*ends), top)
+        for part in (_surprise(probabilities), np.minimum(*ends), top)
     )
     return Range(*bits).map(np.exp2)
 
@@ -86,9 +88,9 @@ def _sums(places: npt.NDArray[np.int64], values: Floats, number: int) -> Floats:
     return np.bincount(places, values, number).astype(np.float64)
 
 
-def _surprise(chances: Floats) -> Floats:
+def _surprise(probabilities: Floats) -> Floats:
     """-p log2 p, and 0 for 0."""
-    found: Floats = -chances * np.log2(np.where(chances > 0.0, chances, 1.0))
+    found: Floats = -probabilities * np.log2(np.where(probabilities > 0.0, probabilities, 1.0))
     return found
 
 
@@ -97,22 +99,23 @@ def _surprise(chances: Floats) -> Floats:
 
 def _through_passage(
     passage: Passage, receivers: Receivers, counted: npt.NDArray[np.bool_]
-) -> Figure:
+) -> Interval:
     order = np.argsort(passage.departures, kind="stable")
     left = passage.departures[order]
     inside = exponential_mix_inside(passage.arrivals, left).tolist()
     bits = _bits_inside(inside, [receivers[j] for j in order.tolist()])
     fewest = float(bits[np.searchsorted(left, passage.arrivals[counted], side="left")].min())
     slack = 16.0 * (len(left) + 1) * 2.0**-53 * (1.0 + fewest)
-    return Figure(2.0**fewest, 2.0 ** max(fewest - slack, 0.0), 2.0 ** (fewest + slack))
+    return Interval(2.0**fewest, 2.0 ** max(fewest - slack, 0.0), 2.0 ** (fewest + slack))
 
 
 def _bits_inside(inside: Sequence[int], receivers: Receivers) -> Floats:
     """Entropy of who receives a message that is inside just before each departure, in bits.
 
     The last entry is for messages that are still inside after all departures. With N inside, one
-    leaves now with chance 1/N, and else is as those before the next departure: the chances of all
-    receivers shrink by the same factor, kept apart as a scale, and one of them grows.
+    leaves now with probability 1/N, and else is as those before the next departure: the
+    probabilities of all receivers shrink by the same factor, kept apart as a scale, and one of them
+    grows.
     """
     shares: dict[Hashable | None, float] = {None: 1.0}  # None: it stays inside
     scale, bits = 1.0, 0.0
@@ -133,5 +136,5 @@ def _bits_inside(inside: Sequence[int], receivers: Receivers) -> Floats:
     return np.array(found[::-1])
 
 
-def _one(chance: float) -> float:
-    return -chance * math.log2(chance) if chance > 0.0 else 0.0
+def _one(probability: float) -> float:
+    return -probability * math.log2(probability) if probability > 0.0 else 0.0

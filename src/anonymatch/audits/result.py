@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anonymatch.audits.answers import Answers
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.counting import Count
-from anonymatch.measures import Figure, averages
+from anonymatch.measures import Interval, averages
 from anonymatch.sources import PEOPLE, Observation
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ __all__ = [
 
 
 _WHOLE = 1e-6  # a sum of probabilities this near to a whole number is that number
-_NOBODY = Figure(0.0, 0.0, 0.0)
+_NOBODY = Interval(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class OneStep:
     """
 
     target: Hashable
-    lost_bits: Figure
+    lost_bits: Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Campaign:
     ----------
     steps : tuple of CampaignStep
     truth : {"given", "sampled"}
-        The log's own, or one drawn from the chances.
+        The log's own, or one drawn from the probabilities.
     seed : int or None
     reason : str
         Why there are no steps, if there are none, or in what they fall short of that.
@@ -143,7 +143,8 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Guesses that were promised about the same chance: how many, the mean promise, and how it was.
+    """Guesses that were promised about the same probability: how many, the mean promise, and how
+    it was.
 
     ``right`` is the share that was right.
     """
@@ -174,7 +175,7 @@ class Score:
     impossible : int
         Users whose true behaviour does not fit the law: the law is wrong for them.
     bins : tuple of Bin
-        By the promised chance.
+        By the promised probability.
 
     Examples
     --------
@@ -257,7 +258,7 @@ class Audit:
     exact : bool
         Whether every figure is exact (or in doubles with a proven error).
     confidence : float
-        Chance that the intervals hold; 1.0 means proven.
+        Probability that the intervals hold; 1.0 means proven.
     seed : int
     seconds : float
         Wall time that it took.
@@ -277,22 +278,22 @@ class Audit:
     observation: Observation
     answers: Answers = field(repr=False)
     cost: Cost
-    bits: Figure
-    degree: Figure
+    bits: Interval
+    degree: Interval
     bound: float
-    reached: Figure
+    reached: Interval
     designs: tuple[Design, ...] = field(repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     front: tuple[tuple[float, float], ...] = field(repr=False)
     identified: int
     threshold: float
-    below: Figure
+    below: Interval
     worst: tuple[Worst, ...] = field(repr=False)
     one_step: OneStep | None
     campaign: Campaign = field(repr=False)
     score: Score | None
     people: pl.DataFrame | None = field(repr=False)
-    people_bits: Figure | None
+    people_bits: Interval | None
     verdict: str
     caveats: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...]
@@ -325,10 +326,10 @@ class Audit:
         return int(self.answers.users.counted.sum())
 
     @cached_property
-    def entropy(self) -> Figure:
+    def entropy(self) -> Interval:
         return averages.mean_entropy(self.answers.users, self.bits) or _NOBODY
 
-    def entropy_quantile(self, share: float) -> Figure:
+    def entropy_quantile(self, share: float) -> Interval:
         """What the worst share of the messages do not exceed, in bits; 0.01 for the worst 1 %.
 
         Examples
@@ -341,16 +342,16 @@ class Audit:
         return averages.quantile(users, users.shannon, share) or _NOBODY
 
     @cached_property
-    def min_entropy(self) -> Figure:
+    def min_entropy(self) -> Interval:
         users = self.answers.users
         return averages.mean(users, users.min_entropy) or _NOBODY
 
     @property
-    def guessing_entropy(self) -> Figure | None:
+    def guessing_entropy(self) -> Interval | None:
         return None if self._guessing is None else self._guessing[0]
 
     @cached_property
-    def _guessing(self) -> tuple[Figure, float] | None:
+    def _guessing(self) -> tuple[Interval, float] | None:
         users = self.answers.users
         return None if users.guesses is None else averages.sampled_mean(users, users.guesses)
 
@@ -377,7 +378,7 @@ class Audit:
         return links is not None and abs(float(links.lost.sum()) - self.cost.lost) > _WHOLE
 
     @property
-    def surest(self) -> Figure:
+    def surest(self) -> Interval:
         users = self.answers.users
         return averages.largest(users, users.surest) or _NOBODY
 

@@ -1,4 +1,4 @@
-"""The attacker's guesses against the truth: are the promised chances kept?"""
+"""The attacker's guesses against the truth: are the promised probabilities kept?"""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def score(seen: Observation, found: Answers) -> Score | None:
     users = found.users
     truth = _completed(seen, found)
     # Of a message that can be no departure nothing is guessed.
-    judged = (truth != -1) & ~np.isnan(users.chance.value) & (users.guess != LOST)
+    judged = (truth != -1) & ~np.isnan(users.probability.value) & (users.guess != LOST)
     if not judged.any():
         return None
-    promised = users.chance.value[judged]
+    promised = users.probability.value[judged]
     right = truth[judged] == users.guess[judged]
     # Guesses of one system hang together, mostly against each other: the error is a safe one.
     error = math.sqrt(float((promised * (1.0 - promised)).sum())) / len(promised)

@@ -9,7 +9,7 @@ import numpy as np
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
 from anonymatch.base.text import in_bits, name, several
-from anonymatch.measures import Figure, UserFigures, averages
+from anonymatch.measures import Interval, UserFigures, averages
 from anonymatch.sources import PEOPLE, Nouns, Observation
 
 __all__ = ["caveats", "left_out", "verdict"]
@@ -33,7 +33,7 @@ _WEIGHTED = (
 )
 
 
-def verdict(users: UserFigures, joint: Figure, worst: Iterable[Worst], nouns: Nouns) -> str:
+def verdict(users: UserFigures, joint: Interval, worst: Iterable[Worst], nouns: Nouns) -> str:
     """One sentence: the entropy, that of the worst, how a typical user hides, and who does not.
 
     Examples
@@ -58,7 +58,7 @@ surest guess is 0 with 25 %.'
     sizes = users.effective.at(counted)
     low, high = (float(np.median(end)) for end in (sizes.low, sizes.high))
     if high < 2.0 * low:
-        typical = _between(Figure.between(low, high), 0.01 * high)
+        typical = _between(Interval.between(low, high), 0.01 * high)
         said.append(f"a typical one hides among {typical} {others}")
     if identified:
         share = 100 * identified / number
@@ -70,7 +70,7 @@ surest guess is 0 with 25 %.'
     first = next(iter(worst), None)
     surest = averages.largest(users, users.surest)
     if first is not None and first.probability is not None and surest is not None:
-        percent = _between(Figure(*(100 * end for end in _ends(surest))), 0.1)
+        percent = _between(Interval(*(100 * end for end in _ends(surest))), 0.1)
         return "; ".join(said) + f", the surest guess is {name(first.user)} with {percent} %."
     return "; ".join(said) + "."
 
@@ -83,13 +83,13 @@ def _tail(users: UserFigures, number: int) -> str:
     return "" if worst is None else f" on average, {_between(worst, 0.02)} for the worst 1 %"
 
 
-def _between(figure: Figure, close: float) -> str:
+def _between(figure: Interval, close: float) -> str:
     if figure.high - figure.low < close:
         return f"{figure.value:.3g}"
     return f"{figure.low:.3g} to {figure.high:.3g}"
 
 
-def _ends(figure: Figure) -> tuple[float, float, float]:
+def _ends(figure: Interval) -> tuple[float, float, float]:
     return figure.value, figure.low, figure.high
 
 
@@ -133,7 +133,9 @@ def caveats(seen: Observation, found: Answers, scored: Score | None) -> tuple[st
     ]
     if found.confidence < 1.0:
         sure = f"{100 * found.confidence:.3g} %"
-        said.append(f"Some figures are estimated; their intervals hold with a chance of {sure}.")
+        said.append(
+            f"Some figures are estimated; their intervals hold with a probability of {sure}."
+        )
     if scored is not None and not scored.calibrated:
         said.insert(0, _MISFIT)
     return tuple(said)

@@ -37,7 +37,7 @@ def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
 
 def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
     users = found.users
-    known = not np.isnan(users.chance.value[i])
+    known = not np.isnan(users.probability.value[i])
     guess = int(users.guess[i])
     user = users.users[i]
     guessed = users.behaviours[guess] if known and guess >= 0 else None
@@ -45,7 +45,7 @@ def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
     return Worst(
         user=user,
         guess=guessed,
-        probability=float(users.chance.value[i]) if known else None,
+        probability=float(users.probability.value[i]) if known else None,
         probability_departed=float(users.surest.value[i]) if known else None,
         effective=float(users.effective.value[i] if known else users.effective.low[i]),
         candidates=candidates,

@@ -72,8 +72,8 @@ class BudgetError(AnonymatchError):
 class StoppedError(AnonymatchError):
     """Work under way could not go on where it ran: a cluster is gone, or a disk is full.
 
-    Nothing is wrong with what was asked. What a :class:`anonymatch.Run` has recorded is kept, and
-    the same call goes on from there.
+    Nothing is wrong with what was asked. What a :class:`anonymatch.Checkpoint` has recorded is
+    kept, and the same call goes on from there.
     """
 
 

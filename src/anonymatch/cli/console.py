@@ -24,7 +24,7 @@ from anonymatch.base.atomic_files import discard_unfinished
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError, StoppedError
 from anonymatch.base.text import Argument
 from anonymatch.cli import words
-from anonymatch.running import Progress, Stop
+from anonymatch.running import CancelToken, Progress
 from anonymatch_start import AT_THE_END, leave
 from anonymatch_start.address_space import limit, shortage
 
@@ -220,7 +220,7 @@ def _console(*, stderr: bool) -> Console:
 # ---- long work
 
 
-def watch(what: str, work: Callable[[Progress], T], *, stop: Stop | None = None) -> T:
+def watch(what: str, work: Callable[[Progress], T], *, stop: CancelToken | None = None) -> T:
     """The result of ``work``, with a bar on a terminal, while Ctrl-C stays alive.
 
     With a ``stop``, Ctrl-C asks work that has something to show for what it has.

@@ -15,7 +15,7 @@ __all__ = ["Command", "Group"]
 
 _LINE = 66  # of 80 letters, beside the longest name of a command
 
-Row = tuple[str, str]
+ComparedFigure = tuple[str, str]
 """A name and what it means."""
 
 
@@ -56,7 +56,7 @@ def _first_line(text: str, most: int = _LINE) -> str:
     return first[: max((end for end in ends if end <= most), default=min(ends, default=None))]
 
 
-def _rows(params: Iterable[Any], kind: str) -> list[Row]:
+def _rows(params: Iterable[Any], kind: str) -> list[ComparedFigure]:
     shown = (param for param in params if param.param_type_name == kind and not param.hidden)
     return [(_name(param), param.help) for param in shown]
 
@@ -69,7 +69,11 @@ def _name(param: Any) -> str:
 
 
 def _write(
-    formatter: Any, usage: str, text: str, lists: Iterable[tuple[str, Sequence[Row]]], end: str = ""
+    formatter: Any,
+    usage: str,
+    text: str,
+    lists: Iterable[tuple[str, Sequence[ComparedFigure]]],
+    end: str = "",
 ) -> None:
     from anonymatch.cli.console import as_text
 
@@ -77,7 +81,7 @@ def _write(
 
 
 def _page(
-    usage: str, text: str, lists: Iterable[tuple[str, Sequence[Row]]], end: str
+    usage: str, text: str, lists: Iterable[tuple[str, Sequence[ComparedFigure]]], end: str
 ) -> Iterable[RenderableType]:
     from rich.padding import Padding
     from rich.table import Table

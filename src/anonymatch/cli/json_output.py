@@ -91,13 +91,16 @@ def count_record(count: am.Count) -> Record:
 
 
 def posterior_record(posterior: am.Posterior, *, counts: bool) -> Record:
-    """Every edge with its chance."""
+    """Every edge with its probability."""
     graph = posterior.graph
     users, behaviours = _labels(graph.users), _labels(graph.behaviours)
     edges: list[Record] = [
-        {"user": users[i], "behaviour": behaviours[j], "chance": chance}
-        for i, j, chance in zip(
-            graph.rows().tolist(), graph.indices.tolist(), posterior.chances.tolist(), strict=True
+        {"user": users[i], "behaviour": behaviours[j], "probability": probability}
+        for i, j, probability in zip(
+            graph.rows().tolist(),
+            graph.indices.tolist(),
+            posterior.probabilities.tolist(),
+            strict=True,
         )
     ]
     if posterior.errors is not None:

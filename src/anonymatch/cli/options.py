@@ -27,7 +27,7 @@ from anonymatch.cli.help import Command
 from anonymatch.cli.saving import check_places
 from anonymatch.counting import METHODS
 from anonymatch.graph import Graph
-from anonymatch.running import Budget, Progress, Run, usable_cores
+from anonymatch.running import Budget, Checkpoint, Progress, usable_cores
 
 __all__ = ["Options", "above_zero", "amount", "command", "from_zero", "option", "size", "whole"]
 
@@ -224,7 +224,7 @@ class Options:
         if self.resume is None:
             return self._workers
         if "run" not in self._opened:
-            self._opened["run"] = Run(self.resume, graph, executor=self._workers)
+            self._opened["run"] = Checkpoint(self.resume, graph, executor=self._workers)
         return self._opened["run"]
 
     @cached_property
@@ -248,7 +248,7 @@ class Options:
     def close(self) -> None:
         """Let go of files and clusters, and say what a file of a run had."""
         run = self._opened.get("run")
-        if isinstance(run, Run) and run.taken:
+        if isinstance(run, Checkpoint) and run.taken:
             asked, were = run.taken + run.computed, "was" if run.taken == 1 else "were"
             chunks = f"{run.taken} of {several(asked, 'chunk')}"
             note(f"{chunks} {were} there already in {run.path.name}")

@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 
 from anonymatch.base.text import Argument, as_option, in_bits, name, names
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.running import Allowance, rounded_up
 
 __all__ = [
@@ -122,7 +122,7 @@ def _amount(log: float) -> str:
 
 
 def share(value: float) -> str:
-    """A chance or share in percent; 100 % and 0 % only when it is nothing else.
+    """A probability or share in percent; 100 % and 0 % only when it is nothing else.
 
     Examples
     --------
@@ -136,12 +136,12 @@ def share(value: float) -> str:
     return f"{100 * value:.3g} %" if value >= 0.001 else "<0.1 %"
 
 
-def share_between(figure: Figure) -> str:
+def share_between(figure: Interval) -> str:
     """A share with the interval that holds it: one number where both ends read the same.
 
     Examples
     --------
-    >>> share_between(Figure(0.25, 0.25, 0.25)), share_between(Figure(0.97, 0.965, 0.98))
+    >>> share_between(Interval(0.25, 0.25, 0.25)), share_between(Interval(0.97, 0.965, 0.98))
     ('25 %', '96.5 % to 98 %')
     """
     if figure.high - figure.low <= 1e-4:

@@ -3,7 +3,7 @@
 from anonymatch.counting.api import count, known_posterior, posterior
 from anonymatch.counting.approximate.chain_sample import ApproximateNote
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.block_classes import Kind, places
+from anonymatch.counting.blocks.block_classes import BlockClass, places
 from anonymatch.counting.blocks.solution import shares
 from anonymatch.counting.bounds.bregman import Bounds, block_bits, bounds, bregman
 from anonymatch.counting.exact import glynn
@@ -11,7 +11,7 @@ from anonymatch.counting.exact.rook import canonical
 from anonymatch.counting.integers import multiply, product, words_for
 from anonymatch.counting.minor_counts import gains, minors
 from anonymatch.counting.planning.choose import METHODS, Option
-from anonymatch.counting.planning.execute import Job, Settings
+from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.reference import first_minors, matchings, permanent
 from anonymatch.counting.results import (
     Count,
@@ -28,11 +28,11 @@ __all__ = [
     "METHODS",
     "ApproximateNote",
     "Block",
+    "BlockClass",
     "Bounds",
+    "Computation",
     "Count",
     "EdgeCounts",
-    "Job",
-    "Kind",
     "Option",
     "Plan",
     "Posterior",

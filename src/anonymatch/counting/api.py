@@ -13,13 +13,13 @@ import numpy.typing as npt
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.base.text import Argument, did_you_mean
-from anonymatch.counting.approximate.accuracy import Promise
+from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import CONFIDENCE, Estimate
 from anonymatch.counting.approximate.marginals import UNKNOWN, EdgeEstimate
 from anonymatch.counting.blocks.block_classes import places
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.planning.choose import METHODS
-from anonymatch.counting.planning.execute import Job, Settings
+from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.results import Count, Factor, Objects, Posterior, power_product
 from anonymatch.graph import Graph, check_graph, witness
 from anonymatch.running import Budget, Progress, check_place, tells_misfits
@@ -59,7 +59,7 @@ def count(
         exact methods; what they do not reach is estimated to +-0.01 in the log, or for 30 seconds.
         More seconds make estimates closer; 0 leaves them out: only proven bounds remain.
     epsilon, delta : float, optional
-        Ask for a promise: within a factor 1 +- epsilon with chance 1 - delta (default 0.1 and
+        Ask for a promise: within a factor 1 +- epsilon with probability 1 - delta (default 0.1 and
         0.05 if one is given). Blocks that are quickly counted are exact; beyond the budget the
         call is refused with the predicted cost.
     seed : int, optional
@@ -97,8 +97,8 @@ def count(
             witness=why,
             weighted=graph.weighted,
         )
-    job = Job(graph, settings, edges=False)
-    promise = None if settings.exact else Promise.of(epsilon, delta)
+    job = Computation(graph, settings, edges=False)
+    promise = None if settings.exact else Accuracy.of(epsilon, delta)
     if promise is not None:
         return _combine(job, *job.keep(promise), confidence=1.0 - promise.delta)
     over = job.beyond_budget()
@@ -120,12 +120,13 @@ def posterior(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Posterior:
-    """The chance of every edge: that this user did this behaviour, all matchings equally likely.
+    """The probability of every edge: that this user did this behaviour, all matchings equally
+    likely.
 
     Weighted graphs: matchings in proportion to the product of their weights. Keywords as for
-    :func:`count`; beyond the budget chances are estimated, each with a standard error. With
-    `epsilon` or `delta` all chances together are within +-epsilon with chance 1 - delta, from
-    matchings that are drawn exactly.
+    :func:`count`; beyond the budget probabilities are estimated, each with a standard error. With
+    `epsilon` or `delta` all probabilities together are within +-epsilon with probability 1 - delta,
+    from matchings that are drawn exactly.
 
     Raises
     ------
@@ -146,7 +147,7 @@ def posterior(
     {'x': 1, 'y': 1}
     """
     settings = _settings(method, exact, budget, epsilon, delta, seed, executor, progress)
-    return _posterior(graph, settings, Promise.of(epsilon, delta))
+    return _posterior(graph, settings, Accuracy.of(epsilon, delta))
 
 
 @tells_misfits
@@ -158,19 +159,19 @@ def known_posterior(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Posterior:
-    """The same, where chances in blocks that the budget does not reach at all are NaN."""
+    """The same, where probabilities in blocks that the budget does not reach at all are NaN."""
     settings = _settings("auto", None, budget, None, None, seed, executor, progress)
     return _posterior(graph, settings, None, partial=True)
 
 
 def _posterior(
-    graph: Graph, settings: Settings, promise: Promise | None, *, partial: bool = False
+    graph: Graph, settings: Settings, promise: Accuracy | None, *, partial: bool = False
 ) -> Posterior:
     check_graph(graph)
     why = witness(graph)
     if why is not None:
         raise NoMatchingError(why.users, why.behaviours)
-    job = Job(graph, settings, edges=True)
+    job = Computation(graph, settings, edges=True)
     promise = None if settings.exact else promise
     estimates: dict[int, EdgeEstimate] | None
     if promise is None:
@@ -181,25 +182,25 @@ def _posterior(
     if estimates is None:
         raise job.refusal("exact posteriors")
     job.run(frozenset(estimates))
-    chances, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
+    probabilities, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     error = rounding = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
-    _put_small(job, chances, job.small_minors()[1])
+    _put_small(job, probabilities, job.small_minors()[1])
     for k, kind in enumerate(job.kinds):
         edges = job.reduced.edges_of(kind.number)
         if k in estimates:
-            chances[edges], errors[edges] = estimates[k].chances, estimates[k].errors
+            probabilities[edges], errors[edges] = estimates[k].probabilities, estimates[k].errors
             likely = 2.0 * float(estimates[k].errors.max())
             error = max(error, likely if promise is None else promise.epsilon)
         else:
-            chances[edges], of_error = job.solution(k).posteriors
+            probabilities[edges], of_error = job.solution(k).posteriors
             error, rounding = max(error, of_error), max(rounding, of_error)
     sampled = {k: one for k, one in estimates.items() if one.method != UNKNOWN}
-    chances.setflags(write=False)
+    probabilities.setflags(write=False)
     errors.setflags(write=False)
     exactly = not estimates and (not graph.weighted or settings.exact)
     return Posterior(
         graph=graph,
-        chances=chances,
+        probabilities=probabilities,
         exact=exactly,
         error=error,
         errors=errors if sampled else None,
@@ -247,7 +248,7 @@ def _settings(
 
 
 def _combine(
-    job: Job,
+    job: Computation,
     over: frozenset[int],
     estimates: dict[int, Estimate],
     confidence: float = CONFIDENCE,
@@ -292,7 +293,7 @@ def _combine(
     )
 
 
-def _methods(job: Job, estimated: dict[int, str]) -> str:
+def _methods(job: Computation, estimated: dict[int, str]) -> str:
     """The methods in use: those of estimates first; if all are bounds, nothing else matters."""
     if not estimated:
         return job.plan.method
@@ -304,7 +305,7 @@ def _methods(job: Job, estimated: dict[int, str]) -> str:
     return " + ".join(dict.fromkeys(names))
 
 
-def _put_small(job: Job, target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+def _put_small(job: Computation, target: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
     """Write values of the small kinds' edges to all edges of their copies."""
     table, small = job.reduced.table, job.small
     sizes = np.diff(table.edge_offsets)
@@ -317,7 +318,7 @@ def _put_small(job: Job, target: npt.NDArray[Any], values: npt.NDArray[Any]) -> 
     target[table.edges[places(table.edge_offsets[members], sizes[members])]] = values[source]
 
 
-def _exact_counts(job: Job) -> Objects:
+def _exact_counts(job: Computation) -> Objects:
     """Matchings of the whole graph through every edge."""
     counts: Objects = np.zeros(job.graph.n_edges, dtype=object)
     whole = power_product([(total(), copies) for total, copies in _factors(job)])
@@ -336,7 +337,7 @@ def _exact_counts(job: Job) -> Objects:
     return counts
 
 
-def _factors(job: Job) -> list[Factor]:
+def _factors(job: Computation) -> list[Factor]:
     factors = [] if job.graph.weighted else job.small_factors()
     return factors + [job.factor(k, s) for k, s in zip(job.kinds, job.solutions, strict=True)]
 

@@ -21,7 +21,7 @@ from anonymatch.counting.blocks.solution import Objects
 from anonymatch.counting.bounds.bregman import bregman
 from anonymatch.counting.exact import glynn
 from anonymatch.graph import Graph, check_graph
-from anonymatch.running import Budget, Effort, Progress, check_place, tells_misfits
+from anonymatch.running import Budget, Execution, Progress, check_place, tells_misfits
 
 __all__ = ["gains", "minors"]
 
@@ -153,7 +153,7 @@ def _by_signs(graph: Graph, settings: dict[str, Any]) -> Objects:
     block = Block(graph.n_users, graph.n_behaviours, graph.indptr, graph.indices)
     # A minor is at most the product of (d!)^(1/d) over the other users; no factor is below 1.
     bits = bregman(np.maximum(graph.degrees, 1)) / math.log(2.0) + 1e-6
-    effort = Effort(executor=settings["executor"], progress=settings["progress"])
+    effort = Execution(executor=settings["executor"], progress=settings["progress"])
     return glynn.all_minors(block, bits=bits, effort=effort)
 
 

@@ -131,7 +131,7 @@ class Count:
     low, high : float
         Natural-log interval that holds the count; both equal `log` when exact.
     confidence : float
-        Chance that the interval holds; 1.0 means proven.
+        Probability that the interval holds; 1.0 means proven.
     proven : tuple of float
         Natural-log interval that needs no luck; the same as (low, high) unless it was estimated.
     effective : float or None
@@ -268,24 +268,24 @@ class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Posterior:
-    """The chance of every edge: that this user did this behaviour.
+    """The probability of every edge: that this user did this behaviour.
 
     Attributes
     ----------
     graph : Graph
-    chances : array
+    probabilities : array
         One an edge, in the order of the graph's edges; edges in no matching have 0.
     exact : bool
-        Whether `counts` gives the exact numbers that the chances are rounded from.
+        Whether `counts` gives the exact numbers that the probabilities are rounded from.
     error : float
-        Bound on the error of each chance; of estimates, twice the largest standard error, or the
-        epsilon that was asked for.
+        Bound on the error of each probability; of estimates, twice the largest standard error, or
+        the epsilon that was asked for.
     errors : array or None
         Standard errors of estimates, one an edge, 0 where exact; None if nothing was estimated.
     rounding : float
-        Bound on the error of chances that were not estimated.
+        Bound on the error of probabilities that were not estimated.
     confidence : float
-        Chance that the bound holds for an edge (with an epsilon: for all); 1.0 means proven.
+        Probability that the bound holds for an edge (with an epsilon: for all); 1.0 means proven.
     method, seed, plan
         What ran, its seed (None: nothing random), and the way block by block.
 
@@ -298,7 +298,7 @@ class Posterior:
     """
 
     graph: Graph = field(repr=False)
-    chances: Floats = field(repr=False)
+    probabilities: Floats = field(repr=False)
     exact: bool
     error: float
     method: str
@@ -311,23 +311,24 @@ class Posterior:
 
     @property
     def margins(self) -> Floats:
-        """How far each chance may be off, one an edge: proven, or two standard errors."""
+        """How far each probability may be off, one an edge: proven, or two standard errors."""
         if self.errors is None:
-            return np.full(len(self.chances), self.error)
+            return np.full(len(self.probabilities), self.error)
         return np.where(self.errors > 0.0, 2.0 * self.errors, self.rounding)
 
     @cached_property
     def matrix(self) -> scipy.sparse.csr_array:
-        """The chances as a scipy CSR array with the graph's pattern."""
+        """The probabilities as a scipy CSR array with the graph's pattern."""
         import scipy.sparse
 
         graph = self.graph
         return scipy.sparse.csr_array(
-            (self.chances, graph.indices, graph.indptr), shape=(graph.n_users, graph.n_behaviours)
+            (self.probabilities, graph.indices, graph.indptr),
+            shape=(graph.n_users, graph.n_behaviours),
         )
 
     def __getitem__(self, user: Hashable) -> dict[Hashable, float]:
-        return _row(self.graph, self.chances, user)
+        return _row(self.graph, self.probabilities, user)
 
     @cached_property
     def counts(self) -> EdgeCounts:
@@ -336,13 +337,13 @@ class Posterior:
         Raises
         ------
         InputError
-            If the chances are not exact: ask for ``posterior(graph, exact=True)``. Or if they were
-            pickled before their counts were computed.
+            If the probabilities are not exact: ask for ``posterior(graph, exact=True)``. Or if they
+            were pickled before their counts were computed.
         """
         if self.exact_counts is None and self.exact:
             raise InputError("counts do not travel unless computed; ask for them before pickling")
         if self.exact_counts is None:
-            raise InputError("these chances are not exact; use posterior(graph, exact=True)")
+            raise InputError("these probabilities are not exact; use posterior(graph, exact=True)")
         return EdgeCounts(self.graph, self.exact_counts())
 
     def __getstate__(self) -> dict[str, object]:
@@ -353,7 +354,7 @@ class Posterior:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state["chances"].setflags(write=False)
+        state["probabilities"].setflags(write=False)
         if state["errors"] is not None:
             state["errors"].setflags(write=False)
         self.__dict__.update(state)
@@ -369,7 +370,7 @@ class Posterior:
         trust = "exact" if self.exact else f"errors below {self.error:.2g}"
         if self.confidence < 1.0:
             trust += f" ({self.confidence:.0%} sure, seed {self.seed})"
-        return f"chances of {several(self.graph.n_edges, 'edge')}, {trust}, by {self.method}"
+        return f"probabilities of {several(self.graph.n_edges, 'edge')}, {trust}, by {self.method}"
 
 
 def _row(graph: Graph, values: npt.NDArray[Any], user: Hashable) -> dict[Hashable, Any]:

@@ -13,7 +13,7 @@ from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, NoMatchingError
 from anonymatch.base.text import several
 from anonymatch.counting.approximate.chain_sample import ApproximateNote, chain_sample
-from anonymatch.counting.approximate.estimate import Allowance
+from anonymatch.counting.approximate.estimate import EstimateBudget
 from anonymatch.counting.approximate.nested_bound import exact_matchings
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
@@ -21,7 +21,7 @@ from anonymatch.counting.exact import frontier
 from anonymatch.counting.exact.closed_form import complete, nested
 from anonymatch.counting.exact.near_complete import near_complete
 from anonymatch.graph import Graph, check_graph, check_memory, witness
-from anonymatch.running import Budget, Effort, Progress, tells_misfits
+from anonymatch.running import Budget, Execution, Progress, tells_misfits
 
 __all__ = ["sample"]
 
@@ -78,7 +78,7 @@ def sample(
     check_graph(graph)
     size, seed = whole(size, "size"), whole(seed, "seed")
     allowance = Budget.of(budget)
-    effort = Effort(executor=executor, progress=progress)
+    effort = Execution(executor=executor, progress=progress)
     check_memory(4 * size * graph.n_users, several(size, "matching"), "draw fewer at a time")
     why = witness(graph)
     if why is not None:
@@ -104,7 +104,7 @@ def sample(
     if inexact:
         warnings.warn(
             f"matchings of {several(inexact, 'user')} come from a Markov chain (worm): "
-            "close to the right chances, not exactly of them",
+            "close to the right probabilities, not exactly of them",
             ApproximateNote,
             stacklevel=2,
         )
@@ -112,7 +112,7 @@ def sample(
 
 
 def _draw(
-    block: Block, size: int, seed: tuple[int, int], budget: Budget, effort: Effort
+    block: Block, size: int, seed: tuple[int, int], budget: Budget, effort: Execution
 ) -> tuple[Matchings, bool]:
     """Matchings of one block, and whether they are exactly of the right law."""
     if block.n_users == block.n_behaviours == 1:
@@ -144,7 +144,7 @@ def _draw(
         return exact_matchings(block, size, seed=number, budget=soon, effort=effort), True
     except BudgetError:
         pass
-    allowed = Allowance(seconds=budget.seconds, half_width=1.0)
+    allowed = EstimateBudget(seconds=budget.seconds, half_width=1.0)
     chained = chain_sample(block, size, seed=seed, allowed=allowed, effort=effort)
     if chained is None:
         raise budget.refusal("drawing matchings exactly", seconds, memory)

@@ -59,10 +59,10 @@ def polish(
         tried = _moved(rows, rng)
         values = _values([tuple(matrix) for matrix in tried.tolist()], objective)
         luck = np.log(rng.random(_BATCH)).tolist()
-        for after, chance, matrix in zip(values, luck, tried, strict=True):
+        for after, probability, matrix in zip(values, luck, tried, strict=True):
             done += 1
             temperature = _HOT * (_COLD / _HOT) ** (done / steps)
-            if after - value >= temperature * chance:
+            if after - value >= temperature * probability:
                 rows, value = matrix, after
                 break  # the moves behind it started from elsewhere
         if value > best:

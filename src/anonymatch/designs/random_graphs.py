@@ -37,7 +37,8 @@ def random_expectation(n: int, k: float | None = None, *, edges: int | None = No
     ----------
     n : int
     k : number, optional
-        Every pair is an edge with chance k / n, independently: n! (k/n)^n matchings are expected.
+        Every pair is an edge with probability k / n, independently: n! (k/n)^n matchings are
+        expected.
     edges : int, optional
         Instead: all graphs with exactly so many edges are equally likely.
 
@@ -49,8 +50,8 @@ def random_expectation(n: int, k: float | None = None, *, edges: int | None = No
     Notes
     -----
     The expectation says little about a typical graph: for a fixed k some user is isolated with a
-    chance that tends to 1, and then there is no matching at all. :func:`random_distribution` shows
-    it.
+    probability that tends to 1, and then there is no matching at all. :func:`random_distribution`
+    shows it.
 
     Examples
     --------

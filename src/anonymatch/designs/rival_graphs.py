@@ -67,8 +67,11 @@ def rivals(n: int, m: int) -> tuple[Rival, ...]:
     ['ring', 'random, exactly 500 edges', 'random, equal degrees']
     """
     n, m = users_and_edges(n, m)
-    by_chance = random_expectation(n, edges=m)
-    found = [_ring(n, m), Rival(f"random, exactly {m} edges", by_chance, by_chance, expected=True)]
+    by_probability = random_expectation(n, edges=m)
+    found = [
+        _ring(n, m),
+        Rival(f"random, exactly {m} edges", by_probability, by_probability, expected=True),
+    ]
     k, r = divmod(m, n)
     if r == 0 and k * k <= n:  # denser, its parallel edges make it another kind of graph
         regular = regular_expectation(n, m)

@@ -96,7 +96,7 @@ def partition(sizes: Sequence[int]) -> Graph:
 
 
 def random_density(n: int, density: float, seed: int) -> Graph:
-    """Each of the n x n edges is there with this chance, independently.
+    """Each of the n x n edges is there with this probability, independently.
 
     Examples
     --------

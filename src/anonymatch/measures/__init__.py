@@ -1,6 +1,6 @@
 """What the count means: degrees of anonymity, figures for each user, messages, and mixes."""
 
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.messages import message_classes
 from anonymatch.measures.mixes import (
     batch_bits_per_message,
@@ -28,9 +28,9 @@ __all__ = [
     "LOST",
     "Channel",
     "Dummies",
-    "Figure",
     "FlushRule",
     "Free",
+    "Interval",
     "LinkFigures",
     "Metrics",
     "Range",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.errors import InputError
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import Range, UserFigures
 
 __all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]
@@ -24,7 +24,7 @@ _ERRORS = 2.576  # standard errors that hold with that confidence
 _CLOSE = 1e-12  # a share of the weight missed by less is reached
 
 
-def mean(users: UserFigures, figures: Range) -> Figure | None:
+def mean(users: UserFigures, figures: Range) -> Interval | None:
     """The mean over the counted users, each as much as it is likely to have departed.
 
     None if there is nobody.
@@ -41,10 +41,10 @@ def mean(users: UserFigures, figures: Range) -> Figure | None:
     if not total > 0.0:
         return None
     value, low, high = (float(weights @ part) / total for part in some.parts)
-    return Figure.rounded(value, low, high).clipped(float(some.low.min()), float(some.high.max()))
+    return Interval.rounded(value, low, high).clipped(float(some.low.min()), float(some.high.max()))
 
 
-def mean_entropy(users: UserFigures, joint: Figure) -> Figure | None:
+def mean_entropy(users: UserFigures, joint: Interval) -> Interval | None:
     """The mean Shannon entropy, also from below by the joint bits per user; None if nobody is.
 
     The entropies of all users add up to that of the matching or more, which counts where some of
@@ -66,7 +66,7 @@ def mean_entropy(users: UserFigures, joint: Figure) -> Figure | None:
     return found.clipped(min(least, found.high), found.high)
 
 
-def sampled_mean(users: UserFigures, figures: Range) -> tuple[Figure, float] | None:
+def sampled_mean(users: UserFigures, figures: Range) -> tuple[Interval, float] | None:
     """The mean where figures are known of some users only (NaN elsewhere), and its confidence.
 
     1.0 if all are known. Those that are must be spread evenly; none to be known gives None.
@@ -87,10 +87,10 @@ def sampled_mean(users: UserFigures, figures: Range) -> tuple[Figure, float] | N
     )
     apart = weights * (values - middle)
     error = float(np.sqrt(apart @ apart * number / (number - 1))) / total
-    return Figure(middle, low - _ERRORS * error, high + _ERRORS * error), SAMPLED
+    return Interval(middle, low - _ERRORS * error, high + _ERRORS * error), SAMPLED
 
 
-def quantile(users: UserFigures, figures: Range, share: float) -> Figure | None:
+def quantile(users: UserFigures, figures: Range, share: float) -> Interval | None:
     """What the worst share of the counted users does not exceed; 0 is the smallest figure of all.
 
     Users count as in :func:`mean`. None if there is nobody.
@@ -107,15 +107,15 @@ def quantile(users: UserFigures, figures: Range, share: float) -> Figure | None:
     weights, some = _counted(users, figures)
     if not float(weights.sum()) > 0.0:
         return None
-    return Figure(*(_quantile(part, weights, share) for part in some.parts))
+    return Interval(*(_quantile(part, weights, share) for part in some.parts))
 
 
-def smallest(users: UserFigures, figures: Range) -> Figure | None:
+def smallest(users: UserFigures, figures: Range) -> Interval | None:
     """The smallest figure of the counted users; None if there is nobody."""
     return quantile(users, figures, 0.0)
 
 
-def largest(users: UserFigures, figures: Range) -> Figure | None:
+def largest(users: UserFigures, figures: Range) -> Interval | None:
     """The largest figure of the counted users; None if there is nobody."""
     return quantile(users, figures, 1.0)
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.graph import BlockTable, Graph
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
-__all__ = ["Block", "Classes", "Group"]
+__all__ = ["Classes", "ReceiverBlock", "ReceiverGroup"]
 
 Ints = npt.NDArray[np.int64]
 Classes = dict[int, int]
@@ -33,7 +33,7 @@ _LARGEST = 690.0  # log of a number of states: far beyond any budget, and a doub
 _POLYNOMIAL = 1e6  # work to count ways to spread; beyond, a bound without it
 
 
-class Row(NamedTuple):
+class SenderRow(NamedTuple):
     """Messages in that are alike."""
 
     sender: int
@@ -42,10 +42,10 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ReceiverBlock:
     """One block: alike messages in, and kinds of messages out."""
 
-    rows: list[Row]
+    rows: list[SenderRow]
     receivers: list[int]  # of each kind
     sizes: list[int]  # of each kind
     full: list[bool]  # whether all of each kind are taken, in every matching
@@ -60,7 +60,7 @@ class Block:
         sender_of: Ints,
         receiver_of: Ints,
         places: int = 0,
-    ) -> Block:
+    ) -> ReceiverBlock:
         """Block k of the graph; senders and receivers are numbers.
 
         The last ``places`` behaviours are taken even where others are spare.
@@ -87,7 +87,10 @@ class Block:
             for row, sender in zip(rows, senders, strict=True)
         )
         return cls(
-            [Row(sender, number, list(row)) for (row, sender), number in sorted(alike.items())],
+            [
+                SenderRow(sender, number, list(row))
+                for (row, sender), number in sorted(alike.items())
+            ],
             [column[0] for column in kinds],
             np.bincount(kind, minlength=len(kinds)).tolist(),
             [column[1] for column in kinds],
@@ -159,10 +162,10 @@ class Block:
         return filled
 
 
-class Group:
+class ReceiverGroup:
     """Blocks that share a pair of sender and receiver; prices are known before anything runs."""
 
-    def __init__(self, blocks: list[Block]) -> None:
+    def __init__(self, blocks: list[ReceiverBlock]) -> None:
         self.blocks = blocks
         self._steps = [block.steps() for block in blocks]
         self._joins = []
@@ -184,7 +187,7 @@ class Group:
         widest = max(max(steps) for steps in self._steps)
         self.memory = _STATE_BYTES * max(widest, math.exp(min(most, _LARGEST)))
 
-    def run(self, effort: Effort) -> Classes:
+    def run(self, effort: Execution) -> Classes:
         """The weight of each class of the whole group."""
         cells = sorted(
             {

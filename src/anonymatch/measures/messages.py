@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from anonymatch.base.errors import InputError
 from anonymatch.graph import BlockTable, Graph, block_table
-from anonymatch.measures.class_programme import Block, Group
-from anonymatch.measures.interval import ROUNDING, Figure
-from anonymatch.running import Budget, Effort
+from anonymatch.measures.class_programme import ReceiverBlock, ReceiverGroup
+from anonymatch.measures.interval import ROUNDING, Interval
+from anonymatch.running import Budget, Execution
 
 __all__ = ["MessageClasses", "Parties", "message_classes"]
 
@@ -47,7 +47,7 @@ class MessageClasses:
     ((4, 16, 4),)
     """
 
-    entropy: Figure
+    entropy: Interval
     groups: tuple[tuple[int, ...], ...]
 
 
@@ -56,9 +56,9 @@ def message_classes(
     senders: Parties,
     receivers: Parties,
     *,
-    entropy_of: Callable[[Graph], Figure],
+    entropy_of: Callable[[Graph], Interval],
     budget: Budget,
-    effort: Effort,
+    effort: Execution,
     places: int = 0,
 ) -> MessageClasses:
     """The entropy over classes, exactly, block by block.
@@ -87,7 +87,9 @@ def message_classes(
     table = block_table(graph)
     plain, groups = _groups(table, sender_of, receiver_of, graph.n_behaviours - places)
     programmes = [
-        Group([Block.of(graph, table, k, sender_of, receiver_of, places) for k in group])
+        ReceiverGroup(
+            [ReceiverBlock.of(graph, table, k, sender_of, receiver_of, places) for k in group]
+        )
         for group in groups
     ]
     seconds = sum(programme.seconds for programme in programmes)
@@ -95,7 +97,7 @@ def message_classes(
     if not budget.allows(seconds, memory):
         raise budget.refusal("the classes of several messages a user", seconds, memory)
     effort.expect(seconds)
-    entropy = Figure(0.0, 0.0, 0.0)
+    entropy = Interval(0.0, 0.0, 0.0)
     if len(plain):
         entropy = entropy.plus(entropy_of(_part(graph, table, plain)))
     found = []
@@ -190,8 +192,8 @@ def _part(graph: Graph, table: BlockTable, blocks: Ints) -> Graph:
     return graph.take(np.sort(users), np.sort(behaviours))
 
 
-def _entropy(weights: Sequence[int]) -> Figure:
+def _entropy(weights: Sequence[int]) -> Interval:
     total = sum(weights)
-    chances = (weight / total for weight in weights if weight < total)
-    value = math.fsum(-p * math.log(p) for p in chances if p > 0)
-    return Figure(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
+    probabilities = (weight / total for weight in weights if weight < total)
+    value = math.fsum(-p * math.log(p) for p in probabilities if p > 0)
+    return Interval(value, value * (1 - ROUNDING), value * (1 + ROUNDING))

@@ -16,10 +16,10 @@ from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.counting import Count, Posterior, count, known_posterior, posterior
 from anonymatch.graph import Graph, witness
 from anonymatch.measures import system
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.messages import MessageClasses, Parties, message_classes
 from anonymatch.measures.users import UserFigures, user_figures
-from anonymatch.running import Budget, Effort, Progress, tells_misfits
+from anonymatch.running import Budget, Execution, Progress, tells_misfits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,7 +163,7 @@ class Metrics:
     messages : MessageClasses or None
         If senders and receivers were given.
     confidence : float
-        Chance that all intervals hold; 1.0 means proven.
+        Probability that all intervals hold; 1.0 means proven.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class Metrics:
     """
 
     count: Count
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, Interval]
     reasons: Mapping[str, str]
     user_figures: UserFigures = field(repr=False)
     messages: MessageClasses | None = None
@@ -298,9 +298,9 @@ def metrics(
     work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
     weight = work.count(graph) if graph.weighted else support
-    known = work.chances()
-    users = user_figures(graph, known.chances, known.margins)
-    complete = not np.isnan(known.chances).any()
+    known = work.probabilities()
+    users = user_figures(graph, known.probabilities, known.margins)
+    complete = not np.isnan(known.probabilities).any()
     figures, reasons = _system(work, support, weight, known if complete else None)
     if threshold is not None:
         figures["below"] = users.below(threshold)
@@ -311,7 +311,7 @@ def metrics(
             *messages,
             entropy_of=work.entropy,
             budget=work.budget,
-            effort=Effort(progress=work.progress()),
+            effort=Execution(progress=work.progress()),
         )
         figures["message_bits"] = classes.entropy.divided(_LN2)
         figures["message_share"] = system.share_of_full(
@@ -353,7 +353,7 @@ class _Stages:
 
 
 class _Work:
-    """Counts and chances that measures are made of, all with the caller's settings."""
+    """Counts and probabilities that measures are made of, all with the caller's settings."""
 
     def __init__(
         self,
@@ -377,8 +377,10 @@ class _Work:
     def posterior(self, graph: Graph) -> Posterior:
         return self._sure(posterior(graph, **self._keywords()))
 
-    def chances(self) -> Posterior:
-        """Chances of all edges; NaN in blocks that the budget does not reach by any method."""
+    def probabilities(self) -> Posterior:
+        """Probabilities of all edges; NaN in blocks that the budget does not reach by any
+        method.
+        """
         try:
             return self.posterior(self.graph)
         except BudgetError:
@@ -392,16 +394,16 @@ class _Work:
                 )
             )
 
-    def entropy(self, graph: Graph) -> Figure:
+    def entropy(self, graph: Graph) -> Interval:
         """Entropy of the matchings of a part of the graph, in nats."""
         support = self.count(system.reweighted(graph, None) if graph.weighted else graph)
         if not graph.weighted:
             return system.matching_entropy(support, None, graph, support)
         try:
-            chances: Posterior | None = self.posterior(graph)
+            probabilities: Posterior | None = self.posterior(graph)
         except BudgetError:
-            chances = None
-        return system.matching_entropy(self.count(graph), chances, graph, support)
+            probabilities = None
+        return system.matching_entropy(self.count(graph), probabilities, graph, support)
 
     def _sure(self, found: Answer) -> Answer:
         """An answer, after taking note of how sure it is."""
@@ -419,8 +421,8 @@ class _Work:
 
 
 def _system(
-    work: _Work, support: Count, weight: Count, chances: Posterior | None
-) -> tuple[dict[str, Figure], dict[str, str]]:
+    work: _Work, support: Count, weight: Count, probabilities: Posterior | None
+) -> tuple[dict[str, Interval], dict[str, str]]:
     """Figures of the whole system, and why some are missing."""
     graph = work.graph
     sides = graph.n_users, graph.n_behaviours
@@ -428,7 +430,7 @@ def _system(
     figures = {
         "degree": system.degree(support, *sides),
         "matching_entropy": system.share_of_full(
-            system.matching_entropy(weight, chances, graph, support), *sides
+            system.matching_entropy(weight, probabilities, graph, support), *sides
         ),
     }
     row_sum = system.common_sum(graph)
@@ -441,12 +443,12 @@ def _system(
     if graph.weighted:
         changed = system.rescaled(graph)
         found = None if changed is None else work.count(changed)
-        nothing = Figure(-math.inf, -math.inf, -math.inf)
-        log = nothing if found is None else Figure(found.log, found.low, found.high)
+        nothing = Interval(-math.inf, -math.inf, -math.inf)
+        log = nothing if found is None else Interval(found.log, found.low, found.high)
     else:
         log = system.log_rescaled(graph, support)
     figures["log_rescaled_log"] = log
-    figures["log_rescaled"] = Figure(_exp(log.value), _exp(log.low), _exp(log.high))
+    figures["log_rescaled"] = Interval(_exp(log.value), _exp(log.low), _exp(log.high))
     return figures, reasons
 
 

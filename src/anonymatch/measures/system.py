@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from anonymatch.counting import Count, Posterior
 from anonymatch.graph import Edges, Graph, settle
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 
 __all__ = [
     "common_sum",
@@ -46,21 +46,21 @@ def full_log(n_users: int, n_behaviours: int) -> float:
     return float(np.log(np.arange(n_behaviours - n_users + 1, n_behaviours + 1)).sum())
 
 
-def share_of_full(log: Figure, n_users: int, n_behaviours: int) -> Figure:
+def share_of_full(log: Interval, n_users: int, n_behaviours: int) -> Interval:
     """A count's log or an entropy in nats, as a share of the largest possible one.
 
     Examples
     --------
-    >>> share_of_full(Figure(0.0, 0.0, math.log(2)), 2, 2)
+    >>> share_of_full(Interval(0.0, 0.0, math.log(2)), 2, 2)
     Figure(value=0.0, low=0.0, high=1.0)
     """
     full = full_log(n_users, n_behaviours)
     if full == 0.0:  # nobody, or one user and one behaviour
-        return Figure(0.0, 0.0, 0.0)
+        return Interval(0.0, 0.0, 0.0)
     return log.divided(full).clipped(0.0, 1.0)
 
 
-def degree(matchings: Count, n_users: int, n_behaviours: int) -> Figure:
+def degree(matchings: Count, n_users: int, n_behaviours: int) -> Interval:
     """Degree of anonymity: the log of the count over the log of the largest possible count.
 
     0: one matching explains everything that was seen; 1: all n! do [1]_. The count is of the graph
@@ -78,7 +78,7 @@ def degree(matchings: Count, n_users: int, n_behaviours: int) -> Figure:
     0.5447
     """
     return share_of_full(
-        Figure(matchings.log, matchings.low, matchings.high), n_users, n_behaviours
+        Interval(matchings.log, matchings.low, matchings.high), n_users, n_behaviours
     )
 
 
@@ -107,7 +107,7 @@ def common_sum(graph: Graph) -> float | None:
     return middle if (np.abs(sums - middle) <= _EQUAL_SUMS * middle).all() else None
 
 
-def weighted_degree(weight: Count, n: int, sum_of_row: float) -> Figure:
+def weighted_degree(weight: Count, n: int, sum_of_row: float) -> Interval:
     """Degree of anonymity of doubly stochastic weights P: ln per(P) / ln(n!/n^n).
 
     0: P is a permutation, everybody is known; 1: all entries are 1/n [1]_.
@@ -133,17 +133,17 @@ def weighted_degree(weight: Count, n: int, sum_of_row: float) -> Figure:
     0.878
     """
     if n == 1:
-        return Figure(0.0, 0.0, 0.0)
+        return Interval(0.0, 0.0, 0.0)
     shift = n * math.log(sum_of_row)
     logs = (weight.log - shift, weight.low - shift, weight.high - shift)
     least = full_log(n, n) - n * math.log(n)
     size = abs(shift) + n * math.log(n)
-    return Figure.rounded(*logs, size=size).divided(least).clipped(0.0, 1.0)
+    return Interval.rounded(*logs, size=size).divided(least).clipped(0.0, 1.0)
 
 
 def matching_entropy(
     weight: Count, posterior: Posterior | None, graph: Graph, support: Count
-) -> Figure:
+) -> Interval:
     """Entropy, in nats, of the matching that happened: H = ln per(W) - sum of p ln w over edges.
 
     Without weights it is the log of the count.
@@ -153,7 +153,7 @@ def matching_entropy(
     weight : Count
         Of the graph with its weights.
     posterior : Posterior or None
-        Its chances; without them only bounds are known.
+        Its probabilities; without them only bounds are known.
     graph : Graph
     support : Count
         Of the graph without its weights.
@@ -171,20 +171,20 @@ def matching_entropy(
     0.3251
     """
     if graph.weights is None:
-        return Figure(support.log, support.low, support.high)
+        return Interval(support.log, support.low, support.high)
     logs = np.log(graph.weights)
     if posterior is None:
-        # No matching has a larger chance than the product of the largest weights gives it.
+        # No matching has a larger probability than the product of the largest weights gives it.
         largest = float(np.maximum.reduceat(logs, graph.indptr[:-1]).sum())
-        return Figure.between(max(weight.low - largest, 0.0), max(support.high, 0.0))
-    # Chances of a user sum to 1, so that each row of logs may be shifted to shrink the error.
+        return Interval.between(max(weight.low - largest, 0.0), max(support.high, 0.0))
+    # Probabilities of a user sum to 1, so that each row of logs may be shifted to shrink the error.
     ends = np.maximum.reduceat(logs, graph.indptr[:-1])
     middles = (ends + np.minimum.reduceat(logs, graph.indptr[:-1])) / 2
     apart = logs - middles[graph.rows()]
-    mean = float(posterior.chances @ apart) + float(middles.sum())
+    mean = float(posterior.probabilities @ apart) + float(middles.sum())
     error = float(posterior.margins @ np.abs(apart))
     size = float(np.abs(logs).max()) * graph.n_users
-    found = Figure.rounded(
+    found = Interval.rounded(
         weight.log - mean, weight.low - mean - error, weight.high - mean + error, size=size
     )
     return found.clipped(0.0, max(support.high, 0.0))
@@ -217,7 +217,7 @@ def rescaled(graph: Graph) -> Graph | None:
     return reweighted(graph.keep_edges(kept), values[kept])
 
 
-def log_rescaled(graph: Graph, matchings: Count) -> Figure:
+def log_rescaled(graph: Graph, matchings: Count) -> Interval:
     """Natural log of per(p abs(ln p)) with p = 1/degree, for a graph without weights; -inf for 0.
 
     A reading of a remark on [1]_: feasibility values are "rescaled by absolute values of their
@@ -237,11 +237,11 @@ def log_rescaled(graph: Graph, matchings: Count) -> Figure:
     """
     degrees = graph.degrees
     if (degrees < 2).any():
-        return Figure(-math.inf, -math.inf, -math.inf)
+        return Interval(-math.inf, -math.inf, -math.inf)
     shift = float(np.log(np.log(degrees) / degrees).sum())
     size = abs(shift) + abs(matchings.log)
     logs = (matchings.log + shift, matchings.low + shift, matchings.high + shift)
-    return Figure.rounded(*logs, size=size)
+    return Interval.rounded(*logs, size=size)
 
 
 def reweighted(graph: Graph, weights: Floats | None) -> Graph:

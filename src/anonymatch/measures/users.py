@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.graph import Graph, structure
-from anonymatch.measures.interval import ROUNDING, Figure
+from anonymatch.measures.interval import ROUNDING, Interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-_TIE = 1e-12  # chances closer than this, relatively, are equal: the first behaviour is the guess
+_TIE = (
+    1e-12  # probabilities closer than this, relatively, are equal: the first behaviour is the guess
+)
 _REACHED = 1e-9  # a threshold missed by less, relatively, is reached
 
 
@@ -79,11 +81,11 @@ class UserFigures:
         Entropies of the user's posterior.
     effective : Range
         Effective set size: 2 to the Shannon entropy.
-    chance : Range
+    probability : Range
         Probability that the attacker's best guess is right; `surest` is given that it departed.
     guess : array
-        Index of the behaviour that is the best guess; -1 where chances are not known, and `LOST`
-        where nothing that came out can be the message.
+        Index of the behaviour that is the best guess; -1 where probabilities are not known, and
+        `LOST` where nothing that came out can be the message.
     departed, lost, inside : array or None
         Probabilities of what became of each message, where a log leaves that open. `shannon` and
         what follows from it are then given that it departed.
@@ -104,7 +106,7 @@ class UserFigures:
     renyi2: Range
     min_entropy: Range
     effective: Range
-    chance: Range
+    probability: Range
     guess: Ints
     departed: Floats | None = None
     lost: Floats | None = None
@@ -116,19 +118,19 @@ class UserFigures:
     @property
     def known(self) -> bool:
         """Whether there is a value, not only an interval, for every user."""
-        return not bool(np.isnan(self.chance.value).any())
+        return not bool(np.isnan(self.probability.value).any())
 
     @cached_property
     def surest(self) -> Range:
         """Probability of the best guess, given that the message departed.
 
-        That a message may be lost is no anonymity: where that is open, `chance` is divided by the
-        probability to have departed.
+        That a message may be lost is no anonymity: where that is open, `probability` is divided by
+        the probability to have departed.
         """
         if self.departed is None:
-            return self.chance
+            return self.probability
         departed = np.where(self.departed > 0.0, self.departed, 1.0)
-        return Range(*(np.minimum(part / departed, 1.0) for part in self.chance.parts))
+        return Range(*(np.minimum(part / departed, 1.0) for part in self.probability.parts))
 
     @cached_property
     def censored(self) -> Bools:
@@ -167,7 +169,7 @@ class UserFigures:
         columns: dict[str, pl.Series] = {
             "user": name_column(self.users),
             "guess": name_column(self.behaviours).gather(places.set(places < 0, None)),
-            **_columns("probability", self.chance),
+            **_columns("probability", self.probability),
             **_columns("probability_departed", self.surest),
             **_columns("shannon", self.shannon),
             **_columns(
@@ -190,7 +192,7 @@ class UserFigures:
         columns["censored"] = pl.Series(self.censored)
         return pl.DataFrame(columns)
 
-    def below(self, threshold: float) -> Figure:
+    def below(self, threshold: float) -> Interval:
         """Share of the counted users whose effective set size is below a threshold.
 
         Examples
@@ -201,30 +203,30 @@ class UserFigures:
         """
         sizes = self.effective.at(self.counted)
         if not len(sizes.value):
-            return Figure(0.0, 0.0, 0.0)
+            return Interval(0.0, 0.0, 0.0)
         least = threshold * (1 - _REACHED)
         surely, possibly = sizes.high < least, sizes.low < least
         known = ~np.isnan(sizes.value)
         middle = np.where(known, sizes.value < least, (surely * 1.0 + possibly) / 2)
-        return Figure(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
+        return Interval(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
 
 
 def user_figures(
-    graph: Graph, chances: Floats, error: float | Floats, *, alike: int = 0
+    graph: Graph, probabilities: Floats, error: float | Floats, *, alike: int = 0
 ) -> UserFigures:
-    """Figures of all users from the chances of all edges.
+    """Figures of all users from the probabilities of all edges.
 
     Parameters
     ----------
     graph : Graph
         With a perfect matching.
-    chances : array
+    probabilities : array
         One an edge, in the graph's order; NaN for all edges of a user if they are not known.
     error : float or array
         Bound on the error of each: one for all, or one an edge.
     alike : int
         So many of the last behaviours are places for lost messages, which nobody tells apart. All
-        figures but `chance` and `shannon_all` are then given that a message departed.
+        figures but `probability` and `shannon_all` are then given that a message departed.
 
     References
     ----------
@@ -236,7 +238,7 @@ def user_figures(
     --------
     >>> import anonymatch as am
     >>> g = am.Graph.from_rows(["110", "011", "111"])
-    >>> found = user_figures(g, am.posterior(g).chances, 1e-12)
+    >>> found = user_figures(g, am.posterior(g).probabilities, 1e-12)
     >>> found.shannon.value.round(4).tolist(), found.effective.value.round(4).tolist()
     ([0.9183, 0.9183, 1.585], [1.8899, 1.8899, 3.0])
     """
@@ -244,8 +246,8 @@ def user_figures(
     every = _Rows(
         indptr=graph.indptr,
         columns=graph.indices,
-        chances=chances,
-        errors=np.broadcast_to(error, chances.shape),
+        probabilities=probabilities,
+        errors=np.broadcast_to(error, probabilities.shape),
         block_of_row=shape.block_of_user,
         block_of_column=shape.block_of_behaviour,
     )
@@ -270,7 +272,7 @@ class _Rows:
 
     indptr: npt.NDArray[np.integer]
     columns: npt.NDArray[np.integer]
-    chances: Floats
+    probabilities: Floats
     errors: Floats
     block_of_row: npt.NDArray[np.integer]
     block_of_column: npt.NDArray[np.integer]
@@ -286,7 +288,7 @@ class _Rows:
             before, begin, end = self.indptr[row - 1 : row + 2].tolist()
             new[row] = not all(
                 np.array_equal(part[before:begin], part[begin:end])
-                for part in (self.columns, self.chances, self.errors)
+                for part in (self.columns, self.probabilities, self.errors)
             )
         return new
 
@@ -294,15 +296,15 @@ class _Rows:
         """Some of the rows."""
         begins, ends = self.indptr[rows], self.indptr[rows + 1]
         cuts = [slice(*cut) for cut in zip(begins.tolist(), ends.tolist(), strict=True)]
-        columns, chances, errors = (
+        columns, probabilities, errors = (
             np.concatenate([part[cut] for cut in cuts])
-            for part in (self.columns, self.chances, self.errors)
+            for part in (self.columns, self.probabilities, self.errors)
         )
         return replace(
             self,
             indptr=np.concatenate(([0], np.cumsum(ends - begins))),
             columns=columns,
-            chances=chances,
+            probabilities=probabilities,
             errors=errors,
             block_of_row=self.block_of_row[rows],
         )
@@ -334,7 +336,7 @@ def _part(part: _Rows, begin: int, end: int, last: int) -> dict[str, Any]:
     edges = _Edges(
         rows[possible],
         columns[possible],
-        part.chances[cut][possible],
+        part.probabilities[cut][possible],
         part.errors[cut][possible],
         end - begin,
     )
@@ -344,7 +346,7 @@ def _part(part: _Rows, begin: int, end: int, last: int) -> dict[str, Any]:
     edges, departed = whole.departed(last)
     return _of_edges(edges, last) | {
         "degree": degree - np.bincount(rows[columns >= last], minlength=end - begin),
-        "chance": whole.likeliest(last),
+        "probability": whole.likeliest(last),
         "departed": departed,
         "shannon_all": whole.shannon(),
     }
@@ -353,14 +355,14 @@ def _part(part: _Rows, begin: int, end: int, last: int) -> dict[str, Any]:
 def _of_edges(edges: _Edges, last: int) -> dict[str, Any]:
     """Entropies and guesses."""
     shannon = edges.shannon()
-    chance = edges.largest()
+    probability = edges.largest()
     return {
         "allowed": edges.sizes,
         "shannon": shannon,
         "renyi2": edges.renyi2(),
-        "min_entropy": chance.minus_log2(),
+        "min_entropy": probability.minus_log2(),
         "effective": shannon.map(np.exp2),
-        "chance": chance,
+        "probability": probability,
         "guess": edges.guesses(last),
         "guesses": edges.until_right(),
     }
@@ -375,50 +377,55 @@ def _joined(parts: list[Any]) -> Any:
 
 
 class _Edges:
-    """Allowed edges of users who all have one, in order of the users, with chances."""
+    """Allowed edges of users who all have one, in order of the users, with probabilities."""
 
     def __init__(
-        self, rows: Ints, columns: Ints, chances: Floats, error: Floats, n_users: int
+        self, rows: Ints, columns: Ints, probabilities: Floats, error: Floats, n_users: int
     ) -> None:
         self.rows, self.columns, self._error = rows, columns, error
         self.sizes: Ints = np.bincount(rows, minlength=n_users).astype(np.int64)
         self.begins: Ints = np.concatenate(([0], np.cumsum(self.sizes)))[:-1]
         single = self.sizes[rows] == 1
-        self.chances: Floats = np.where(single, 1.0, chances)
+        self.probabilities: Floats = np.where(single, 1.0, probabilities)
         margin = np.where(single, 0.0, error)
-        known = ~np.isnan(self.chances)
-        self.low: Floats = np.where(known, np.clip(self.chances - margin, 0.0, 1.0), 0.0)
-        self.high: Floats = np.where(known, np.clip(self.chances + margin, 0.0, 1.0), 1.0)
+        known = ~np.isnan(self.probabilities)
+        self.low: Floats = np.where(known, np.clip(self.probabilities - margin, 0.0, 1.0), 0.0)
+        self.high: Floats = np.where(known, np.clip(self.probabilities + margin, 0.0, 1.0), 1.0)
 
     def merged(self, last: int) -> _Edges:
         """The same where all behaviours from ``last`` on are one."""
         columns = np.minimum(self.columns, last)
         same = (np.diff(self.rows) == 0) & (np.diff(columns) == 0)
         starts = np.flatnonzero(np.concatenate(([True], ~same)))
-        chances, error = (np.add.reduceat(part, starts) for part in (self.chances, self._error))
-        return _Edges(self.rows[starts], columns[starts], chances, error, len(self.sizes))
+        probabilities, error = (
+            np.add.reduceat(part, starts) for part in (self.probabilities, self._error)
+        )
+        return _Edges(self.rows[starts], columns[starts], probabilities, error, len(self.sizes))
 
     def departed(self, last: int) -> tuple[_Edges, Floats]:
         """The same given that the message departed, and the probability of that; NaN if unknown."""
         lost = self.columns == last
-        ends = [self.sum(np.where(lost, part, 0.0)) for part in (self.chances, self.high, self.low)]
+        ends = [
+            self.sum(np.where(lost, part, 0.0))
+            for part in (self.probabilities, self.high, self.low)
+        ]
         shares = (np.clip(1.0 - end, 0.0, 1.0)[self.rows] for end in ends)
         value, low, high = (np.where(lost, 1.0, share) for share in shares)
         with np.errstate(divide="ignore", invalid="ignore"):
-            chances = self.chances / value
+            probabilities = self.probabilities / value
             most = np.where(low > 0.0, np.minimum(self.high / low, 1.0), 1.0)
-            error = np.fmax(most - chances, chances - self.low / high)
+            error = np.fmax(most - probabilities, probabilities - self.low / high)
         error = np.where(np.isfinite(error), error, 1.0)
         real = self._real(last)
         given = _Edges(
-            self.rows[real], self.columns[real], chances[real], error[real], len(self.sizes)
+            self.rows[real], self.columns[real], probabilities[real], error[real], len(self.sizes)
         )
         return given, np.clip(1.0 - ends[0], 0.0, 1.0)
 
     def likeliest(self, last: int) -> Range:
         """Probability of the likeliest departure: such a guess is wrong if the message was lost."""
         real = self._real(last)
-        parts = (np.where(real, part, 0.0) for part in (self.chances, self.low, self.high))
+        parts = (np.where(real, part, 0.0) for part in (self.probabilities, self.low, self.high))
         found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
         return self._within(found, 0.0, 1.0)
 
@@ -437,20 +444,20 @@ class _Edges:
         over = (self.low < peak) & (peak < self.high)
         top = np.where(over, math.log2(math.e) * peak, np.maximum(at_low, at_high))
         found = Range(
-            self.sum(_surprise(self.chances)),
+            self.sum(_surprise(self.probabilities)),
             self.sum(np.minimum(at_low, at_high)),
             self.sum(top),
         )
         return self._within(found, 0.0, np.log2(self.sizes))
 
     def renyi2(self) -> Range:
-        squares = Range(*(self.sum(part**2) for part in (self.chances, self.low, self.high)))
+        squares = Range(*(self.sum(part**2) for part in (self.probabilities, self.low, self.high)))
         return self._within(squares, 1.0 / self.sizes, 1.0).minus_log2()
 
     def largest(self) -> Range:
         if not len(self.rows):
-            return Range(self.chances, self.low, self.high)
-        parts = (self.chances, self.low, self.high)
+            return Range(self.probabilities, self.low, self.high)
+        parts = (self.probabilities, self.low, self.high)
         found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
         return self._within(found, 1.0 / self.sizes, 1.0)
 
@@ -460,8 +467,8 @@ class _Edges:
         # at most the sum of rank times e; taken from the middle rank where they add up to 0.
         value = self._mean_ranks()
         middle: Floats = (self.sizes.astype(np.float64) + 1.0) / 2.0
-        apart = self.sum(np.fmax(self.high - self.chances, self.chances - self.low))
-        reach = apart * (middle - 1.0) + np.abs(self.sum(self.chances) - 1.0) * middle
+        apart = self.sum(np.fmax(self.high - self.probabilities, self.probabilities - self.low))
+        reach = apart * (middle - 1.0) + np.abs(self.sum(self.probabilities) - 1.0) * middle
         reach = np.where(np.isnan(value), np.inf, reach)
         centre = np.where(np.isnan(value), 1.0, value)
         return self._within(Range(value, centre - reach, centre + reach), 1.0, middle)
@@ -476,7 +483,7 @@ class _Edges:
             for some in np.array_split(alike, len(alike) * width // _CELLS + 1):
                 places = self.begins[some][:, None] + np.arange(width)
                 within = np.arange(width) < self.sizes[some][:, None]
-                taken = self.chances[np.minimum(places, len(self.chances) - 1)]
+                taken = self.probabilities[np.minimum(places, len(self.probabilities) - 1)]
                 # What is not there has probability 0 and comes last among the likeliest.
                 result[some] = (np.sort(np.where(within, taken, 0.0), axis=1) * ranks).sum(axis=1)
         return result
@@ -485,14 +492,14 @@ class _Edges:
         """The first of the likeliest behaviours; those from ``last`` on are `LOST`."""
         guesses = np.full(len(self.sizes), -1, dtype=np.int64)
         best = self.largest().value
-        ties = np.flatnonzero(self.chances >= best[self.rows] * (1 - _TIE))
+        ties = np.flatnonzero(self.probabilities >= best[self.rows] * (1 - _TIE))
         users, first = np.unique(self.rows[ties], return_index=True)
         columns = self.columns[ties[first]]
         guesses[users] = np.where(columns < last, columns, LOST)
         return guesses
 
     def _within(self, found: Range, least: float | Floats, most: float | Floats) -> Range:
-        """Ends moved apart by rounding, and no further than what holds for any chances."""
+        """Ends moved apart by rounding, and no further than what holds for any probabilities."""
         slack = (1 + self.sizes) * ROUNDING * np.abs(found.high)
         return Range(
             np.clip(found.value, least, most),
@@ -501,9 +508,9 @@ class _Edges:
         )
 
 
-def _surprise(chances: Floats) -> Floats:
+def _surprise(probabilities: Floats) -> Floats:
     """-p log2 p, and 0 for 0."""
-    result: Floats = -chances * np.log2(np.where(chances > 0, chances, 1.0))
+    result: Floats = -probabilities * np.log2(np.where(probabilities > 0, probabilities, 1.0))
     return result
 
 

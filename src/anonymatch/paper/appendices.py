@@ -14,7 +14,7 @@ from anonymatch.counting import matchings as listed
 from anonymatch.designs import avoiding_share_log
 from anonymatch.graph import Graph
 from anonymatch.paper.asymptotics import tends_to
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table, values
 from anonymatch.paper.exact import Power, bound_power, compare
 from anonymatch.paper.question import Finding, judge, question, trial
@@ -51,7 +51,7 @@ class Proof:
         return range(len(self.rows))
 
 
-def proofs(run: Run) -> list[Proof]:
+def proofs(run: ClaimContext) -> list[Proof]:
     """All small matrices with a positive permanent."""
     return [
         Proof.of(found.rows(place))
@@ -88,7 +88,7 @@ def power_mean(proof: Proof, i: int, everywhere: bool) -> bool:
     seconds=0.1,
     needs="survey",
 )
-def appendix_power_mean(run: Run) -> Finding:
+def appendix_power_mean(run: ClaimContext) -> Finding:
     """The sum over all columns, and over those with an entry."""
     cases = [(proof, i) for proof in proofs(run) for i in proof.users]
     paper = trial(cases, lambda proof, i: power_mean(proof, i, True))
@@ -140,7 +140,7 @@ def by_permutations(proof: Proof, columns: Sequence[int] | None = None) -> int:
     seconds=0.1,
     needs="survey",
 )
-def appendix_product(run: Run) -> Finding:
+def appendix_product(run: ClaimContext) -> Finding:
     """On the right k has no meaning: try every fixed column, and the column of the permutation."""
     cases = [(proof,) for proof in proofs(run)]
     paper = trial(
@@ -198,7 +198,7 @@ def induction_holds(proof: Proof, i: int, nu: tuple[int, ...], printed: bool) ->
     seconds=0.15,
     needs="survey",
 )
-def appendix_induction(run: Run) -> Finding:
+def appendix_induction(run: ClaimContext) -> Finding:
     """Both lines for every row and permutation."""
     cases = [(proof, i, nu) for proof in proofs(run) for i in proof.users for nu in proof.matchings]
     paper = trial(cases, lambda proof, i, nu: induction_holds(proof, i, nu, printed=True))
@@ -234,7 +234,7 @@ def collects(n: int, r: int, exponent: Fraction) -> bool:
     statement="The products collect to (r_j!)^((n-r_j)/r_j) (r_j-1)!^((r_j-1)/r_j-1), and the "
     "factors are (r_1!)^(n/r_1)/r_1, (r_2!)^(n/r_2)/r_1, ...",
 )
-def appendix_exponent(run: Run) -> Finding:
+def appendix_exponent(run: ClaimContext) -> Finding:
     """Both exponents and both denominators on numbers."""
     cases = [(n, r) for n in range(1, 9) for r in range(1, n + 1)]
     printed = trial(cases, lambda n, r: collects(n, r, Fraction(r - 1, r) - 1))
@@ -294,11 +294,12 @@ def statements(n: int) -> Iterator[tuple[str, bool]]:
     46,
     place="Appendix II",
     kind="appendix",
-    statement="The chances of n, n-1, n-2 and no fixed points of a random permutation, the terms "
+    statement="The probabilities of n, n-1, n-2 and no fixed points of a random permutation, the "
+    "terms "
     "1/j! of inclusion-exclusion, and the limit 1/e.",
     seconds=0.1,
 )
-def appendix_fixed_points(run: Run) -> Finding:
+def appendix_fixed_points(run: ClaimContext) -> Finding:
     """All permutations of up to seven things; the limit for large n."""
     cases = [(n, text, right) for n in range(2, 8) for text, right in statements(n)]
     right = trial(cases, lambda n, text, right: right)

@@ -16,7 +16,7 @@ from anonymatch.designs import (
     restricted_permutations_log,
 )
 from anonymatch.paper.construction import series_of_crown
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.exact import reciprocal_of_e
 from anonymatch.paper.question import Finding, judge, question, trial
@@ -55,7 +55,7 @@ def tends_to(values: Sequence[float], limit: float, close: float = _CLOSE) -> bo
     kind="formula",
     statement="The limit of M(G_k) as k grows is (k+1)!/e.",
 )
-def crown_limit(run: Run) -> Finding:
+def crown_limit(run: ClaimContext) -> Finding:
     """The counts have no limit; their ratio to (k+1)!/e has, exactly enclosed."""
     sizes = range(1, 41)
     counts = [series_of_crown(k) for k in sizes]
@@ -107,7 +107,7 @@ def condition_met(k: int, b: int) -> bool:
     statement="If H is k-regular with n = ak + b, b < k, of b components of size k + 1 and a - b "
     "of size k, then M(H) / (k!)^(n/k) tends to 1 as k grows.",
 )
-def theorem_limit(run: Run) -> Finding:
+def theorem_limit(run: ClaimContext) -> Finding:
     """The ratio for b that stay, grow slowly, or grow with k."""
     ratios = {
         name: [limit_ratio(k, min(b(k), k - 1)) for k in _SIZES] for name, b in FAMILIES.items()
@@ -196,12 +196,13 @@ def inclusion_exclusion(k: int, r: int) -> list[Fraction]:
     26,
     place="Section 3.2, after Theorem 3",
     kind="formula",
-    statement="A random permutation of [k+1] has no fixed point greater than r with a chance that "
+    statement="A random permutation of [k+1] has no fixed point greater than r with a probability "
+    "that "
     "is given by inclusion-exclusion and tends to e^(-(1-alpha)) for r = alpha (k+1); so r more "
     "edges multiply the matchings by e^alpha.",
     seconds=0.1,
 )
-def leftover_permutations(run: Run) -> Finding:
+def leftover_permutations(run: ClaimContext) -> Finding:
     """Permutations one by one for small k, closed formulas for large ones."""
     small = [(k, r) for k in range(2, 7) for r in range(k + 1)]
 
@@ -209,10 +210,10 @@ def leftover_permutations(run: Run) -> Finding:
         terms = inclusion_exclusion(k, r)
         shown = displayed_terms(k, r)[: len(terms)]
         number = allowed_fixed(k + 1, r)
-        chance = 1 - sum(terms, Fraction(0))
+        probability = 1 - sum(terms, Fraction(0))
         return (
             shown == terms[: len(shown)]
-            and chance == Fraction(number, math.factorial(k + 1))
+            and probability == Fraction(number, math.factorial(k + 1))
             and number == restricted_permutations(k + 1, k + 1 - r)
         )
 
@@ -221,13 +222,13 @@ def leftover_permutations(run: Run) -> Finding:
     rows, close = [], True
     for part in (4, 2):
         alpha = 1 / part
-        chances = [math.exp(avoiding_share_log(s, s - s // part) + 1 - alpha) for s in sizes]
+        probabilities = [math.exp(avoiding_share_log(s, s - s // part) + 1 - alpha) for s in sizes]
         growth = [
             math.exp(avoiding_share_log(s, s - s // part) - avoiding_share_log(s, s) - alpha)
             for s in sizes
         ]
-        close = close and tends_to(chances, 1.0) and tends_to(growth, 1.0)
-        rows += [[alpha, s, c, g] for s, c, g in zip(sizes, chances, growth, strict=True)]
+        close = close and tends_to(probabilities, 1.0) and tends_to(growth, 1.0)
+        rows += [[alpha, s, c, g] for s, c, g in zip(sizes, probabilities, growth, strict=True)]
     bounds = [
         [
             k,
@@ -241,7 +242,8 @@ def leftover_permutations(run: Run) -> Finding:
     return Finding(
         verdict=judge(exact.holds and close),
         corrected="it fails for some k and r",
-        found=f"The terms and the chance are exact in {exact} cases. At k + 1 = 10^6 the chance is "
+        found=f"The terms and the probability are exact in {exact} cases. At k + 1 = 10^6 the "
+        f"probability is "
         f"e^(-(1-alpha)) and the gain e^alpha up to a factor 1 {rows[-1][2] - 1:+.1g}. Matchings "
         "over the component's bound: "
         + ", ".join(f"{ratio:.3f} (k = {k}, r = {r})" for k, r, ratio in bounds)
@@ -249,8 +251,8 @@ def leftover_permutations(run: Run) -> Finding:
         searched="all permutations of up to 7 things; k + 1 to 10^6 by the closed formula",
         evidence=(
             table(
-                "Chance over e^(-(1-alpha)), and gain over e^alpha",
-                ["alpha", "k + 1", "chance", "gain"],
+                "Probability over e^(-(1-alpha)), and gain over e^alpha",
+                ["alpha", "k + 1", "probability", "gain"],
                 rows,
             ),
             table("Matchings over the bound of the component", ["k", "r", "ratio"], bounds),
@@ -265,7 +267,7 @@ def leftover_permutations(run: Run) -> Finding:
     kind="formula",
     statement="The factor of the bound tends to lim (e/(k+1))^(r/(k+1)) = lim (e/(k+1))^alpha.",
 )
-def leftover_limit(run: Run) -> Finding:
+def leftover_limit(run: ClaimContext) -> Finding:
     """Both forms against the factor itself."""
     sizes = [10**2, 10**4, 10**6]
     alpha = 0.5

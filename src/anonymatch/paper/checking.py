@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base.errors import InputError
 from anonymatch.paper.claim import Checks, close_ids
-from anonymatch.running import Budget, Effort, Progress, tells_misfits
+from anonymatch.running import Budget, Execution, Progress, tells_misfits
 
 if TYPE_CHECKING:
     from anonymatch.paper.question import Question
@@ -70,10 +70,10 @@ def check(
     start = time.perf_counter()
     place = _place(folder)
     chosen = _chosen(claims)
-    from anonymatch.paper.context import Run
+    from anonymatch.paper.context import ClaimContext
 
-    effort = Effort(executor=executor, progress=progress)
-    run = Run(thorough=bool(thorough), folder=place, effort=effort)
+    effort = Execution(executor=executor, progress=progress)
+    run = ClaimContext(thorough=bool(thorough), folder=place, effort=effort)
     needs = max((question.needs for question in chosen), key=_LEVELS.index, default="")
     seconds = run.predicted(needs) + sum(question.seconds for question in chosen)
     allowed = Budget.of(budget)

@@ -11,7 +11,7 @@ from anonymatch.base.logarithms import phi_difference, psi
 from anonymatch.counting import permanent
 from anonymatch.designs import parameters
 from anonymatch.graph import crown
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table
 from anonymatch.paper.exact import balanced, bound_power, compare
 from anonymatch.paper.graphs import PartitionGraph, matchings
@@ -40,7 +40,7 @@ def series_of_crown(k: int) -> int:
     statement="The K_{k,k} components of H contribute (k!)^(b-a), so M(H) = (k!)^(b-a) M(G_k)^b.",
     seconds=0.1,
 )
-def complete_factor(run: Run) -> Finding:
+def complete_factor(run: ClaimContext) -> Finding:
     """Both exponents against counts of the graph itself."""
     cases = [(k, a, b) for k in range(2, 5) for a in range(1, 4) for b in range(min(a + 1, k))]
 
@@ -71,7 +71,7 @@ def complete_factor(run: Run) -> Finding:
     statement="For m = kn and n = ak + b, b < k, H has a - b components K_{k,k} and b k-regular "
     "components of k + 1 users a side.",
 )
-def construction_copies(run: Run) -> Finding:
+def construction_copies(run: ClaimContext) -> Finding:
     """For which n and k that many copies exist, with the right numbers of users and edges."""
     cases = [(n, k) for n in range(1, 61) for k in range(1, n + 1)]
 
@@ -112,7 +112,7 @@ def construction_copies(run: Run) -> Finding:
     seconds=0.05,
     needs="survey",
 )
-def crown_count(run: Run) -> Finding:
+def crown_count(run: ClaimContext) -> Finding:
     """The only such graph among all small ones; the series against permanents."""
 
     def regular_classes(n: int) -> list[tuple[str, ...]]:
@@ -157,7 +157,7 @@ def crown_count(run: Run) -> Finding:
     statement="With r more edges the bound of a component is (k!)^((k+1-r)/k) (k+1)!^(r/(k+1)) = "
     "k!^(1+1/k) k!^(-r/(k(k+1))) (k+1)^(r/(k+1)), and so grows by about (e(k+1)/k)^(r/(k+1)).",
 )
-def leftover_bound(run: Run) -> Finding:
+def leftover_bound(run: ClaimContext) -> Finding:
     """The identity in whole numbers; the approximation for large k."""
     cases = [(k, r) for k in range(1, 13) for r in range(k + 2)]
 
@@ -219,7 +219,7 @@ def leftover_bound(run: Run) -> Finding:
     kind="text",
     statement="If b = 0 and r is not 0, m = ak^2 + r for some r < k.",
 )
-def spare_range(run: Run) -> Finding:
+def spare_range(run: ClaimContext) -> Finding:
     """All m for which k divides n."""
     cases = [
         (n, m) for n in range(1, 31) for m in range(n, n * n + 1) if n % (m // n) == 0 and m % n
@@ -248,7 +248,7 @@ def spare_range(run: Run) -> Finding:
     statement="For b = 0 the bound with the r more edges is (k+1)!^(b/(k+1)) k!^(a-r/k), about "
     "k!^a ((k+1)/k)^r.",
 )
-def spare_bound(run: Run) -> Finding:
+def spare_bound(run: ClaimContext) -> Finding:
     """Both exponents against the bound, in whole numbers; the approximation for large k."""
     cases = [(k, a, r) for k in range(2, 7) for a in range(1, 5) for r in range(1, a * k)]
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from anonymatch.paper.play import Play, play, play_seconds
 from anonymatch.paper.small_graphs import LARGEST, Survey, survey, survey_seconds
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
-__all__ = ["Run"]
+__all__ = ["ClaimContext"]
 
 _QUICK = 5  # users up to whom all graphs are searched unless more is asked for
 
 
-class Run:
+class ClaimContext:
     """One run over claims.
 
     Attributes
@@ -27,12 +27,12 @@ class Run:
     """
 
     def __init__(
-        self, *, thorough: bool = False, folder: Path | None = None, effort: Effort | None = None
+        self, *, thorough: bool = False, folder: Path | None = None, effort: Execution | None = None
     ) -> None:
         self.thorough = thorough
         self.largest = LARGEST if thorough else _QUICK
         self._folder = folder
-        self._effort = Effort() if effort is None else effort
+        self._effort = Execution() if effort is None else effort
         self._surveys: dict[int, Survey] = {}
         self._plays: dict[int, Play] = {}
 

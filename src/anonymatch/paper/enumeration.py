@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.atomic_files import unfinished
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
 __all__ = ["Keys", "classes", "number_of_classes", "popcounts", "predicted_seconds", "unpack"]
 
@@ -41,12 +41,12 @@ _COMPARISONS = {  # the shortest networks that sort so many rows
 }
 
 
-def classes(n: int, folder: Path | None, effort: Effort) -> Keys:
+def classes(n: int, folder: Path | None, effort: Execution) -> Keys:
     """The classes with n users and n behaviours, in increasing order of their keys.
 
     Examples
     --------
-    >>> [format(key, "04b") for key in classes(2, None, Effort())]
+    >>> [format(key, "04b") for key in classes(2, None, Execution())]
     ['0000', '1000', '1001', '1010', '1100', '1110', '1111']
     """
     keys: Keys = np.array([_start(n, ones) for ones in range(n + 1)], dtype=np.int64)
@@ -103,7 +103,7 @@ def _stage_seconds(r: int, n: int) -> float:
     return _ORDER_SECONDS * math.factorial(n) * tried
 
 
-def _stage(keys: Keys, r: int, n: int, folder: Path | None, effort: Effort) -> Keys:
+def _stage(keys: Keys, r: int, n: int, folder: Path | None, effort: Execution) -> Keys:
     """The classes with r users, from those with r - 1."""
     seconds = _stage_seconds(r, n)
     path = None if folder is None else folder / f"classes-{r}-users-{n}-behaviours.npz"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from anonymatch.designs import equity, equity_increment
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table
 from anonymatch.paper.exact import (
     DIGITS,
@@ -42,7 +42,7 @@ def two_sizes(n: int, k: int, d: int) -> bool:
     statement="If n = kd + b with b < d, every user can be part of a complete component of size k "
     "or k + 1, and the bound is attained.",
 )
-def two_sizes_claim(run: Run) -> Finding:
+def two_sizes_claim(run: ClaimContext) -> Finding:
     """When d parts of the two sizes exist; their edges; whether they attain the bound."""
     cases = [(n, k, d) for n in range(1, 31) for k in range(1, n + 1) for d in range(1, n // k + 1)]
     strict, weak = (
@@ -92,7 +92,7 @@ def not_larger(degrees: tuple[int, ...]) -> bool:
     "degrees are within one of each other.",
     seconds=0.1,
 )
-def lemma_equity(run: Run) -> Finding:
+def lemma_equity(run: ClaimContext) -> Finding:
     """All lists of degrees of up to seven users, compared exactly."""
     lists = [
         degrees
@@ -157,7 +157,7 @@ def same_to_all_digits(
     "a = 3 on.",
     seconds=0.1,
 )
-def equity_difference(run: Run) -> Finding:
+def equity_difference(run: ClaimContext) -> Finding:
     """Both numerators against the definition of f, to forty digits."""
     cases = [(a,) for a in range(2, 101)]
     paper, corrected = (
@@ -191,7 +191,7 @@ def equity_difference(run: Run) -> Finding:
     kind="formula",
     statement="With n = ak + b, (k!)^(n/k) = (k!)^b (k!)^(b/k).",
 )
-def bound_exponent(run: Run) -> Finding:
+def bound_exponent(run: ClaimContext) -> Finding:
     """Both exponents, with everything raised to the power k."""
     cases = [(k, a, b) for k in range(2, 9) for a in range(1, 7) for b in range(k)]
 
@@ -217,7 +217,7 @@ def bound_exponent(run: Run) -> Finding:
     kind="text",
     statement="For m = kn, by the lemma on degrees, a 3-regular graph maximises the Brègman bound.",
 )
-def regular_degrees(run: Run) -> Finding:
+def regular_degrees(run: ClaimContext) -> Finding:
     """The degrees with the largest bound for every n and k."""
     cases = [(n, k) for n in range(2, _USERS + 1) for k in range(1, n + 1)]
 

@@ -9,7 +9,7 @@ import numpy as np
 from anonymatch.attacks import exposures
 from anonymatch.counting import posterior
 from anonymatch.graph import Graph, partition
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import drawn, table
 from anonymatch.paper.exact import balanced, bound_power, compare
 from anonymatch.paper.foundations import degrees_of
@@ -61,7 +61,7 @@ def cauchy_schwarz(found: Survey) -> tuple[int, int, int]:
     seconds=0.4,
     needs="survey",
 )
-def expected_remaining(run: Run) -> Finding:
+def expected_remaining(run: ClaimContext) -> Finding:
     """The formula against exposing one by one; the minimum on all small graphs."""
     samples = [
         found.graph(place)
@@ -104,7 +104,7 @@ def expected_remaining(run: Run) -> Finding:
     "the expected number of deleted edges should be at least 2k + 1.",
     seconds=0.1,
 )
-def remaining_edges(run: Run) -> Finding:
+def remaining_edges(run: ClaimContext) -> Finding:
     """Edges that really disappear, for each user and behaviour of H."""
     partitions = [PartitionGraph(n, n * k) for n in range(2, 8) for k in range(1, n + 1)]
     cases = [
@@ -153,7 +153,7 @@ def attains_bound(graph: Graph) -> bool:
     "and optimal for its number of edges.",
     seconds=0.5,
 )
-def remaining_optimal(run: Run) -> Finding:
+def remaining_optimal(run: ClaimContext) -> Finding:
     """What remains where k divides n, and of H(8, 24)."""
     divided = trial(
         ((n, k) for n in range(2, 10) for k in range(2, n + 1) if n % k == 0),

@@ -13,7 +13,7 @@ from anonymatch.counting import matchings as listed
 from anonymatch.counting import posterior
 from anonymatch.graph import Graph, crown, forced, partition, ring
 from anonymatch.paper import pictures
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import drawn, table, values
 from anonymatch.paper.graphs import attack_value, matchings, without_edge
 from anonymatch.paper.pictures import Ellipse, Point, inside, permutation, picture
@@ -60,7 +60,7 @@ def exposed_by_one(graph: Graph) -> set[int]:
     "four ways of assigning behaviours, with overlapping sets only two, and one exposed user then "
     "exposes all.",
 )
-def figure_1(run: Run) -> Finding:
+def figure_1(run: ClaimContext) -> Finding:
     """Read the sets off the ellipses; then with the labels C and D exchanged."""
     points = pictures.POINTS
     swapped = points | {"C": points["D"], "D": points["C"]}
@@ -103,7 +103,7 @@ def figure_1(run: Run) -> Finding:
     statement="Alice can be matched to one of three behaviours in both pictures; on the left there "
     "are 20 ways to match users to behaviours, on the right 36.",
 )
-def figure_2(run: Run) -> Finding:
+def figure_2(run: ClaimContext) -> Finding:
     """Count both pictures."""
     left = picture(pictures.NEIGHBOURHOOD_RING)
     right = picture(pictures.NEIGHBOURHOOD_GROUPS)
@@ -129,9 +129,9 @@ def figure_2(run: Run) -> Finding:
     place="Figure 3",
     kind="figure",
     statement="Two paths of three relays lead from Alice to exit 1 and one to exit 2, so the four "
-    "behaviours are Alice's with chances 1/3, 1/3, 1/6 and 1/6.",
+    "behaviours are Alice's with probabilities 1/3, 1/3, 1/6 and 1/6.",
 )
-def figure_3(run: Run) -> Finding:
+def figure_3(run: ClaimContext) -> Finding:
     """Follow the arrows; then match all four users."""
     from anonymatch.sources import path_counts, relay_graph
 
@@ -153,14 +153,15 @@ def figure_3(run: Run) -> Finding:
     return Finding(
         verdict=judge(holds),
         corrected=f"{shown}",
-        found=f"{ways['exit 1']} and {ways['exit 2']} paths, so {shown}: chances before users are "
+        found=f"{ways['exit 1']} and {ways['exit 2']} paths, so {shown}: probabilities before "
+        f"users are "
         f"matched. With all four users matched (weight {weight}) Alice's are "
         f"{', '.join(map(str, after))}.",
         searched="all paths of three relays along the arrows as drawn",
         evidence=(
             values("Paths of three relays by exit", **ways),
             table(
-                "Alice's chances before and after all four users are matched",
+                "Alice's probabilities before and after all four users are matched",
                 ["behaviour", "before", "after"],
                 zip(map(str, graph.behaviours), prior, after, strict=True),
             ),
@@ -169,7 +170,7 @@ def figure_3(run: Run) -> Finding:
 
 
 def effective_sizes(graph: Graph) -> list[Fraction]:
-    """For each user one over the chance that two independent guesses agree."""
+    """For each user one over the probability that two independent guesses agree."""
     counts = posterior(graph).counts
     return [
         1 / sum((Fraction(value, sum(row.values())) ** 2 for value in row.values()), Fraction(0))
@@ -185,7 +186,7 @@ def effective_sizes(graph: Graph) -> list[Fraction]:
     statement="Both graphs have exactly 24 matchings. On the left three balanced groups give all "
     "users equal anonymity; on the right three users are completely exposed.",
 )
-def figure_4(run: Run) -> Finding:
+def figure_4(run: ClaimContext) -> Finding:
     """Count both, and look at what every user has left."""
     left, right = picture(pictures.GROUPS_EQUAL), picture(pictures.GROUPS_UNEQUAL)
     rival = partition([3, 3, 1])
@@ -211,7 +212,7 @@ def figure_4(run: Run) -> Finding:
     )
 
 
-def two_regular_counts(run: Run) -> list[tuple[int, int]]:
+def two_regular_counts(run: ClaimContext) -> list[tuple[int, int]]:
     """(users, matchings) of every small connected graph in which all degrees are 2."""
     from scipy.sparse.csgraph import connected_components
 
@@ -239,7 +240,7 @@ def two_regular_counts(run: Run) -> list[tuple[int, int]]:
     seconds=0.1,
     needs="survey",
 )
-def figure_5(run: Run) -> Finding:
+def figure_5(run: ClaimContext) -> Finding:
     """The statement on cycles and all small graphs; the drawing as it is and less an edge."""
     counted = two_regular_counts(run) + [(n, matchings(ring(n, 2))) for n in range(2, 9)]
     statement = trial(counted, lambda _, number: number == 2)
@@ -283,7 +284,7 @@ def figure_5(run: Run) -> Finding:
     statement="Eight of the 24 ways to pick entries of a 4 x 4 matrix, one in each row and column, "
     "correspond to the permutations 1234, 4123, 4231, 2431, 2413, 2134, 3124 and 2314.",
 )
-def figure_6(run: Run) -> Finding:
+def figure_6(run: ClaimContext) -> Finding:
     """Read the permutations off the filled cells."""
     read = [permutation(cells) for cells in pictures.PERMUTATIONS]
     same = trial(
@@ -313,7 +314,7 @@ def figure_6(run: Run) -> Finding:
     kind="figure",
     statement="A bipartite graph and its biadjacency matrix, whose permanent is 9.",
 )
-def figure_7(run: Run) -> Finding:
+def figure_7(run: ClaimContext) -> Finding:
     """Compare edges with matrix, and count."""
     edges = [(user - 1, behaviour - 1) for user, behaviour in pictures.MATRIX_EDGES]
     graph = Graph.from_edges(edges, users=range(4), behaviours=range(4))
@@ -338,7 +339,7 @@ def figure_7(run: Run) -> Finding:
     statement="Figure 8 draws G_k, in which each user lacks exactly one behaviour, all different. "
     "In Figure 9 user x3 is de-anonymised by the edge to y1, which removes all red elements.",
 )
-def figures_8_9(run: Run) -> Finding:
+def figures_8_9(run: ClaimContext) -> Finding:
     """Compare with the crown, and with what exposing leaves."""
     g_k = picture(pictures.G_K)
     before = picture(pictures.EXPOSED_BEFORE)

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymatch.counting import permanent
 from anonymatch.graph import Graph, partition
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.enumeration import popcounts, unpack
 from anonymatch.paper.evidence import table, values
 from anonymatch.paper.exact import bound_power, compare
@@ -81,7 +81,7 @@ def terms(matrix: Sequence[Sequence[int]]) -> list[int]:
     "and Y such that any edge joins X and Y. The permanent is like the determinant, except that "
     "all terms are positive.",
 )
-def definition_bipartite(run: Run) -> Finding:
+def definition_bipartite(run: ClaimContext) -> Finding:
     """Both readings on all graphs of up to four vertices; signs on small matrices."""
     graphs = [
         (edges, n)
@@ -146,7 +146,7 @@ def edge_sets(graph: Graph) -> int:
     seconds=0.2,
     needs="survey",
 )
-def theorem_permanent(run: Run) -> Finding:
+def theorem_permanent(run: ClaimContext) -> Finding:
     """Edge sets, permanents and the package's counts of small graphs."""
     graphs = [
         (found, place) for found in map(run.survey, range(1, 5)) for place in range(len(found.keys))
@@ -188,7 +188,7 @@ def degrees_of(found: Survey) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]
     "product of (r_i!)^(1/r_i).",
     needs="survey",
 )
-def theorem_bregman(run: Run) -> Finding:
+def theorem_bregman(run: ClaimContext) -> Finding:
     """Exactly, on every small graph; rows of zeros apart."""
     rows = []
     without, over, tight = 0, 0, 0
@@ -278,7 +278,7 @@ def best_by_degrees(found: Survey) -> dict[tuple[int, ...], int]:
     seconds=0.05,
     needs="survey",
 )
-def lemma_partition(run: Run) -> Finding:
+def lemma_partition(run: ClaimContext) -> Finding:
     """Every small graph against the partition with the same degrees."""
     cases = [
         (key, number)

@@ -10,7 +10,7 @@ import numpy as np
 from anonymatch.counting import count
 from anonymatch.graph import Graph, complete, partition
 from anonymatch.measures import log_rescaled
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table
 from anonymatch.paper.foundations import degrees_of
 from anonymatch.paper.graphs import PartitionGraph, beside, two_hexagons_less
@@ -51,7 +51,7 @@ def best_rescaled(found: Survey, m: int) -> float:
     seconds=0.05,
     needs="survey",
 )
-def rescaled_metric(run: Run) -> Finding:
+def rescaled_metric(run: ClaimContext) -> Finding:
     """Concavity of what a user adds; small graphs with nk edges; one larger graph."""
     values = [user_bound(d) for d in range(2, _LAST + 1)]
     gains = [later - earlier for earlier, later in pairwise(values)]

@@ -10,7 +10,7 @@ from anonymatch.designs import equity, max_bound, restricted_permutations_log
 from anonymatch.graph import Graph, forced, partition
 from anonymatch.paper.asymptotics import tends_to
 from anonymatch.paper.claim import Evidence
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.exact import balanced, bound_power, compare
@@ -21,7 +21,7 @@ from anonymatch.paper.small_graphs import Best
 __all__ = ["QUESTIONS", "pairs"]
 
 
-def pairs(run: Run) -> Iterator[tuple[PartitionGraph, Best]]:
+def pairs(run: ClaimContext) -> Iterator[tuple[PartitionGraph, Best]]:
     """H(n, m) and the best graphs for all n and m that are searched."""
     for found in run.surveys():
         for m, best in found.best.items():
@@ -56,7 +56,7 @@ def bound_is_attained(n: int, m: int, number: int) -> bool:
     seconds=0.05,
     needs="survey",
 )
-def removing_edges(run: Run) -> Finding:
+def removing_edges(run: ClaimContext) -> Finding:
     """For every n and m: whether H, or any graph, attains the bound; and when."""
     found = list(pairs(run))
     by_h = trial(
@@ -115,7 +115,7 @@ def one_part_smaller(k: int) -> float:
     seconds=0.05,
     needs="survey",
 )
-def highest_order(run: Run) -> Finding:
+def highest_order(run: ClaimContext) -> Finding:
     """All small graphs where H is defined; larger graphs with more matchings."""
     cases = [(h, best) for h, best in pairs(run) if h.m % h.n == 0 and h.defined]
     small = trial(cases, _is_best)
@@ -164,7 +164,7 @@ def highest_order(run: Run) -> Finding:
     "of the bound is still k!^a, so that H approaches it.",
     needs="survey",
 )
-def spare_order(run: Run) -> Finding:
+def spare_order(run: ClaimContext) -> Finding:
     """The bound over H for growing k; and whether other uses of the edges are better."""
     sizes = [5, 10, 50, 100, 500, 5000, 50_000]
     ratios = [math.exp((k - 1) * phi_difference(k, k + 1)) for k in sizes]
@@ -206,7 +206,7 @@ def spare_order(run: Run) -> Finding:
     seconds=0.05,
     needs="survey",
 )
-def equal_sets(run: Run) -> Finding:
+def equal_sets(run: ClaimContext) -> Finding:
     """The best numbers of equal parts against all small graphs."""
     found = list(pairs(run))
     equal = trial(found, _is_best)

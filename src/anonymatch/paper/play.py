@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from anonymatch.paper.enumeration import Keys, unpack
 from anonymatch.paper.small_graphs import Survey
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
 __all__ = ["Play", "play", "play_seconds"]
 
@@ -68,7 +68,7 @@ def play_seconds(n: int) -> float:
     return _SECONDS[n]
 
 
-def play(found: Survey, graphs: Ints, effort: Effort) -> Play:
+def play(found: Survey, graphs: Ints, effort: Execution) -> Play:
     """Attacks on those graphs of a survey that are given by their places in it.
 
     The effort expects :func:`play_seconds`.
@@ -78,7 +78,7 @@ def play(found: Survey, graphs: Ints, effort: Effort) -> Play:
     >>> from anonymatch.paper.small_graphs import survey
     >>> found = survey(4)
     >>> crown = [k for k in range(len(found.keys)) if found.matchings[k] == 9][0]
-    >>> [str(left) for left in play(found, np.array([crown]), Effort()).left(0)[0]]
+    >>> [str(left) for left in play(found, np.array([crown]), Execution()).left(0)[0]]
     ['9', '3', '1', '1']
     """
     n, keys = found.n, found.keys[graphs]

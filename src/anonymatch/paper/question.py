@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.paper.claim import Claim, Evidence, Verdict
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 
 __all__ = ["Finding", "Question", "Trial", "judge", "question", "trial"]
 
@@ -115,11 +115,11 @@ class Question:
     place: str
     kind: str
     statement: str
-    ask: Callable[[Run], Finding]
+    ask: Callable[[ClaimContext], Finding]
     seconds: float
     needs: str
 
-    def answer(self, run: Run) -> Claim:
+    def answer(self, run: ClaimContext) -> Claim:
         """Compute it now."""
         start = time.perf_counter()
         finding = self.ask(run)
@@ -148,10 +148,10 @@ def question(
     statement: str,
     seconds: float = 0.02,
     needs: str = "",
-) -> Callable[[Callable[[Run], Finding]], Question]:
+) -> Callable[[Callable[[ClaimContext], Finding]], Question]:
     """Turn a function that computes a finding into a question."""
 
-    def make(ask: Callable[[Run], Finding]) -> Question:
+    def make(ask: Callable[[ClaimContext], Finding]) -> Question:
         return Question(
             id=id,
             number=number,

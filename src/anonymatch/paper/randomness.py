@@ -16,7 +16,7 @@ from anonymatch.designs import (
     stirling_comparison,
 )
 from anonymatch.paper.asymptotics import tends_to
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.exact import compare
 from anonymatch.paper.question import Finding, judge, question, trial
@@ -60,8 +60,8 @@ def expectation(n: int, density: Fraction) -> Fraction:
     statement="A random bipartite graph of density k/n has n! (k/n)^n matchings on average.",
     seconds=0.1,
 )
-def random_expectation_claim(run: Run) -> Finding:
-    """All graphs of up to four users, weighted by their chances."""
+def random_expectation_claim(run: ClaimContext) -> Finding:
+    """All graphs of up to four users, weighted by their probabilities."""
     cases = [(n, k) for n in (1, 2, 3, 4) for k in range(1, n + 1)]
     right = trial(
         cases,
@@ -130,7 +130,7 @@ def below_bound(n: int, k: int) -> bool:
     statement="By Stirling's formula the expectation is about (k/e)^n 2 pi n and the bound about "
     "(k/e)^n (2 pi k)^(n/k), so their ratio is (2 pi)^(1-n/k) k^(log_k(n)-n/k) and drops off.",
 )
-def stirling(run: Run) -> Finding:
+def stirling(run: ClaimContext) -> Finding:
     """Printed and corrected forms against exact logarithms."""
 
     def bound(n: int, k: int) -> float:
@@ -183,7 +183,7 @@ def stirling(run: Run) -> Finding:
 
 
 def near_share(n: int, k: float, within: float = 0.25) -> float:
-    """The chance that a user of a random graph has a degree within a quarter of k."""
+    """The probability that a user of a random graph has a degree within a quarter of k."""
     from scipy.special import bdtr
 
     low, high = math.ceil(k * (1 - within)) - 1, math.floor(k * (1 + within))
@@ -191,7 +191,7 @@ def near_share(n: int, k: float, within: float = 0.25) -> float:
 
 
 def nobody_isolated(n: int, k: float) -> float:
-    """The chance that every user has an edge."""
+    """The probability that every user has an edge."""
     return math.exp(n * math.log1p(-math.exp(n * math.log1p(-k / n))))
 
 
@@ -203,8 +203,8 @@ def nobody_isolated(n: int, k: float) -> float:
     statement="In a random bipartite graph of density k/n, with high probability almost all "
     "vertices have degrees close to k.",
 )
-def random_degrees(run: Run) -> Finding:
-    """Chances for k that stays and for k that grows."""
+def random_degrees(run: ClaimContext) -> Finding:
+    """Probabilities for k that stays and for k that grows."""
     sizes = [10**3, 10**4, 10**5, 10**6, 10**7, 10**8]
     families: dict[str, Callable[[int], float]] = {
         "k = 5": lambda n: 5.0,
@@ -218,25 +218,25 @@ def random_degrees(run: Run) -> Finding:
     growing = close["k = sqrt(n)"] and kept["k = sqrt(n)"] and kept["k = 2 ln n"]
     return Finding(
         verdict=judge(close["k = 5"] and kept["k = 5"] and growing, conditional=growing),
-        corrected="k must grow with n. For a fixed k some user is isolated with a chance that "
+        corrected="k must grow with n. For a fixed k some user is isolated with a probability that "
         "tends to 1, and then there is no matching; that takes k >= ln n + w with w growing.",
-        found=f"At n = 10^8 a user's degree is within a quarter of k with chance "
+        found=f"At n = 10^8 a user's degree is within a quarter of k with probability "
         f"{near['k = 5'][-1]:.3f} for k = 5, {near['k = 2 ln n'][-1]:.3f} for k = 2 ln n and "
-        f"{near['k = sqrt(n)'][-1]:.3f} for k = sqrt(n). That nobody is isolated has chance "
+        f"{near['k = sqrt(n)'][-1]:.3f} for k = sqrt(n). That nobody is isolated has probability "
         f"{safe['k = 5'][0]:.2g} at n = 1000 and k = 5, {safe['k = 2 ln n'][-1]:.6f} at n = 10^8 "
         "and k = 2 ln n.",
         searched="n from 10^3 to 10^8, by the binomial law of degrees",
         evidence=(
             curves(
-                "Chance of a degree within a quarter of k",
+                "Probability of a degree within a quarter of k",
                 "n",
-                "chance",
+                "probability",
                 {name: (sizes, values) for name, values in near.items()},
             ),
             curves(
-                "Chance that no user is isolated",
+                "Probability that no user is isolated",
                 "n",
-                "chance",
+                "probability",
                 {name: (sizes, values) for name, values in safe.items()},
             ),
         ),

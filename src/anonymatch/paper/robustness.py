@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymatch.designs import max_bound, parameters
 from anonymatch.graph import Graph, complete, partition
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import drawn, table, values
 from anonymatch.paper.exact import Power, balanced, bound_power
@@ -60,7 +60,7 @@ def curvature(n: int, most: int) -> tuple[Trial, Trial]:
     seconds=0.05,
     needs="survey",
 )
-def lemma_deanonymisation(run: Run) -> Finding:
+def lemma_deanonymisation(run: ClaimContext) -> Finding:
     """All small graphs where H is defined; larger graphs that leave more."""
     small = trial(
         (pair for pair in pairs(run) if pair[0].m % pair[0].n == 0 and pair[0].defined), not_beaten
@@ -126,7 +126,7 @@ def one_edge_less(n: int, m: int) -> bool:
     seconds=0.1,
     needs="survey",
 )
-def conjecture(run: Run) -> Finding:
+def conjecture(run: ClaimContext) -> Finding:
     """All small graphs where H is defined; some of seven, ten and fourteen users."""
     small = trial((pair for pair in pairs(run) if pair[0].defined), not_beaten)
     seven = Graph.from_rows(
@@ -248,7 +248,7 @@ def _against(through: list[int], bound: Power) -> int:
     seconds=0.05,
     needs="survey",
 )
-def lemma_log(run: Run) -> Finding:
+def lemma_log(run: ClaimContext) -> Finding:
     """All small graphs with at least two users; which attain the bound."""
     rows = []
     tested, over, on = 0, 0, 0

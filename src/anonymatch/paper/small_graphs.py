@@ -23,7 +23,7 @@ from anonymatch.paper.enumeration import (
     predicted_seconds,
     unpack,
 )
-from anonymatch.running import Effort, Progress, tells_misfits
+from anonymatch.running import Execution, Progress, tells_misfits
 
 __all__ = ["LARGEST", "Best", "Survey", "survey", "survey_seconds"]
 
@@ -163,7 +163,7 @@ def survey(
     folder: str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    effort: Effort | None = None,
+    effort: Execution | None = None,
 ) -> Survey:
     """Every class of graphs with n users and n behaviours, with matchings and attack value.
 
@@ -190,7 +190,7 @@ def survey(
     if place is not None and not place.is_dir():
         raise InputError(f"{place}: no such folder; make it first")
     if effort is None:
-        effort = Effort(executor=executor, progress=progress)
+        effort = Execution(executor=executor, progress=progress)
         effort.expect(survey_seconds(n))
     return _figures(classes(n, place, effort), n, effort)
 
@@ -200,7 +200,7 @@ def survey_seconds(n: int) -> float:
     return predicted_seconds(n) + _FIGURE_SECONDS * number_of_classes(n, n)
 
 
-def _figures(keys: Keys, n: int, effort: Effort) -> Survey:
+def _figures(keys: Keys, n: int, effort: Execution) -> Survey:
     number = -(-len(keys) // _CHUNK)
     calls = (partial(_through, keys[k * _CHUNK : (k + 1) * _CHUNK], n) for k in range(number))
     each = _FIGURE_SECONDS * len(keys) / number

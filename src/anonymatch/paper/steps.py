@@ -10,7 +10,7 @@ import numpy as np
 from anonymatch.attacks import adaptive
 from anonymatch.graph import Graph
 from anonymatch.paper.claim import Evidence
-from anonymatch.paper.context import Run
+from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.graphs import PartitionGraph
 from anonymatch.paper.question import Finding, judge, question
@@ -31,7 +31,7 @@ class Beaten:
     rows: tuple[str, ...]
 
 
-def beaten(run: Run, n: int, k: int) -> list[Beaten]:
+def beaten(run: ClaimContext, n: int, k: int) -> list[Beaten]:
     """For each number of exposures and attacker, the graph with nk edges of which most is left.
 
     Only those of which more is left than of H(n, nk).
@@ -65,7 +65,7 @@ def beaten(run: Run, n: int, k: int) -> list[Beaten]:
     return result
 
 
-def defined(run: Run, divides: bool) -> list[tuple[int, int]]:
+def defined(run: ClaimContext, divides: bool) -> list[tuple[int, int]]:
     """Pairs (n, k) of the search for which H(n, nk) is defined, with or without k | n."""
     return [
         (n, k)
@@ -110,7 +110,7 @@ _EXAMPLES = {
     seconds=0.1,
     needs="play",
 )
-def many_steps(run: Run) -> Finding:
+def many_steps(run: ClaimContext) -> Finding:
     """All small graphs with nk edges where H is defined and made of crowns too."""
     pairs = defined(run, divides=False)
     found = [case for n, k in pairs for case in beaten(run, n, k)]
@@ -156,7 +156,7 @@ def many_steps(run: Run) -> Finding:
     seconds=0.05,
     needs="play",
 )
-def many_steps_partitions(run: Run) -> Finding:
+def many_steps_partitions(run: ClaimContext) -> Finding:
     """All small graphs with nk edges, k | n."""
     pairs = defined(run, divides=True)
     found = [case for n, k in pairs for case in beaten(run, n, k)]

@@ -177,12 +177,12 @@ def _relays() -> PaperFigure:
     )
     return PaperFigure(
         number=3,
-        subject="Chances by paths through relays",
+        subject="Probabilities by paths through relays",
         panels=(
             Panel(
                 drawn,
                 f"{plural(numbers[0], 'path')} of three relays to exit 1, {numbers[1]} to exit 2; "
-                f"before matching, each behaviour is Alice's with chance {shown(prior)}",
+                f"before matching, each behaviour is Alice's with probability {shown(prior)}",
             ),
             Panel(
                 bipartite(renamed, title="Figure 3: weights of all users"),
@@ -191,9 +191,10 @@ def _relays() -> PaperFigure:
                 graph,
             ),
         ),
-        right="The numbers of paths, and the chances that follow from Alice's paths alone.",
+        right="The numbers of paths, and the probabilities that follow from Alice's paths alone.",
         corrected=(
-            f"These are chances before anything else is known. Since the other three users did "
+            f"These are probabilities before anything else is known. Since the other three users "
+            f"did "
             f"something too, matching all four makes Alice's {shown(after)}."
         ),
         meaning=(

@@ -5,9 +5,9 @@ from anonymatch.running.budget import (
     CHUNK_SECONDS,
     Allowance,
     Budget,
-    Effort,
+    Cancelled,
+    Execution,
     Progress,
-    Stopped,
     borders,
     check_place,
     in_words,
@@ -15,29 +15,34 @@ from anonymatch.running.budget import (
     time_in_words,
     usable_cores,
 )
-from anonymatch.running.cancel import Stop, byte_of_work, check_work, heard
-from anonymatch.running.checkpoint import Run, RunRecord, read_run, tells_misfits
+from anonymatch.running.cancel import CancelToken, byte_of_work, check_work, heard
+from anonymatch.running.checkpoint import (
+    Checkpoint,
+    CheckpointRecord,
+    read_checkpoint,
+    tells_misfits,
+)
 from anonymatch.running.cluster import Cluster
 
 __all__ = [
     "CHUNK_SECONDS",
     "Allowance",
     "Budget",
+    "CancelToken",
+    "Cancelled",
+    "Checkpoint",
+    "CheckpointRecord",
     "Cluster",
-    "Effort",
+    "Execution",
     "Progress",
-    "Run",
-    "RunRecord",
     "Shared",
-    "Stop",
-    "Stopped",
     "borders",
     "byte_of_work",
     "check_place",
     "check_work",
     "heard",
     "in_words",
-    "read_run",
+    "read_checkpoint",
     "rounded_up",
     "tells_misfits",
     "time_in_words",

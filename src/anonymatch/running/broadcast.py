@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from anonymatch.base.errors import StoppedError
-from anonymatch.running.cancel import Stop
+from anonymatch.running.cancel import CancelToken
 from anonymatch.running.codec import fingerprint, name_of
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def run_packed(packed: bytes, sender: str, find: Callable[[bytes], Shared[Any]])
             "install the same version everywhere"
         )
     calls: list[Call] = _Unpacker(io.BytesIO(packed), find).load()
-    return Stop().run(calls)
+    return CancelToken().run(calls)
 
 
 @cache

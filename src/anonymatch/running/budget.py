@@ -20,18 +20,18 @@ from anonymatch.base.arguments import real
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, Message
 from anonymatch.running.broadcast import Remote
-from anonymatch.running.cancel import Stop, Stopped, heard
-from anonymatch.running.checkpoint import MISSING, Run
+from anonymatch.running.cancel import Cancelled, CancelToken, heard
+from anonymatch.running.checkpoint import MISSING, Checkpoint
 from anonymatch.running.codec import fingerprint
 from anonymatch.running.execution import MOST_CHUNKS, Place, Recorder, results
 
 __all__ = [
     "CHUNK_SECONDS",
     "Budget",
-    "Effort",
+    "CancelToken",
+    "Cancelled",
+    "Execution",
     "Progress",
-    "Stop",
-    "Stopped",
     "borders",
     "check_place",
     "in_words",
@@ -220,15 +220,15 @@ def check_place(executor: object, progress: object) -> None:
         raise InputError(f"progress must be a function of two numbers, not {progress!r}")
 
 
-class Effort:
+class Execution:
     """Long work under way: where its chunks run, how far it is, and whether it shall end."""
 
     def __init__(
         self, *, executor: Executor | None = None, progress: Progress | None = None
     ) -> None:
         check_place(executor, progress)
-        self._run = executor if isinstance(executor, Run) else None
-        self._executor = executor.executor if isinstance(executor, Run) else executor
+        self._run = executor if isinstance(executor, Checkpoint) else None
+        self._executor = executor.executor if isinstance(executor, Checkpoint) else executor
         self._progress = progress
         self._total = 0.0
         self._done = 0.0

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Stop", "Stopped", "byte_of_work", "check_work", "heard"]
+__all__ = ["CancelToken", "Cancelled", "byte_of_work", "check_work", "heard"]
 
 T = TypeVar("T")
 
 
-class Stopped(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
+class Cancelled(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
     """Work ended because that was asked for, without a result of its own."""
 
 
-class Stop:
+class CancelToken:
     """A wish that long work end soon with what it has, and whether it has anything to end with.
 
     Efforts that are made within :meth:`listening` look at it, and hand its byte to kernels.
@@ -30,8 +30,8 @@ class Stop:
         self.byte = bytearray(1)
         self.useful = False  # set by work that would have an answer now
 
-    def __reduce__(self) -> tuple[type[Stop], tuple[()]]:
-        return Stop, ()  # nobody in another process hears this one
+    def __reduce__(self) -> tuple[type[CancelToken], tuple[()]]:
+        return CancelToken, ()  # nobody in another process hears this one
 
     def ask(self) -> None:
         self.byte[0] = 1
@@ -43,7 +43,7 @@ class Stop:
     def check(self) -> None:
         """Raise Stopped if that is asked for."""
         if self.asked:
-            raise Stopped
+            raise Cancelled
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -72,21 +72,21 @@ class Stop:
         return found
 
 
-_heard: ContextVar[Stop | None] = ContextVar("stop", default=None)
-_running: ContextVar[Stop | None] = ContextVar("stop of the work under way", default=None)
+_heard: ContextVar[CancelToken | None] = ContextVar("stop", default=None)
+_running: ContextVar[CancelToken | None] = ContextVar("stop of the work under way", default=None)
 
 
-def heard() -> Stop:
+def heard() -> CancelToken:
     """The wish that somebody listens to, or a new one."""
-    return _heard.get() or Stop()
+    return _heard.get() or CancelToken()
 
 
 def byte_of_work() -> bytearray | None:
-    """The byte for the kernels of the call under way; None outside of :meth:`Stop.run`.
+    """The byte for the kernels of the call under way; None outside of :meth:`CancelToken.run`.
 
     Examples
     --------
-    >>> stop = Stop()
+    >>> stop = CancelToken()
     >>> stop.run([byte_of_work])[0] is stop.byte, byte_of_work()
     (True, None)
     """

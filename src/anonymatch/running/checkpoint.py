@@ -28,7 +28,14 @@ from anonymatch.base.text import Call, several
 from anonymatch.running.broadcast import code
 from anonymatch.running.codec import decode, encode, fingerprint, is_a
 
-__all__ = ["MISSING", "JobRecord", "Run", "RunRecord", "read_run", "tells_misfits"]
+__all__ = [
+    "MISSING",
+    "Checkpoint",
+    "CheckpointRecord",
+    "ComputationRecord",
+    "read_checkpoint",
+    "tells_misfits",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,7 +77,7 @@ class Rows(Protocol):
     def exact_weights(self) -> npt.NDArray[Any] | None: ...
 
 
-class Run(Executor):
+class Checkpoint(Executor):
     """Long work that goes on where it stopped: pass it as ``executor=``.
 
     Parameters
@@ -94,7 +101,7 @@ class Run(Executor):
     >>> import anonymatch as am, tempfile, os
     >>> graph = am.random_density(24, 0.5, seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with am.Run(os.path.join(folder, "run.sqlite"), graph) as run:
+    ...     with am.Checkpoint(os.path.join(folder, "run.sqlite"), graph) as run:
     ...         first = am.count(graph, method="signs", executor=run)
     ...         again = am.count(graph, method="signs", executor=run)
     >>> first.value == again.value == am.count(graph).value
@@ -251,7 +258,7 @@ def tells_misfits(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def telling(*arguments: P.args, **keywords: P.kwargs) -> T:
         run = keywords.get("executor")
-        if not isinstance(run, Run):
+        if not isinstance(run, Checkpoint):
             return function(*arguments, **keywords)
         before = run.taken
         try:
@@ -401,7 +408,7 @@ def _clear(path: Path, *, reading: bool = False) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobRecord:
+class ComputationRecord:
     """One job of a run: chunks of one kind that make one number or array."""
 
     what: str
@@ -417,14 +424,14 @@ class JobRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRecord:
+class CheckpointRecord:
     """What a file of a run tells: also while another process works on it."""
 
     code: str
     graph: str
     sessions: int
     computed: tuple[int, ...]  # chunks that each session has computed
-    jobs: tuple[JobRecord, ...]
+    jobs: tuple[ComputationRecord, ...]
     pace: float | None  # seconds by the clock for a predicted one, in the last session that worked
     last: float  # seconds since 1970
 
@@ -444,7 +451,7 @@ class RunRecord:
         return None if self.pace is None else left * self.pace
 
 
-def read_run(path: str | os.PathLike[str]) -> RunRecord:
+def read_checkpoint(path: str | os.PathLike[str]) -> CheckpointRecord:
     """What is in a file of a run.
 
     Raises
@@ -473,7 +480,7 @@ def read_run(path: str | os.PathLike[str]) -> RunRecord:
             base.close()
 
 
-def _record(base: sqlite3.Connection) -> RunRecord:
+def _record(base: sqlite3.Connection) -> CheckpointRecord:
     about = dict(base.execute("SELECT name, value FROM about"))
     sessions = base.execute(
         "SELECT began, last, computed, predicted FROM sessions ORDER BY id"
@@ -483,13 +490,13 @@ def _record(base: sqlite3.Connection) -> RunRecord:
         "SELECT what, number, each, finished, "
         "(SELECT count(*) FROM chunks WHERE chunks.job = jobs.id) FROM jobs ORDER BY id"
     )
-    return RunRecord(
+    return CheckpointRecord(
         code=str(about.get("code")),
         graph=str(about.get("graph in words")),
         sessions=len(sessions),
         computed=tuple(int(row[2]) for row in sessions),
         jobs=tuple(
-            JobRecord(
+            ComputationRecord(
                 what=str(what),
                 number=int(number),
                 recorded=int(recorded),

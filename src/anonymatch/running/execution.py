@@ -1,8 +1,8 @@
 """The one loop of long work: chunks go where they run, and come back in their order.
 
 Results belong to chunks: neither where they ran nor when they were done changes an answer. Chunks
-that a :class:`~anonymatch.running.checkpoint.Run` knows are not run again, and those that end are
-recorded at once.
+that a :class:`~anonymatch.running.checkpoint.Checkpoint` knows are not run again, and those that
+end are recorded at once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 from anonymatch.base.errors import StoppedError
 from anonymatch.running.broadcast import Call, Processes, Remote, pack
-from anonymatch.running.cancel import Stop
-from anonymatch.running.checkpoint import MISSING, Run
+from anonymatch.running.cancel import CancelToken
+from anonymatch.running.checkpoint import MISSING, Checkpoint
 from anonymatch.running.codec import fingerprint, name_of, returned_by
 
 __all__ = ["MOST_CHUNKS", "Place", "Recorder", "results"]
@@ -91,7 +91,7 @@ def results(
     *,
     place: Place,
     recorder: Recorder | None,
-    stop: Stop,
+    stop: CancelToken,
 ) -> Generator[Any, None, None]:
     """Results of the calls, in their order; ``each`` is the predicted seconds of every one.
 
@@ -121,7 +121,7 @@ def _groups(
 
 
 class _Loop:
-    def __init__(self, place: Place, recorder: Recorder | None, stop: Stop) -> None:
+    def __init__(self, place: Place, recorder: Recorder | None, stop: CancelToken) -> None:
         self._place, self._recorder, self._stop = place, recorder, stop
         self._line: deque[_Group] = deque()  # in order, from the next result on
         self._done: SimpleQueue[_Group] = SimpleQueue()
@@ -222,7 +222,7 @@ def _broken(error: BrokenExecutor) -> StoppedError:
 class Recorder:
     """Chunks of one job in a run."""
 
-    def __init__(self, run: Run, each: float, number: int) -> None:
+    def __init__(self, run: Checkpoint, each: float, number: int) -> None:
         self._run, self._each, self._number = run, each, number
         self._job: int | None = None
 

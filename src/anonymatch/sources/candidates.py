@@ -41,7 +41,7 @@ Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 CUT = 1e-9
-"""The chance, a message, of all the delays that are left out because they are too long."""
+"""The probability, a message, of all the delays that are left out because they are too long."""
 
 _NEGLIGIBLE = -700.0  # natural log below which a weight is not a normal float64
 # Seconds and bytes an edge, at their peak; then with weights.
@@ -131,7 +131,7 @@ def _same(came: Floats, left: Floats, last: float) -> Candidates:
 
 
 def _pool(law: Pool, came: Floats, left: Floats, last: float) -> Candidates:
-    """A message stays with the same chance at each flush: weights fall by it every time."""
+    """A message stays with the same probability at each flush: weights fall by it every time."""
     if not law.kept:
         return _same(came, left, last)
     fall = math.log(law.kept / (law.batch + law.kept))
@@ -143,7 +143,8 @@ def _pool(law: Pool, came: Floats, left: Floats, last: float) -> Candidates:
         late=came + longest > last,
         weigh=lambda users, behaviours: (left[behaviours] - came[users]) * fall,
         staying=flushes * fall - math.log(-math.expm1(fall)),
-        note=f"stays of more than {longest} flushes, of chance {CUT:g} a message, are left out",
+        note=f"stays of more than {longest} flushes, of probability {CUT:g} a message, are left "
+        f"out",
     )
 
 
@@ -171,7 +172,7 @@ def _erlang(law: Erlang, came: Floats, left: Floats, last: float) -> Candidates:
         late=came + longest > last,
         weigh=weigh,
         staying=logs,
-        note=f"delays above {longest:.4g} s, of chance {CUT:g} a message, are left out",
+        note=f"delays above {longest:.4g} s, of probability {CUT:g} a message, are left out",
     )
 
 
@@ -196,7 +197,7 @@ def edges_of(
 ) -> Edges:
     """Rows of edges, each with its run; then ``places`` more columns for the ``linked`` users.
 
-    Each row is divided by its largest weight, which changes no chance.
+    Each row is divided by its largest weight, which changes no probability.
     """
     lengths = np.maximum(runs.end - runs.first, 0)
     added = np.zeros(len(lengths), dtype=np.int64)

@@ -51,7 +51,7 @@ from anonymatch.sources.laws.laws import (
     check_law,
 )
 from anonymatch.sources.log_ends import end_delay, near_an_end
-from anonymatch.sources.log_problem import Seen
+from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 
@@ -151,7 +151,7 @@ def observe(
     """
     check_messages(messages)
     rule = check_law(law)
-    seen = Seen.of(messages, rule, visible=cover_visible)
+    seen = LogProblem.of(messages, rule, visible=cover_visible)
     conditions, notes = _conditions(
         seen, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
     )
@@ -213,7 +213,7 @@ def _phase(law: Law, departures: Floats) -> str | None:
     )
 
 
-def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
+def _observed(seen: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
     law = seen.law
     if _by_hops(law):
         return _through(seen, _inside(seen, conditions))
@@ -248,7 +248,7 @@ def _observed(seen: Seen, conditions: Conditions, budget: Budget) -> Observation
     return _matched(seen, conditions, budget)
 
 
-def _loss_of_flushes(seen: Seen, law: Threshold | Timed | Pool, end: float) -> float:
+def _loss_of_flushes(seen: LogProblem, law: Threshold | Timed | Pool, end: float) -> float:
     """The share of messages that a flush mix must have lost: they cannot all be inside."""
     missing = seen.n_in - seen.n_out
     if isinstance(law, Timed):
@@ -262,7 +262,7 @@ def _loss_of_flushes(seen: Seen, law: Threshold | Timed | Pool, end: float) -> f
 
 
 def _conditions(
-    seen: Seen,
+    seen: LogProblem,
     loss: float | None,
     lost: int | None,
     cover_rate: float | None,
@@ -332,7 +332,7 @@ def _loss(loss: float) -> float:
     return share
 
 
-def _flagged(seen: Seen, told: Conditions) -> tuple[Conditions, list[str]]:
+def _flagged(seen: LogProblem, told: Conditions) -> tuple[Conditions, list[str]]:
     """Rates, or under other laws numbers, that the log's flags say and nobody told.
 
     A dummy that goes all the way is to the attacker a message like all others.
@@ -389,7 +389,7 @@ def _late(log: Messages, law: Law, end: float) -> Bools:
     return late
 
 
-def _with_ends(observation: Observation, seen: Seen, conditions: Conditions) -> Observation:
+def _with_ends(observation: Observation, seen: LogProblem, conditions: Conditions) -> Observation:
     """The observation with messages near an end of the log marked."""
     reach = end_delay(seen.law, observation.rate)
     arrivals = seen.log.arrivals[seen.ins]
@@ -429,7 +429,7 @@ def exponential_graph(messages: Messages, *, budget: Budget | float | None = Non
     4
     """
     check_messages(messages)
-    passage = Seen.of(messages, Exponential(1.0), visible=True).passage(None)
+    passage = LogProblem.of(messages, Exponential(1.0), visible=True).passage(None)
     if passage is None:
         raise InputError(
             "more messages leave than come in; whose they are depends on the delays: use observe"
@@ -475,12 +475,12 @@ def _weighted_graph(passage: Passage, law: Law, conditions: Conditions, budget: 
         senders=tuple(passage.users),
         receivers=tuple(passage.behaviours),
     )
-    graph = _matched(Seen.of(log, law), conditions, budget).graph
+    graph = _matched(LogProblem.of(log, law), conditions, budget).graph
     assert graph is not None
     return graph
 
 
-def _through(seen: Seen, passage: Passage) -> Observation:
+def _through(seen: LogProblem, passage: Passage) -> Observation:
     inside = max(seen.n_in - seen.n_out, 0)
     told = passage.conditions is not None  # then its answers tell what became of the others
     notes = [_lost_note(inside, seen.n_in, late=False)] if inside and not told else []
@@ -488,7 +488,7 @@ def _through(seen: Seen, passage: Passage) -> Observation:
     return _observation(seen, passage=passage, lost=inside, notes=notes)
 
 
-def _inside(seen: Seen, conditions: Conditions) -> Passage:
+def _inside(seen: LogProblem, conditions: Conditions) -> Passage:
     """The passage through a mix that is followed by what is inside."""
     log = seen.log
     if not isinstance(seen.law, FlushLaw):
@@ -503,7 +503,7 @@ def _inside(seen: Seen, conditions: Conditions) -> Passage:
     )
 
 
-def _check_numbers(seen: Seen, conditions: Conditions) -> None:
+def _check_numbers(seen: LogProblem, conditions: Conditions) -> None:
     """Refuse numbers that cannot be, and departures that nobody can be if there is no cover."""
     lost, cover = conditions.lost, conditions.cover
     if lost is not None and lost > seen.n_in:
@@ -535,7 +535,7 @@ def _check_numbers(seen: Seen, conditions: Conditions) -> None:
         )
 
 
-def _matched(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
+def _matched(seen: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
     """The observation with a graph in which every user is matched, to a place if need be."""
     cover, lost = conditions.cover, conditions.lost
     said = seen.numbers(cover, lost)
@@ -578,7 +578,7 @@ def _matched(seen: Seen, conditions: Conditions, budget: Budget) -> Observation:
 
 
 def _with_places(
-    seen: Seen, runs: Candidates, places: int, budget: Budget, *, late: bool
+    seen: LogProblem, runs: Candidates, places: int, budget: Budget, *, late: bool
 ) -> tuple[Graph, int]:
     """The graph with places for lost messages, and how many messages they are open to.
 
@@ -598,7 +598,7 @@ def _graph(
     return Graph(Names(users, "user"), Names(names, "behaviour"), edges)
 
 
-def _too_few(seen: Seen, runs: Candidates, graph: Graph, missing: int) -> InputError:
+def _too_few(seen: LogProblem, runs: Candidates, graph: Graph, missing: int) -> InputError:
     """Why no matching covers all users: by one message if it is about one."""
     alone = np.flatnonzero(np.diff(graph.indptr) == 0)
     if len(alone):
@@ -616,7 +616,7 @@ def _too_few(seen: Seen, runs: Candidates, graph: Graph, missing: int) -> InputE
 
 
 def _observation(
-    seen: Seen,
+    seen: LogProblem,
     *,
     graph: Graph | None = None,
     passage: Passage | None = None,
@@ -646,7 +646,7 @@ def _observation(
     )
 
 
-def _cover_share(seen: Seen, spare: int, *, followed: bool) -> float | None:
+def _cover_share(seen: LogProblem, spare: int, *, followed: bool) -> float | None:
     """Share of the messages out that are nobody's: by the flags, if there are some.
 
     Of a log that is ``followed`` by what is inside the answers tell it.
@@ -659,7 +659,7 @@ def _cover_share(seen: Seen, spare: int, *, followed: bool) -> float | None:
     return None if followed else spare / log.n_out
 
 
-def _gone(seen: Seen) -> Bools | None:
+def _gone(seen: LogProblem) -> Bools | None:
     """Who is flagged and has no departure."""
     log = seen.log
     if log.lost is None:
@@ -668,7 +668,7 @@ def _gone(seen: Seen) -> Bools | None:
     return gone[seen.ins]
 
 
-def _flag_notes(seen: Seen) -> list[str]:
+def _flag_notes(seen: LogProblem) -> list[str]:
     notes = []
     cover, dummies = seen.log.n_out - seen.n_out, seen.log.n_in - seen.n_in
     if cover:
@@ -701,7 +701,7 @@ def _cover_notes(spare: int, alone: int) -> list[str]:
     return [f"{several(spare, 'message')} out {are} nobody's{known}"]
 
 
-def _truth_notes(seen: Seen, possible: Callable[[Integers, Integers], Bools]) -> list[str]:
+def _truth_notes(seen: LogProblem, possible: Callable[[Integers, Integers], Bools]) -> list[str]:
     """A note on true pairs of users and behaviours that the law does not allow."""
     truth = seen.truth()
     if truth is None:

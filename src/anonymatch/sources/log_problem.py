@@ -18,7 +18,7 @@ from anonymatch.sources.laws.laws import Law, Pool
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Passage
 
-__all__ = ["Seen"]
+__all__ = ["LogProblem"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -26,7 +26,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Seen:
+class LogProblem:
     """A log as the attacker sees it, under names that are all different.
 
     Attributes
@@ -49,7 +49,7 @@ class Seen:
     behaviours: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, log: Messages, law: Law, *, visible: bool = False) -> Seen:
+    def of(cls, log: Messages, law: Law, *, visible: bool = False) -> LogProblem:
         """``visible``: the attacker sees the flags, so that what they mark is left out."""
         lost, cover = (log.lost, log.cover) if visible else (None, None)
         ins, outs = _unflagged(lost, log.n_in), _unflagged(cover, log.n_out)

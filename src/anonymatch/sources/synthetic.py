@@ -83,7 +83,7 @@ def synthesize(
     rule = check_law(law)
     number = whole(messages, "messages", least=1, most=_MOST)
     speed = real(rate, "rate", low=_SLOWEST, high=_FASTEST)
-    extra, chance = real(cover, "cover", high=1e6), real(loss, "loss", high=1.0)
+    extra, probability = real(cover, "cover", high=1e6), real(loss, "loss", high=1.0)
     limits.check_memory(
         int(number * (2 + extra) * _BYTES_A_MESSAGE), "making this log", "ask for fewer messages"
     )
@@ -92,13 +92,13 @@ def synthesize(
     if dummies not in ("exit", "pool"):
         raise InputError(f"dummies must be exit or pool, not {quoted(dummies)}")
     if isinstance(rule, FlushLaw):
-        gone: Bools = draw.random(number) < chance
+        gone: Bools = draw.random(number) < probability
         departures, hidden = _flushed(
             rule.flush, arrivals, gone, extra * speed, dummies == "pool", draw
         )
     else:
         departures = _departures(rule, arrivals, draw)
-        gone = draw.random(number) < chance
+        gone = draw.random(number) < probability
         departures[gone] = math.nan
         hidden = _cover(arrivals, departures, int(draw.poisson(extra * number)), draw)
     left = np.flatnonzero(~np.isnan(departures))
@@ -117,7 +117,7 @@ def synthesize(
         receivers=_people("receiver", len(order), receivers, draw),
         truth=truth,
         cover=order >= len(left) if extra else None,
-        lost=gone if chance else None,
+        lost=gone if probability else None,
     )
 
 
@@ -237,10 +237,10 @@ def _free(law: Free, size: int, draw: np.random.Generator) -> Floats:
         raise InputError(f"{law}: no delays can be drawn without an end; give it longest=")
     width = law.longest / _CELLS
     middles: Floats = (np.arange(_CELLS, dtype=np.float64) + 0.5) * width
-    chances = law.weights(middles)
-    if not chances.sum() > 0:
+    probabilities = law.weights(middles)
+    if not probabilities.sum() > 0:
         raise InputError(f"{law}: every delay has the weight 0; check the function")
-    cells = draw.choice(_CELLS, size, p=chances / chances.sum())
+    cells = draw.choice(_CELLS, size, p=probabilities / probabilities.sum())
     return np.minimum((cells + draw.random(size)) * width, law.longest)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from anonymatch.sources import SOURCES, law_name
 from anonymatch.studio.address import choice, number
-from anonymatch.studio.request import Inquiry
+from anonymatch.studio.request import AuditRequest
 from anonymatch.studio.uploads import Store, Upload
 
-__all__ = ["EXAMPLES", "LAWS", "ROLES", "UNITS", "Asked", "Example"]
+__all__ = ["EXAMPLES", "LAWS", "ROLES", "UNITS", "AddressOptions", "Example"]
 
 _FOLDER = Path(__file__).parents[1] / "examples"
 _SECONDS = 30.0  # for exact answers, unless told
@@ -44,7 +44,7 @@ UNITS = {"": "as the file says, or s", "s": "s", "ms": "ms", "us": "us", "ns": "
 
 
 @dataclass
-class Asked:
+class AddressOptions:
     """What a page asks about; it changes as the reader does.
 
     ``gone`` says that the address names a file that is no longer here.
@@ -62,7 +62,7 @@ class Asked:
     gone: bool = False
 
     @classmethod
-    def of(cls, query: Mapping[str, str], store: Store, page: str) -> Asked:
+    def of(cls, query: Mapping[str, str], store: Store, page: str) -> AddressOptions:
         """What an address asks for, on behalf of a page."""
         token = query.get("file", "")
         file = store.adopt(token, page)
@@ -106,11 +106,11 @@ class Asked:
         _, _, wanted = LAWS[self.law][0].partition(": ")
         return f"Tell the numbers of the {self.law} law: {wanted}, such as {LAWS[self.law][1]}."
 
-    def inquiry(self) -> Inquiry | None:
+    def inquiry(self) -> AuditRequest | None:
         """The same with paths of files; None while nothing is chosen, or numbers are missing."""
         return None if self.missing else self._inquiry()
 
-    def _inquiry(self) -> Inquiry | None:
+    def _inquiry(self) -> AuditRequest | None:
         if self.file is not None:
             name, path, token = self.file.name, self.file.path, self.file.token
         elif self.example:
@@ -118,7 +118,7 @@ class Asked:
         else:
             return None
         second = self.second if self.file is not None else None
-        return Inquiry(
+        return AuditRequest(
             name=name,
             path=path,
             token=token,

@@ -1,9 +1,9 @@
 """Long work beside the page: in a thread, with its progress, and stopped when nobody wants it.
 
 Work is stopped twice over. Kernels look at the byte of a
-:class:`~anonymatch.running.cancel.Stop`; and a thread that still runs gets an exception, as the
-main thread does on Ctrl-C, so that planning and bounds end as well, which tell no progress. Imports
-are left alone: half a module would stay behind.
+:class:`~anonymatch.running.cancel.CancelToken`; and a thread that still runs gets an exception, as
+the main thread does on Ctrl-C, so that planning and bounds end as well, which tell no progress.
+Imports are left alone: half a module would stay behind.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from weakref import WeakSet
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.counting import ApproximateNote
 from anonymatch.graph import FileNote
-from anonymatch.running import Progress, Stop
+from anonymatch.running import CancelToken, Progress
 
-__all__ = ["Abandoned", "Job", "Track", "listening", "problem"]
+__all__ = ["Abandoned", "BackgroundJob", "Track", "listening", "problem"]
 
 T = TypeVar("T")
 _here = threading.local()
@@ -90,7 +90,7 @@ class Track:
         return self.elapsed * (1 - share) / share if share > 0 else None
 
 
-class Job(Generic[T]):
+class BackgroundJob(Generic[T]):
     """Work in a thread of its own. Waiting for it does not hold up the page.
 
     The work gets a progress function, as the library's long calls take it. Once the job is
@@ -104,7 +104,7 @@ class Job(Generic[T]):
         self._loop = asyncio.get_running_loop()
         self._result: asyncio.Future[T] = self._loop.create_future()
         self._result.add_done_callback(_looked_at)
-        self._cancel = Stop()
+        self._cancel = CancelToken()
         self._running, self._turn = False, threading.Lock()
         self._thread = threading.Thread(target=self._go, daemon=True, name="anonymatch studio")
         self._thread.start()
@@ -200,7 +200,7 @@ def _imports(thread: int | None) -> bool:
     return False
 
 
-_jobs: WeakSet[Job[Any]] = WeakSet()
+_jobs: WeakSet[BackgroundJob[Any]] = WeakSet()
 
 
 @atexit.register

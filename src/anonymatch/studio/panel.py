@@ -14,7 +14,7 @@ from nicegui import background_tasks
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.report import shown
 from anonymatch.running import Progress, time_in_words
-from anonymatch.studio.background import Abandoned, Job, Track, problem
+from anonymatch.studio.background import Abandoned, BackgroundJob, Track, problem
 from anonymatch.studio.widgets import alert, box, button, text
 
 __all__ = ["View", "bits_text", "how_far", "percent"]
@@ -34,7 +34,7 @@ class View:
 
     def __init__(self, words: str, *, stoppable: bool = False) -> None:
         self._words, self._stoppable = words, stoppable
-        self._job: Job[object] | None = None
+        self._job: BackgroundJob[object] | None = None
         self._turn = Lock()
         self._failed = False
         with box("div", aria_busy="false") as self._place:
@@ -68,7 +68,7 @@ class View:
         self.stop()
         if self._failed:  # what went wrong before is not what is shown beside new work
             self._content.clear()
-        job: Job[T] = Job(partial(self._in_turn, work))
+        job: BackgroundJob[T] = BackgroundJob(partial(self._in_turn, work))
         self._job = job  # type: ignore[assignment]
         waiting = background_tasks.create(self._wait(job), name="studio progress")
         error = ""
@@ -109,7 +109,7 @@ class View:
             tell(0.0, 0.0)  # raises if nobody wants it any more
             return work(tell)
 
-    async def _wait(self, job: Job[T]) -> None:
+    async def _wait(self, job: BackgroundJob[T]) -> None:
         """Show progress once it is clear that there is time to look at it."""
         await asyncio.sleep(2 * _GLANCE)
         self._place.props["aria-busy"] = "true"
@@ -120,7 +120,7 @@ class View:
             far = text("", "span", "far")
             far.props["aria-hidden"] = "true"  # else a reader of screens hears it every second
             if self._stoppable:
-                button("Stop", self.stop)
+                button("CancelToken", self.stop)
         while not job.done:
             if 0 < job.track.share < 1:
                 bar.props["value"] = round(job.track.share, 3)

@@ -17,7 +17,7 @@ from anonymatch.report import LARGEST
 from anonymatch.running import Allowance, Progress
 from anonymatch.sources import mean_delay
 
-__all__ = ["FIELDS", "Audits", "Inquiry", "Why", "as_field", "why"]
+__all__ = ["FIELDS", "AuditRequest", "Audits", "Why", "as_field", "why"]
 
 FIELDS = {
     "law": "How messages are delayed",
@@ -35,7 +35,7 @@ _DRAWN = 2_000_000  # edges of a graph in which neighbours are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry:
+class AuditRequest:
     """What is to be audited, and how.
 
     Attributes
@@ -144,10 +144,10 @@ class Audits:
     """Audits of this studio, the latest few of them remembered."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Inquiry, Audit] = OrderedDict()
+        self._known: OrderedDict[AuditRequest, Audit] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, inquiry: Inquiry, progress: Progress) -> Audit:
+    def find(self, inquiry: AuditRequest, progress: Progress) -> Audit:
         """The audit, from memory or computed now."""
         with self._lock:
             known = self._known.get(inquiry)
@@ -187,11 +187,11 @@ class Why:
     ----------
     user
     candidates : tuple of (behaviour, float or None)
-        What fits the user, each with the chance that it is the user's; the likeliest first.
+        What fits the user, each with the probability that it is the user's; the likeliest first.
     degree, allowed : int
         How many fit, and how many of them fit together with everybody else's.
-    effective, chance : float or None
-        Equally likely behaviours among whom the user hides; chance of the best guess.
+    effective, probability : float or None
+        Equally likely behaviours among whom the user hides; probability of the best guess.
     reason : str
         Why the user is identified; "" for those who are not.
     exposure : Exposure or None
@@ -205,7 +205,7 @@ class Why:
     degree: int
     allowed: int
     effective: float | None
-    chance: float | None
+    probability: float | None
     reason: str
     exposure: Exposure | None
     around: Graph | None
@@ -225,14 +225,14 @@ def why(found: Audit, user: Hashable) -> Why:
     users = found.answers.users
     row = list(users.users).index(user)
     graph = found.observation.graph
-    chance, effective = float(users.chance.value[row]), float(users.effective.value[row])
+    probability, effective = float(users.probability.value[row]), float(users.effective.value[row])
     return Why(
         user=user,
         candidates=_candidates(found, row),
         degree=int(users.degree[row]),
         allowed=int(users.allowed[row]),
         effective=None if effective != effective else effective,
-        chance=None if chance != chance else chance,
+        probability=None if probability != probability else probability,
         reason=_reason(found, user, int(users.allowed[row])),
         exposure=_exposure(found, user),
         around=None if graph is None else _around(graph, user),
@@ -240,14 +240,14 @@ def why(found: Audit, user: Hashable) -> Why:
 
 
 def _candidates(found: Audit, row: int) -> tuple[tuple[Hashable, float | None], ...]:
-    graph, chances = found.observation.graph, found.answers.chances
+    graph, probabilities = found.observation.graph, found.answers.probabilities
     if graph is None:
         return ()
     begin, end = graph.indptr[row : row + 2].tolist()
     names = [graph.behaviours[j] for j in graph.indices[begin:end].tolist()]
-    if chances is None:
+    if probabilities is None:
         return tuple((name, None) for name in names)
-    values = chances.chances[begin:end].tolist()
+    values = probabilities.probabilities[begin:end].tolist()
     return tuple(sorted(zip(names, values, strict=True), key=lambda pair: -pair[1]))
 
 

@@ -26,7 +26,7 @@ from anonymatch.measures import (
 from anonymatch.report import Series
 from anonymatch.sources import relay_graph
 
-__all__ = ["SYSTEMS", "Knob", "Outcome", "System", "timed_bits_per_message"]
+__all__ = ["SYSTEMS", "Knob", "System", "SystemFigures", "timed_bits_per_message"]
 
 _LAYER = 8  # relays in each layer of the network that stands for paths through Tor
 
@@ -46,7 +46,7 @@ class Knob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SystemFigures:
     """What a choice costs and gives, and what others of its kind would."""
 
     cost: float
@@ -67,7 +67,7 @@ class System:
     unit: str
     measure: str
     meaning: str
-    outcome: Callable[[Mapping[str, float]], Outcome] = field(repr=False)
+    outcome: Callable[[Mapping[str, float]], SystemFigures] = field(repr=False)
 
 
 def timed_bits_per_message(inside: float) -> float:
@@ -83,9 +83,9 @@ def timed_bits_per_message(inside: float) -> float:
     if inside <= 0:
         return 0.0
     most = int(inside + 12 * math.sqrt(inside) + 40)
-    chances = np.asarray(poisson.pmf(np.arange(most + 1), inside))
+    probabilities = np.asarray(poisson.pmf(np.arange(most + 1), inside))
     bits = [batch_bits_per_message(others + 1) for others in range(most + 1)]
-    return float(chances @ bits / chances.sum())
+    return float(probabilities @ bits / probabilities.sum())
 
 
 _RATE = Knob(
@@ -123,10 +123,10 @@ def _longest(delay: float) -> float:
     return max(2 * delay, 0.5)
 
 
-def _threshold(knobs: Mapping[str, float]) -> Outcome:
+def _threshold(knobs: Mapping[str, float]) -> SystemFigures:
     batch, rate = int(knobs["batch"]), knobs["rate"]
     delay = (batch - 1) / 2 / rate
-    return Outcome(
+    return SystemFigures(
         cost=delay,
         bits=batch_bits_per_message(batch),
         front=_by_delay(rate, _longest(delay)),
@@ -137,9 +137,9 @@ def _threshold(knobs: Mapping[str, float]) -> Outcome:
     )
 
 
-def _timed(knobs: Mapping[str, float]) -> Outcome:
+def _timed(knobs: Mapping[str, float]) -> SystemFigures:
     period, rate = knobs["period"], knobs["rate"]
-    return Outcome(
+    return SystemFigures(
         cost=period / 2,
         bits=timed_bits_per_message(rate * period),
         front=_by_delay(rate, _longest(period / 2)),
@@ -150,9 +150,9 @@ def _timed(knobs: Mapping[str, float]) -> Outcome:
     )
 
 
-def _exponential(knobs: Mapping[str, float]) -> Outcome:
+def _exponential(knobs: Mapping[str, float]) -> SystemFigures:
     delay, rate = knobs["delay"], knobs["rate"]
-    return Outcome(
+    return SystemFigures(
         cost=delay,
         bits=exponential_bits_per_message(rate * delay),
         front=_by_delay(rate, _longest(delay)),
@@ -163,12 +163,12 @@ def _exponential(knobs: Mapping[str, float]) -> Outcome:
     )
 
 
-def _pool(knobs: Mapping[str, float]) -> Outcome:
+def _pool(knobs: Mapping[str, float]) -> SystemFigures:
     batch, pool, rate = int(knobs["batch"]), int(knobs["pool"]), knobs["rate"]
     delay = ((batch - 1) / 2 + pool) / rate
     pools = sorted({*range(0, 2 * pool + 1, max(1, pool // 12)), pool, 2 * pool, batch})
     threshold = sorted({2 * size + 1 for size in [(batch - 1) // 2 + each for each in pools]})
-    return Outcome(
+    return SystemFigures(
         cost=delay,
         bits=pool_mix_bits(batch, pool),
         front=(
@@ -187,10 +187,10 @@ def _pool(knobs: Mapping[str, float]) -> Outcome:
     )
 
 
-def _dining(knobs: Mapping[str, float]) -> Outcome:
+def _dining(knobs: Mapping[str, float]) -> SystemFigures:
     size = int(knobs["group"])
     sizes = list(range(1, max(2 * size, 8) + 1))
-    return Outcome(
+    return SystemFigures(
         cost=size,
         bits=batch_bits_per_message(size),
         front=(Series("groups", sizes, [batch_bits_per_message(each) for each in sizes]),),
@@ -229,13 +229,13 @@ def _network_bits(links: int, skew: int) -> float:
     return share * batch_bits_per_message(_LAYER)
 
 
-def _paths(knobs: Mapping[str, float]) -> Outcome:
+def _paths(knobs: Mapping[str, float]) -> SystemFigures:
     links, skew = int(knobs["links"]), int(knobs["skew"])
     sizes = list(range(1, _LAYER + 1))
     lines = [Series(_speed(skew), sizes, [_network_bits(each, skew) for each in sizes])]
     if skew > 1:
         lines.append(Series(_speed(1), sizes, [_network_bits(each, 1) for each in sizes]))
-    return Outcome(
+    return SystemFigures(
         cost=links,
         bits=_network_bits(links, skew),
         front=tuple(lines),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.counting.approximate.accuracy import METHOD, SAMPLES, Promise
+from anonymatch.counting.approximate.accuracy import METHOD, SAMPLES, Accuracy
 from anonymatch.counting.planning import execute
 from anonymatch.graph import families
 
@@ -57,25 +57,25 @@ def test_values_lie_in_their_intervals() -> None:
     ],
     ids=["dense", "weights and spare behaviours"],
 )
-def test_all_chances_are_within_epsilon(graph: am.Graph) -> None:
-    truth = am.posterior(graph).chances
+def test_all_probabilities_are_within_epsilon(graph: am.Graph) -> None:
+    truth = am.posterior(graph).probabilities
     for seed in range(5):
         found = am.posterior(graph, epsilon=0.05, delta=0.01, seed=seed)
         assert (found.exact, found.method, found.confidence) == (False, SAMPLES, 0.99)
         assert found.error == 0.05
         assert found.errors is not None
-        assert np.abs(found.chances - truth).max() <= 0.05
-        scores = (found.chances - truth) / np.maximum(found.errors, 1e-4)
+        assert np.abs(found.probabilities - truth).max() <= 0.05
+        scores = (found.probabilities - truth) / np.maximum(found.errors, 1e-4)
         assert np.mean(np.abs(scores) < 2) > 0.9
 
 
-def test_chances_beyond_the_budget_are_refused() -> None:
+def test_probabilities_beyond_the_budget_are_refused() -> None:
     with pytest.raises(am.BudgetError, match="drawing matchings exactly would take"):
         am.posterior(am.random_regular(150, 6, seed=1), epsilon=0.01, budget=1.0)
 
 
 def test_blocks_share_a_promise() -> None:
-    whole = Promise(0.1, 0.05)
+    whole = Accuracy(0.1, 0.05)
     each = whole.shared([1, 3])
 
     assert (1 + each.epsilon) ** 4 <= 1.1 + 1e-12

@@ -18,20 +18,20 @@ from anonymatch.counting.approximate.bridge import (
     hidden_variance,
     rare_variance,
 )
-from anonymatch.counting.approximate.estimate import Allowance, Estimate, estimate
-from anonymatch.counting.approximate.importance import Chains, Guide, messages
+from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
+from anonymatch.counting.approximate.importance import ImportanceSampler, WormChain, messages
 from anonymatch.counting.approximate.marginals import estimate_edges
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.blocks.padding import squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.graph import families
-from anonymatch.running.budget import Effort, Stop
+from anonymatch.running.budget import CancelToken, Execution
 
 Matrix = npt.NDArray[Any]
 Draws = np.random.Generator
 
-QUICK = Allowance(seconds=0.04, half_width=1e-3)
+QUICK = EstimateBudget(seconds=0.04, half_width=1e-3)
 
 
 def wide(n: int, draws: Draws) -> Matrix:
@@ -65,8 +65,8 @@ def truth(block: Block) -> float:
     return am.count(graph_of(block)).log
 
 
-def run(block: Block, seed: int, allowed: Allowance = QUICK) -> Estimate:
-    return estimate(block, seed=(seed,), allowed=allowed, effort=Effort())
+def run(block: Block, seed: int, allowed: EstimateBudget = QUICK) -> Estimate:
+    return estimate(block, seed=(seed,), allowed=allowed, effort=Execution())
 
 
 def holds(found: Estimate, log: float) -> bool:
@@ -98,7 +98,7 @@ def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
     for seed in range(8):
         draws = np.random.default_rng([seed, 77])
         block = largest_block(CLASSES[name](int(draws.integers(15, 31)), draws))
-        found, log = run(block, seed, Allowance(seconds=0.08, half_width=1e-3)), truth(block)
+        found, log = run(block, seed, EstimateBudget(seconds=0.08, half_width=1e-3)), truth(block)
         held += holds(found, log)
         assert found.proven[0] - 1e-9 <= log <= found.proven[1] + 1e-9
         assert abs(found.log - log) < max(1.0, found.high - found.low)
@@ -113,7 +113,7 @@ def test_draws_that_met_no_rare_heavy_matching_are_doubted(seed: int) -> None:
     n, density = int(draws.integers(13, 19)), draws.choice([0.3, 0.6, 1.0])
     support = (draws.random((n, n)) < density) | np.eye(n, dtype=bool)
     block = largest_block(np.where(support, np.exp(draws.normal(0, 6, (n, n))), 0.0))
-    found = run(block, seed, Allowance(seconds=3.0, half_width=0.01, strict=False))
+    found = run(block, seed, EstimateBudget(seconds=3.0, half_width=0.01, strict=False))
 
     assert holds(found, truth(block))
     assert found.method == "bridge sampling"
@@ -144,7 +144,7 @@ def test_two_matchings_without_a_way_between_are_both_found() -> None:
 def test_an_estimate_says_nothing_that_is_proven_wrong() -> None:
     for seed in range(10):
         block = largest_block(heavy_tailed(14, np.random.default_rng(seed)))
-        found = run(block, seed, Allowance(seconds=1e-3, half_width=1e-3))
+        found = run(block, seed, EstimateBudget(seconds=1e-3, half_width=1e-3))
         low, high = block_bounds(block)
 
         assert found.proven == (low, high)
@@ -164,7 +164,7 @@ def test_spare_behaviours_are_divided_out() -> None:
 
 def test_without_seconds_only_what_is_proven_is_said() -> None:
     block = largest_block(dense(14, np.random.default_rng(1)))
-    found = run(block, 1, Allowance(seconds=0.0, half_width=0.01))
+    found = run(block, 1, EstimateBudget(seconds=0.0, half_width=0.01))
 
     assert found.method == "proven bounds"
     assert (found.low, found.high) == found.proven
@@ -175,11 +175,11 @@ def test_without_seconds_only_what_is_proven_is_said() -> None:
 
 def test_trees_are_unbiased_and_followed_matchings_have_their_weight() -> None:
     block = largest_block(dense(15, np.random.default_rng(5)))
-    guide = Guide.of(block, messages(block, Effort()), (3,))
-    logs, matchings = guide.paths(0, 300, Effort())
+    guide = ImportanceSampler.of(block, messages(block, Execution()), (3,))
+    logs, matchings = guide.paths(0, 300, Execution())
     alive = np.isfinite(logs)
 
-    assert np.allclose(guide.follow(matchings[alive], Effort()), logs[alive])
+    assert np.allclose(guide.follow(matchings[alive], Execution()), logs[alive])
     assert math.log(np.exp(logs - truth(block)).mean()) == pytest.approx(0, abs=0.05)
 
 
@@ -207,30 +207,32 @@ def test_dead_ends_and_samples_far_apart_are_noticed() -> None:
 
 def test_chains_forget_where_they_began() -> None:
     block = largest_block(regular(16, np.random.default_rng(4)))
-    chances = am.posterior(graph_of(block)).chances
-    start = Guide.of(block, messages(block, Effort()), (1,)).paths(0, 1, Effort())[1]
-    chains = Chains(block, start, (1,))
-    chains.warm(Effort())
-    shares = chains.counts(500, Effort()).sum(axis=0) / (500 * chains.number)
+    probabilities = am.posterior(graph_of(block)).probabilities
+    start = ImportanceSampler.of(block, messages(block, Execution()), (1,)).paths(
+        0, 1, Execution()
+    )[1]
+    chains = WormChain(block, start, (1,))
+    chains.warm(Execution())
+    shares = chains.counts(500, Execution()).sum(axis=0) / (500 * chains.number)
 
-    assert np.abs(shares - chances).max() < 5 * math.sqrt(0.25 / 8000)
+    assert np.abs(shares - probabilities).max() < 5 * math.sqrt(0.25 / 8000)
 
 
-# ---- chances of edges
+# ---- probabilities of edges
 
 
 @pytest.mark.parametrize("kind", [dense, sparse, regular, weighted, heavy_tailed, wide])
-def test_standard_errors_of_chances_are_calibrated(kind: Any) -> None:
+def test_standard_errors_of_probabilities_are_calibrated(kind: Any) -> None:
     """Distances from the truth in standard errors: on average about one, none far off."""
     scores = []
     for seed in range(4):
         draws = np.random.default_rng([seed, 5])
         block = largest_block(kind(16, draws))
-        found = estimate_edges(block, seed=(seed,), allowed=QUICK, effort=Effort())
+        found = estimate_edges(block, seed=(seed,), allowed=QUICK, effort=Execution())
         assert found is not None
-        exact = am.posterior(graph_of(block)).chances
-        scores.append((found.chances - exact) / found.errors)
-        sums = np.add.reduceat(found.chances, block.indptr[:-1])
+        exact = am.posterior(graph_of(block)).probabilities
+        scores.append((found.probabilities - exact) / found.errors)
+        sums = np.add.reduceat(found.probabilities, block.indptr[:-1])
         assert np.allclose(sums, 1)
     z = np.concatenate(scores)
 
@@ -241,11 +243,11 @@ def test_standard_errors_of_chances_are_calibrated(kind: Any) -> None:
 def test_large_blocks_mix_messages_and_chains() -> None:
     """A wide ladder of 2100 users that the frontier solves, estimated all the same."""
     block = largest_block(families.band(2100, 2, 2).to_scipy().toarray())
-    allowed = Allowance(seconds=1.0, half_width=0.01)
-    found = estimate_edges(block, seed=(0,), allowed=allowed, effort=Effort())
+    allowed = EstimateBudget(seconds=1.0, half_width=0.01)
+    found = estimate_edges(block, seed=(0,), allowed=allowed, effort=Execution())
     assert found is not None
-    exact = am.posterior(graph_of(block)).chances
-    z = (found.chances - exact) / found.errors
+    exact = am.posterior(graph_of(block)).probabilities
+    z = (found.probabilities - exact) / found.errors
 
     assert found.method == "belief propagation + worm chain"
     assert np.sqrt(np.mean(z**2)) < 1.6
@@ -278,7 +280,7 @@ LOG100 = 138.1  # of random_regular(100, 10, seed=1), by an estimate of 20 secon
 @pytest.mark.parametrize("chunks", [1, 70, 100])
 def test_a_count_that_shall_end_ends_with_what_it_has(chunks: int) -> None:
     """The wish comes with the bounds alone, in the check, or among the trees."""
-    stop, seen = Stop(), []
+    stop, seen = CancelToken(), []
 
     def tell(done: float, _: float) -> None:
         seen.append(done)
@@ -299,12 +301,14 @@ def test_answers_depend_on_the_seed_and_not_on_threads() -> None:
     with ThreadPoolExecutor(3) as several, ThreadPoolExecutor(1) as one:
         first = am.count(HARD, budget=0.1, seed=1, executor=several)
         second = am.count(HARD, budget=0.1, seed=1, executor=one)
-        chances = [am.posterior(HARD, budget=0.1, executor=e).chances for e in (several, one)]
+        probabilities = [
+            am.posterior(HARD, budget=0.1, executor=e).probabilities for e in (several, one)
+        ]
         matchings = [_sample(HARD, 20, budget=0.1, executor=e) for e in (several, one)]
 
     assert first == second
     assert first.log != am.count(HARD, budget=0.1, seed=2).log
-    assert np.array_equal(chances[0], chances[1])
+    assert np.array_equal(probabilities[0], probabilities[1])
     assert np.array_equal(matchings[0], matchings[1])
 
 
@@ -321,14 +325,14 @@ def test_easy_blocks_stay_exact_beside_estimated_ones() -> None:
     assert found.log == pytest.approx(2 * alone.log + fact, abs=0.1)
     assert found.high - found.low == pytest.approx(2 * (alone.high - alone.low), rel=0.5)
     assert found.method == "guided sampling + subsets"
-    chances = am.posterior(am.Graph.from_edges(both + easy), budget=0.1)
-    assert chances.errors is not None
-    assert np.all(chances.errors[-81:] == 0)
-    assert np.allclose(chances.chances[-81:], 1 / 9)
-    assert chances.confidence == 0.95
-    assert chances.error == 2 * chances.errors.max()
+    probabilities = am.posterior(am.Graph.from_edges(both + easy), budget=0.1)
+    assert probabilities.errors is not None
+    assert np.all(probabilities.errors[-81:] == 0)
+    assert np.allclose(probabilities.probabilities[-81:], 1 / 9)
+    assert probabilities.confidence == 0.95
+    assert probabilities.error == 2 * probabilities.errors.max()
     with pytest.raises(am.InputError, match="not exact"):
-        _ = chances.counts
+        _ = probabilities.counts
 
 
 def test_an_exact_answer_is_still_refused_with_its_price() -> None:
@@ -342,7 +346,7 @@ def _sample(graph: am.Graph, size: int, **keywords: Any) -> npt.NDArray[np.int32
         return am.sample(graph, size, **keywords)
 
 
-def test_drawn_matchings_are_matchings_with_the_right_chances() -> None:
+def test_drawn_matchings_are_matchings_with_the_right_probabilities() -> None:
     drawn = _sample(HARD, 2000, seed=3)
     present = HARD.to_scipy().toarray()
     shares = np.zeros_like(present, dtype=float)

@@ -15,12 +15,12 @@ from tests.strategies import Matrix, weighted_matrices
 import anonymatch as am
 from anonymatch import _native
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.counting.approximate.confidence_sequence import Bets, draws_needed
-from anonymatch.counting.approximate.nested_bound import Guarantee, exact_samples, guaranteed
+from anonymatch.counting.approximate.confidence_sequence import ConfidenceSequence, draws_needed
+from anonymatch.counting.approximate.nested_bound import NestedBound, exact_samples, guaranteed
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.reference import block_of, matchings, permanent
-from anonymatch.running.budget import Budget, Effort
+from anonymatch.running.budget import Budget, Execution
 
 FIVE: Matrix = [
     [1, 1, 1, 0, 0],
@@ -36,9 +36,9 @@ def block_of_graph(graph: am.Graph) -> Block:
     return max((reduced.block(k) for k in range(reduced.n_kinds)), key=lambda block: block.n_users)
 
 
-def count(block: Block, *, epsilon: float, delta: float, seed: int) -> tuple[float, Guarantee]:
+def count(block: Block, *, epsilon: float, delta: float, seed: int) -> tuple[float, NestedBound]:
     return guaranteed(
-        block, epsilon=epsilon, delta=delta, seed=seed, budget=Budget(), effort=Effort()
+        block, epsilon=epsilon, delta=delta, seed=seed, budget=Budget(), effort=Execution()
     )
 
 
@@ -62,7 +62,7 @@ def test_bounds_hold_and_draws_stay_below(matrix: Matrix, seed: int) -> None:
     assert draws.max() <= 1
 
 
-def test_a_draw_divided_by_its_chance_never_exceeds_the_bound_on_any_path() -> None:
+def test_a_draw_divided_by_its_probability_never_exceeds_the_bound_on_any_path() -> None:
     """All matchings of a small block are met; rejection keeps each in proportion to its weight."""
     nesting = nesting_of(FIVE)
     draws = nesting.draws(1, 0, 4000)
@@ -152,7 +152,7 @@ def test_threads_do_not_change_the_answer() -> None:
             delta=0.05,
             seed=5,
             budget=Budget(),
-            effort=Effort(executor=executor),
+            effort=Execution(executor=executor),
         )
 
     assert together == alone
@@ -162,7 +162,7 @@ def test_samples_are_exactly_uniform() -> None:
     block = block_of(FIVE)
     every = list(matchings(block))
     size = 100 * len(every)
-    drawn = exact_samples(block, size, seed=3, budget=Budget(), effort=Effort())
+    drawn = exact_samples(block, size, seed=3, budget=Budget(), effort=Execution())
     seen = Counter(tuple(row) for row in drawn.tolist())
 
     assert set(seen) <= set(every)
@@ -176,7 +176,7 @@ def test_samples_follow_weights_on_either_side() -> None:
     for turned in (matrix, [list(column) for column in zip(*matrix, strict=True)]):
         block = block_of(turned)
         weight = {m: math.prod(turned[i][j] for i, j in enumerate(m)) for m in matchings(block)}
-        drawn = exact_samples(block, 4000, seed=1, budget=Budget(), effort=Effort())
+        drawn = exact_samples(block, 4000, seed=1, budget=Budget(), effort=Execution())
         seen = Counter(tuple(row) for row in drawn.tolist())
         total = sum(weight.values())
         chi = sum((seen[m] - 4000 * w / total) ** 2 / (4000 * w / total) for m, w in weight.items())
@@ -186,12 +186,12 @@ def test_samples_follow_weights_on_either_side() -> None:
 
 def test_hopeless_blocks_are_refused_with_a_price() -> None:
     block = block_of_graph(am.random_regular(200, 3, 1))
-    with pytest.raises(BudgetError, match=r"within 0\.1 with chance 0\.95 would take"):
+    with pytest.raises(BudgetError, match=r"within 0\.1 with probability 0\.95 would take"):
         guaranteed(
-            block, epsilon=0.1, delta=0.05, seed=1, budget=Budget(seconds=5), effort=Effort()
+            block, epsilon=0.1, delta=0.05, seed=1, budget=Budget(seconds=5), effort=Execution()
         )
     with pytest.raises(BudgetError, match="drawing matchings exactly"):
-        exact_samples(block, 10, seed=1, budget=Budget(seconds=5), effort=Effort())
+        exact_samples(block, 10, seed=1, budget=Budget(seconds=5), effort=Execution())
 
 
 def test_what_cannot_be_promised_is_refused() -> None:
@@ -209,7 +209,7 @@ def test_intervals_hold_at_all_times_together(mean: float, guess: float) -> None
     """Draws of 0 or 1, and a guess that may be wrong: misses are rare whenever one looks."""
     misses = 0
     for seed in range(100):
-        bets = Bets(mean=guess, variance=guess * (1 - guess), epsilon=0.2, delta=0.2)
+        bets = ConfidenceSequence(mean=guess, variance=guess * (1 - guess), epsilon=0.2, delta=0.2)
         draws = np.random.default_rng(seed).random((20, 100)) < mean
         for chunk in draws:
             gains = np.log1p(np.outer(bets.larger, chunk)).sum(axis=1)

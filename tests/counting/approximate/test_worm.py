@@ -7,10 +7,10 @@ import pytest
 
 import anonymatch as am
 from anonymatch.counting.approximate import importance
-from anonymatch.counting.approximate.importance import Chains, TooSlowError
+from anonymatch.counting.approximate.importance import TooSlowError, WormChain
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.reference import block_of
-from anonymatch.running.budget import Effort
+from anonymatch.running.budget import Execution
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +23,9 @@ def log() -> Block:
     return block_of(((waits >= 0) & (waits <= 20)).astype(int).tolist())
 
 
-def chains_of(block: Block) -> Chains:
+def chains_of(block: Block) -> WormChain:
     start = np.arange(block.n_users, dtype=np.int32)[None, :]  # who comes first leaves first
-    return Chains(block, start, (1,))
+    return WormChain(block, start, (1,))
 
 
 def test_worms_are_short_where_places_are_rare(log: Block) -> None:
@@ -67,4 +67,4 @@ def test_a_stretch_ends_at_its_last_step(log: Block, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(importance, "_LATEST", 0)
 
     with pytest.raises(TooSlowError):
-        chains.matchings(1000, Effort())
+        chains.matchings(1000, Execution())

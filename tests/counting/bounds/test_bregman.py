@@ -124,7 +124,9 @@ def test_the_lower_bound_of_a_sparse_random_graph_is_not_given_up() -> None:
 
 @pytest.mark.parametrize("graph", [families.aztec(40), families.hexagon(12, 12, 12)], ids=repr)
 def test_sweeps_go_on_where_some_are_too_few(graph: am.Graph) -> None:
-    """Tilings: chances near the corners are nearly 0 or 1, which takes many sweeps to find."""
+    """Tilings: probabilities near the corners are nearly 0 or 1, which takes many sweeps to
+    find.
+    """
     bounds = am.bounds(graph)
 
     assert bounds.lower > 0.2 * bounds.upper

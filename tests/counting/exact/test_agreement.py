@@ -122,10 +122,10 @@ def test_every_method_agrees_with_the_definition(n: int, width: int, kind: str) 
             if counted is not None:
                 assert counted.counts.to_dense().tolist() == through, where
                 assert worst_error(counted, through) <= Fraction(counted.error), where
-            chances = ask(am.posterior, graph, method)
-            if chances is not None:
-                assert worst_error(chances, through) <= Fraction(chances.error), where
-                assert chances.error <= 10 * tiny, where
+            probabilities = ask(am.posterior, graph, method)
+            if probabilities is not None:
+                assert worst_error(probabilities, through) <= Fraction(probabilities.error), where
+                assert probabilities.error <= 10 * tiny, where
 
 
 @pytest.mark.parametrize("kind", [ONES, INTEGERS, FRACTIONS, FLOATS, WILD])
@@ -136,11 +136,13 @@ def test_random_graphs_agree_with_the_definition(kind: Weights, data: st.DataObj
     graph, total = graph_of(matrix), truth(matrix)
     exact = ask(am.count, graph, method, exact=True)
     quick = ask(am.count, graph, method)
-    chances = ask(am.posterior, graph, method)
+    probabilities = ask(am.posterior, graph, method)
 
     assert exact is None or exact.value == total
     assert quick is None or holds(quick, total)
-    assert chances is None or worst_error(chances, edge_truth(matrix)) <= Fraction(chances.error)
+    assert probabilities is None or worst_error(probabilities, edge_truth(matrix)) <= Fraction(
+        probabilities.error
+    )
 
 
 # ---- beyond the small kernel, where methods check each other
@@ -187,11 +189,13 @@ def test_all_methods_count_the_same(seed: int) -> None:
         assert {sum(row) for row in through} == {total}
         for method in am.METHODS:
             exact, quick = (ask(am.count, graph, method, exact=e) for e in (True, None))
-            chances = ask(am.posterior, graph, method)
+            probabilities = ask(am.posterior, graph, method)
 
             assert exact is None or exact.value == total, method
             assert quick is None or holds(quick, total), method
-            assert chances is None or worst_error(chances, through) <= chances.error, method
+            assert (
+                probabilities is None or worst_error(probabilities, through) <= probabilities.error
+            ), method
 
 
 @pytest.mark.parametrize("n", range(13, 21))
@@ -252,7 +256,7 @@ def test_weighted_graphs_by_frontier_and_signs(
 def test_weights_far_apart_stay_exact(n: int, bits: int) -> None:
     """A cycle of two matchings; the one that is greater in the end is hopeless half way.
 
-    Products leave the range of doubles many times over; logarithms and chances do not.
+    Products leave the range of doubles many times over; logarithms and probabilities do not.
     """
     half, large = n // 2, 2**bits
     one = [1] * half + [7 * large] * (n - half)

@@ -21,7 +21,7 @@ import anonymatch as am
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Solution
 from anonymatch.counting.exact import band, frontier
-from anonymatch.running.budget import Effort
+from anonymatch.running.budget import Execution
 
 
 @st.composite
@@ -45,7 +45,7 @@ def blocks(draw: st.DrawFn, *, weighted: bool, users: int = 12) -> Block:
     return Block(n, n + spare, indptr, indices.astype(np.int32), weights)
 
 
-def way_of(block: Block) -> band.BandWay:
+def way_of(block: Block) -> band.BandPlan:
     way = band.find_band(block)
     assert way is not None
     return way
@@ -53,7 +53,7 @@ def way_of(block: Block) -> band.BandWay:
 
 def general(block: Block) -> Solution:
     way = frontier.find_way(block)
-    return frontier.solve(way, block, bits=200.0, memory=math.inf, effort=Effort())
+    return frontier.solve(way, block, bits=200.0, memory=math.inf, effort=Execution())
 
 
 def log_band(n: int, live: float, seed: int) -> am.Graph:
@@ -76,24 +76,24 @@ def test_counts_are_those_of_the_definition(block: Block) -> None:
 
 
 @given(blocks(weighted=False, users=30), st.sampled_from([0.0, 1.0, 3000.0]))
-def test_chances_agree_with_the_general_programme(block: Block, memory: float) -> None:
-    found, other = way_of(block).chances(memory), general(block)
+def test_probabilities_agree_with_the_general_programme(block: Block, memory: float) -> None:
+    found, other = way_of(block).probabilities(memory), general(block)
 
     assert found is not None
-    assert found.chances is not None
-    assert found.chances == pytest.approx(other.posteriors[0], abs=1e-13)
+    assert found.probabilities is not None
+    assert found.probabilities == pytest.approx(other.posteriors[0], abs=1e-13)
     assert found.log == pytest.approx(math.log(other.total), abs=1e-12)
 
 
 @given(blocks(weighted=True), st.sampled_from([0.0, 1.0, 3000.0]))
 def test_weights_agree_with_the_general_programme(block: Block, memory: float) -> None:
     way, other = way_of(block), general(block)
-    found, real = way.chances(memory), way.real()
+    found, real = way.probabilities(memory), way.real()
 
     assert found is not None
     assert real is not None
-    assert found.chances is not None
-    assert found.chances == pytest.approx(other.posteriors[0], rel=1e-12, abs=1e-15)
+    assert found.probabilities is not None
+    assert found.probabilities == pytest.approx(other.posteriors[0], rel=1e-12, abs=1e-15)
     assert real.log == pytest.approx(other.log_and_error[0], abs=1e-12)
     assert found.log == pytest.approx(real.log, abs=1e-13)
 
@@ -114,7 +114,7 @@ def test_users_may_come_in_any_order(block: Block, random: Random) -> None:
     rows = list(range(block.n_users))
     random.shuffle(rows)
 
-    assert_same_chances(block, rows, list(range(block.n_behaviours)))
+    assert_same_probabilities(block, rows, list(range(block.n_behaviours)))
 
 
 def test_behaviours_may_come_in_any_order() -> None:
@@ -130,22 +130,22 @@ def test_behaviours_may_come_in_any_order() -> None:
         rows, columns = list(range(n)), list(range(n))
         random.shuffle(rows)
         random.shuffle(columns)
-        assert_same_chances(block, rows, columns)
+        assert_same_probabilities(block, rows, columns)
 
 
-def assert_same_chances(block: Block, rows: list[int], columns: list[int]) -> None:
-    """The block with its users and behaviours so renamed is a band with the same chances."""
+def assert_same_probabilities(block: Block, rows: list[int], columns: list[int]) -> None:
+    """The block with its users and behaviours so renamed is a band with the same probabilities."""
     matrix = block.dense()[rows][:, columns]
     indptr = np.concatenate(([0], np.cumsum(matrix.sum(axis=1)))).astype(np.int32)
     mixed = Block(block.n_users, block.n_behaviours, indptr, np.nonzero(matrix)[1].astype(np.int32))
-    found, straight = way_of(mixed).chances(0.0), way_of(block).chances(0.0)
+    found, straight = way_of(mixed).probabilities(0.0), way_of(block).probabilities(0.0)
 
     assert found is not None
     assert straight is not None
     table = np.zeros(matrix.shape)
-    table[np.nonzero(matrix)] = found.chances
+    table[np.nonzero(matrix)] = found.probabilities
     back = table[np.argsort(rows)][:, np.argsort(columns)]
-    assert back[np.nonzero(block.dense())] == pytest.approx(straight.chances, abs=1e-13)
+    assert back[np.nonzero(block.dense())] == pytest.approx(straight.probabilities, abs=1e-13)
 
 
 def test_what_is_no_band_is_left_to_others() -> None:
@@ -164,8 +164,8 @@ def test_weights_that_spread_too_far_go_another_way() -> None:
     found, other = am.count(graph, method="band"), am.count(graph, method="frontier")
 
     assert found.log == pytest.approx(other.log, abs=1e-9)
-    assert am.posterior(graph, method="band").chances == pytest.approx(
-        am.posterior(graph, method="frontier").chances, abs=1e-12
+    assert am.posterior(graph, method="band").probabilities == pytest.approx(
+        am.posterior(graph, method="frontier").probabilities, abs=1e-12
     )
 
 
@@ -176,8 +176,8 @@ def test_logs_by_time_agree_with_the_general_programme() -> None:
     assert "band" in ours.method
     assert ours.exact
     assert ours.value == other.value
-    assert am.posterior(graph).chances == pytest.approx(
-        am.posterior(graph, method="frontier").chances, abs=1e-13
+    assert am.posterior(graph).probabilities == pytest.approx(
+        am.posterior(graph, method="frontier").probabilities, abs=1e-13
     )
 
 
@@ -188,15 +188,17 @@ def test_weights_of_rank_one_are_put_back() -> None:
 
     assert am.count(doubled).log == pytest.approx(exact, rel=1e-14)
     assert am.count(doubled, exact=True).value == am.count(graph).value * 2**200
-    assert am.posterior(doubled).chances == pytest.approx(am.posterior(graph).chances, abs=1e-13)
+    assert am.posterior(doubled).probabilities == pytest.approx(
+        am.posterior(graph).probabilities, abs=1e-13
+    )
 
 
 def test_answers_are_the_same_wherever_they_run() -> None:
     graph = log_band(300, 6.0, seed=2)
-    here, chances = am.count(graph), am.posterior(graph).chances
+    here, probabilities = am.count(graph), am.posterior(graph).probabilities
     with ProcessPoolExecutor(1) as executor:
         assert am.count(graph, executor=executor).value == here.value
-        assert (am.posterior(graph, executor=executor).chances == chances).all()
+        assert (am.posterior(graph, executor=executor).probabilities == probabilities).all()
 
 
 def test_ways_can_be_pickled() -> None:
@@ -268,7 +270,7 @@ print(found.plan.memory, peak() - before)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is told by Linux alone")
-def test_all_chances_take_no_more_memory_than_is_told() -> None:
+def test_all_probabilities_take_no_more_memory_than_is_told() -> None:
     """Also without a limit, where layers are kept that could be made again."""
     done = subprocess.run(
         [sys.executable, "-c", _GROWN], capture_output=True, text=True, check=True

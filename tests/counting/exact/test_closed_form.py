@@ -102,15 +102,15 @@ def test_long_runs_of_users_keep_their_accuracy() -> None:
     behaviours = np.array([0, 300, 511, 650, 2, 1000, n - 1500])
     exact = []
     for user, behaviour in zip(users.tolist(), behaviours.tolist(), strict=True):
-        chance = Fraction(1, int(solved.choices[user]))
+        probability = Fraction(1, int(solved.choices[user]))
         for k in range(int(solved.first[behaviour]), user):
-            chance *= 1 - Fraction(1, int(solved.choices[k]))
-        exact.append(float(chance))
+            probability *= 1 - Fraction(1, int(solved.choices[k]))
+        exact.append(float(probability))
 
-    assert solved.chances(users, behaviours) == pytest.approx(exact, rel=1e-14)
+    assert solved.probabilities(users, behaviours) == pytest.approx(exact, rel=1e-14)
 
 
-def test_edges_in_no_matching_have_no_chance() -> None:
+def test_edges_in_no_matching_have_no_probability() -> None:
     matrix = [[1, 0, 0], [1, 1, 1], [1, 1, 1]]
     solved = nested(block_of(matrix))
     assert solved is not None
@@ -123,7 +123,7 @@ def test_degrees_alone_cannot_list_edges() -> None:
     solved = nested_by_degrees(np.array([2, 2]), np.array([2, 2]))
     assert solved is not None
 
-    with pytest.raises(ValueError, match="chances"):
+    with pytest.raises(ValueError, match="probabilities"):
         solved.posteriors()
 
 
@@ -147,11 +147,11 @@ def test_product_of_many_numbers() -> None:
 
 
 @pytest.mark.parametrize("graph", [am.complete(300), am.Graph.from_rows(TRIANGLE)])
-def test_closed_forms_need_no_memory_beside_their_chances(graph: am.Graph) -> None:
-    """So that audits of graphs that fill the memory themselves keep their exact chances."""
+def test_closed_forms_need_no_memory_beside_their_probabilities(graph: am.Graph) -> None:
+    """So that audits of graphs that fill the memory themselves keep their exact probabilities."""
     tight = am.Budget(memory=8 * graph.n_edges)
     known = known_posterior(graph, budget=tight)
 
     assert known.exact
-    assert known.chances == pytest.approx(am.posterior(graph, method="closed").chances)
-    assert np.add.reduceat(known.chances, graph.indptr[:-1]) == pytest.approx(1.0)
+    assert known.probabilities == pytest.approx(am.posterior(graph, method="closed").probabilities)
+    assert np.add.reduceat(known.probabilities, graph.indptr[:-1]) == pytest.approx(1.0)

@@ -88,8 +88,8 @@ def test_equal_matchings_are_both_kept_though_entries_differ_widely() -> None:
 
     log = small.log_factor + np.log(small.block.weights[0])
     assert log == pytest.approx(np.log(4) + 75 * np.log(1e-3), rel=1e-14)
-    chances = small.pull_back_posteriors(np.ones(1))
-    assert chances[:2] == pytest.approx([0.75, 0.25], rel=1e-13)
+    probabilities = small.pull_back_posteriors(np.ones(1))
+    assert probabilities[:2] == pytest.approx([0.75, 0.25], rel=1e-13)
 
 
 def test_contraction_stops_before_floats_underflow() -> None:

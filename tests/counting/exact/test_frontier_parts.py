@@ -25,21 +25,21 @@ from anonymatch.counting.exact import frontier, frontier_parts
 from anonymatch.counting.planning import choose
 from anonymatch.counting.reference import block_of, permanent
 from anonymatch.running.broadcast import Shared
-from anonymatch.running.budget import Effort
-from anonymatch.running.cancel import Stop, Stopped
+from anonymatch.running.budget import Execution
+from anonymatch.running.cancel import Cancelled, CancelToken
 
 SPARSE = am.random_regular(20, 4, seed=3)
 LITTLE = am.Budget(memory=2e4)
 
 
-def in_parts(block: Block, share: float) -> frontier.FrontierWay:
+def in_parts(block: Block, share: float) -> frontier.FrontierPlan:
     choose = _native.plan_frontier(block, 1.0)
     parts = frontier_parts.split(block, choose, seconds=1.0, share=share, reached=False)
-    return frontier.FrontierWay(block, False, choose, parts)
+    return frontier.FrontierPlan(block, False, choose, parts)
 
 
-def solved(way: frontier.FrontierWay) -> Solution:
-    return frontier.solve(way, way.block, bits=64, memory=1e9, effort=Effort())
+def solved(way: frontier.FrontierPlan) -> Solution:
+    return frontier.solve(way, way.block, bits=64, memory=1e9, effort=Execution())
 
 
 @given(matrix=matrices(users=(2, 6), matched=True))
@@ -62,9 +62,9 @@ def test_their_errors_are_told(weight: float | None) -> None:
     assert split.parts is not None
     assert len(split.parts.kept) > 10
 
-    chances, error = solved(split).posteriors
+    probabilities, error = solved(split).posteriors
     through = np.array([Fraction(minor, truth.total) for minor in truth.minors], float)
-    assert np.abs(chances - through).max() <= error < 1e-11
+    assert np.abs(probabilities - through).max() <= error < 1e-11
     if weight is not None:
         log, off = solved(split).log_and_error
         wanted = math.log(truth.total) + block.n_users * math.log(weight)
@@ -121,7 +121,7 @@ def test_edges_in_no_matching_of_a_part_hide_no_others() -> None:
         am.posterior(graph, method="frontier", budget=budget) for budget in (None, LITTLE)
     )
 
-    assert np.abs(whole.chances - parts.chances).max() < 1e-11
+    assert np.abs(whole.probabilities - parts.probabilities).max() < 1e-11
 
 
 # ---- where they run
@@ -179,10 +179,10 @@ def test_no_more_parts_run_than_share_the_memory() -> None:
 def test_a_part_ends_when_asked_to() -> None:
     block = block_of(am.random_regular(36, 5, seed=1).to_scipy().toarray().tolist())
     way = frontier.find_way(block)
-    stop = Stop()
+    stop = CancelToken()
     stop.ask()
     call = frontier_parts._real
     shared = Shared(*frontier_parts._recipe(block), value=block)
     kept = np.ones(block.n_edges, np.uint8)
-    with pytest.raises(Stopped):
+    with pytest.raises(Cancelled):
         stop.run([lambda: call(shared, way.plan.order, False, 0.0, kept)])

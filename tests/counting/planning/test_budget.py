@@ -184,7 +184,7 @@ def test_budgets_are_not_negative(seconds: float) -> None:
 def answers(graph: am.Graph, method: str, executor: Executor | None) -> tuple[Any, ...]:
     count = am.count(graph, method=method, executor=executor)
     posterior = am.posterior(graph, method=method, executor=executor)
-    return count.value, count.low, count.high, posterior.chances.tolist()
+    return count.value, count.low, count.high, posterior.probabilities.tolist()
 
 
 @pytest.mark.usefixtures("short_chunks")

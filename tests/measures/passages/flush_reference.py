@@ -78,7 +78,7 @@ def _one_round(
         now = list(fates)
         for i in part.came:
             now[i] = LOST if i in gone else INSIDE
-        chance = loss ** len(gone) * (1 - loss) ** (len(part.came) - len(gone))
+        probability = loss ** len(gone) * (1 - loss) ** (len(part.came) - len(gone))
         inside = [i for i, fate in enumerate(now) if fate == INSIDE]
         for more, likely in _cover(mean, pool):
             total = len(inside) + cover + more
@@ -87,7 +87,7 @@ def _one_round(
                     continue
                 if channel.drained and total > 0:
                     continue
-                yield (tuple(now), cover + more), chance * likely
+                yield (tuple(now), cover + more), probability * likely
                 continue
             more_now, likely_now = more, likely
             if counts and pool and not part.at_once:  # a cover message set it off
@@ -95,7 +95,7 @@ def _one_round(
             for state, factor in _flush(
                 rule, part, tuple(now), inside, cover + more_now, 0.0 if pool else mean
             ):
-                yield state, chance * likely_now * factor
+                yield state, probability * likely_now * factor
 
 
 def _flush(
@@ -109,19 +109,19 @@ def _flush(
     total, seen = len(inside) + cover, len(part.left)
     for leaving in _subsets(inside):
         for dummies in range(cover + 1):
-            chance = _leave(rule, total, len(leaving) + dummies) * math.comb(cover, dummies)
+            probability = _leave(rule, total, len(leaving) + dummies) * math.comb(cover, dummies)
             added = seen - len(leaving) - dummies
-            if chance == 0 or added < 0:
+            if probability == 0 or added < 0:
                 continue
-            chance *= _poisson(added, mean)
-            if chance == 0:
+            probability *= _poisson(added, mean)
+            if probability == 0:
                 continue
-            chance /= math.perm(seen, len(leaving))
+            probability /= math.perm(seen, len(leaving))
             for slots in permutations(part.left, len(leaving)):
                 now = list(fates)
                 for i, slot in zip(leaving, slots, strict=True):
                     now[i] = slot
-                yield (tuple(now), cover - dummies), chance
+                yield (tuple(now), cover - dummies), probability
 
 
 def _leave(rule: FlushRule, total: int, number: int) -> float:
@@ -191,6 +191,6 @@ def summary(weights: dict[tuple[object, ...], float], n_out: int) -> Reference:
     )
 
 
-def bits(chances: np.ndarray) -> float:
-    some = chances[chances > 0]
+def bits(probabilities: np.ndarray) -> float:
+    some = probabilities[probabilities > 0]
     return float(-(some * np.log2(some)).sum())

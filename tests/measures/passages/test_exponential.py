@@ -33,14 +33,14 @@ def test_figures_are_those_of_the_graph(times: tuple[list[int], list[int]]) -> N
     assert passage_count(arrivals, departures).value == am.count(graph).value
     assert closed.degree.tolist() == counted.degree.tolist()
     assert closed.allowed.tolist() == counted.allowed.tolist()
-    for name in ("shannon", "renyi2", "min_entropy", "effective", "chance"):
+    for name in ("shannon", "renyi2", "min_entropy", "effective", "probability"):
         mine, theirs = getattr(closed, name), getattr(counted, name)
         assert mine.value == pytest.approx(theirs.value, abs=1e-9)
         assert (mine.low <= theirs.high + 1e-12).all()
         assert (mine.high >= theirs.low - 1e-12).all()
-    chances = am.posterior(graph).matrix.toarray()
-    guessed = chances[np.arange(len(arrivals)), closed.guess]
-    assert guessed == pytest.approx(closed.chance.value, abs=1e-9)
+    probabilities = am.posterior(graph).matrix.toarray()
+    guessed = probabilities[np.arange(len(arrivals)), closed.guess]
+    assert guessed == pytest.approx(closed.probability.value, abs=1e-9)
 
 
 @given(passages(), st.integers(1, 3))
@@ -54,14 +54,16 @@ def test_lost_messages_are_places_that_nobody_tells_apart(
     graph = am.Graph.from_biadjacency(fits)
     if am.witness(graph) is not None:
         return
-    chances = am.posterior(graph).matrix.toarray()
-    merged = np.hstack([chances[:, : len(kept)], chances[:, len(kept) :].sum(axis=1)[:, None]])
+    probabilities = am.posterior(graph).matrix.toarray()
+    merged = np.hstack(
+        [probabilities[:, : len(kept)], probabilities[:, len(kept) :].sum(axis=1)[:, None]]
+    )
     closed = passage_figures(arrivals, kept)
 
     assert passage_count(arrivals, kept).log == pytest.approx(
         am.count(graph).log - sum(np.log(np.arange(1, lost + 1))), abs=1e-9
     )
-    assert closed.chance.value == pytest.approx(merged.max(axis=1), abs=1e-9)
+    assert closed.probability.value == pytest.approx(merged.max(axis=1), abs=1e-9)
     assert 2.0**-closed.renyi2.value == pytest.approx((merged**2).sum(axis=1), abs=1e-9)
     assert closed.allowed.tolist() == (merged > 1e-12).sum(axis=1).tolist()
 

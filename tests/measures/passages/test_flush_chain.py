@@ -90,8 +90,8 @@ def compare(found: FlushPairs, figures: LinkFigures, truth: Reference) -> None:
             assert figure.value == pytest.approx(bits, abs=1e-9)
 
 
-def entropy(chances: np.ndarray) -> float:
-    some = chances[chances > 0]
+def entropy(probabilities: np.ndarray) -> float:
+    some = probabilities[probabilities > 0]
     return float(-(some * np.log2(some)).sum())
 
 
@@ -106,8 +106,8 @@ def normal(weights: float, channel: Channel, n_in: int, loss: float, mean: float
     """Log evidence given the numbers told, whose own probability is taken out."""
     if channel.lost:
         number = channel.lost
-        chance = math.comb(n_in, number) * loss**number * (1 - loss) ** (n_in - number)
-        weights -= math.log(chance)
+        probability = math.comb(n_in, number) * loss**number * (1 - loss) ** (n_in - number)
+        weights -= math.log(probability)
     if channel.cover:
         number = channel.cover
         weights -= math.log(math.exp(-mean) * mean**number / math.factorial(number))
@@ -337,11 +337,11 @@ def test_what_is_promised_holds_in_logs_that_follow_the_law(
         figures = flush_figures(law, log.arrivals, log.departures, channel=channel, dummies=dummies)
         assert log.truth is not None
         right += np.count_nonzero((log.truth == figures.guess) & (log.truth >= 0))
-        chances = figures.probability.value
-        promised += chances.sum()
-        variance += (chances * (1 - chances)).sum()
+        probabilities = figures.probability.value
+        promised += probabilities.sum()
+        variance += (probabilities * (1 - probabilities)).sum()
         lost += np.count_nonzero(log.truth < 0)
-        n_lost += len(chances)
+        n_lost += len(probabilities)
         lost_promised += (figures.lost + figures.inside).sum()
         cover += log.n_out - np.count_nonzero(log.truth >= 0)
         cover_promised += (1 - figures.real).sum()
@@ -411,7 +411,7 @@ def test_without_cover_and_losses_whoever_is_inside_may_leave(law: FlushLaw) -> 
     figures = flush_figures(law, log.arrivals, log.departures, channel=channel)
     plain = passage_figures(flush, log.departures)
 
-    own = plain.chance.value, plain.shannon.value
+    own = plain.probability.value, plain.shannon.value
     np.testing.assert_allclose(figures.shannon_all.value, own[1], atol=1e-9)
     some = plain.guess >= 0
     np.testing.assert_allclose(figures.probability.value[some], own[0][some], atol=1e-9)

@@ -267,7 +267,7 @@ def test_without_losses_and_cover_it_is_the_closed_form() -> None:
     closed = passage_figures(arrivals, departures)
 
     np.testing.assert_allclose(figures.shannon.value, closed.shannon.value, atol=1e-9)
-    np.testing.assert_allclose(figures.probability.value, closed.chance.value, atol=1e-9)
+    np.testing.assert_allclose(figures.probability.value, closed.probability.value, atol=1e-9)
     assert figures.joint_bits.value == pytest.approx(passage_count(arrivals, departures).log2)
 
 

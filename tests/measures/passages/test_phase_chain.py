@@ -17,7 +17,7 @@ from anonymatch.measures.passages import phase_chain
 from anonymatch.measures.passages.hidden_chain import hidden_figures
 from anonymatch.measures.passages.links import Channel, LinkFigures
 from anonymatch.measures.passages.phase_chain import MOST_HOPS, phase_figures, phase_pairs
-from anonymatch.running.budget import Budget, Effort, Stop, Stopped
+from anonymatch.running.budget import Budget, Cancelled, CancelToken, Execution
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 LOSSY = {
@@ -361,9 +361,9 @@ def test_probabilities_are_calibrated_against_simulated_truth() -> None:
             arrivals, times[order], hops=3, mean=0.7, channel=channel, budget=BUDGET, seed=seed
         )
         right += int((figures.guess == truth).sum())
-        chances = figures.probability.value
-        promised += float(chances.sum())
-        variance += float((chances * (1.0 - chances)).sum())
+        probabilities = figures.probability.value
+        promised += float(probabilities.sum())
+        variance += float((probabilities * (1.0 - probabilities)).sum())
 
     assert abs(right - promised) < 3.5 * math.sqrt(variance)
 
@@ -390,7 +390,7 @@ def test_numbers_too_dear_to_count_are_taken_as_means_and_that_is_told() -> None
 
     exact = phase_figures(*log, budget=BUDGET, **how)
     asked = phase_chain._Log.of(*log, 2, 0.8, channel)
-    work = phase_chain._Work(BUDGET, Effort())
+    work = phase_chain._Work(BUDGET, Execution())
     mean = phase_chain._tilted(asked, work, 0)
 
     assert mean.method.endswith("tilted")
@@ -456,14 +456,14 @@ def test_progress_is_told_and_work_ends_when_asked() -> None:
     channel = Channel(begin=0.0, end=float(departures[-1]), drained=True)
     how: dict[str, Any] = {"hops": 3, "mean": 1.0, "channel": channel, "budget": BUDGET}
     told: list[tuple[float, float]] = []
-    stop = Stop()
+    stop = CancelToken()
 
     def progress(done: float, total: float) -> None:
         told.append((done, total))
         if len(told) == 5:
             stop.ask()
 
-    with stop.listening(), pytest.raises(Stopped):
+    with stop.listening(), pytest.raises(Cancelled):
         phase_figures(arrivals, departures, progress=progress, **how)
     assert len(told) >= 5
     assert all(0.0 <= done <= total for done, total in told)

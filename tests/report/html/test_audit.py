@@ -17,10 +17,10 @@ from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.audits.gates import check_gates
 from anonymatch.audits.result import Audit
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.report.charts.calibration import calibration_chart
 from anonymatch.report.charts.density import density
-from anonymatch.report.charts.histogram import chance_histogram, size_histogram
+from anonymatch.report.charts.histogram import probability_histogram, size_histogram
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.charts.over_time import inside_over_time
 from anonymatch.report.html.audit import audit_page, script
@@ -116,19 +116,19 @@ def test_every_key_figure_says_what_it_means_and_how_sure_it_is() -> None:
             assert len(words(card.split('class="what">')[1])) > 20
 
 
-def test_estimates_name_their_chance_and_seed_and_exact_figures_do_not() -> None:
+def test_estimates_name_their_probability_and_seed_and_exact_figures_do_not() -> None:
     found = estimated()
     text = words(audit_page(found))
 
     assert found.confidence == 0.95
     assert "estimated, 95 % sure, seed 7" in text
     assert "0 of 44 exact" in text
-    assert "There is no series of exposures: chances are not known exactly" in text
+    assert "There is no series of exposures: probabilities are not known exactly" in text
     assert "estimated" not in words(audit_page(audit(am.ring(6, 3))))
 
 
 def test_proven_intervals_are_not_called_estimates() -> None:
-    shown = said(Figure(2.0, 1.0, 3.0), "", confidence=1.0, seed=0)
+    shown = said(Interval(2.0, 1.0, 3.0), "", confidence=1.0, seed=0)
 
     assert (shown.value, shown.sure) == ("1 to 3", "proven interval")
 
@@ -141,7 +141,7 @@ def test_nearly_all_is_not_all(share: float) -> None:
 def test_gates_are_reached_missed_or_open() -> None:
     found = audit(am.complete(4))
     gates = check_gates(found, {"bits": 1, "k": 5})
-    unsure = replace(gates[0], figure=Figure(1.0, 0.5, 1.5))
+    unsure = replace(gates[0], figure=Interval(1.0, 0.5, 1.5))
     text = section(audit_page(found, gates=[*gates, unsure]), "verdict")
     cards = re.findall(r"<li class.*?</li>", text, flags=re.DOTALL)
 
@@ -164,7 +164,7 @@ def test_gates_are_reached_missed_or_open() -> None:
 def test_gates_say_which_way_they_go_and_when_there_is_nobody() -> None:
     found = audit(am.complete(4))
     (kept,) = check_gates(found, {"surest": 0.3})
-    nobody = replace(kept, name="worst", figure=Figure(math.inf, math.inf, math.inf))
+    nobody = replace(kept, name="worst", figure=Interval(math.inf, math.inf, math.inf))
     text = words(section(audit_page(found, gates=[kept, nobody]), "verdict"))
 
     assert "0.25; must be at most 0.3" in text
@@ -262,7 +262,7 @@ def test_histograms_hold_everybody() -> None:
             int(each.replace(",", "")) for each in re.findall(r"([\d,]+) users?", drawn.words)
         ]
         assert sum(numbers) == len(values)
-    assert chance_histogram(np.array([]), title="", noun="user").words == "There are no users."
+    assert probability_histogram(np.array([]), title="", noun="user").words == "There are no users."
 
 
 def test_truth_is_held_against_promises() -> None:
@@ -363,7 +363,7 @@ def test_more_than_six_audits_are_refused() -> None:
 
 
 def test_bars_show_intervals_where_there_are_some() -> None:
-    figures = [Figure(1.0, 0.5, 1.5), Figure(1.0, 1.0, 1.0), None]
+    figures = [Interval(1.0, 0.5, 1.5), Interval(1.0, 1.0, 1.0), None]
     drawn = interval_bars(["a", "b", "c"], figures, ["1", "1", "not known"], title="").inline()
 
     assert drawn.count('class="whisker"') == 1

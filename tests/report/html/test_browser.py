@@ -190,13 +190,13 @@ def test_columns_sort_up_and_down(browser: Browser, addresses: dict[str, str]) -
 
     seen = browser.visit(addresses["passage"], look)
     found = seen.value
-    chances = [float(text.split()[0]) for text in found["down"]]
+    probabilities = [float(text.split()[0]) for text in found["down"]]
 
     assert seen.complaints == []
-    assert len(chances) == 150
-    assert chances == sorted(chances, reverse=True)
+    assert len(probabilities) == 150
+    assert probabilities == sorted(probabilities, reverse=True)
     assert found["said"] == "descending"
-    assert [float(text.split()[0]) for text in found["up"]] == sorted(chances)
+    assert [float(text.split()[0]) for text in found["up"]] == sorted(probabilities)
     assert found["names"] == [f"m{i}" for i in range(150)]
     assert found["first"] != found["names"]
 

@@ -12,7 +12,7 @@ from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import notes, show, watch
 from anonymatch.cli.options import Options, amount, command, option, whole
 from anonymatch.cli.words import plural
-from anonymatch.running import Stop
+from anonymatch.running import CancelToken
 
 if TYPE_CHECKING:
     from anonymatch.counting import Posterior
@@ -63,7 +63,7 @@ def count(
         float | None,
         option(
             "--delta",
-            "Chance that the promise fails (0.05 unless told).",
+            "Probability that the promise fails (0.05 unless told).",
             metavar="D",
             parser=amount,
         ),
@@ -73,7 +73,7 @@ def count(
     """How many ways can users be matched to what was seen? In bits, exactly if possible."""
     graph = load(file, options)
     promise: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
-    stop = Stop()
+    stop = CancelToken()
     answer = watch(
         "counting",
         lambda tell: am.count(graph, **promise, **options.keywords(tell, graph)),
@@ -110,52 +110,54 @@ def posterior(
     explain: Explain = False,
     options: Options,
 ) -> None:
-    """Who is exposed? The chance that each user did each behaviour."""
+    """Who is exposed? The probability that each user did each behaviour."""
     from anonymatch.cli import saving
     from anonymatch.cli.screens import answers
     from anonymatch.cli.screens.confidence import certainty
 
     saving.check_target(out)
     graph = load(file, options)
-    chances = watch("chances", lambda tell: _posterior(graph, options, tell, counts=counts))
+    probabilities = watch(
+        "probabilities", lambda tell: _posterior(graph, options, tell, counts=counts)
+    )
     if out is not None:
-        saving.save(_edge_columns(chances, counts=counts), out)
+        saving.save(_edge_columns(probabilities, counts=counts), out)
     if options.json:
-        record = json_output.posterior_record(chances, counts=counts)
+        record = json_output.posterior_record(probabilities, counts=counts)
         json_output.print_json(record | json_output.graph_record(graph))
         return
-    found = certainty(chances)
+    found = certainty(probabilities)
     page = answers.posterior_page(
-        file.name, chances, found, top=top, counts=counts, explain=explain
+        file.name, probabilities, found, top=top, counts=counts, explain=explain
     )
     show(*page)
     if out is not None:
-        print(f"saved {plural(graph.n_edges, 'chance')} in {out}", file=sys.stderr)
+        print(f"saved {plural(graph.n_edges, 'probability')} in {out}", file=sys.stderr)
 
 
 def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: bool) -> Posterior:
-    chances = am.posterior(graph, **options.keywords(tell, graph))
+    probabilities = am.posterior(graph, **options.keywords(tell, graph))
     if counts:
-        if not chances.exact:
-            raise InputError("--counts: these chances are not exact; add --exact")
-        _ = chances.counts  # long work, so it belongs here and not to the printing
-    return chances
+        if not probabilities.exact:
+            raise InputError("--counts: these probabilities are not exact; add --exact")
+        _ = probabilities.counts  # long work, so it belongs here and not to the printing
+    return probabilities
 
 
-def _edge_columns(chances: Posterior, *, counts: bool) -> dict[str, Any]:
+def _edge_columns(probabilities: Posterior, *, counts: bool) -> dict[str, Any]:
     from anonymatch.cli.words import all_digits
 
-    graph = chances.graph
+    graph = probabilities.graph
     users, behaviours = graph.users, graph.behaviours
     columns: dict[str, Any] = {
         "user": [users[i] for i in graph.rows().tolist()],
         "behaviour": [behaviours[j] for j in graph.indices.tolist()],
-        "chance": chances.chances,
+        "probability": probabilities.probabilities,
     }
-    if chances.errors is not None:
-        columns["error"] = chances.errors
+    if probabilities.errors is not None:
+        columns["error"] = probabilities.errors
     if counts:
-        columns["count"] = [all_digits(value) for value in chances.counts.by_edge.tolist()]
+        columns["count"] = [all_digits(value) for value in probabilities.counts.by_edge.tolist()]
     return columns
 
 

@@ -124,7 +124,7 @@ def random(
     ] = None,
     options: Options,
 ) -> None:
-    """What would chance give? Matchings of random graphs. Expected, and as they are drawn."""
+    """What would probability give? Matchings of random graphs. Expected, and as they are drawn."""
     from anonymatch.cli.screens import design
 
     if (degree is None) == (edges is None):

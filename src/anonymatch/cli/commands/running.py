@@ -12,7 +12,7 @@ from anonymatch.cli import json_output
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import show
 from anonymatch.cli.options import Options, command
-from anonymatch.running import read_run
+from anonymatch.running import read_checkpoint
 
 __all__: list[str] = []
 
@@ -25,7 +25,7 @@ def runs(
     options: Options,
 ) -> None:
     """How far is it? What a file of --resume has, and the time left."""
-    found = read_run(file)
+    found = read_checkpoint(file)
     if options.json:
         record = asdict(found) | {"done": found.done, "left": found.left}
         json_output.print_json(json_output.plain(record))

@@ -236,12 +236,16 @@ def posterior_page(
     likely = "as likely as they weigh" if graph.weighted else "equally likely"
     rows = order(found)
     shown = rows if top == 0 else rows[:top]
-    sure = int((found.chance > 1 - 1e-12).sum())
+    sure = int((found.probability > 1 - 1e-12).sum())
     page = [
         heading(f"{title}: {size(graph)}"),
         figures(
             [
-                ("chances", trust, f"all matchings {likely}; {_source(posterior)}see --explain"),
+                (
+                    "probabilities",
+                    trust,
+                    f"all matchings {likely}; {_source(posterior)}see --explain",
+                ),
                 ("identified", words.plural(sure, "user"), "whose behaviour is certain"),
             ]
         ),
@@ -251,7 +255,7 @@ def posterior_page(
         page.append(
             paragraph(
                 f"... and {words.plural(len(rows) - len(shown), 'user')} who are not worse off. "
-                "--top 0 shows all, --out FILE saves every chance."
+                "--top 0 shows all, --out FILE saves every probability."
             )
         )
     if explain:
@@ -269,15 +273,17 @@ def certainty_table(
     rows: Sequence[int] | npt.NDArray[np.int64],
     counts: am.EdgeCounts | None = None,
 ) -> RenderableType:
-    """A line a user: best guess, its chance, what the candidates are worth, maybe its matchings."""
+    """A line a user: best guess, its probability, what the candidates are worth, maybe its
+    matchings.
+    """
     more = () if counts is None else ("matchings",)
-    table = columns("user", "best guess", right=("chance", "hides among", *more))
+    table = columns("user", "best guess", right=("probability", "hides among", *more))
     for row in np.asarray(rows).tolist():
         user, guess = graph.users[row], graph.behaviours[int(found.behaviour[row])]
         cells = [
             words.name(user),
             words.name(guess),
-            words.share(float(found.chance[row])),
+            words.share(float(found.probability[row])),
             f"{found.candidates[row]:.3g} of {graph.degrees[row]}",
         ]
         if counts is not None:

@@ -60,15 +60,15 @@ def outcomes_page(found: am.Exposure) -> list[RenderableType]:
     if len(found.outcomes) == 1:
         did = words.name(found.outcomes[0].behaviour)
         return [answers.paragraph(f"{words.name(found.user)} is identified already: {did}.")]
-    table = answers.columns("behaviour", "also identified", right=("chance", "bits left"))
-    for outcome in sorted(found.outcomes, key=lambda one: -one.chance):
+    table = answers.columns("behaviour", "also identified", right=("probability", "bits left"))
+    for outcome in sorted(found.outcomes, key=lambda one: -one.probability):
         who = [
             f"{words.name(user)} ({words.name(did)})" for user, did in outcome.newly_forced.items()
         ]
         table.add_row(
             words.name(outcome.behaviour),
             words.names(who) or "nobody",
-            words.share(float(outcome.chance)),
+            words.share(float(outcome.probability)),
             _bits(outcome.log),
         )
     return [answers.paragraph(title), answers.indented(table)]
@@ -121,8 +121,8 @@ def _lines(found: am.Attack) -> list[answers.Line]:
 def _target(step: am.AttackStep) -> str:
     if step.target is not None:
         return words.name(step.target)
-    user, chance = max(step.targets.items(), key=lambda item: item[1])
-    return f"depends: {words.name(user)} in {words.share(float(chance))}"
+    user, probability = max(step.targets.items(), key=lambda item: item[1])
+    return f"depends: {words.name(user)} in {words.share(float(probability))}"
 
 
 def _amount(value: int | Fraction | float | None) -> str:

@@ -10,13 +10,13 @@ from anonymatch.audits import FIGURES, QUANTILES
 from anonymatch.base.text import in_bits
 from anonymatch.cli import words
 from anonymatch.cli.screens import answers
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
-    from anonymatch.audits import Row, Worst
+    from anonymatch.audits import ComparedFigure, Worst
 
 __all__ = ["audit_page", "comparison_page"]
 
@@ -75,23 +75,23 @@ def comparison_page(found: am.Comparison) -> list[RenderableType]:
     ]
 
 
-def _cell(figure: am.Figure, share: bool) -> str:
+def _cell(figure: am.Interval, share: bool) -> str:
     return words.share_between(figure) if share else figure_text(figure)
 
 
-def _best(row: Row, letters: Sequence[str]) -> str:
+def _best(row: ComparedFigure, letters: Sequence[str]) -> str:
     if row.best is not None:
         return letters[row.best]
     return {"no difference": "=", "": ""}.get(row.said, "?")
 
 
-def figure_text(figure: am.Figure) -> str:
+def figure_text(figure: am.Interval) -> str:
     """One number where the ends agree, else both.
 
     Examples
     --------
     >>> import anonymatch as am
-    >>> figure_text(am.Figure(0.5, 0.5, 0.5)), figure_text(am.Figure(0.5, 0.4, 0.6))
+    >>> figure_text(am.Interval(0.5, 0.5, 0.5)), figure_text(am.Interval(0.5, 0.4, 0.6))
     ('0.5', '0.4 to 0.6')
     """
     if figure.high - figure.low <= 1e-4 * max(abs(figure.value), 1e-3):
@@ -122,7 +122,7 @@ def _line(found: am.Audit, key: str, more: str = "") -> list[answers.Line]:
     return [(figure.title_for(nouns, threshold), _value(value, figure.unit), meaning)]
 
 
-def _value(figure: am.Figure, unit: str) -> str:
+def _value(figure: am.Interval, unit: str) -> str:
     if unit == "share":
         return words.share_between(figure)
     return in_bits(figure_text(figure)) if unit == "bits" else figure_text(figure)
@@ -275,7 +275,7 @@ def _attack(found: am.Audit) -> list[RenderableType]:
 def _bits_of_all(found: am.Audit) -> str:
     """Log2 of the matchings, or the ends between which it lies."""
     count = found.count
-    return figure_text(Figure(count.log2, count.low / _LN2, count.high / _LN2))
+    return figure_text(Interval(count.log2, count.low / _LN2, count.high / _LN2))
 
 
 def _score(score: am.Score) -> str:

@@ -11,7 +11,7 @@ from anonymatch.running import time_in_words
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from anonymatch.running import RunRecord
+    from anonymatch.running import CheckpointRecord
 
 __all__ = ["run_page"]
 
@@ -19,16 +19,16 @@ _WORDS = {
     "counting.signs._count": "count by signs",
     "counting.signs._count_double": "count by signs, over doubles",
     "counting.signs._minors": "minors by signs",
-    "counting.signs._minors_double": "chances by signs",
+    "counting.signs._minors_double": "probabilities by signs",
     "counting.ryser._count": "count by Ryser's sum",
     "counting.band.BandWay.count": "count of a band",
     "counting.band.BandWay.real": "count of a band, over doubles",
-    "counting.band.BandWay.chances": "chances of a band",
+    "counting.band.BandWay.probabilities": "probabilities of a band",
     "counting.band_stretches._digits": "count of a band, in stretches",
     "counting.band_stretches._doubles": "ways along a band, in stretches",
-    "counting.band_stretches._chances": "chances of a band, in stretches",
+    "counting.band_stretches._probabilities": "probabilities of a band, in stretches",
     "counting.frontier_parts._exact": "counts by frontier, in parts",
-    "counting.frontier_parts._real": "chances by frontier, in parts",
+    "counting.frontier_parts._real": "probabilities by frontier, in parts",
     "counting.guide._tree_draws": "guided draws",
     "counting.guide._path_draws": "plain draws",
     "counting.guide._followed": "weights of chains",
@@ -41,7 +41,7 @@ _WORDS = {
 }
 
 
-def run_page(title: str, found: RunRecord, *, top: int) -> list[RenderableType]:
+def run_page(title: str, found: CheckpointRecord, *, top: int) -> list[RenderableType]:
     """How much is recorded, how much is left, and the jobs: those begun last first."""
     recorded = sum(job.recorded for job in found.jobs)
     left = "not known yet" if found.left is None else time_in_words(found.left)

@@ -18,44 +18,45 @@ Floats = npt.NDArray[np.float64]
 class Certainty:
     """How sure an attacker is of every user; arrays in the order of the users.
 
-    ``behaviour`` is the index of the best guess, ``chance`` its chance, and ``candidates`` how many
-    equally likely behaviours the chances are worth: 2 to the power of their entropy in bits.
+    ``behaviour`` is the index of the best guess, ``probability`` its probability, and
+    ``candidates`` how many equally likely behaviours the probabilities are worth: 2 to the power of
+    their entropy in bits.
     """
 
     behaviour: npt.NDArray[np.int64]
-    chance: Floats
+    probability: Floats
     candidates: Floats
 
 
 def certainty(posterior: Posterior) -> Certainty:
-    """Best guess, its chance, and the worth of the candidates, of every user.
+    """Best guess, its probability, and the worth of the candidates, of every user.
 
     Examples
     --------
     >>> import anonymatch as am
     >>> found = certainty(am.posterior(am.Graph.from_rows(["110", "110", "111"])))
-    >>> found.behaviour.tolist(), found.chance.tolist(), found.candidates.tolist()
+    >>> found.behaviour.tolist(), found.probability.tolist(), found.candidates.tolist()
     ([0, 0, 2], [0.5, 0.5, 1.0], [2.0, 2.0, 1.0])
     """
-    graph, chances = posterior.graph, posterior.chances
+    graph, probabilities = posterior.graph, posterior.probabilities
     starts = graph.indptr[:-1]
     if not len(starts):
         return Certainty(
-            behaviour=np.zeros(0, np.int64), chance=np.zeros(0), candidates=np.zeros(0)
+            behaviour=np.zeros(0, np.int64), probability=np.zeros(0), candidates=np.zeros(0)
         )
-    best = np.maximum.reduceat(chances, starts)  # every user has an edge: there is a matching
-    places = np.flatnonzero(chances == best[graph.rows()])
+    best = np.maximum.reduceat(probabilities, starts)  # every user has an edge: there is a matching
+    places = np.flatnonzero(probabilities == best[graph.rows()])
     first = places[np.searchsorted(places, starts)]
-    surprise = np.zeros(len(chances))
-    some = chances > 0
-    surprise[some] = -chances[some] * np.log2(chances[some])
+    surprise = np.zeros(len(probabilities))
+    some = probabilities > 0
+    surprise[some] = -probabilities[some] * np.log2(probabilities[some])
     return Certainty(
         behaviour=graph.indices[first].astype(np.int64),
-        chance=best,
+        probability=best,
         candidates=np.exp2(np.maximum(np.add.reduceat(surprise, starts), 0.0)),
     )
 
 
 def order(found: Certainty) -> npt.NDArray[np.int64]:
     """Users by falling certainty; ties by the worth of their candidates, then as they come."""
-    return np.lexsort((found.candidates.round(9), -found.chance.round(12)))
+    return np.lexsort((found.candidates.round(9), -found.probability.round(12)))

@@ -31,7 +31,8 @@ def design_page(found: am.Design, min_part: int, digits: bool) -> list[Renderabl
         answers.indented(_rivals(found, min_part)),
         answers.paragraph(
             "left: matchings left on average when the attacker exposes the best target; the most "
-            "matchings need not leave the most. guess: chance that one guess about the worst-off "
+            "matchings need not leave the most. guess: probability that one guess about the "
+            "worst-off "
             "user is right."
         ),
     ]
@@ -135,14 +136,14 @@ def _rivals(found: am.Design, min_part: int) -> Any:
 
 
 def _guess(found: am.Design) -> str:
-    """The chance of the best guess about the worst-off user, where it is quickly known."""
+    """The probability of the best guess about the worst-off user, where it is quickly known."""
     worst = 0.0
     for part in found.parts:
         if part.edges == part.size**2:
             worst = max(worst, 1 / part.size)
         elif part.size <= _POSTERIORS_UP_TO:
             graph = graph_of(part.size, part.shape.cells())
-            worst = max(worst, float(am.posterior(graph).chances.max()))
+            worst = max(worst, float(am.posterior(graph).probabilities.max()))
         else:
             return ""
     return words.share(worst)

@@ -39,7 +39,7 @@ _BOUNDS = {
     ),
     "upper: Bethe with 2^(n/2)": "belief propagation, times 2 for every two (Anari, Rezaei)",
     "upper: fractional Bethe": "belief propagation with half its correction (Anari, Rezaei)",
-    "lower: Bethe": "the chances that belief propagation gives (Gurvits)",
+    "lower: Bethe": "the probabilities that belief propagation gives (Gurvits)",
     "lower: best of each block": "the best of these in each block, put together",
 }
 

@@ -14,9 +14,9 @@ from anonymatch.counting.approximate.nested_bound import exact_matchings, guaran
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
 from anonymatch.counting.bounds.bregman import block_bounds
-from anonymatch.running import Budget, Effort
+from anonymatch.running import Budget, Execution
 
-__all__ = ["METHOD", "SAMPLES", "Promise"]
+__all__ = ["METHOD", "SAMPLES", "Accuracy"]
 
 METHOD = "guaranteed draws"
 SAMPLES = "exact samples"
@@ -25,14 +25,14 @@ _EPSILON, _DELTA = 0.1, 0.05  # of which only the other was asked for
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
-    """Within a factor 1 +- epsilon with chance 1 - delta."""
+class Accuracy:
+    """Within a factor 1 +- epsilon with probability 1 - delta."""
 
     epsilon: float
     delta: float
 
     @classmethod
-    def of(cls, epsilon: float | None, delta: float | None) -> Promise | None:
+    def of(cls, epsilon: float | None, delta: float | None) -> Accuracy | None:
         """What was asked for; None if nothing was."""
         if epsilon is None and delta is None:
             return None
@@ -41,24 +41,24 @@ class Promise:
             _DELTA if delta is None else float(delta),
         )
 
-    def shared(self, copies: Iterable[int]) -> Promise:
+    def shared(self, copies: Iterable[int]) -> Accuracy:
         """What each kind of block must keep, so that the product of all copies keeps the whole.
 
-        Factors multiply, so logs are shared out evenly over all copies; chances to fail add up
-        over the kinds, for equal blocks are drawn once.
+        Factors multiply, so logs are shared out evenly over all copies; probabilities to fail add
+        up over the kinds, for equal blocks are drawn once.
 
         Examples
         --------
-        >>> Promise(0.21, 0.1).shared([1, 1])
+        >>> Accuracy(0.21, 0.1).shared([1, 1])
         Promise(epsilon=0.1, delta=0.05)
         """
         numbers = list(copies)
         blocks = max(sum(numbers), 1)
         above = math.expm1(math.log1p(self.epsilon) / blocks)
         below = -math.expm1(math.log1p(-self.epsilon) / blocks)
-        return Promise(min(above, below), self.delta / max(len(numbers), 1))
+        return Accuracy(min(above, below), self.delta / max(len(numbers), 1))
 
-    def keep(self, block: Block, *, seed: int, budget: Budget, effort: Effort) -> Estimate:
+    def keep(self, block: Block, *, seed: int, budget: Budget, effort: Execution) -> Estimate:
         """The block's count, as promised.
 
         Raises
@@ -78,7 +78,7 @@ class Promise:
         proven = block_bounds(block)
         # The truth is within what is proven, so a value moved there comes closer to it.
         low, high = max(how.low - divisor, proven[0]), min(how.high - divisor, proven[1])
-        if low > high:  # the promise failed, which may happen with chance delta
+        if low > high:  # the promise failed, which may happen with probability delta
             low, high = proven
         return Estimate(
             log=min(max(log - divisor, low), high),
@@ -90,9 +90,9 @@ class Promise:
         )
 
     def keep_edges(
-        self, block: Block, *, seed: int, budget: Budget, effort: Effort
+        self, block: Block, *, seed: int, budget: Budget, effort: Execution
     ) -> EdgeEstimate:
-        """Chances of the block's edges, all of them within epsilon together [1]_.
+        """Probabilities of the block's edges, all of them within epsilon together [1]_.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Promise:
         for first in range(0, size, _AT_ONCE):
             cells = users * block.n_behaviours + drawn[first : first + _AT_ONCE]
             counts += np.bincount(np.searchsorted(places, cells.ravel()), minlength=block.n_edges)
-        chances = counts / size
+        probabilities = counts / size
         # A rare edge may not have shown yet: it is not certain for that.
-        errors = np.sqrt((chances * (1.0 - chances) + 1.0 / size) / size)
-        return EdgeEstimate(chances, errors, SAMPLES)
+        errors = np.sqrt((probabilities * (1.0 - probabilities) + 1.0 / size) / size)
+        return EdgeEstimate(probabilities, errors, SAMPLES)

@@ -155,5 +155,5 @@ def _chain_error(values: Floats) -> float:
 
 
 def t_quantile(level: float, freedom: float) -> float:
-    """The point that Student's t exceeds in size with chance 1 - level."""
+    """The point that Student's t exceeds in size with probability 1 - level."""
     return float(stdtrit(max(freedom, 1.0), 0.5 + level / 2.0))

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.approximate.estimate import Allowance, Sampling
-from anonymatch.counting.approximate.importance import Chains, TooSlowError
+from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling
+from anonymatch.counting.approximate.importance import TooSlowError, WormChain
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
 __all__ = ["ApproximateNote", "chain_sample"]
 
@@ -23,7 +23,7 @@ class ApproximateNote(UserWarning):
 
 
 def chain_sample(
-    block: Block, size: int, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+    block: Block, size: int, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
 ) -> Matchings | None:
     """``size`` matchings, or None if so many are out of reach.
 
@@ -34,7 +34,7 @@ def chain_sample(
     if square is None:
         return None
     sampling = Sampling(square[0], seed=seed, allowed=allowed, effort=effort)
-    number = Chains.number_of(square[0])
+    number = WormChain.number_of(square[0])
     each = math.ceil(size / number)
     seconds = sampling.chains_price(each)
     if seconds > allowed.seconds:

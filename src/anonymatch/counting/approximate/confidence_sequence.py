@@ -3,8 +3,9 @@
 Bets are made against every possible mean m. For a bet b in (0, 1) the capital
 product of (1 - b x) / (1 - b m) over draws x is a martingale when m is the mean, and so is
 product of (1 + b x) / (1 + b m) for b > 0. A mixture of such capitals begins at 1 and never falls
-below 0: by Ville's inequality it ever reaches 1 / alpha with chance at most alpha. The means that
-no side has refuted so are the interval [1]_ [2]_. Bets must be fixed before the draws are seen.
+below 0: by Ville's inequality it ever reaches 1 / alpha with probability at most alpha. The means
+that no side has refuted so are the interval [1]_ [2]_. Bets must be fixed before the draws are
+seen.
 
 With mean m and variance v about ln(1/alpha) max(2 v / (epsilon m)^2, 1 / (epsilon m)) draws suffice
 for a relative width epsilon; a count of successes alone would need 1 / (epsilon^2 m).
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bets", "Interval", "draws_needed"]
+__all__ = ["ConfidenceInterval", "ConfidenceSequence", "draws_needed"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -63,8 +64,8 @@ def _suited(mean: float, variance: float, growth: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """The mean lies in it, with the chance that was asked for, at all times together."""
+class ConfidenceInterval:
+    """The mean lies in it, with the probability that was asked for, at all times together."""
 
     low: float
     high: float
@@ -78,15 +79,15 @@ class Interval:
 
         Examples
         --------
-        >>> Interval(1.0, 1.1).value(1.05, 0.1), Interval(1.0, 1.1).value(2.0, 0.05)
-        (1.05, 1.05)
+        >>> ConfidenceInterval(1.0, 1.1).value(1.05, 0.1), ConfidenceInterval(1.0, 1.1).value(2.0,
+        0.05) (1.05, 1.05)
         """
         low = max(self.low, self.high * (1 - epsilon))
         high = min(self.high, self.low * (1 + epsilon))
         return min(max(guess, low), high)
 
 
-class Bets:
+class ConfidenceSequence:
     """Bets on the mean, and what draws made of them."""
 
     def __init__(self, *, mean: float, variance: float, epsilon: float, delta: float) -> None:
@@ -98,15 +99,15 @@ class Bets:
         self._losses = np.zeros(len(_SPREAD))
         self._gains = np.zeros(len(_SPREAD))
         self._draws = 0.0
-        self.interval = Interval(0.0, 1.0)
+        self.interval = ConfidenceInterval(0.0, 1.0)
 
-    def see(self, draws: float, gains: Floats, losses: Floats) -> Interval:
+    def see(self, draws: float, gains: Floats, losses: Floats) -> ConfidenceInterval:
         """More draws: sums of ln(1 + larger * draw) and of ln(1 - smaller * draw) over them."""
         self._draws += draws
         self._gains = self._gains + gains
         self._losses = self._losses + losses
         # The interval holds at all times, so what was refuted once stays refuted.
-        self.interval = Interval(
+        self.interval = ConfidenceInterval(
             max(self.interval.low, self._low()), min(self.interval.high, self._high())
         )
         return self.interval

@@ -26,18 +26,18 @@ from anonymatch.counting.approximate.bridge import (
     t_quantile,
 )
 from anonymatch.counting.approximate.importance import (
-    Chains,
-    Guide,
+    ImportanceSampler,
     TooSlowError,
+    WormChain,
     messages,
     spread_of,
 )
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
 from anonymatch.counting.bounds.bregman import block_bounds
-from anonymatch.running import Effort, Stopped
+from anonymatch.running import Cancelled, Execution
 
-__all__ = ["CONFIDENCE", "Allowance", "Estimate", "Sampling", "estimate"]
+__all__ = ["CONFIDENCE", "Estimate", "EstimateBudget", "Sampling", "estimate"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -63,7 +63,7 @@ _BRIDGED = 4000  # draws a side at most between two looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class EstimateBudget:
     """What an estimate may cost, in predicted seconds of one core, and how close is enough."""
 
     seconds: float
@@ -104,8 +104,8 @@ def estimate(
     block: Block,
     *,
     seed: tuple[int, ...],
-    allowed: Allowance,
-    effort: Effort,
+    allowed: EstimateBudget,
+    effort: Execution,
     proven: tuple[float, float] | None = None,
 ) -> Estimate:
     """The best interval for ``block`` that the allowance buys, or until the effort shall end.
@@ -132,13 +132,13 @@ def estimate(
 
 
 def _sampled_block(
-    block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
 ) -> Estimate | None:
     sampling = None
     try:
         sampling = Sampling(block, seed=seed, allowed=allowed, effort=effort)
         return sampling.estimate()
-    except Stopped:
+    except Cancelled:
         return None if sampling is None else sampling.so_far()
     except TooSlowError:  # without the check no draws are believed
         return None
@@ -161,11 +161,14 @@ class Sampling:
     """Draws from one square block under way: what they say is decided here."""
 
     def __init__(
-        self, block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+        self, block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
     ) -> None:
         self.block, self._seed, self._allowed, self._effort = block, seed, allowed, effort
-        self.path_seconds, self.tree_seconds = Guide.path_seconds(block), Guide.tree_seconds(block)
-        self._number = Chains.number_of(block)
+        self.path_seconds, self.tree_seconds = (
+            ImportanceSampler.path_seconds(block),
+            ImportanceSampler.tree_seconds(block),
+        )
+        self._number = WormChain.number_of(block)
         self._drawn = np.empty(0)  # log weights of the trees so far
 
     def estimate(self) -> Estimate | None:
@@ -189,13 +192,13 @@ class Sampling:
 
     @cached_property
     def believed(self) -> Floats:
-        """Chances of the edges by belief propagation."""
+        """Probabilities of the edges by belief propagation."""
         seconds = _BELIEF_SHARE * self._allowed.seconds if self._allowed.strict else math.inf
         return messages(self.block, self._effort, seconds)
 
     @cached_property
-    def guide(self) -> Guide:
-        return Guide.of(self.block, self.believed, self._seed)
+    def guide(self) -> ImportanceSampler:
+        return ImportanceSampler.of(self.block, self.believed, self._seed)
 
     # ---- the check
 
@@ -215,14 +218,14 @@ class Sampling:
         return self.guide.paths(0, self._checks, self._effort)
 
     @cached_property
-    def chains(self) -> Chains:
+    def chains(self) -> WormChain:
         """Warm worm chains, from matchings that plain draws found."""
         drawn = self._forward[1] if self._checks else self.guide.paths(0, 1, self._effort)[1]
         starts = drawn[(drawn >= 0).all(axis=1)]
         if len(starts) == 0:
             starts = _any_matching(self.block)
-        chains = Chains(self.block, starts, self._seed, self._effort.stop)
-        self._expect(chains.sample_seconds * Chains.warming_of(self.block) * self._number)
+        chains = WormChain(self.block, starts, self._seed, self._effort.stop)
+        self._expect(chains.sample_seconds * WormChain.warming_of(self.block) * self._number)
         chains.warm(self._effort)
         return chains
 
@@ -269,8 +272,8 @@ class Sampling:
     def chains_price(self, each: int) -> float:
         """Predicted seconds of so many samples of every chain, with all that goes before."""
         block = self.block
-        samples = (each + Chains.warming_of(block)) * self._number
-        return samples * Chains.seconds_of(block) + 2.0 * self.path_seconds
+        samples = (each + WormChain.warming_of(block)) * self._number
+        return samples * WormChain.seconds_of(block) + 2.0 * self.path_seconds
 
     # ---- trees
 

@@ -17,15 +17,22 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.running import CHUNK_SECONDS, Effort, Shared, Stop, Stopped, byte_of_work
+from anonymatch.running import (
+    CHUNK_SECONDS,
+    Cancelled,
+    CancelToken,
+    Execution,
+    Shared,
+    byte_of_work,
+)
 
-__all__ = ["Chains", "Guide", "TooSlowError", "TreeDraws", "messages", "spread_of"]
+__all__ = ["ImportanceSampler", "TooSlowError", "TreeDraws", "WormChain", "messages", "spread_of"]
 
 Floats = npt.NDArray[np.float64]
 Matchings = npt.NDArray[np.int32]
 
 _SMALL_BLOCK = 200  # users up to which flatter messages cost little
-_FROZEN = 0.95  # a chance from which plain messages may miss what else there is
+_FROZEN = 0.95  # a probability from which plain messages may miss what else there is
 _EDGE_SECONDS = 5.5e-7  # of a plain draw
 _TREE_PATHS = 1.7  # plain draws that a tree costs
 _LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
@@ -48,8 +55,8 @@ _BALANCING = 100  # sweeps
 _UNEVEN = 0.1  # weight of the lightest edge of a behaviour, against all alike
 
 
-def messages(block: Block, effort: Effort, seconds: float = math.inf) -> Floats:
-    """Chances of the edges by belief propagation, as far as it comes in predicted seconds."""
+def messages(block: Block, effort: Execution, seconds: float = math.inf) -> Floats:
+    """Probabilities of the edges by belief propagation, as far as it comes in predicted seconds."""
     work = min(1e9, seconds / _SLOW_SWEEP_SECONDS)
     sweeps = int(np.clip(work / block.n_edges, 30, 1000))
     call = partial(_native.bethe, block, sweeps=sweeps, stop=effort.stop.byte)
@@ -84,11 +91,11 @@ class _Draws:
         stop = byte_of_work()
         guided = _native.Guided(self._block, kappa=self._kappa, children=children, stop=stop)
         if stop is not None and stop[0]:
-            raise Stopped  # its messages may be unfinished
+            raise Cancelled  # its messages may be unfinished
         return guided
 
 
-class Guide:
+class ImportanceSampler:
     """Guided draws of one square block; it travels to other processes without its messages."""
 
     def __init__(self, block: Block, kappa: float, seed: tuple[int, ...]) -> None:
@@ -96,7 +103,7 @@ class Guide:
         self._shared = Shared(_Draws, block, kappa)
 
     @classmethod
-    def of(cls, block: Block, believed: Floats, seed: tuple[int, ...]) -> Guide:
+    def of(cls, block: Block, believed: Floats, seed: tuple[int, ...]) -> ImportanceSampler:
         """The guide whose messages suit the block: flatter ones where plain ones freeze.
 
         ``believed``: its :func:`messages`.
@@ -105,8 +112,8 @@ class Guide:
         kappa = 0.9 if block.n_users <= _SMALL_BLOCK or frozen else 1.0
         return cls(block, kappa, seed)
 
-    def __reduce__(self) -> tuple[type[Guide], tuple[Block, float, tuple[int, ...]]]:
-        return Guide, (self.block, self.kappa, self.seed)
+    def __reduce__(self) -> tuple[type[ImportanceSampler], tuple[Block, float, tuple[int, ...]]]:
+        return ImportanceSampler, (self.block, self.kappa, self.seed)
 
     @staticmethod
     def path_seconds(block: Block) -> float:
@@ -116,9 +123,11 @@ class Guide:
 
     @staticmethod
     def tree_seconds(block: Block) -> float:
-        return _TREE_PATHS * Guide.path_seconds(block)
+        return _TREE_PATHS * ImportanceSampler.path_seconds(block)
 
-    def trees(self, first: int, last: int, effort: Effort, *, marginals: bool = False) -> TreeDraws:
+    def trees(
+        self, first: int, last: int, effort: Execution, *, marginals: bool = False
+    ) -> TreeDraws:
         """Trees [first, last): the mean of their weights is unbiased for the count.
 
         Those that there are when the work shall end.
@@ -129,19 +138,19 @@ class Guide:
         try:
             for part in _in_chunks(draw, first, last, self.tree_seconds(self.block), effort):
                 parts.append(_native.GuidedDraws(*part))  # noqa: PERF401  (they stay if it is left)
-        except Stopped:
+        except Cancelled:
             if not parts:
                 raise
         return _joined(parts)
 
-    def paths(self, first: int, last: int, effort: Effort) -> tuple[Floats, Matchings]:
+    def paths(self, first: int, last: int, effort: Execution) -> tuple[Floats, Matchings]:
         """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
         draw = partial(_path_draws, self._shared, _mixed(self.seed, 2))
         seconds = self.path_seconds(self.block)
         parts = list(_in_chunks(draw, first, last, seconds, effort))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
-    def follow(self, matchings: Matchings, effort: Effort) -> Floats:
+    def follow(self, matchings: Matchings, effort: Execution) -> Floats:
         """The log weights that plain draws would have had if they had chosen these matchings."""
         path = self.path_seconds(self.block)
         each = _per_chunk(path)
@@ -183,11 +192,15 @@ class TooSlowError(Exception):
     """Chains of a block do not come round in any time that would be worth it."""
 
 
-class Chains:
+class WormChain:
     """Worm chains of one square block from several matchings, and how far they have come."""
 
     def __init__(
-        self, block: Block, starts: Matchings, seed: tuple[int, ...], stop: Stop | None = None
+        self,
+        block: Block,
+        starts: Matchings,
+        seed: tuple[int, ...],
+        stop: CancelToken | None = None,
     ) -> None:
         self.block = block
         self.number = self.number_of(block)
@@ -205,14 +218,14 @@ class Chains:
             most_steps=_SLOWEST * paced * block.n_users + 2**16,
         )
         if not pace.counts.any():
-            raise Stopped if stop is not None and stop.asked else TooSlowError
+            raise Cancelled if stop is not None and stop.asked else TooSlowError
         self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
 
     @cached_property
     def _balanced(self) -> Block:
         """The block with weights by which every user and every behaviour is as heavy.
 
-        Factors of users and behaviours change no chance of a matching, but how long worms are:
+        Factors of users and behaviours change no probability of a matching, but how long worms are:
         where a log's early messages have few places, nearly all ways to leave one out are far away.
         """
         block = self.block
@@ -254,19 +267,19 @@ class Chains:
         slower = 1.0 + max(0.0, of_users, of_edges)  # memory
         return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
 
-    def warm(self, effort: Effort) -> None:
+    def warm(self, effort: Execution) -> None:
         """Forget where the chains began."""
         self._run(self.warming_of(self.block), effort, matchings=False)
 
-    def matchings(self, each: int, effort: Effort) -> Matchings:
+    def matchings(self, each: int, effort: Execution) -> Matchings:
         """Samples of every chain: chains by samples by users."""
         return np.stack([run.matchings for run in self._run(each, effort, matchings=True)])
 
-    def counts(self, each: int, effort: Effort) -> npt.NDArray[np.uint32]:
+    def counts(self, each: int, effort: Execution) -> npt.NDArray[np.uint32]:
         """How many samples of every chain use each edge: chains by edges."""
         return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
 
-    def _run(self, each: int, effort: Effort, *, matchings: bool) -> list[_native.WormSamples]:
+    def _run(self, each: int, effort: Execution, *, matchings: bool) -> list[_native.WormSamples]:
         most_steps = _LATEST * _STEPS * self.block.n_users * each + 2**16
         together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
         calls = [
@@ -339,7 +352,9 @@ def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
     return top + math.log(mean), deviation / math.sqrt(number), effective, skewness
 
 
-def _in_chunks(call: Any, first: int, last: int, seconds: float, effort: Effort) -> Iterator[Any]:
+def _in_chunks(
+    call: Any, first: int, last: int, seconds: float, effort: Execution
+) -> Iterator[Any]:
     each = _per_chunk(seconds)
     starts = range(first, last, each)
     calls = (partial(call, begin, min(begin + each, last)) for begin in starts)

@@ -1,4 +1,4 @@
-"""Chances of the edges of one block beyond exact reach, each with a standard error.
+"""Probabilities of the edges of one block beyond exact reach, each with a standard error.
 
 Three sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are
 far cheaper; and for large blocks belief propagation, whose error the chains tell.
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.approximate.estimate import Allowance, Sampling
+from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling
 from anonymatch.counting.approximate.importance import TooSlowError, TreeDraws
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
 __all__ = ["UNKNOWN", "EdgeEstimate", "estimate_edges"]
 
@@ -34,9 +34,9 @@ _MOST_EACH = 100_000  # samples of a chain
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeEstimate:
-    """Chances of a block's edges, their standard errors, and where they come from."""
+    """Probabilities of a block's edges, their standard errors, and where they come from."""
 
-    chances: Floats
+    probabilities: Floats
     errors: Floats
     method: str
 
@@ -46,9 +46,11 @@ class EdgeEstimate:
 
 
 def estimate_edges(
-    block: Block, *, seed: tuple[int, ...], allowed: Allowance, effort: Effort
+    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
 ) -> EdgeEstimate | None:
-    """Chances within the allowance, whose half-width is of a chance here; None if out of reach."""
+    """Probabilities within the allowance, whose half-width is of a probability here; None if out
+    of reach.
+    """
     square = squared(block) if allowed.seconds > 0 else None
     if square is None:
         return None
@@ -67,36 +69,36 @@ def estimate_edges(
     if not np.isfinite(found.errors).all():
         return None
     rows = slice(0, block.n_edges)  # users that were added come last
-    chances = np.clip(found.chances[rows], 0.0, 1.0)
-    sums = np.add.reduceat(chances, block.indptr[:-1])
-    chances = chances / np.repeat(np.maximum(sums, 1e-300), np.diff(block.indptr))
-    return EdgeEstimate(chances, found.errors[rows], found.method)
+    probabilities = np.clip(found.probabilities[rows], 0.0, 1.0)
+    sums = np.add.reduceat(probabilities, block.indptr[:-1])
+    probabilities = probabilities / np.repeat(np.maximum(sums, 1e-300), np.diff(block.indptr))
+    return EdgeEstimate(probabilities, found.errors[rows], found.method)
 
 
-def _closest(sampling: Sampling, allowed: Allowance, effort: Effort) -> EdgeEstimate:
+def _closest(sampling: Sampling, allowed: EstimateBudget, effort: Execution) -> EdgeEstimate:
     """By trees or by chains, whichever gets closer for the same seconds."""
     tree_seconds = sampling.tree_seconds
     too_dear = allowed.strict and _PILOT * tree_seconds > _SHARE * allowed.seconds
     if too_dear or not sampling.trusted:
-        chances, errors, _ = _by_chains(sampling, allowed, effort)
-        return EdgeEstimate(chances, errors, "worm chain")
+        probabilities, errors, _ = _by_chains(sampling, allowed, effort)
+        return EdgeEstimate(probabilities, errors, "worm chain")
     guide = sampling.guide
     effort.expect(tree_seconds * _PILOT)
-    chances, errors = _weighted(guide.trees(0, _PILOT, effort, marginals=True))
+    probabilities, errors = _weighted(guide.trees(0, _PILOT, effort, marginals=True))
     by_trees = float(np.mean(errors**2)) * _PILOT * tree_seconds
     number = _PILOT_EACH * sampling.chains.number
     effort.expect(sampling.chains.sample_seconds * number)
     _, worm_errors, _ = _pooled(sampling.chains.counts(_PILOT_EACH, effort), _PILOT_EACH)
     by_worms = float(np.mean(worm_errors**2)) * number * sampling.chains.sample_seconds
     if by_worms < by_trees:
-        chances, errors, _ = _by_chains(sampling, allowed, effort)
-        return EdgeEstimate(chances, errors, "worm chain")
+        probabilities, errors, _ = _by_chains(sampling, allowed, effort)
+        return EdgeEstimate(probabilities, errors, "worm chain")
     needed = _PILOT * (2.0 * float(errors.max()) / allowed.half_width) ** 2
     draws = int(min(needed, _SHARE * allowed.seconds / tree_seconds))
     if draws > _PILOT:
         effort.expect(tree_seconds * draws)
-        chances, errors = _weighted(guide.trees(0, draws, effort, marginals=True))
-    return EdgeEstimate(chances, errors, "guided sampling")
+        probabilities, errors = _weighted(guide.trees(0, draws, effort, marginals=True))
+    return EdgeEstimate(probabilities, errors, "guided sampling")
 
 
 def _weighted(drawn: TreeDraws) -> tuple[Floats, Floats]:
@@ -105,14 +107,16 @@ def _weighted(drawn: TreeDraws) -> tuple[Floats, Floats]:
     if not weights.any():  # all draws came to a dead end: they say nothing
         return np.zeros(len(drawn.first)), np.full(len(drawn.first), math.inf)
     total, squares = float(weights.sum()), float(np.sum(weights**2))
-    chances = drawn.first / total
-    variance = drawn.second - 2.0 * chances * drawn.square + chances**2 * squares
+    probabilities = drawn.first / total
+    variance = drawn.second - 2.0 * probabilities * drawn.square + probabilities**2 * squares
     variance = np.maximum(variance, 0.0) / total**2
-    return chances, np.sqrt(variance + (squares / total**2) ** 2)  # a rare edge may not show yet
+    return probabilities, np.sqrt(
+        variance + (squares / total**2) ** 2
+    )  # a rare edge may not show yet
 
 
 def _by_chains(
-    sampling: Sampling, allowed: Allowance, effort: Effort
+    sampling: Sampling, allowed: EstimateBudget, effort: Execution
 ) -> tuple[Floats, Floats, float]:
     """Shares of the chains' samples, standard errors, and the variance where p(1-p) = 1."""
     chains = sampling.chains
@@ -132,13 +136,13 @@ def _pooled(counts: npt.NDArray[np.uint32], each: int) -> tuple[Floats, Floats, 
     """
     chains = len(counts)
     number = chains * each
-    chances = counts.sum(axis=0) / number
+    probabilities = counts.sum(axis=0) / number
     own = _variances(counts) / (chains * each**2)
-    free = chances * (1.0 - chances) / number
+    free = probabilities * (1.0 - probabilities) / number
     total = float(free.sum())
     inflation = float(own.sum()) / total if total > 0 else 1.0
     variances = (np.maximum(own, free) + max(1.0, inflation) * free) / 2 + 1.0 / number**2
-    return chances, np.sqrt(variances), inflation / number
+    return probabilities, np.sqrt(variances), inflation / number
 
 
 def _variances(counts: npt.NDArray[np.uint32]) -> Floats:
@@ -151,7 +155,7 @@ def _variances(counts: npt.NDArray[np.uint32]) -> Floats:
 
 
 def _with_messages(
-    block: Block, believed: Floats, chances: Floats, errors: Floats, variance: float
+    block: Block, believed: Floats, probabilities: Floats, errors: Floats, variance: float
 ) -> EdgeEstimate:
     """Belief propagation and chains, each edge by what is known of the errors of both.
 
@@ -159,9 +163,9 @@ def _with_messages(
     own, pooled over all edges in proportion to p(1-p), is that of the messages.
     """
     spread = believed * (1.0 - believed) + 1e-12
-    excess = float(np.sum((believed - chances) ** 2) / np.sum(spread)) - variance
+    excess = float(np.sum((believed - probabilities) ** 2) / np.sum(spread)) - variance
     floor = 2.0 * variance / math.sqrt(block.n_edges)  # what the pool itself cannot tell from 0
     own = max(excess, floor, 1e-12) * spread
     weight = own / (own + errors**2)
-    mixed = believed + weight * (chances - believed)
+    mixed = believed + weight * (probabilities - believed)
     return EdgeEstimate(mixed, np.sqrt(own * (1.0 - weight)), "belief propagation + worm chain")

@@ -1,4 +1,4 @@
-"""A count within a factor 1 +- epsilon with chance 1 - delta, and exact samples by rejection.
+"""A count within a factor 1 +- epsilon with probability 1 - delta, and exact samples by rejection.
 
 Draws with a proven upper bound and the count as their mean (anonymatch/nesting.hpp) are looked at
 in the order of their indices until an interval that holds at all times is narrow enough
@@ -22,13 +22,17 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import InputError
-from anonymatch.counting.approximate.confidence_sequence import Bets, Interval, draws_needed
+from anonymatch.counting.approximate.confidence_sequence import (
+    ConfidenceInterval,
+    ConfidenceSequence,
+    draws_needed,
+)
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
 from anonymatch.counting.bounds.bregman import block_bounds
-from anonymatch.running import CHUNK_SECONDS, Budget, Effort, Shared
+from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Shared
 
-__all__ = ["Guarantee", "exact_matchings", "exact_samples", "guaranteed"]
+__all__ = ["NestedBound", "exact_matchings", "exact_samples", "guaranteed"]
 
 Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -50,10 +54,10 @@ _LOOKS = 50.0  # at the interval in the predicted time
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee:
+class NestedBound:
     """How a guaranteed count came about.
 
-    ``low`` and ``high`` are natural logs between which the count lies with chance 1 - delta;
+    ``low`` and ``high`` are natural logs between which the count lies with probability 1 - delta;
     ``bound`` is the proven upper bound that all draws stay below.
     """
 
@@ -67,16 +71,16 @@ class Guarantee:
 
 
 def guaranteed(
-    block: Block, *, epsilon: float, delta: float, seed: int, budget: Budget, effort: Effort
-) -> tuple[float, Guarantee]:
-    """Log of a value within a factor 1 +- epsilon of the count with chance 1 - delta.
+    block: Block, *, epsilon: float, delta: float, seed: int, budget: Budget, effort: Execution
+) -> tuple[float, NestedBound]:
+    """Log of a value within a factor 1 +- epsilon of the count with probability 1 - delta.
 
     Parameters
     ----------
     block : Block
         Square, with a perfect matching.
     epsilon, delta : float
-        Relative error in (0, 1) and chance of a larger one in (0, 1).
+        Relative error in (0, 1) and probability of a larger one in (0, 1).
     seed : int
         The answer is a function of the block, epsilon, delta and the seed.
     budget : Budget
@@ -94,7 +98,7 @@ def guaranteed(
     >>> from anonymatch.counting.reference import block_of
     >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
     >>> log, how = guaranteed(
-    ...     ring, epsilon=0.1, delta=0.05, seed=1, budget=Budget(), effort=Effort()
+    ...     ring, epsilon=0.1, delta=0.05, seed=1, budget=Budget(), effort=Execution()
     ... )
     >>> 1.8 < math.exp(log) < 2.2
     True
@@ -102,7 +106,7 @@ def guaranteed(
     epsilon = _open(epsilon, "epsilon")
     delta = _open(delta, "delta")
     sampler = _Sampler.of(block, whole(seed, "seed"))
-    what = f"a count within {epsilon:g} with chance {1 - delta:g}"
+    what = f"a count within {epsilon:g} with probability {1 - delta:g}"
 
     def price(guess: _Guess) -> float:
         return draws_needed(guess.mean, guess.variance, epsilon=epsilon, delta=delta)
@@ -111,7 +115,9 @@ def guaranteed(
     draws = price(guess)
     seconds = draws * sampler.each
     effort.expect(seconds)
-    bets = Bets(mean=guess.mean, variance=guess.variance, epsilon=epsilon, delta=delta)
+    bets = ConfidenceSequence(
+        mean=guess.mean, variance=guess.variance, epsilon=epsilon, delta=delta
+    )
     spent, total = 0.0, 0.0
     with closing(sampler.tallies(bets, draws, effort)) as tallies:
         for drawn, added, _, gains, losses in tallies:
@@ -123,7 +129,7 @@ def guaranteed(
                 raise budget.refusal(what, _price_so_far(interval, spent, sampler), sampler.memory)
     log_bound = sampler.nesting.log_bound
     value = interval.value(total / spent, epsilon)
-    return log_bound + math.log(value), Guarantee(
+    return log_bound + math.log(value), NestedBound(
         epsilon,
         delta,
         log_bound + math.log(interval.low),
@@ -135,18 +141,18 @@ def guaranteed(
 
 
 def exact_samples(
-    block: Block, size: int, *, seed: int, budget: Budget, effort: Effort
+    block: Block, size: int, *, seed: int, budget: Budget, effort: Execution
 ) -> npt.NDArray[np.int32]:
     """Perfect matchings of a square block, independent and exactly in proportion to their weights.
 
-    Each row has the behaviour of each user. Draws are kept with chance draw / bound, so that the
-    price is size times bound / count draws.
+    Each row has the behaviour of each user. Draws are kept with probability draw / bound, so that
+    the price is size times bound / count draws.
 
     Examples
     --------
     >>> from anonymatch.counting.reference import block_of
     >>> ring = block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
-    >>> exact_samples(ring, 4, seed=1, budget=Budget(), effort=Effort()).shape
+    >>> exact_samples(ring, 4, seed=1, budget=Budget(), effort=Execution()).shape
     (4, 3)
     """
     size = whole(size, "size")
@@ -170,7 +176,7 @@ def exact_samples(
 
 
 def exact_matchings(
-    block: Block, size: int, *, seed: int, budget: Budget, effort: Effort
+    block: Block, size: int, *, seed: int, budget: Budget, effort: Execution
 ) -> npt.NDArray[np.int32]:
     """As :func:`exact_samples`, of a block that may have spare behaviours.
 
@@ -197,7 +203,7 @@ def _open(value: float, name: str) -> float:
     return number
 
 
-def _price_so_far(interval: Interval, spent: float, sampler: _Sampler) -> float:
+def _price_so_far(interval: ConfidenceInterval, spent: float, sampler: _Sampler) -> float:
     """Widths fall at least with the root of the number of draws."""
     width = math.log(interval.high / max(interval.low, 1e-300))
     return spent * sampler.each * (1.0 + width) ** 2 * 4.0
@@ -281,11 +287,15 @@ class _Sampler:
         self._moves = moves
         self.nesting.improve(moves, self._seeds[3])
 
-    def tallies(self, bets: Bets, draws: float, effort: Effort) -> Generator[Tally, None, None]:
+    def tallies(
+        self, bets: ConfidenceSequence, draws: float, effort: Execution
+    ) -> Generator[Tally, None, None]:
         tally = partial(_tally, self._shared(), self._seeds[2], bets.larger, bets.smaller)
         return self._chunks(tally, draws, effort)
 
-    def samples(self, draws: float, effort: Effort) -> Generator[npt.NDArray[np.int32], None, None]:
+    def samples(
+        self, draws: float, effort: Execution
+    ) -> Generator[npt.NDArray[np.int32], None, None]:
         n = self._block.n_users
         sample = partial(_sample, self._shared(), self._seeds[2], n, self._turned)
         return self._chunks(sample, draws, effort)
@@ -296,7 +306,7 @@ class _Sampler:
         return Shared(_nesting, *recipe, value=self.nesting)
 
     def _chunks(
-        self, work: Callable[[int, int], T], draws: float, effort: Effort
+        self, work: Callable[[int, int], T], draws: float, effort: Execution
     ) -> Generator[T, None, None]:
         """Results of as many chunks of groups as are asked for, in order."""
         groups = self._groups(draws)

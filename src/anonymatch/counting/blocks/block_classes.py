@@ -13,13 +13,13 @@ import numpy.typing as npt
 from anonymatch.counting.blocks.block import EVEN, Block
 from anonymatch.graph import BlockTable, Graph, block_table
 
-__all__ = ["Kind", "Reduced", "SmallKinds", "log2_sums", "places", "reduce"]
+__all__ = ["BlockClass", "Reduced", "SmallClasses", "log2_sums", "places", "reduce"]
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class BlockClass:
     """Blocks that are equal: one to solve, and how many there are."""
 
     number: int
@@ -29,7 +29,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SmallKinds:
+class SmallClasses:
     """Kinds of block with few behaviours, stored one after another for one call of the kernel."""
 
     numbers: Ints
@@ -90,17 +90,17 @@ class Reduced:
             even[kinds[np.abs(np.log2(self.weights)) > EVEN]] = False
         return even
 
-    def kind(self, number: int) -> Kind:
-        return Kind(number, int(self.copies[number]), self.block(number), self.scales[number])
+    def kind(self, number: int) -> BlockClass:
+        return BlockClass(number, int(self.copies[number]), self.block(number), self.scales[number])
 
-    def small(self, numbers: Ints) -> SmallKinds:
+    def small(self, numbers: Ints) -> SmallClasses:
         """Several small kinds in the layout of the kernel."""
         table, first = self.table, self.table.class_first[numbers]
         users = np.diff(table.user_offsets)[first]
         rows = places(table.user_offsets[first], users)
         degrees = np.diff(table.row_offsets)[rows]
         edges = places(table.edge_offsets[first], np.diff(table.edge_offsets)[first])
-        return SmallKinds(
+        return SmallClasses(
             numbers,
             self.copies[numbers],
             _offsets(users),

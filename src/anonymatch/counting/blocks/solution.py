@@ -11,18 +11,18 @@ import numpy.typing as npt
 
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.results import log_of
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
-__all__ = ["Chances", "Floats", "Objects", "Solution", "shares"]
+__all__ = ["Floats", "Objects", "Probabilities", "Solution", "shares"]
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
-Chances = tuple[Floats, float]
+Probabilities = tuple[Floats, float]
 
 
 class Solution:
-    """The count of a block and the chance of each of its edges.
+    """The count of a block and the probability of each of its edges.
 
     An exact solution is made of ``total`` and ``minors``: Python ints (``log`` on its own where the
     integer is huge); the minor of an edge is the count of the block without its user and behaviour.
@@ -39,14 +39,14 @@ class Solution:
         log: Callable[[], float] | None = None,
         minors: Callable[[], Objects] | None = None,
         real: Callable[[], tuple[float, float]] | None = None,
-        posteriors: Callable[[], Chances] | None = None,
+        posteriors: Callable[[], Probabilities] | None = None,
     ) -> None:
         self.block = block
         self.exact = total is not None
         self._total, self._log, self._minors = total, log, minors
         self._real, self._posteriors = real, posteriors
 
-    def recorded(self, what: tuple[object, ...], seconds: float, effort: Effort) -> Solution:
+    def recorded(self, what: tuple[object, ...], seconds: float, effort: Execution) -> Solution:
         """The same, with every part recorded when it is there; ``what`` names how it is found."""
 
         def kept(part: str, kind: Any, compute: Callable[[], T] | None) -> Callable[[], T] | None:
@@ -60,7 +60,7 @@ class Solution:
             log=self._log,
             minors=kept("minors of a block", Objects, self._minors),
             real=kept("count of a block over doubles", tuple[float, float], self._real),
-            posteriors=kept("chances of a block", Chances, self._posteriors),
+            posteriors=kept("probabilities of a block", Probabilities, self._posteriors),
         )
 
     @cached_property
@@ -85,15 +85,15 @@ class Solution:
         return log_of(self.total), 0.0
 
     @cached_property
-    def posteriors(self) -> Chances:
-        """The chance of every edge, and a bound on the error of each."""
+    def posteriors(self) -> Probabilities:
+        """The probability of every edge, and a bound on the error of each."""
         if self._posteriors is not None:
             return self._posteriors()
         return shares(self.block, self.minors), 2.0**-50
 
 
 def shares(block: Block, minors: Objects) -> Floats:
-    """Chances of the edges from their minors: weight times minor, over the sum in its row.
+    """Probabilities of the edges from their minors: weight times minor, over the sum in its row.
 
     Integers of any size are scaled down together first, so that none overflows a double.
     """
@@ -102,5 +102,5 @@ def shares(block: Block, minors: Objects) -> Floats:
     shift = max(0, int(largest).bit_length() - 1000)
     scaled = np.array([float(value >> shift) for value in through], dtype=np.float64)
     sums = np.add.reduceat(scaled, block.indptr[:-1])
-    chances: Floats = scaled / np.repeat(sums, np.diff(block.indptr))
-    return chances
+    probabilities: Floats = scaled / np.repeat(sums, np.diff(block.indptr))
+    return probabilities

@@ -1,7 +1,7 @@
 """Bounds from belief propagation: the Bethe permanent is below the count, and not far below.
 
-Belief propagation only proposes a matrix of chances. What is proven from it holds for every doubly
-stochastic matrix on the edges, so that it need not have converged.
+Belief propagation only proposes a matrix of probabilities. What is proven from it holds for every
+doubly stochastic matrix on the edges, so that it need not have converged.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
 
     None, too, if so many predicted ``seconds`` are too few for any.
 
-    Lower: as :func:`scaled_bounds`, for Bethe's chances. Upper, with
+    Lower: as :func:`scaled_bounds`, for Bethe's probabilities. Upper, with
     F(P) = sum P ln(w/P) + k sum (1-P) ln(1-P) over doubly stochastic P on the edges [1]_:
     ln count <= (n/2) ln 2 + max F for k = 1, and ln count <= max F for k = 1/2. F is concave on
     these matrices, so that its tangent at any P bounds the maximum: the tangent's own maximum is
@@ -130,7 +130,9 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
 
 
 def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
-    """Bethe's chances on the edges of ``square``; equal users there are told apart for them."""
+    """Bethe's probabilities on the edges of ``square``; equal users there are told apart for
+    them.
+    """
     copies = square.copies.astype(np.int64)
     degrees = np.diff(square.indptr)
     of_row = np.repeat(np.arange(len(copies)), copies)  # the row of each user told apart
@@ -154,7 +156,7 @@ def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
 
 
 def _mixtures(square: Square, work: _Work, kappa: float) -> Iterator[Floats]:
-    """Doubly stochastic shares close to Bethe's chances; the closest first."""
+    """Doubly stochastic shares close to Bethe's probabilities; the closest first."""
     even, _ = square.balanced(np.ones(square.n_edges), work.balancing)
     shares = _marginals(square, kappa, work.sweeps)
     shares = np.where(np.isfinite(shares), shares, even)

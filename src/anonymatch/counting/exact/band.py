@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import Chances, Floats, Solution
+from anonymatch.counting.blocks.solution import Floats, Probabilities, Solution
 from anonymatch.running import CHUNK_SECONDS, check_work
 
 __all__ = [
     "DIGIT",
     "REAL",
-    "BandWay",
+    "BandPlan",
     "Found",
     "Runs",
     "banded",
@@ -35,7 +35,7 @@ __all__ = [
 Ints = npt.NDArray[np.int32]
 Ints64 = npt.NDArray[np.int64]
 
-# Measured on one core: seconds a unit of work, of a digit of the exact count, of all chances.
+# Measured on one core: seconds a unit of work, of a digit of the exact count, of all probabilities.
 REAL, DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
 _LAYERS = 384.0 * 2**20  # bytes of kept layers that pay; with less, more are made again
 _REORDERED = (
@@ -46,15 +46,15 @@ _LN2 = math.log(2.0)
 
 
 class Found(NamedTuple):
-    """What a run found: the count (whole, or a log), and chances by row of the band."""
+    """What a run found: the count (whole, or a log), and probabilities by row of the band."""
 
     total: int | None
     log: float
-    chances: Floats | None
+    probabilities: Floats | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BandWay:
+class BandPlan:
     """A block as a band, and its price; plain values, so that it can run in another process."""
 
     starts: Ints
@@ -64,11 +64,11 @@ class BandWay:
     width: int
     seconds: float  # of the count over doubles
     words_seconds: float  # of the exact count
-    edges_seconds: float  # of all chances
+    edges_seconds: float  # of all probabilities
     memory: float
     words_memory: float
     edges_memory: float  # with as many layers kept as the memory allows
-    kept: float  # bytes of layers that all chances keep at least
+    kept: float  # bytes of layers that all probabilities keep at least
     roundings: float
 
     @property
@@ -80,7 +80,7 @@ class BandWay:
         return 1.02 * (self.roundings + 5200) * 2.0**-53
 
     @property
-    def chance_error(self) -> float:
+    def probability_error(self) -> float:
         return 2.1 * (self.roundings + 5200) * 2.0**-53
 
     def count(self) -> Found:
@@ -94,8 +94,8 @@ class BandWay:
         job = self._run(_native.BandTask.count_real, self.weights, REAL, 0.0)
         return None if job.failed else Found(None, _log(job), None)
 
-    def chances(self, memory: float) -> Found | None:
-        """All chances, in the order of the block's edges, and the log of the count."""
+    def probabilities(self, memory: float) -> Found | None:
+        """All probabilities, in the order of the block's edges, and the log of the count."""
         kept = kept_layers(self.kept, memory)
         job = self._run(_native.BandTask.edges, self.weights, _CHANCES, kept)
         return None if job.failed else Found(None, _log(job), self.by_edge(job.posteriors()))
@@ -121,7 +121,7 @@ class Runs(Protocol):
 
     def count(self) -> Found: ...
     def real(self) -> Found | None: ...
-    def chances(self, memory: float) -> Found | None: ...
+    def probabilities(self, memory: float) -> Found | None: ...
 
 
 def run_to_the_end(job: _native.Band, each: float) -> None:
@@ -131,15 +131,15 @@ def run_to_the_end(job: _native.Band, each: float) -> None:
 
 
 def kept_layers(least: float, memory: float) -> float:
-    """The limit of kept layers for all chances, in so much memory."""
+    """The limit of kept layers for all probabilities, in so much memory."""
     return max(least, min(memory / 2, _LAYERS))
 
 
-def find_band(block: Block, memory: float = math.inf) -> BandWay | None:
+def find_band(block: Block, memory: float = math.inf) -> BandPlan | None:
     """The block as a band, if users and behaviours can be put in order so that it is one.
 
     Linear in edges when behaviours are in order already; else a search finds a first order.
-    ``memory``: bytes that may be used; all chances keep more layers where there are more.
+    ``memory``: bytes that may be used; all probabilities keep more layers where there are more.
     """
     if block.exact and block.weights is not None:
         return None
@@ -163,7 +163,7 @@ def find_band(block: Block, memory: float = math.inf) -> BandWay | None:
     rank[rows] = np.arange(block.n_users)
     order = np.lexsort((place, rank[users]))
     straight = bool((np.diff(order) == 1).all())
-    return BandWay(
+    return BandPlan(
         starts=starts,
         stops=stops,
         order=None if straight else order,
@@ -213,7 +213,7 @@ def _ends(labels: npt.NDArray[Any], values: npt.NDArray[Any], n: int) -> tuple[I
 
 
 def banded(
-    way: BandWay,
+    way: BandPlan,
     block: Block,
     found: Found | None,
     *,
@@ -240,13 +240,13 @@ def banded(
             return otherwise().log_and_error
         return known.log, way.log_error + 2.0**-51 * abs(known.log)
 
-    def posteriors() -> Chances:
+    def posteriors() -> Probabilities:
         known = found
-        if known is None or known.chances is None:
-            known = runs.chances(memory)
-        if known is None or known.chances is None:
+        if known is None or known.probabilities is None:
+            known = runs.probabilities(memory)
+        if known is None or known.probabilities is None:
             return otherwise().posteriors
-        return known.chances, way.chance_error
+        return known.probabilities, way.probability_error
 
     if block.exact and not rounded:
         return Solution(

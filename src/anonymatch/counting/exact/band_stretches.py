@@ -2,7 +2,8 @@
 
 A pass along the rows needs the layer before it, so two are under way at a time, one from each end.
 Where they meet they give the count. If both go on, every border between two stretches has the ways
-before and the ways after it, and the chances of each stretch need nothing but these two layers.
+before and the ways after it, and the probabilities of each stretch need nothing but these two
+layers.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.solution import Floats
-from anonymatch.counting.exact.band import DIGIT, REAL, BandWay, Found, kept_layers, run_to_the_end
-from anonymatch.running import Effort, Shared
+from anonymatch.counting.exact.band import DIGIT, REAL, BandPlan, Found, kept_layers, run_to_the_end
+from anonymatch.running import Execution, Shared
 
-__all__ = ["LongBand", "Price"]
+__all__ = ["LongBand", "StretchCost"]
 
 Words = npt.NDArray[np.uint64]
 
 _STRETCH = 2.0  # predicted seconds of a pass that are worth a layer in the file of a run
 _LAYER_BYTES, _BYTES_A_SECOND = 2.0**30, 2.0**23  # of layers at borders: in all, of predicted work
 _MOST = 1000  # stretches
-# Predicted seconds of one run from which stretches pay. Counts are no more work so; chances are
-# half as much again, so that two cores gain nothing but that each stretch is recorded.
+# Predicted seconds of one run from which stretches pay. Counts are no more work so; probabilities
+# are half as much again, so that two cores gain nothing but that each stretch is recorded.
 _COUNTS_FROM, _CHANCES_FROM = 4.0, 60.0
-_ABREAST = 8  # stretches whose chances are under way on one machine
+_ABREAST = 8  # stretches whose probabilities are under way on one machine
 _LN2 = math.log(2.0)
 
 
-class Price(NamedTuple):
+class StretchCost(NamedTuple):
     """Of a task in stretches: seconds in all, of chunks that wait for each other, and bytes."""
 
     seconds: float
@@ -79,12 +80,14 @@ class _Passes(NamedTuple):
 
 
 class LongBand:
-    """A band whose stretches run as chunks of an effort; answers as :class:`BandWay` gives them."""
+    """A band whose stretches run as chunks of an effort; answers as :class:`BandPlan` gives
+    them.
+    """
 
-    def __init__(self, way: BandWay, memory: float, effort: Effort) -> None:
+    def __init__(self, way: BandPlan, memory: float, effort: Execution) -> None:
         self._way, self._memory, self._effort = way, memory, effort
         recipe = (getattr(way, field.name) for field in fields(way))
-        self._shared = Shared(BandWay, *recipe, value=way)
+        self._shared = Shared(BandPlan, *recipe, value=way)
         self._edges_share = way.edges_seconds / way.seconds
 
     @cached_property
@@ -95,22 +98,22 @@ class LongBand:
 
     # ---- prices: None where one run is better
 
-    def price_of_count(self) -> Price | None:
+    def price_of_count(self) -> StretchCost | None:
         """Of the exact count."""
         way = self._way
         if way.words_seconds < _COUNTS_FROM:
             return None
         return self._price(self._over_digits(), 7 * way.words_memory)
 
-    def price_of_real(self) -> Price | None:
+    def price_of_real(self) -> StretchCost | None:
         """Of the count over doubles."""
         way = self._way
         if way.seconds < _COUNTS_FROM:
             return None
         return self._price(self._over_doubles(), 3 * way.memory)
 
-    def price_of_chances(self) -> Price | None:
-        """Of all chances: passes over the rows from both ends come on top of one run."""
+    def price_of_probabilities(self) -> StretchCost | None:
+        """Of all probabilities: passes over the rows from both ends come on top of one run."""
         way = self._way
         if way.edges_seconds < _CHANCES_FROM:
             return None
@@ -124,14 +127,14 @@ class LongBand:
         if passes is None:
             return None
         last = self._edges_share * max(one.seconds for one in stretches)
-        return Price(passes.seconds + way.edges_seconds, passes.longest + last, memory)
+        return StretchCost(passes.seconds + way.edges_seconds, passes.longest + last, memory)
 
-    def _price(self, passes: _Passes, memory: float) -> Price | None:
+    def _price(self, passes: _Passes, memory: float) -> StretchCost | None:
         """Of passes on both sides, each with its own layers and the one that travels."""
         rounds = passes.seconds()
         if sum(map(len, rounds)) < 2 or memory > self._memory:
             return None
-        return Price(sum(map(sum, rounds)), sum(map(max, rounds)), memory)
+        return StretchCost(sum(map(sum, rounds)), sum(map(max, rounds)), memory)
 
     # ---- answers
 
@@ -149,8 +152,8 @@ class LongBand:
         layers = self._layers(self._over_doubles(), _doubles, np.ones(1))
         return None if layers is None else Found(None, _log(layers[0][-1], layers[1][-1]), None)
 
-    def chances(self, memory: float) -> Found | None:
-        """All chances, in the order of the block's edges, and the log of the count."""
+    def probabilities(self, memory: float) -> Found | None:
+        """All probabilities, in the order of the block's edges, and the log of the count."""
         stretches = self._stretches()
         layers = self._layers(_between(stretches), _doubles, np.ones(1), all_of_them=True)
         if layers is None:
@@ -160,7 +163,7 @@ class LongBand:
         abreast, kept = self._kept(number)
         found = self._effort.chunks(
             (
-                partial(_chances, self._shared, one.first, one.last, kept, a.values, b.values)
+                partial(_probabilities, self._shared, one.first, one.last, kept, a.values, b.values)
                 for one, a, b in zip(stretches, before, after, strict=True)
             ),
             each=[self._edges_share * one.seconds for one in stretches],
@@ -170,8 +173,8 @@ class LongBand:
         parts = [part for part in found if part is not None]
         if len(parts) < number:
             return None
-        chances = self._way.by_edge(np.concatenate(parts))
-        return Found(None, _log(before[1], after[0]), chances)
+        probabilities = self._way.by_edge(np.concatenate(parts))
+        return Found(None, _log(before[1], after[0]), probabilities)
 
     def _kept(self, number: int) -> tuple[int, float]:
         """Of so many stretches, those under way on one machine at once, and bytes each keeps."""
@@ -272,7 +275,7 @@ def _log(before: _Layer, after: _Layer) -> float:
 
 
 def _digits(
-    way: Shared[BandWay], back: bool, first: int, last: int, layer: Words
+    way: Shared[BandPlan], back: bool, first: int, last: int, layer: Words
 ) -> tuple[Words, int]:
     band, task = way.get(), _native.BandTask
     job = _native.band(
@@ -288,7 +291,7 @@ def _digits(
 
 
 def _doubles(
-    way: Shared[BandWay], back: bool, first: int, last: int, layer: Floats
+    way: Shared[BandPlan], back: bool, first: int, last: int, layer: Floats
 ) -> tuple[Floats, int] | None:
     band, task = way.get(), _native.BandTask
     job = _native.band(
@@ -304,8 +307,8 @@ def _doubles(
     return None if job.failed else job.layer()
 
 
-def _chances(
-    way: Shared[BandWay], first: int, last: int, kept: float, before: Floats, after: Floats
+def _probabilities(
+    way: Shared[BandPlan], first: int, last: int, kept: float, before: Floats, after: Floats
 ) -> Floats | None:
     band = way.get()
     job = _native.band(

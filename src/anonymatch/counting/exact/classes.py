@@ -113,7 +113,7 @@ class ByClasses:
         return self._of_edges(np.array(reals).reshape(table.shape))
 
     def posteriors(self) -> Floats:
-        """The chance of every edge."""
+        """The probability of every edge."""
         try:
             table, exponent = self.result.minors()
         except SpreadError:
@@ -121,12 +121,12 @@ class ByClasses:
         weights = self.plan.sweep.weights
         total = self.result.total
         if self.plan.sweep.exact:
-            chances = np.zeros(table.shape)
+            probabilities = np.zeros(table.shape)
             for place in zip(*np.nonzero(table), strict=True):
-                chances[place] = weights[place] * table[place] / total
+                probabilities[place] = weights[place] * table[place] / total
         else:
-            chances = np.ldexp(weights * (table / total), exponent - self.result.exponent)
-        return self._of_edges(chances)
+            probabilities = np.ldexp(weights * (table / total), exponent - self.result.exponent)
+        return self._of_edges(probabilities)
 
     def _of_edges(self, table: Values) -> Values:
         plan = self.plan

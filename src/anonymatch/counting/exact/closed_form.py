@@ -97,7 +97,7 @@ class Nested:
 
         prod over first[j] <= k < i of (1 - 1/choices[k])  /  choices[i].
 
-    The edges need not be listed: :meth:`chances` serves mixes of 10^5 users and 10^9 edges.
+    The edges need not be listed: :meth:`probabilities` serves mixes of 10^5 users and 10^9 edges.
     """
 
     choices: Integers  # of the users in order of degree; all at least 1
@@ -115,26 +115,26 @@ class Nested:
 
     def posteriors(self) -> Floats:
         block = self._block()
-        chances = np.empty(block.n_edges)
+        probabilities = np.empty(block.n_edges)
         runs, degrees = _Runs(self.choices), np.diff(block.indptr)
         each = max(1, SLICE // int(degrees.max(initial=1)))
         for user in range(0, len(degrees), each):
             part = slice(int(block.indptr[user]), int(block.indptr[min(user + each, len(degrees))]))
             ranks = np.repeat(self.rank[user : user + each], degrees[user : user + each])
-            chances[part] = runs.ratio(self.first[block.indices[part]], ranks)
-        return chances
+            probabilities[part] = runs.ratio(self.first[block.indices[part]], ranks)
+        return probabilities
 
-    def chances(self, users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> Floats:
+    def probabilities(self, users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> Floats:
         """Probabilities of edges given by two arrays of indices; relative error below 1e-12.
 
         Values below 1e-300 may be rounded to 0.
         """
-        chances = np.empty(len(users))
+        probabilities = np.empty(len(users))
         runs, first, rank = _Runs(self.choices), self.first, self.rank
         for begin in range(0, len(users), SLICE):
             part = slice(begin, begin + SLICE)
-            chances[part] = runs.ratio(first[behaviours[part]], rank[users[part]])
-        return chances
+            probabilities[part] = runs.ratio(first[behaviours[part]], rank[users[part]])
+        return probabilities
 
     def minors(self) -> Exact:
         """Exact integers; equal ones (same degrees at both ends) are one object."""
@@ -145,7 +145,9 @@ class Nested:
 
     def _block(self) -> Block:
         if self.block is None:
-            raise ValueError("described by degrees alone: ask chances() for the edges you want")
+            raise ValueError(
+                "described by degrees alone: ask probabilities() for the edges you want"
+            )
         return self.block
 
     def _edges(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -253,7 +255,7 @@ def nested_by_degrees(users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> 
     --------
     >>> n = 100_000
     >>> solved = nested_by_degrees(np.full(n, n), np.full(n, n))
-    >>> round(solved.log, 2), solved.chances(np.array([5]), np.array([7])).tolist()
+    >>> round(solved.log, 2), solved.probabilities(np.array([5]), np.array([7])).tolist()
     (1051299.22, [1e-05])
     """
     n = len(users)

@@ -69,9 +69,9 @@ class Contracted:
         if not self.block.exact:
             through = minors * self.block.weights
             total = float(through[: self.block.indptr[1]].sum())
-            chances = self.pull_back_posteriors(through / total)
+            probabilities = self.pull_back_posteriors(through / total)
             weights = np.array(self.values[: self.n_edges], dtype=np.float64)
-            scaled: Floats = chances / weights * (total * self.factor)
+            scaled: Floats = probabilities / weights * (total * self.factor)
             return scaled
         values, inner, factor = self.values, minors.tolist(), self.factor
         first_row = range(int(self.block.indptr[1]))
@@ -94,18 +94,18 @@ class Contracted:
         proportion to its share: no number leaves the range from 0 to 1.
         """
         assert not self.block.exact
-        chances = [0.0] * len(self.values)
-        for entry, chance in zip(self.kept, posteriors.tolist(), strict=True):
-            chances[entry] = chance
+        probabilities = [0.0] * len(self.values)
+        for entry, probability in zip(self.kept, posteriors.tolist(), strict=True):
+            probabilities[entry] = probability
         for entry in self.forced:
-            chances[entry] = 1.0
+            probabilities[entry] = 1.0
         for (made, left, right), share in zip(
             reversed(self.tape), reversed(self.shares), strict=True
         ):
-            part = chances[made] * share
-            chances[left] += part
-            chances[right] += part
-        return np.array(chances[: self.n_edges])
+            part = probabilities[made] * share
+            probabilities[left] += part
+            probabilities[right] += part
+        return np.array(probabilities[: self.n_edges])
 
 
 def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | None:

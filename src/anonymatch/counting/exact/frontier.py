@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import Chances, Floats, Objects, Solution
+from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution
 from anonymatch.counting.exact.frontier_parts import (
     ABREAST,
     Parts,
@@ -25,10 +25,10 @@ from anonymatch.counting.exact.frontier_parts import (
     words_job,
 )
 from anonymatch.counting.integers import combine, words_for
-from anonymatch.running import CHUNK_SECONDS, Budget, Effort
+from anonymatch.running import CHUNK_SECONDS, Budget, Execution
 
 __all__ = [
-    "FrontierWay",
+    "FrontierPlan",
     "far_from_narrow",
     "find_way",
     "proven_bits",
@@ -51,7 +51,7 @@ _LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FrontierWay:
+class FrontierPlan:
     """An order for a block, or for the block with its sides exchanged, and its price."""
 
     block: Block
@@ -86,7 +86,7 @@ class FrontierWay:
         abreast = min(len(self.parts.kept), ABREAST)
         return whole * abreast * self.parts.peak_states / plan.peak_states
 
-    def within(self, budget: Budget, words: int, *, edges: bool) -> FrontierWay:
+    def within(self, budget: Budget, words: int, *, edges: bool) -> FrontierPlan:
         """The same in parts where one run would be long, or take more memory than there is."""
         seconds, needed = self.seconds(words, edges=edges), self.memory(words, edges=edges)
         if self.block.optional or (seconds <= _SPLIT_FROM and needed <= budget.memory):
@@ -101,7 +101,7 @@ class FrontierWay:
         return self if len(parts.kept) == 1 else replace(self, parts=parts)
 
 
-def find_way(block: Block, rival: float = math.inf) -> FrontierWay:
+def find_way(block: Block, rival: float = math.inf) -> FrontierPlan:
     """The cheaper of the orders found by users and by behaviours.
 
     The search takes some percent of the predicted run, or of ``rival``: the seconds that another
@@ -112,12 +112,12 @@ def find_way(block: Block, rival: float = math.inf) -> FrontierWay:
         sides.append((block.transposed(), True))
     ways = []
     for side, transposed in sides:
-        way = FrontierWay(side, transposed, _native.plan_frontier(side, 0.0))
+        way = FrontierPlan(side, transposed, _native.plan_frontier(side, 0.0))
         if way.plan.width > _HOPELESS:
             return way  # no search and no exchange of sides narrows an order that much
         predicted = way.seconds(1, edges=False)
         effort = min(1.0, min(rival, _WORTH) / predicted) if predicted < math.inf else _LITTLE
-        ways.append(FrontierWay(side, transposed, _native.plan_frontier(side, effort)))
+        ways.append(FrontierPlan(side, transposed, _native.plan_frontier(side, effort)))
     return min(ways, key=lambda way: (not way.feasible, way.plan.transitions))
 
 
@@ -128,7 +128,7 @@ def far_from_narrow(block: Block) -> bool:
 
 
 def solve(
-    way: FrontierWay, block: Block, *, bits: float, memory: float, effort: Effort
+    way: FrontierPlan, block: Block, *, bits: float, memory: float, effort: Execution
 ) -> Solution:
     """Count and posteriors of ``block`` along ``way``; counts stay below 2^bits when exact."""
     if block.exact:
@@ -162,7 +162,7 @@ def solve(
     )
 
 
-def proven_bits(way: FrontierWay, effort: Effort) -> float:
+def proven_bits(way: FrontierPlan, effort: Execution) -> float:
     """A sharp bound on log2 of the count, from one run over doubles with its proven error."""
     block = way.block
     if block.weights is not None and max(block.weights).bit_length() > _LARGEST_DOUBLE:
@@ -175,7 +175,7 @@ def proven_bits(way: FrontierWay, effort: Effort) -> float:
 
 
 def sample(
-    way: FrontierWay, block: Block, *, size: int, seed: int, memory: float, effort: Effort
+    way: FrontierPlan, block: Block, *, size: int, seed: int, memory: float, effort: Execution
 ) -> npt.NDArray[np.int32]:
     """``size`` matchings, each a row: the behaviour of every user."""
     job = _native.frontier_sampler(way.block, way.plan.order, size=size, seed=seed, memory=memory)
@@ -189,7 +189,7 @@ def sample(
 
 
 def _exact(
-    way: FrontierWay, words: int, *, edges: bool, memory: float, effort: Effort
+    way: FrontierPlan, words: int, *, edges: bool, memory: float, effort: Execution
 ) -> list[int]:
     order = way.plan.order
     if way.parts is not None:
@@ -201,7 +201,9 @@ def _exact(
     return combine(job.edge_words() if edges else job.count_words(), words)
 
 
-def _real(way: FrontierWay, block: Block, *, edges: bool, memory: float, effort: Effort) -> Real:
+def _real(
+    way: FrontierPlan, block: Block, *, edges: bool, memory: float, effort: Execution
+) -> Real:
     order = way.plan.order
     if way.parts is not None:
         return way.parts.real(block, order, edges=edges, memory=memory, effort=effort)
@@ -210,13 +212,13 @@ def _real(way: FrontierWay, block: Block, *, edges: bool, memory: float, effort:
     return Real(*job.count_real(), job.posteriors() if edges else None)
 
 
-def _posteriors(way: FrontierWay, memory: float, effort: Effort) -> Chances:
+def _posteriors(way: FrontierPlan, memory: float, effort: Execution) -> Probabilities:
     found = _real(way, way.block, edges=True, memory=memory, effort=effort)
-    assert found.chances is not None
-    return _back(way, found.chances), _rounding(way)
+    assert found.probabilities is not None
+    return _back(way, found.probabilities), _rounding(way)
 
 
-def _back(way: FrontierWay, values: Values) -> Values:
+def _back(way: FrontierPlan, values: Values) -> Values:
     """Values of the way's edges in the order of the original block's edges."""
     if not way.transposed:
         return values
@@ -232,7 +234,7 @@ def _transposition(block: Block) -> npt.NDArray[np.int64]:
     return place
 
 
-def _run(job: _native.Frontier, seconds: float, words: int, effort: Effort) -> None:
+def _run(job: _native.Frontier, seconds: float, words: int, effort: Execution) -> None:
     """Run to the end in calls of about CHUNK_SECONDS.
 
     Predictions are upper bounds, so what is left at the end is told at once.
@@ -246,10 +248,11 @@ def _run(job: _native.Frontier, seconds: float, words: int, effort: Effort) -> N
     effort.advance(seconds - told)
 
 
-def _rounding(way: FrontierWay) -> float:
+def _rounding(way: FrontierPlan) -> float:
     """Proven relative error of the programme over doubles (cpp/include/anonymatch/frontier.hpp).
 
-    Of parts: their chances and their counts are rounded, and so are two sums of as many terms.
+    Of parts: their probabilities and their counts are rounded, and so are two sums of as many
+    terms.
     """
     one = 2.1 * (way.block.n_edges + 1100) * 2.0**-53
     return one if way.parts is None else 2 * one + 2.1 * len(way.parts.kept) * 2.0**-53

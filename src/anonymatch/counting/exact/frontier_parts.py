@@ -20,7 +20,7 @@ from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Floats, Objects
 from anonymatch.counting.integers import combine, primes, residues
-from anonymatch.running import CHUNK_SECONDS, Effort, Shared, check_work, heard
+from anonymatch.running import CHUNK_SECONDS, Execution, Shared, check_work, heard
 
 __all__ = ["ABREAST", "Parts", "Real", "per_transition", "split", "words_job"]
 
@@ -46,11 +46,11 @@ def per_transition(words: int, *, edges: bool) -> float:
 
 
 class Real(NamedTuple):
-    """mantissa * 2^exponent, and the chances of all edges if they are wanted."""
+    """mantissa * 2^exponent, and the probabilities of all edges if they are wanted."""
 
     mantissa: float
     exponent: int
-    chances: Floats | None
+    probabilities: Floats | None
 
 
 class Parts(NamedTuple):
@@ -61,7 +61,14 @@ class Parts(NamedTuple):
     peak_states: float  # of the widest
 
     def exact(
-        self, block: Block, order: Ints, *, words: int, edges: bool, memory: float, effort: Effort
+        self,
+        block: Block,
+        order: Ints,
+        *,
+        words: int,
+        edges: bool,
+        memory: float,
+        effort: Execution,
     ) -> list[int]:
         """The count, or all minors, which stay below what so many words determine."""
         call = partial(_exact, Shared(*_recipe(block), value=block), order, words, edges)
@@ -74,13 +81,13 @@ class Parts(NamedTuple):
         return list(minors)
 
     def real(
-        self, block: Block, order: Ints, *, edges: bool, memory: float, effort: Effort
+        self, block: Block, order: Ints, *, edges: bool, memory: float, effort: Execution
     ) -> Real:
-        """The count over doubles, and the chances of all edges."""
+        """The count over doubles, and the probabilities of all edges."""
         call = partial(_real, Shared(*_recipe(block), value=block), order, edges)
         found = self._run(call, 1, edges, memory, effort)
         total, top = 0.0, 0
-        chances = np.zeros(block.n_edges) if edges else None
+        probabilities = np.zeros(block.n_edges) if edges else None
         for kept, one in zip(self.kept, found, strict=True):
             mantissa, exponent, shares = one
             if not mantissa:
@@ -90,16 +97,20 @@ class Parts(NamedTuple):
             elif exponent > top:  # sums are in the unit of the largest so far
                 smaller = math.ldexp(1.0, max(top - exponent, -2000))
                 total, top = total * smaller, exponent
-                chances = None if chances is None else chances * smaller
+                probabilities = None if probabilities is None else probabilities * smaller
             count = math.ldexp(mantissa, max(exponent - top, -2000))
             total += count
-            if chances is not None:
-                chances[kept != 0] += count * shares
+            if probabilities is not None:
+                probabilities[kept != 0] += count * shares
         mantissa, exponent = math.frexp(total)
-        return Real(2 * mantissa, exponent - 1 + top, None if chances is None else chances / total)
+        return Real(
+            2 * mantissa,
+            exponent - 1 + top,
+            None if probabilities is None else probabilities / total,
+        )
 
     def _run(
-        self, call: partial[Any], words: int, edges: bool, memory: float, effort: Effort
+        self, call: partial[Any], words: int, edges: bool, memory: float, effort: Execution
     ) -> Iterator[Any]:
         each = per_transition(words, edges=edges)
         limit = memory / ABREAST if edges else 0.0

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import Chances, Floats, Objects, Solution, shares
-from anonymatch.running import Effort, Shared, borders
+from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution, shares
+from anonymatch.running import Execution, Shared, borders
 
 __all__ = ["applies", "seconds", "solve"]
 
@@ -57,7 +57,7 @@ def _seconds(block: Block, counts: float) -> float:
     return counts * n * 2.0 ** (n - 1) / _native.SIGNS_RATE
 
 
-def solve(block: Block, *, bits: float, effort: Effort) -> Solution:
+def solve(block: Block, *, bits: float, effort: Execution) -> Solution:
     """Count and posteriors of ``block``; exact counts stay below 2^bits."""
     if not block.exact:
         return _solve_reals(block, effort)
@@ -80,16 +80,16 @@ def solve(block: Block, *, bits: float, effort: Effort) -> Solution:
         edges[:] = [(values[k] >> (n - 1)) // copies for k in rows * n + block.indices]
         return edges
 
-    def posteriors() -> Chances:
-        chances, error = _chances(block, matrix.astype(np.float64), effort)
+    def posteriors() -> Probabilities:
+        probabilities, error = _probabilities(block, matrix.astype(np.float64), effort)
         if error <= _CLOSE:
-            return chances, error
+            return probabilities, error
         return shares(block, minors()), 2.0**-50
 
     return Solution(block, total=total, minors=minors, posteriors=posteriors)
 
 
-def all_minors(block: Block, *, bits: float, effort: Effort) -> Objects:
+def all_minors(block: Block, *, bits: float, effort: Execution) -> Objects:
     """The minors of every pair of a square block, edges or not, as a matrix of Python ints."""
     n = block.n_behaviours
     words = math.ceil((bits + n) / 64)
@@ -100,7 +100,7 @@ def all_minors(block: Block, *, bits: float, effort: Effort) -> Objects:
     return matrix
 
 
-def _solve_reals(block: Block, effort: Effort) -> Solution:
+def _solve_reals(block: Block, effort: Execution) -> Solution:
     """Doubles: terms have both signs, so the error bound comes from the sum of their sizes."""
     n = block.n_behaviours
     matrix, shifts = _row_scaled(_padded(block).astype(np.float64))
@@ -115,11 +115,11 @@ def _solve_reals(block: Block, effort: Effort) -> Solution:
         error = -math.log1p(-relative) if relative < 1 else math.inf
         return (math.log(value) if value > 0 else -math.inf) - padding - halvings, error
 
-    return Solution(block, real=real, posteriors=lambda: _chances(block, matrix, effort))
+    return Solution(block, real=real, posteriors=lambda: _probabilities(block, matrix, effort))
 
 
-def _chances(block: Block, matrix: Floats, effort: Effort) -> Chances:
-    """The chance of every edge from minors in doubles, and a proven bound on their errors."""
+def _probabilities(block: Block, matrix: Floats, effort: Execution) -> Probabilities:
+    """The probability of every edge from minors in doubles, and a proven bound on their errors."""
     n = block.n_behaviours
     call = partial(_minors_double, Shared(np.array, matrix, value=matrix))
     predicted = seconds(block, edges=True)
@@ -129,16 +129,16 @@ def _chances(block: Block, matrix: Floats, effort: Effort) -> Chances:
     through = sums * weights
     totals = through.sum(axis=1)
     # With t and T off by w e and W e, W the row's weight: |t/T - t'/T'| <= (w + W t'/T') e / T, T
-    # the truth. Where that says nothing, any chance is off by at most 1.
+    # the truth. Where that says nothing, any probability is off by at most 1.
     heavy = weights.sum(axis=1)
     least = totals - heavy * wrong
     known = least > 0
-    chances = np.divide(through.T, totals, out=np.zeros_like(through.T), where=known).T
+    probabilities = np.divide(through.T, totals, out=np.zeros_like(through.T), where=known).T
     relative = np.divide(wrong, least, out=np.zeros_like(least), where=known)
-    errors = (weights + heavy[:, None] * np.abs(chances)) * relative[:, None]
+    errors = (weights + heavy[:, None] * np.abs(probabilities)) * relative[:, None]
     errors[~known] = 1.0
     rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
-    at_edges: Floats = chances[rows, block.indices].clip(0.0, 1.0)
+    at_edges: Floats = probabilities[rows, block.indices].clip(0.0, 1.0)
     rounding = 2.0**-46  # of the operations here
     return at_edges, min(1.0, float(errors[rows, block.indices].max()) * (1 + rounding) + rounding)
 
@@ -177,7 +177,7 @@ def _borders(n: int, predicted: float) -> list[int]:
     return borders(_native.signs_units(n), predicted)
 
 
-def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: Effort) -> Any:
+def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: Execution) -> Any:
     """The sum of ``call(first, last)`` over ranges of units that take about CHUNK_SECONDS."""
     cuts = _borders(n, predicted)
     number = len(cuts) - 1

@@ -28,9 +28,9 @@ from anonymatch.counting.exact.rook import (
 )
 from anonymatch.counting.exact.rook_minors import (
     NOTHING,
-    Kind,
+    ComponentClass,
+    ComponentPosition,
     Minors,
-    Place,
     Side,
     alternating_sum,
 )
@@ -50,9 +50,9 @@ class NearComplete:
 
     block: Block
     total: int
-    kinds: list[Kind]
-    users: Place
-    behaviours: Place
+    kinds: list[ComponentClass]
+    users: ComponentPosition
+    behaviours: ComponentPosition
 
     @property
     def log(self) -> float:
@@ -146,8 +146,10 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
     absent[np.repeat(np.arange(n), np.diff(block.indptr)), block.indices] = False
     rows, columns = np.nonzero(absent)
     component = _joined(rows.tolist(), (n + columns).tolist(), n + c)
-    users = Place(kind=np.full(n, NOTHING), component=component[:n], label=np.zeros(n, np.int64))
-    behaviours = Place(
+    users = ComponentPosition(
+        kind=np.full(n, NOTHING), component=component[:n], label=np.zeros(n, np.int64)
+    )
+    behaviours = ComponentPosition(
         kind=np.full(c, NOTHING), component=component[n:], label=np.zeros(c, np.int64)
     )
 
@@ -171,7 +173,9 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
     if sum(sweep.operations for sweep in sweeps) > limit:
         return None
     kinds = [
-        Kind(pattern=p, polynomial=rook_polynomial(s), copies=k, vertices=_cycle_length(s))
+        ComponentClass(
+            pattern=p, polynomial=rook_polynomial(s), copies=k, vertices=_cycle_length(s)
+        )
         for p, s, k in zip(kind_of, sweeps, copies, strict=True)
     ]
     whole = multiply_all([power(kind.polynomial, kind.copies) for kind in kinds])

@@ -25,7 +25,7 @@ NOTHING = -1  # kind of the users and behaviours that lack no edge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Kind:
+class ComponentClass:
     """Isomorphic components of missing edges."""
 
     pattern: Pattern
@@ -35,7 +35,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Place:
+class ComponentPosition:
     """Where the vertices of one side lie: kind of component, which one, label within the kind."""
 
     kind: Integers
@@ -111,7 +111,7 @@ class Minors:
     p_s times the sum for x^s common. Those ``moments`` are computed once.
     """
 
-    def __init__(self, kinds: list[Kind], n: int, c: int) -> None:
+    def __init__(self, kinds: list[ComponentClass], n: int, c: int) -> None:
         self.kinds = kinds
         common = multiply_all([power(k.polynomial, max(0, k.copies - 2)) for k in kinds])
         self.short = multiply_all([power(k.polynomial, min(2, k.copies)) for k in kinds])
@@ -124,7 +124,9 @@ class Minors:
         self.deletions: dict[tuple[int, int | None], tuple[list[int], list[list[int]]]] = {}
         self.without: dict[tuple[int, int], list[int]] = {}
 
-    def classes(self, place: Place, *, side: int) -> tuple[Integers, list[tuple[int, list[int]]]]:
+    def classes(
+        self, place: ComponentPosition, *, side: int
+    ) -> tuple[Integers, list[tuple[int, list[int]]]]:
         """Class of every vertex, and of each class the kind and the polynomial left by deletion."""
         found: dict[tuple[int, tuple[int, ...]], int] = {}
         by_label: dict[tuple[int, int], int] = {}

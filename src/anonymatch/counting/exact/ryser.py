@@ -12,9 +12,9 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.running import Effort, Shared, borders
+from anonymatch.running import Execution, Shared, borders
 
-__all__ = ["RyserWay", "applies", "find_way", "total"]
+__all__ = ["RyserPlan", "applies", "find_way", "total"]
 
 _PREFIX = 21e-9  # measured seconds of one core, a surviving prefix
 _DESCENTS = 300
@@ -23,7 +23,7 @@ _SEED = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RyserWay:
+class RyserPlan:
     """An order of behaviours (or of users, transposed), and the prefixes expected to survive."""
 
     matrix: Any
@@ -44,18 +44,18 @@ def applies(block: Block, bits: float) -> bool:
     return block.weights is None or max(np.add.reduceat(block.weights, block.indptr[:-1])) < 2**31
 
 
-def find_way(block: Block) -> RyserWay:
+def find_way(block: Block) -> RyserPlan:
     """The cheaper of the orders found by behaviours and by users."""
     ways = []
     for side in (block, block.transposed()):
         matrix = side.dense().astype(np.uint32)
         order = _native.ryser_order(matrix, moves=_MOVES, seed=_SEED)
         prefixes = _native.ryser_prefixes(matrix, order, descents=_DESCENTS, seed=_SEED)
-        ways.append(RyserWay(matrix, order, prefixes))
+        ways.append(RyserPlan(matrix, order, prefixes))
     return min(ways, key=lambda way: way.prefixes)
 
 
-def total(way: RyserWay, *, bits: float, effort: Effort) -> int:
+def total(way: RyserPlan, *, bits: float, effort: Execution) -> int:
     """The count, below 2^bits."""
     words = max(1, math.ceil(bits / 64))
     units = _native.ryser_units(len(way.matrix))

@@ -11,8 +11,8 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import Chances, Solution
-from anonymatch.running import CHUNK_SECONDS, Effort
+from anonymatch.counting.blocks.solution import Probabilities, Solution
+from anonymatch.running import CHUNK_SECONDS, Execution
 
 __all__ = ["applies", "memory", "seconds", "solve"]
 
@@ -41,7 +41,7 @@ def memory(block: Block, *, edges: bool) -> float:
     return _native.subset_bytes(block.n_users, posteriors=edges)
 
 
-def solve(block: Block, effort: Effort) -> Solution:
+def solve(block: Block, effort: Execution) -> Solution:
     """Count and posteriors of ``block`` over doubles (errors: anonymatch/subset.hpp)."""
     n = block.n_users
 
@@ -49,15 +49,15 @@ def solve(block: Block, effort: Effort) -> Solution:
         mantissa, exponent = _run(block, effort, edges=False).count_real()
         return math.log(mantissa) + exponent * _LN2, 1.01 * n * (n + 1) * 2.0**-53
 
-    def posteriors() -> Chances:
-        chances = _run(block, effort, edges=True).posteriors()
+    def posteriors() -> Probabilities:
+        probabilities = _run(block, effort, edges=True).posteriors()
         rows = np.repeat(np.arange(n), np.diff(block.indptr))
-        return chances[rows * n + block.indices], 2e-11
+        return probabilities[rows * n + block.indices], 2e-11
 
     return Solution(block, real=real, posteriors=posteriors)
 
 
-def _run(block: Block, effort: Effort, *, edges: bool) -> _native.SubsetProgramme:
+def _run(block: Block, effort: Execution, *, edges: bool) -> _native.SubsetProgramme:
     job = _native.subset_programme(block.dense(), posteriors=edges)
     predicted = seconds(block, edges=edges)
     each = predicted / job.subsets_in_all

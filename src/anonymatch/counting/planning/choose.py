@@ -16,17 +16,17 @@ import numpy as np
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import Chances, Objects, Solution
+from anonymatch.counting.blocks.solution import Objects, Probabilities, Solution
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.counting.exact import frontier, glynn, ryser, subset
-from anonymatch.counting.exact.band import BandWay, Found, banded, find_band
-from anonymatch.counting.exact.band_stretches import LongBand, Price
+from anonymatch.counting.exact.band import BandPlan, Found, banded, find_band
+from anonymatch.counting.exact.band_stretches import LongBand, StretchCost
 from anonymatch.counting.exact.classes import plan_classes
 from anonymatch.counting.exact.closed_form import Solved, complete, nested
 from anonymatch.counting.exact.contract import Contracted, contract
 from anonymatch.counting.exact.near_complete import near_complete
 from anonymatch.counting.exact.rank_one import RankOne, rank_one
-from anonymatch.running import CHUNK_SECONDS, Budget, Effort
+from anonymatch.running import CHUNK_SECONDS, Budget, Execution
 
 __all__ = ["METHODS", "Option", "choose"]
 
@@ -45,7 +45,7 @@ _GIANT = 10_000  # users from which one look at the width comes before any searc
 _CONTRACTION = 2e-5  # seconds a user that contracting takes, in Python
 
 
-Run = partial[Found] | partial[Found | None]
+Checkpoint = partial[Found] | partial[Found | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Option:
     memory: float
     solve: Callable[[], Solution]
     longest: float | None = None  # seconds on any number of cores, if it is cut into chunks
-    run: Run | None = None  # the long part, a chunk
+    run: Checkpoint | None = None  # the long part, a chunk
     take: Callable[[Found | None], Solution] | None = None  # what becomes of its result
     rounded: Option | None = None  # for counts: the same over doubles with a proven error
 
@@ -69,7 +69,7 @@ class Context:
 
     edges: bool  # posteriors are wanted, not only the count
     budget: Budget
-    effort: Effort
+    effort: Execution
 
 
 def choose(block: Block, context: Context, method: str = "auto") -> Option:
@@ -148,7 +148,7 @@ def _recognised(block: Block) -> Option | None:
         return _closed(block, solved, "everybody may have done everything", memory=0.0)
     solved = nested(block)
     if solved is not None:
-        memory = 8.0 * block.n_edges  # of the chances themselves
+        memory = 8.0 * block.n_edges  # of the probabilities themselves
         return _closed(block, solved, "neighbourhoods contain each other", memory=memory)
     return None
 
@@ -208,9 +208,9 @@ def _with_scale(block: Block, scaled: RankOne, inner: Solution) -> Solution:
         log, error = inner.log_and_error
         return log + scaled.log, error + scaled.log_error + 2.0**-52 * abs(log)
 
-    def posteriors() -> Chances:
-        chances, error = inner.posteriors
-        return chances, error + 4 * block.n_users * scaled.deviation
+    def posteriors() -> Probabilities:
+        probabilities, error = inner.posteriors
+        return probabilities, error + 4 * block.n_users * scaled.deviation
 
     return Solution(block, real=real, posteriors=posteriors)
 
@@ -245,7 +245,7 @@ def _band(block: Block, context: Context, best: float) -> Option | None:
         banded, way, block, memory=memory, otherwise=partial(_otherwise, block, context)
     )
 
-    def option(seconds: float, needed: float, run: Run, *, rounded: bool = False) -> Option:
+    def option(seconds: float, needed: float, run: Checkpoint, *, rounded: bool = False) -> Option:
         take = partial(solve, runs=way, rounded=rounded)
         return Option(
             method="band in doubles" if rounded else "band",
@@ -257,7 +257,7 @@ def _band(block: Block, context: Context, best: float) -> Option | None:
             take=take,
         )
 
-    def cut(whole: Option, price: Price | None, *, rounded: bool = False) -> Option:
+    def cut(whole: Option, price: StretchCost | None, *, rounded: bool = False) -> Option:
         if price is None:
             return whole
         return replace(
@@ -272,14 +272,17 @@ def _band(block: Block, context: Context, best: float) -> Option | None:
         )
 
     if context.edges:
-        chances = partial(BandWay.chances, way, memory)
-        return cut(option(way.edges_seconds, way.edges_memory, chances), long.price_of_chances())
-    real = partial(BandWay.real, way)
+        probabilities = partial(BandPlan.probabilities, way, memory)
+        return cut(
+            option(way.edges_seconds, way.edges_memory, probabilities),
+            long.price_of_probabilities(),
+        )
+    real = partial(BandPlan.real, way)
     doubles = option(way.seconds, way.memory, real, rounded=block.exact)
     doubles = cut(doubles, long.price_of_real(), rounded=block.exact)
     if not block.exact:
         return doubles
-    exact = option(way.words_seconds, way.words_memory, partial(BandWay.count, way))
+    exact = option(way.words_seconds, way.words_memory, partial(BandPlan.count, way))
     return replace(cut(exact, long.price_of_count()), rounded=doubles)
 
 
@@ -375,7 +378,7 @@ def _ryser(block: Block, context: Context, best: float) -> Option | None:
 
 
 def _along(
-    way: frontier.FrontierWay, block: Block, bits: float, context: Context, best: float
+    way: frontier.FrontierPlan, block: Block, bits: float, context: Context, best: float
 ) -> Option:
     exact_words = frontier.words_for(bits)
     words = 1 if context.edges and block.weights is None else exact_words
@@ -405,7 +408,7 @@ def _along(
     )
 
 
-def _layers_limit(way: frontier.FrontierWay, budget: Budget) -> float:
+def _layers_limit(way: frontier.FrontierPlan, budget: Budget) -> float:
     """Bytes up to which a run keeps layers; parts share them, and one is told for all."""
     return budget.memory if way.parts is None else 0.0
 
@@ -474,9 +477,9 @@ def _solve_contracted(block: Block, small: Contracted, solve: Callable[[], Solut
         log, error = inner.log_and_error
         return log + small.log_factor, error + rounding
 
-    def posteriors() -> Chances:
-        chances, error = inner.posteriors
-        return small.pull_back_posteriors(chances), error * len(chances) + 2 * rounding
+    def posteriors() -> Probabilities:
+        probabilities, error = inner.posteriors
+        return small.pull_back_posteriors(probabilities), error * len(probabilities) + 2 * rounding
 
     return Solution(block, real=real, posteriors=posteriors)
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.base.errors import BudgetError
-from anonymatch.counting.approximate.accuracy import Promise
-from anonymatch.counting.approximate.estimate import Allowance, Estimate, estimate
+from anonymatch.counting.approximate.accuracy import Accuracy
+from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges
-from anonymatch.counting.blocks.block_classes import Ints, Kind, Reduced, SmallKinds, reduce
+from anonymatch.counting.blocks.block_classes import BlockClass, Ints, Reduced, SmallClasses, reduce
 from anonymatch.counting.blocks.solution import Floats, Solution
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.exact.band import Found
@@ -25,17 +25,17 @@ from anonymatch.counting.integers import Words
 from anonymatch.counting.planning.choose import Context, Option, choose
 from anonymatch.counting.results import Factor, Plan, Step
 from anonymatch.graph import Graph
-from anonymatch.running import Budget, Effort, Progress
+from anonymatch.running import Budget, Execution, Progress
 
-__all__ = ["Job", "Settings"]
+__all__ = ["Computation", "Settings"]
 
 T = TypeVar("T")
 
 _QUICK = 1.0  # predicted seconds of an exact count that no promise is worth
 _SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
 _CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
-_WORTH = 0.5  # seconds below which chances are rather left open than estimated
-_CLOSE_CHANCE = 0.01  # half-width of a chance
+_WORTH = 0.5  # seconds below which probabilities are rather left open than estimated
+_CLOSE_CHANCE = 0.01  # half-width of a probability
 _PROVING = 0.4  # of the seconds, for proven bounds of what is estimated
 _ESTIMATE_BYTES = 500.0  # an edge
 _SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
@@ -54,22 +54,24 @@ class Settings:
     doubles: bool = False  # wanted even where the budget reaches an exact count
 
 
-class Job:
+class Computation:
     """The blocks of a graph with a perfect matching; everything is computed when asked for."""
 
     def __init__(self, graph: Graph, settings: Settings, *, edges: bool) -> None:
         self.graph = graph
         self.settings = settings
         self._edges = edges
-        self.effort = Effort(executor=settings.executor, progress=settings.progress)
+        self.effort = Execution(executor=settings.executor, progress=settings.progress)
         self.reduced: Reduced = reduce(graph, exact=settings.exact)
         users, behaviours, n_edges = self.reduced.sizes()
         small = (behaviours <= _native.SMALL_BEHAVIOURS) & (settings.method == "auto")
         small &= self.reduced.even()
         if graph.weighted and settings.exact:
             small[:] = False  # whole numbers of any size are not for the small kernel
-        self.small: SmallKinds = self.reduced.small(np.flatnonzero(small))
-        self.kinds: list[Kind] = [self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()]
+        self.small: SmallClasses = self.reduced.small(np.flatnonzero(small))
+        self.kinds: list[BlockClass] = [
+            self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()
+        ]
         context = Context(edges=edges, budget=settings.budget, effort=self.effort)
         self.options: list[Option] = [
             self._recorded(choose(kind.block, context, settings.method)) for kind in self.kinds
@@ -124,7 +126,7 @@ class Job:
         self._spent = spent
         return frozenset(over)
 
-    def _allowed(self, kind: Kind, number: int) -> Allowance:
+    def _allowed(self, kind: BlockClass, number: int) -> EstimateBudget:
         """What an estimate of one of so many kinds may cost, and how close it shall be.
 
         Without a wish for seconds a good answer soon is wanted; with one, the best they buy.
@@ -137,7 +139,7 @@ class Job:
         elif not budget.chosen:
             seconds = _SOON
         half_width = close / math.sqrt(number) / kind.copies
-        return Allowance(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
+        return EstimateBudget(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
 
     def estimate(self, over: frozenset[int]) -> dict[int, Estimate]:
         """Estimates of the kinds beyond the budget, by place.
@@ -174,7 +176,7 @@ class Job:
             seconds = _PROVING * budget.seconds / max(sum(b.n_edges for b in blocks.values()), 1)
         return {k: block_bounds(block, seconds * block.n_edges) for k, block in blocks.items()}
 
-    def keep(self, promise: Promise) -> tuple[frozenset[int], dict[int, Estimate]]:
+    def keep(self, promise: Accuracy) -> tuple[frozenset[int], dict[int, Estimate]]:
         """Kinds that are not counted exactly, by place, and what is promised of each.
 
         Exact where that is quick. Else draws, unless they are predicted to cost more.
@@ -206,8 +208,8 @@ class Job:
             return {}
         return {k: kept}
 
-    def keep_edges(self, promise: Promise) -> dict[int, EdgeEstimate]:
-        """Chances of the kinds that are not solved exactly, by place, as promised."""
+    def keep_edges(self, promise: Accuracy) -> dict[int, EdgeEstimate]:
+        """Probabilities of the kinds that are not solved exactly, by place, as promised."""
         slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
         share = replace(promise, delta=promise.delta / max(len(slow), 1))
         found: dict[int, EdgeEstimate] = {}
@@ -218,9 +220,9 @@ class Job:
     def estimate_edges(
         self, over: frozenset[int], *, partial: bool
     ) -> dict[int, EdgeEstimate] | None:
-        """Chances in the kinds beyond the budget, by place.
+        """Probabilities in the kinds beyond the budget, by place.
 
-        If one is out of reach: None, or with ``partial`` NaN for its chances.
+        If one is out of reach: None, or with ``partial`` NaN for its probabilities.
         """
         found = {}
         for k in sorted(over):
@@ -244,7 +246,7 @@ class Job:
         """Names what the work would take if its seconds were allowed: then more ways are tried."""
         budget = self.settings.budget
         free = replace(self.settings, budget=replace(budget, seconds=math.inf))
-        plan = Job(self.graph, free, edges=self._edges).plan
+        plan = Computation(self.graph, free, edges=self._edges).plan
         return budget.refusal(what, plan.seconds, plan.memory)
 
     def solution(self, k: int) -> Solution:
@@ -273,13 +275,13 @@ class Job:
             assert take is not None
             self._solved[k] = take(None if one is None else Found(*one))
 
-    def log_scale(self, kind: Kind) -> float:
+    def log_scale(self, kind: BlockClass) -> float:
         """Natural log of what the block's count is to be multiplied with."""
         if isinstance(kind.scale, Fraction):
             return math.log(kind.scale.numerator) - math.log(kind.scale.denominator)
         return kind.scale
 
-    def factor(self, kind: Kind, solution: Solution) -> Factor:
+    def factor(self, kind: BlockClass, solution: Solution) -> Factor:
         return partial(_scaled_total, solution, kind.scale), kind.copies
 
     # ---- small kinds, all in one call
@@ -309,7 +311,9 @@ class Job:
         return np.log(totals) + scales, error + 2.0**-50 * np.abs(scales)  # sums are rounded
 
     def small_minors(self) -> tuple[Words | Floats, Floats]:
-        """Minors of all edges of the small kinds, in the kernel's order, and their chances."""
+        """Minors of all edges of the small kinds, in the kernel's order, and their
+        probabilities.
+        """
         small = self.small
         minors: Words | Floats
         if small.weights is None:
@@ -329,7 +333,7 @@ def _scaled_total(solution: Solution, scale: Fraction | float) -> int | Fraction
     return solution.total if scale == 1 else solution.total * scale
 
 
-def _step(kind: Kind, option: Option) -> Step:
+def _step(kind: BlockClass, option: Option) -> Step:
     block = kind.block
     return Step(
         copies=kind.copies,
@@ -343,7 +347,7 @@ def _step(kind: Kind, option: Option) -> Step:
     )
 
 
-def _small_steps(small: SmallKinds, users: Ints, edges: Ints) -> list[Step]:
+def _small_steps(small: SmallClasses, users: Ints, edges: Ints) -> list[Step]:
     """One line a size of small block; pairs that are forced are not worth one."""
     shapes: dict[tuple[int, int, int], int] = {}
     columns = (users, small.behaviour_counts, edges, small.copies)

@@ -82,7 +82,7 @@ class Linked:
 
 
 def _exposed(p: int, q: int, u: int, v: int, one: Number) -> list[Number]:
-    """The sum of squared chances of a linked and of another user of the first group."""
+    """The sum of squared probabilities of a linked and of another user of the first group."""
     total = _apart(p, q, u, v, one)
     shares = []
     if u < p:
@@ -191,7 +191,9 @@ class Necklace:
         return -larger * math.log(each + 1) - (self.groups - larger) * math.log(each)
 
     def _attacks(self, linked: Number) -> list[Number]:
-        """Sums of squared chances of the linking and the other users of each size of group."""
+        """Sums of squared probabilities of the linking and the other users of each size of
+        group.
+        """
         shares: list[Number] = []
         each, larger = divmod(self.size, self.groups)
         for p in (each, each + 1) if larger else (each,):

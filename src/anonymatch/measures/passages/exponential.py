@@ -1,9 +1,9 @@
 """Figures of messages through one exponential mix, in time linear in the messages.
 
 Whoever is inside when a message leaves may have sent it, all equally likely: with N inside, a
-message leaves now with chance 1/N and waits for the next departure with chance 1 - 1/N. So what is
-left to learn about a message depends only on the departures to come, and every figure is a sum that
-runs backwards over them.
+message leaves now with probability 1/N and waits for the next departure with probability 1 - 1/N.
+So what is left to learn about a message depends only on the departures to come, and every figure is
+a sum that runs backwards over them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Stay:
     allowed : array
         Departures that it may be, until the mix is empty; to stay inside counts as one.
     shannon, collision, largest : array
-        Entropy in bits, sum of squared chances, and the largest chance, of its departure.
+        Entropy in bits, sum of squared probabilities, and the largest probability, of its
+        departure.
     guess : array
         The most likely departure, the first of equals; one past the last one for none.
     """
@@ -72,7 +73,7 @@ def stay_of(inside: Sequence[int]) -> Stay:
         shannon[k] = later * shannon[k + 1] + now * math.log2(size) - later * math.log2(later)
         collision[k] = now * now + later * later * collision[k + 1]
         waiting = later * largest[k + 1]
-        # Of equal chances the first departure is named, so that rounding does not choose.
+        # Of equal probabilities the first departure is named, so that rounding does not choose.
         first = now >= waiting * (1 - 1e-12)
         largest[k], guess[k] = (max(now, waiting), k) if first else (waiting, guess[k + 1])
     return Stay(
@@ -143,7 +144,7 @@ def passage_figures(
     Examples
     --------
     >>> found = passage_figures([0, 1, 2], [1.5, 3, 4])
-    >>> found.allowed.tolist(), found.shannon.value.tolist(), found.chance.value.tolist()
+    >>> found.allowed.tolist(), found.shannon.value.tolist(), found.probability.value.tolist()
     ([3, 3, 2], [1.5, 1.5, 1.0], [0.5, 0.5, 0.5])
     """
     came = np.asarray(arrivals, dtype=np.float64)
@@ -159,7 +160,7 @@ def passage_figures(
     slack = 8.0 * (len(left) + 1) * 2.0**-53
     shannon = _spread(stay.shannon[first], slack, 0.0, np.log2(stay.allowed[first]))
     collision = _spread(stay.collision[first], slack, 1.0 / stay.allowed[first], 1.0)
-    chance = _spread(stay.largest[first], slack, 1.0 / stay.allowed[first], 1.0)
+    probability = _spread(stay.largest[first], slack, 1.0 / stay.allowed[first], 1.0)
     names = np.concatenate((order, [LOST]))
     return UserFigures(
         users=range(len(came)) if users is None else users,
@@ -168,9 +169,9 @@ def passage_figures(
         allowed=stay.allowed[first],
         shannon=shannon,
         renyi2=collision.minus_log2(),
-        min_entropy=chance.minus_log2(),
+        min_entropy=probability.minus_log2(),
         effective=shannon.map(np.exp2),
-        chance=chance,
+        probability=probability,
         guess=names[stay.guess[first]],
         guesses=_spread(guesses_of(inside.tolist())[first], 2 * slack, 1.0, np.inf),
     )

@@ -32,7 +32,7 @@ from scipy.special import gammaln, xlogy
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.passages.flush_rounds import BY_MESSAGE, FlushRounds, flush_rounds
 from anonymatch.measures.passages.flush_rule import FlushRule
 from anonymatch.measures.passages.flush_states import (
@@ -497,15 +497,15 @@ def _figures(problem: _Problem, table: _Table, solved: _Solved) -> LinkFigures:
 
 def _bits(
     problem: _Problem, solved: _Solved, lost: Floats, inside: Floats, each: Range
-) -> tuple[Figure, Figure]:
+) -> tuple[Interval, Interval]:
     """Entropy of the explanation, and of the same where lost and inside are one."""
     if solved.entropy is None:  # no less than that of one message, no more than that of all
-        joint = Figure.between(float(each.low.max(initial=0.0)), float(each.high.sum()))
+        joint = Interval.between(float(each.low.max(initial=0.0)), float(each.high.sum()))
     else:
         bits = max(0.0, solved.entropy / _LN2)
         size = abs(solved.log_evidence) + bits + len(lost)
         slack = size * (1e-13 + solved.cut)
-        joint = Figure(bits, max(0.0, bits - slack), bits + slack)
+        joint = Interval(bits, max(0.0, bits - slack), bits + slack)
     unseen = lost + inside
     told_apart = float((_entropy_of(lost) + _entropy_of(inside) - _entropy_of(unseen)).sum())
     least = max(0.0, joint.low - told_apart)
@@ -513,10 +513,10 @@ def _bits(
     if solved.entropy is not None and model.rule.even_coins and not model.counted:
         # Given which are unseen, each is lost or inside whatever the others are.
         value = max(0.0, joint.value - told_apart)
-        return joint, Figure(value, least, max(value, joint.high - told_apart))
+        return joint, Interval(value, least, max(value, joint.high - told_apart))
     if told_apart <= 0:
         return joint, joint
-    return joint, Figure.between(least, joint.high)
+    return joint, Interval.between(least, joint.high)
 
 
 def _notes(solved: _Solved) -> tuple[str, ...]:

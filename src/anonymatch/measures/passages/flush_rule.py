@@ -67,7 +67,7 @@ class FlushRule:
 
 
 class FlushNumbers(NamedTuple):
-    """The flush of each arrival, its first chance to leave, and the flush of each departure.
+    """The flush of each arrival, its first probability to leave, and the flush of each departure.
 
     Flushes are numbered from 0 in order of time (for a timed mix, from its origin). An arrival
     after the last flush has a number above those of all departures; a departure before the first

@@ -209,10 +209,10 @@ class Transitions:
             weights = _gather(visible, leaving)
             weights[stay[None, :] != self._kept(inside, at)[:, None]] = -math.inf
         else:
-            chance = model.rule.leave(inside)
+            probability = model.rule.leave(inside)
             with np.errstate(divide="ignore"):
-                go = np.maximum(np.log(chance), _NEVER)
-                wait = np.maximum(np.log1p(-chance), _NEVER)
+                go = np.maximum(np.log(probability), _NEVER)
+                wait = np.maximum(np.log1p(-probability), _NEVER)
             weights = _gather(visible - self.factorials[: left + 1], leaving)
             weights += leaving * go[:, None] + stay[None, :] * wait[:, None]
             weights += self.factorials[inside][:, None] - self.factorials[stay][None, :]
@@ -502,7 +502,7 @@ def _ends_of(states: States, logs: Floats) -> tuple[int, int]:
 
 
 def _widest_cover(model: FlushModel) -> int:
-    """So many cover messages may come in between two flushes, but for a negligible chance."""
+    """So many cover messages may come in between two flushes, but for a negligible probability."""
     mean = float(model.means.max())
     likely = mean + 12 * math.sqrt(mean) + 60
     return math.ceil(likely) + int(model.rounds.left.max(initial=0))

@@ -24,7 +24,7 @@ from anonymatch import _native
 from anonymatch._native import Counted, HiddenFigures
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.passages.links import (
     Channel,
     LinkFigures,
@@ -37,7 +37,7 @@ from anonymatch.measures.passages.links import (
     taken_as_mean,
     two_outcomes,
 )
-from anonymatch.running import Effort
+from anonymatch.running import Execution
 
 __all__ = ["Free", "Rates", "fit_rates", "hidden_figures"]
 
@@ -91,7 +91,7 @@ def hidden_figures(
     receivers: npt.ArrayLike | None = None,
     pairs: bool = False,
     guessing_every: int = 0,
-    effort: Effort | None = None,
+    effort: Execution | None = None,
     seconds: float = math.inf,
     together: int = 32,
 ) -> LinkFigures:
@@ -134,7 +134,7 @@ def hidden_figures(
     log = _Log.of(arrivals, departures, mean, channel, real)
     _check_numbers(log)
     chosen = _chosen(receivers, len(log.departures))
-    run = effort or Effort()
+    run = effort or Execution()
     rows = _Rows(together, guessing_every, pairs, chosen)
     if _dear(log, seconds, run):
         return _tilted(log, run, rows)
@@ -294,7 +294,7 @@ def _chosen(receivers: npt.ArrayLike | None, size: int) -> Ints | None:
 def _run(
     log: _Log,
     weights: _Weights,
-    effort: Effort,
+    effort: Execution,
     *,
     counted: tuple[Counted, int] = _NOTHING,
     cut: float = _CUTS[0],
@@ -336,7 +336,7 @@ def _run(
 
 
 def _solved(
-    log: _Log, weights: _Weights, effort: Effort, rows: _Rows, counted: tuple[Counted, int]
+    log: _Log, weights: _Weights, effort: Execution, rows: _Rows, counted: tuple[Counted, int]
 ) -> tuple[HiddenFigures, float]:
     """Figures, and the share of the evidence that was left out with numbers inside too unlikely.
 
@@ -381,7 +381,7 @@ def _unexplained(log: _Log, weights: _Weights) -> InputError:
     )
 
 
-def _mean_notes(log: _Log, figures: HiddenFigures, effort: Effort) -> tuple[str, ...]:
+def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[str, ...]:
     """A note if the log fits another mean delay far better, as with times in other units.
 
     The mean that fits better lies where the expected time inside over departures says.
@@ -423,7 +423,7 @@ def _figures(
     departed = figures.departed
     shannon_slack = entropy_slack(error, departed, figures.allowed)
     all_slack = entropy_slack(error, np.ones_like(departed), figures.allowed + 2)
-    joint = Figure.rounded(
+    joint = Interval.rounded(
         figures.joint_bits,
         figures.joint_bits,
         figures.joint_bits,
@@ -467,7 +467,7 @@ def _receivers(figures: HiddenFigures) -> ReceiverFigures:
     )
 
 
-def _link_bits(log: _Log, figures: HiddenFigures, joint: Figure, weights: _Weights) -> Figure:
+def _link_bits(log: _Log, figures: HiddenFigures, joint: Interval, weights: _Weights) -> Interval:
     """Entropy of the explanation where lost and inside are one.
 
     The log of an explanation's weight is then a sum over pairs, so that its mean needs marginals
@@ -480,7 +480,7 @@ def _link_bits(log: _Log, figures: HiddenFigures, joint: Figure, weights: _Weigh
     if channel.lost is not None or channel.cover is not None:
         share = figures.inside / np.maximum(unseen, 1e-300)
         apart = float((unseen * two_outcomes(share)).sum())
-        return Figure.between(max(joint.low - apart, 0.0), joint.high)
+        return Interval.between(max(joint.low - apart, 0.0), joint.high)
     departed = 1.0 - unseen
     delays = float((figures.real * log.departures).sum() - (departed * log.arrivals).sum())
     paired = math.log(weights.kept) * float(departed.sum()) - delays / log.mean
@@ -494,7 +494,7 @@ def _link_bits(log: _Log, figures: HiddenFigures, joint: Figure, weights: _Weigh
     # The sum cancels most of the evidence: what rounding leaves grows with the log.
     size = abs(figures.log_evidence) + abs(delays / log.mean) + len(departed)
     bits = (figures.log_evidence - paired) / _LN2
-    link = Figure.rounded(bits, bits, bits, size=size)
+    link = Interval.rounded(bits, bits, bits, size=size)
     return link.clipped(0.0, joint.high)
 
 
@@ -505,7 +505,7 @@ def _log_binomial(n: int, k: int) -> float:
 # ---- a number that is too dear to be counted along the log
 
 
-def _dear(log: _Log, seconds: float, effort: Effort) -> bool:
+def _dear(log: _Log, seconds: float, effort: Execution) -> bool:
     """Whether counting a number along the log would take more than so many seconds."""
     number = log.counted()[1]
     if not number or seconds == math.inf:
@@ -537,7 +537,7 @@ def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
     return replace(log, channel=told).weights(), channel.lost is not None
 
 
-def _tilted(log: _Log, effort: Effort, rows: _Rows) -> LinkFigures:
+def _tilted(log: _Log, effort: Execution, rows: _Rows) -> LinkFigures:
     """Figures for rates at which the number that is told is the expected one."""
     from scipy.optimize import brentq
 
@@ -600,7 +600,7 @@ def fit_rates(
     mean: float,
     channel: Channel,
     free: Sequence[Free],
-    effort: Effort | None = None,
+    effort: Execution | None = None,
 ) -> Rates:
     """The rates named by ``free`` that fit a log best; the channel has the others.
 
@@ -622,7 +622,7 @@ def fit_rates(
     >>> round(fitted.loss, 3), fitted.gain > 10
     (0.075, True)
     """
-    run = effort or Effort()
+    run = effort or Execution()
     log = _Log.of(arrivals, departures, mean, channel, None)
     rates = {name: _first_guess(log, name) for name in free}
     evidence = -math.inf

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anonymatch.base.arguments import real
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import Range
 
 __all__ = [
@@ -127,7 +127,7 @@ class LinkFigures:
     error : float
         Bound on the error of each probability: of rounding and of what was cut off, or estimated.
     confidence : float
-        Chance that the intervals hold; 1.0 where nothing was drawn.
+        Probability that the intervals hold; 1.0 where nothing was drawn.
     method : str
     guessing : array or None
         Guesses that an attacker needs on average to name the departure, given that it departed;
@@ -141,8 +141,8 @@ class LinkFigures:
     """
 
     log_evidence: float | None
-    joint_bits: Figure
-    link_bits: Figure
+    joint_bits: Interval
+    link_bits: Interval
     departed: Floats
     lost: Floats
     inside: Floats
@@ -237,7 +237,7 @@ def taken_as_mean(
     """
     known = 0.5 * math.log2(max(2.0 * math.pi * variance, 1.0))
     joint = links.joint_bits
-    joint = Figure(
+    joint = Interval(
         joint.value - known, joint.low - known - _JOINT_OFF, joint.high - known + _JOINT_OFF
     ).clipped(0.0, math.inf)
     noun = "cover" if channel.lost is None else "lost"
@@ -249,7 +249,7 @@ def taken_as_mean(
         links,
         log_evidence=None,
         joint_bits=joint,
-        link_bits=Figure.between(min(links.link_bits.low, joint.high), joint.high),
+        link_bits=Interval.between(min(links.link_bits.low, joint.high), joint.high),
         shannon=_wider(links.shannon, _ENTROPY_OFF, math.inf),
         shannon_all=_wider(links.shannon_all, _ENTROPY_OFF, math.inf),
         probability=_wider(links.probability, _PROBABILITY_OFF, 1.0),

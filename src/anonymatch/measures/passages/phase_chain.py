@@ -26,7 +26,7 @@ from anonymatch._native import PHASES_LARGEST, PhaseChain, PhaseRows
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.measures.interval import Figure
+from anonymatch.measures.interval import Interval
 from anonymatch.measures.passages.links import (
     Channel,
     LinkFigures,
@@ -39,7 +39,7 @@ from anonymatch.measures.passages.links import (
     taken_as_mean,
     two_outcomes,
 )
-from anonymatch.running import CHUNK_SECONDS, Budget, Effort, Progress, byte_of_work
+from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_of_work
 
 __all__ = ["MOST_HOPS", "phase_figures", "phase_pairs"]
 
@@ -78,7 +78,7 @@ def phase_figures(
     receivers: npt.ArrayLike | None = None,
     seed: int = 0,
     progress: Progress | None = None,
-    effort: Effort | None = None,
+    effort: Execution | None = None,
 ) -> LinkFigures:
     """What a log of a mix with several exponential hops says of each message.
 
@@ -128,7 +128,7 @@ def phase_figures(
     (-8.590393, 6.645944)
     """
     log = _Log.of(arrivals, departures, hops, mean, channel, receivers)
-    return _figures(log, _Work(budget, effort or Effort(progress=progress)), seed, pairs=False)
+    return _figures(log, _Work(budget, effort or Execution(progress=progress)), seed, pairs=False)
 
 
 def phase_pairs(
@@ -153,7 +153,7 @@ def phase_pairs(
     [[0.64, 0.36], [0.36, 0.64]]
     """
     log = _Log.of(arrivals, departures, hops, mean, channel)
-    return _figures(log, _Work(budget, Effort(progress=progress)), 0, pairs=True)
+    return _figures(log, _Work(budget, Execution(progress=progress)), 0, pairs=True)
 
 
 # ---- what is asked
@@ -389,7 +389,7 @@ def _rates(channel: Channel, came: int) -> tuple[float, float]:
 class _Work:
     """What is spent and what is left of a budget."""
 
-    def __init__(self, budget: Budget, effort: Effort) -> None:
+    def __init__(self, budget: Budget, effort: Execution) -> None:
         self.budget, self.effort, self.spent = budget, effort, 0.0
 
     @property
@@ -606,7 +606,7 @@ def _followed(
         for first, last in pairwise(cuts)
     )
     work.effort.expect(sum(costs))
-    threads = Effort()  # the chain is in this process, wherever other work may go
+    threads = Execution()  # the chain is in this process, wherever other work may go
     threads.stop = work.effort.stop
     parts: list[tuple[PhaseRows, Floats]] = []
     for part in threads.chunks(calls, each=costs, number=len(costs)):
@@ -737,7 +737,7 @@ def _receivers(rows: PhaseRows) -> ReceiverFigures:
 
 def _entropies(
     log: _Log, chain: PhaseChain, rows: PhaseRows, lost: Floats, departing: Floats, error: float
-) -> tuple[Figure, Figure]:
+) -> tuple[Interval, Interval]:
     """Entropy of the explanation, and of it with lost and inside as one.
 
     It is the log of all weights less the mean log weight, which needs marginals only.
@@ -759,16 +759,16 @@ def _entropies(
     if log.channel.lost:
         unseen = lost + rows.inside
         apart = float((unseen * two_outcomes(lost / np.maximum(unseen, 1e-300))).sum())
-        return whole_joint, Figure.between(max(whole_joint.low - apart, 0.0), most)
+        return whole_joint, Interval.between(max(whole_joint.low - apart, 0.0), most)
     return whole_joint, _mean(link, size, slack).clipped(0.0, most)
 
 
-def _mean(values: Floats, size: float, slack: float) -> Figure:
+def _mean(values: Floats, size: float, slack: float) -> Interval:
     """The mean of batches with its interval; of one batch, what rounding leaves open."""
     value = float(values.mean())
     if len(values) > 1:
         slack += _QUANTILE * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return Figure.rounded(value, value - slack, value + slack, size=size).clipped(0.0, math.inf)
+    return Interval.rounded(value, value - slack, value + slack, size=size).clipped(0.0, math.inf)
 
 
 # ---- a number that is too dear to be counted along the log

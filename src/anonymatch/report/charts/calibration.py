@@ -1,4 +1,4 @@
-"""Promised chances against what came true."""
+"""Promised probabilities against what came true."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ERRORS = 2.0  # standard errors up and down, where 19 of 20 kept promises lie
 
 
 def calibration_chart(bins: Sequence[Bin], *, title: str) -> Picture:
-    """A dot for the guesses of each promised chance; kept promises lie on the diagonal.
+    """A dot for the guesses of each promised probability; kept promises lie on the diagonal.
 
     A bar around the diagonal says how far chance alone may carry a dot.
 
@@ -39,7 +39,7 @@ def calibration_chart(bins: Sequence[Bin], *, title: str) -> Picture:
         for each in bins
     ]
     drawn = [
-        *axes(along, down, "promised chance, %", "came true, %"),
+        *axes(along, down, "promised probability, %", "came true, %"),
         element(
             "line",
             x1=along.begin,
@@ -55,7 +55,7 @@ def calibration_chart(bins: Sequence[Bin], *, title: str) -> Picture:
 
 
 def _dot(each: Bin, along: Scale, down: Scale, most: int, tip: str) -> Element:
-    """As large as there are guesses, and the bar that chance allows."""
+    """As large as there are guesses, and the bar that probability allows."""
     error = _ERRORS * math.sqrt(each.promised * (1 - each.promised) / each.guesses)
     x = along.at(100 * each.promised)
     low, high = (down.at(100 * (each.promised + side * error)) for side in (-1, 1))

@@ -13,7 +13,7 @@ from anonymatch.report.drawings.svg import Element, Picture, element, group, tex
 from anonymatch.report.html.certainty import amount, percent
 from anonymatch.report.text import plural, text_width
 
-__all__ = ["chance_histogram", "size_histogram"]
+__all__ = ["probability_histogram", "size_histogram"]
 
 _WIDTH, _HEIGHT = 450.0, 220.0
 _BARS = 20
@@ -50,16 +50,16 @@ def size_histogram(sizes: Floats, *, title: str, noun: str, threshold: float) ->
     )
 
 
-def chance_histogram(chances: Floats, *, title: str, noun: str) -> Picture:
-    """Chances of best guesses from 0 to 100 %.
+def probability_histogram(probabilities: Floats, *, title: str, noun: str) -> Picture:
+    """Probabilities of best guesses from 0 to 100 %.
 
     Examples
     --------
-    >>> chance_histogram(np.array([0.25, 0.26, 1.0]), title="", noun="message").words
+    >>> probability_histogram(np.array([0.25, 0.26, 1.0]), title="", noun="message").words
     '2 messages from 25 % to 30 %. 1 message from 95 % to 100 %.'
     """
     edges = np.linspace(0.0, 1.0, _BARS + 1)
-    known = chances[np.isfinite(chances)]
+    known = probabilities[np.isfinite(probabilities)]
     label = "probability that the best guess is right, %"
     return _histogram(known, edges, title=title, noun=noun, x_label=label, share=True)
 

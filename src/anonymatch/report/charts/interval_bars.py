@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymatch.base.errors import InputError
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.report.charts.scales import scale
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
@@ -20,7 +20,7 @@ _LEAST = 60.0  # of the longest bar, however much is written beside it
 
 def interval_bars(
     names: Sequence[str],
-    figures: Sequence[Figure | None],
+    figures: Sequence[Interval | None],
     texts: Sequence[str],
     *,
     title: str,
@@ -37,7 +37,7 @@ def interval_bars(
 
     Examples
     --------
-    >>> bars = [Figure(1.0, 0.8, 1.2), None]
+    >>> bars = [Interval(1.0, 0.8, 1.2), None]
     >>> interval_bars(["a", "b"], bars, ["1", "not known"], title="Bits").words
     'a: 1. b: not known.'
     """

@@ -41,7 +41,7 @@ def network(
     users : mapping
         From user to entry relay.
     exits : mapping
-        From exit to what is written at each behaviour seen there, such as its chance.
+        From exit to what is written at each behaviour seen there, such as its probability.
     paths : iterable of sequences of relays
         Paths that stand out; those to the same exit have the same colour.
     places : mapping, optional

@@ -12,7 +12,7 @@ from anonymatch._native import version
 from anonymatch.audits import Audit, Gate
 from anonymatch.graph import Graph
 from anonymatch.report.charts.density import density
-from anonymatch.report.charts.histogram import chance_histogram, size_histogram
+from anonymatch.report.charts.histogram import probability_histogram, size_histogram
 from anonymatch.report.charts.over_time import inside_chart
 from anonymatch.report.drawings.matrices import LARGEST, heat, matrix
 from anonymatch.report.html.audit_attack import attack_section
@@ -184,9 +184,9 @@ def _spread(audit: Audit) -> Section:
             f"Differences between {words.users}",
             before=[f"There are no {words.users}."],
         )
-    known = ~np.isnan(users.chance.value)
+    known = ~np.isnan(users.probability.value)
     sizes = np.where(known, users.effective.value, users.effective.low)
-    chances = np.where(known, users.surest.value, users.surest.high)
+    probabilities = np.where(known, users.surest.value, users.surest.high)
     sure = users_sure(audit).capitalize()
     given = ", given that it departed" if audit.departures_are_open else ""
     doubt = "" if users.known else " Where only ends are known, the worse one is drawn."
@@ -202,8 +202,8 @@ def _spread(audit: Audit) -> Section:
             f"right is better.{doubt} {sure}.",
         ),
         Panel(
-            chance_histogram(
-                chances, title="How sure the attacker's best guesses are", noun=words.user
+            probability_histogram(
+                probabilities, title="How sure the attacker's best guesses are", noun=words.user
             ),
             f"The probability that the best guess about each {words.user} is right{given}: further "
             f"left is better.{doubt} {sure}.",
@@ -294,5 +294,5 @@ def _exactness(audit: Audit) -> str:
 
 def _estimated(audit: Audit) -> str:
     if audit.confidence < 1.0:
-        return f"some estimated; their intervals hold with a chance of {percent(audit.confidence)}"
+        return f"some estimated; intervals hold with a probability of {percent(audit.confidence)}"
     return "some known as proven intervals only"

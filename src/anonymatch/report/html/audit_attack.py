@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.html.certainty import amount, said
 from anonymatch.report.html.nouns import nouns
@@ -62,7 +62,7 @@ def _bits(audit: Audit) -> float:
 def _all(audit: Audit) -> str:
     """The bits of the whole system, or the ends between which they lie."""
     number, bits = audit.n_users, audit.bits
-    whole = Figure(*(number * end for end in (bits.value, bits.low, bits.high)))
+    whole = Interval(*(number * end for end in (bits.value, bits.low, bits.high)))
     confidence = confidence_of(audit, FIGURES["bits"])
     return said(whole, "", confidence=confidence, seed=audit.seed).short
 
@@ -86,7 +86,7 @@ def _campaign(audit: Audit) -> str:
     along = (
         "the truth in the log"
         if campaign.truth == "given"
-        else f"one truth drawn from the chances (seed {campaign.seed})"
+        else f"one truth drawn from the probabilities (seed {campaign.seed})"
     )
     return (
         f"One after another, each the best at that moment, along {along}; exact up to rounding for "

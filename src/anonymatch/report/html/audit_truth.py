@@ -1,4 +1,4 @@
-"""Promised chances against the truth in the log."""
+"""Promised probabilities against the truth in the log."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ def truth_section(audit: Audit) -> Section:
     if score is None:
         known = audit.observation.truth is not None
         reason = (
-            "The chances are known as intervals only, so that there are no promises to hold "
+            "The probabilities are known as intervals only, so that there are no promises to hold "
             "against the truth."
             if known
-            else "The log knows no truth, so that the promised chances cannot be checked."
+            else "The log knows no truth, so that the promised probabilities cannot be checked."
         )
         return panel_section("truth", title, before=[reason])
     caption = (
-        "A dot stands for guesses that were promised about the same chance, as large as there are "
+        "A dot stands for guesses that were promised about the same probability, as large as "
+        "there are "
         "many. On the dashed line promises are kept; the bars are how far chance alone carries "
         "them, 19 times out of 20. Counted in the log."
     )
@@ -46,7 +47,7 @@ def truth_section(audit: Audit) -> Section:
         title,
         [Panel(drawn, caption)],
         before=_sentences(audit, score),
-        tables=[("By promised chance", _table(score))],
+        tables=[("By promised probability", _table(score))],
     )
 
 
@@ -54,7 +55,7 @@ def _sentences(audit: Audit, score: Score) -> list[str]:
     words = nouns(audit)
     right = (
         f"Of {plural(score.guesses, 'best guess', 'best guesses')}, {percent(score.right)} were "
-        f"right; the chances promised {percent(score.promised)}, with a standard error of "
+        f"right; the probabilities promised {percent(score.promised)}, with a standard error of "
         f"{percent(score.error)} (counted in the log)."
     )
     said = [right]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from anonymatch.audits import FIGURES, Audit, confidence_of
 from anonymatch.base.text import in_bits
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.report.text import superscript
 
 __all__ = [
@@ -48,7 +48,7 @@ class Said:
         return f"{self.value}{between} ({self.sure})"
 
 
-def said(figure: Figure, unit: str, *, confidence: float, seed: int, whole: bool = False) -> Said:
+def said(figure: Interval, unit: str, *, confidence: float, seed: int, whole: bool = False) -> Said:
     """How a figure is shown; one whose interval is wide is shown as that interval.
 
     Parameters
@@ -57,7 +57,7 @@ def said(figure: Figure, unit: str, *, confidence: float, seed: int, whole: bool
     unit : {"", "bits", "share", "seconds", ...}
         Of the table of figures; others than these are written as numbers.
     confidence : float
-        Chance that the interval holds; 1.0 means proven.
+        Probability that the interval holds; 1.0 means proven.
     seed : int
         Of the estimate, if it is one.
     whole : bool
@@ -65,11 +65,11 @@ def said(figure: Figure, unit: str, *, confidence: float, seed: int, whole: bool
 
     Examples
     --------
-    >>> said(Figure(0.25, 0.25, 0.25), "share", confidence=1.0, seed=0).line
+    >>> said(Interval(0.25, 0.25, 0.25), "share", confidence=1.0, seed=0).line
     '25 % (exact up to rounding)'
-    >>> said(Figure(2.0, 1.9, 2.1), "", confidence=0.95, seed=7).line
+    >>> said(Interval(2.0, 1.9, 2.1), "", confidence=0.95, seed=7).line
     '2, between 1.9 and 2.1 (estimated, 95 % sure, seed 7)'
-    >>> said(Figure(2.0, 1.0, 3.0), "", confidence=1.0, seed=0).line
+    >>> said(Interval(2.0, 1.0, 3.0), "", confidence=1.0, seed=0).line
     '1 to 3 (proven interval)'
     """
     write = {"share": percent, "seconds": seconds}.get(unit, amount)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymatch._native import version
-from anonymatch.audits import FIGURES, Audit, Comparison, Row, confidence_of
+from anonymatch.audits import FIGURES, Audit, ComparedFigure, Comparison, confidence_of
 from anonymatch.base.errors import InputError
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.drawings.colours import GROUPS
 from anonymatch.report.html.audit import script, style
@@ -121,20 +121,20 @@ def _bars(comparison: Comparison) -> Section:
     return panel_section("bars", "As bars", panels, before=[told])
 
 
-def _caption(row: Row) -> str:
+def _caption(row: ComparedFigure) -> str:
     better = f" ({_BETTER[row.better]})" if row.better in _BETTER else ""
     title = f"{row.title[:1].upper()}{row.title[1:]}{better}: {row.meaning}."
     return f"{title} Compared: {row.said}." if row.said else title
 
 
-def _figures(comparison: Comparison, row: Row) -> list[Said]:
+def _figures(comparison: Comparison, row: ComparedFigure) -> list[Said]:
     return [
         _figure(audit, row, figure)
         for audit, figure in zip(comparison.audits, row.figures, strict=True)
     ]
 
 
-def _figure(audit: Audit, row: Row, figure: Figure | None) -> Said:
+def _figure(audit: Audit, row: ComparedFigure, figure: Interval | None) -> Said:
     if figure is None:
         return Said("not known", "the source does not say")
     known = FIGURES[row.name]

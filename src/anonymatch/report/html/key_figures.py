@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymatch.audits import FIGURES, Audit, AuditFigure, confidence_of
-from anonymatch.measures import Figure
+from anonymatch.measures import Interval
 from anonymatch.report.html.certainty import Said, amount, said
 from anonymatch.report.html.nouns import nouns
 from anonymatch.report.text import shown
@@ -126,5 +126,5 @@ def _said(audit: Audit, figure: AuditFigure) -> Said:
 def _cost(audit: Audit, title: str, value: float | None, unit: str, meaning: str) -> KeyFigure:
     if value is None:
         return KeyFigure(title, _UNKNOWN, meaning)
-    figure = Figure(value, value, value)
+    figure = Interval(value, value, value)
     return KeyFigure(title, said(figure, unit, confidence=1.0, seed=audit.seed), meaning)

@@ -122,7 +122,7 @@ def paper_page(checks: Iterable[ClaimLike]) -> str:
     --------
     >>> from types import SimpleNamespace
     >>> claim = SimpleNamespace(
-    ...     id="figure-7", number=7, place="Figure 7", kind="figure", statement="per(A) = 9",
+    ...     id="figure-7", number=7, place="Interval 7", kind="figure", statement="per(A) = 9",
     ...     verdict="holds", corrected=None, found="9", evidence=(), counterexample=None,
     ...     searched="", seconds=0.1)
     >>> text = paper_page([claim])
@@ -167,7 +167,7 @@ def claim_card(claim: ClaimLike) -> Markup:
     Examples
     --------
     >>> from anonymatch.paper.checking import check
-    >>> "Figure 7: A graph and its matrix" in claim_card(check("figure-7")["figure-7"])
+    >>> "Interval 7: A graph and its matrix" in claim_card(check("figure-7")["figure-7"])
     True
     """
     (figures,) = _figures_of([claim])
@@ -287,7 +287,7 @@ def _numbers(text: str) -> list[int]:
 
     Examples
     --------
-    >>> _numbers("Fig. 8 and Figure 9"), _numbers("Figures 1, 2 and 4"), _numbers("Lemma 3")
+    >>> _numbers("Fig. 8 and Interval 9"), _numbers("Figures 1, 2 and 4"), _numbers("Lemma 3")
     ([8, 9], [1, 2, 4], [])
     """
     named = [int(digits) for found in _FIGURE.findall(text) for digits in re.findall(r"\d+", found)]

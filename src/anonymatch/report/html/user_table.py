@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.audits import FIGURES, Audit, Worst, confidence_of
-from anonymatch.measures import Figure, Range, UserFigures
+from anonymatch.measures import Interval, Range, UserFigures
 from anonymatch.report.html.certainty import amount, percent, said
 from anonymatch.report.html.nouns import nouns
 from anonymatch.report.html.tables import Cell, Table
@@ -92,14 +92,14 @@ def user_rows(audit: Audit) -> list[tuple[str, ...]]:
     users = audit.answers.users
     names, behaviours = users.users, users.behaviours
     places = _worst_first(users)[:ROWS]
-    chances = _column(audit, users.surest, places, "share")
+    probabilities = _column(audit, users.surest, places, "share")
     sizes = _column(audit, users.effective, places, "")
     bits = _column(audit, users.shannon, places, "")
     lost = _first_place(audit)
     rows: list[tuple[str, ...]] = []
     for k, i in enumerate(places.tolist()):
         guess = int(users.guess[i])
-        if np.isnan(users.chance.value[i]):
+        if np.isnan(users.probability.value[i]):
             guessed = "–"
         else:
             guessed = label(behaviours[guess], _NAME) if 0 <= guess < lost else "lost"
@@ -107,7 +107,7 @@ def user_rows(audit: Audit) -> list[tuple[str, ...]]:
             (
                 label(names[i], _NAME),
                 guessed,
-                chances[k],
+                probabilities[k],
                 sizes[k],
                 bits[k],
                 shown(int(users.degree[i])),
@@ -139,5 +139,5 @@ def _column(audit: Audit, figures: Range, places: npt.NDArray[np.intp], unit: st
         strict=True,
     )
     return [
-        said(Figure(*three), unit, confidence=confidence, seed=audit.seed).short for three in ends
+        said(Interval(*three), unit, confidence=confidence, seed=audit.seed).short for three in ends
     ]

@@ -71,7 +71,8 @@ def relay_weights(
     relays: int = 3,
     budget: Budget | float | None = None,
 ) -> list[Fraction]:
-    """The chance of each behaviour to be that of a user who entered at ``entry``, by paths alone.
+    """The probability of each behaviour to be that of a user who entered at ``entry``, by paths
+    alone.
 
     All paths are equally likely, and so are all behaviours at one exit.
 
@@ -248,7 +249,7 @@ def _joined(parts: list[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
 def _shares(
     ways: npt.NDArray[Any], seen: npt.NDArray[np.int64], *, exact: bool
 ) -> npt.NDArray[Any]:
-    """The chance of one behaviour at each exit."""
+    """The probability of one behaviour at each exit."""
     if not exact:
         floats = ways.astype(np.float64)
         quotients: npt.NDArray[Any] = floats / floats.sum() / seen

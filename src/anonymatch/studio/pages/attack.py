@@ -22,7 +22,7 @@ from anonymatch.report import (
 )
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, texts, whole
-from anonymatch.studio.address_options import Asked
+from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View, bits_text
@@ -65,7 +65,7 @@ class _Page:
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
         self.studio = studio
         client = ui.context.client
-        self.asked = Asked.of(query, studio.store, client.id)
+        self.asked = AddressOptions.of(query, studio.store, client.id)
         client.on_delete(lambda: studio.store.leave(client.id))
         self.own = self.asked.inquiry()
         known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)

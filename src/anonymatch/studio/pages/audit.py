@@ -15,12 +15,12 @@ from anonymatch.graph import plain_table
 from anonymatch.report import Section, audit_page, audit_sections, nouns, plural
 from anonymatch.sources import SOURCES
 from anonymatch.studio.address import address, number
-from anonymatch.studio.address_options import EXAMPLES, LAWS, ROLES, UNITS, Asked
+from anonymatch.studio.address_options import EXAMPLES, LAWS, ROLES, UNITS, AddressOptions
 from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
 from anonymatch.studio.pages.one_user import ask, told
 from anonymatch.studio.panel import View
-from anonymatch.studio.request import FIELDS, Inquiry
+from anonymatch.studio.request import FIELDS, AuditRequest
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.studio.widgets import (
@@ -66,7 +66,7 @@ class _Page:
         self.studio = studio
         client = ui.context.client
         self.client, self.id = client, client.id
-        self.asked = Asked.of(query, studio.store, self.id)
+        self.asked = AddressOptions.of(query, studio.store, self.id)
         self.user = query.get("user", "")
         self.measured = False  # whether the numbers of the law are the log's own
         studio.inboxes[self.id] = self._arrived
@@ -236,7 +236,7 @@ class _Page:
         self.asked.numbers, self.measured = f"{mean:.4g}", True
         background_tasks.create(self._changed(), name="studio mean delay")
 
-    def _found(self, inquiry: Inquiry, found: Audit) -> None:
+    def _found(self, inquiry: AuditRequest, found: Audit) -> None:
         words = nouns(found)
         self.names = {str(user): user for user in found.answers.users.users}
         command = inquiry.command()

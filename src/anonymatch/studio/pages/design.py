@@ -16,7 +16,7 @@ from anonymatch.studio.comparisons import DRAWN, Contender, contenders, edges_fo
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View, bits_text, percent
 from anonymatch.studio.session import Studio
-from anonymatch.studio.systems import SYSTEMS, Knob, Outcome, System
+from anonymatch.studio.systems import SYSTEMS, Knob, System, SystemFigures
 from anonymatch.studio.widgets import (
     box,
     figure,
@@ -292,7 +292,7 @@ def _pictures(users: int, each: Contender) -> list[tuple[Picture, str]]:
     return found
 
 
-def _measured(system: System, knobs: Mapping[str, float], found: Outcome) -> None:
+def _measured(system: System, knobs: Mapping[str, float], found: SystemFigures) -> None:
     text(system.story, "p", "words")
     tiles(
         [

@@ -34,11 +34,14 @@ def told(found: Audit, answer: Why) -> None:
         with box("div", "gallery free"):
             if answer.candidates and answer.candidates[0][1] is not None:
                 chart = bar_chart(
-                    [(name, round(chance or 0.0, 3)) for name, chance in answer.candidates],
+                    [
+                        (name, round(probability or 0.0, 3))
+                        for name, probability in answer.candidates
+                    ],
                     title=f"What {label(answer.user)} may have done",
-                    x_label="chance",
+                    x_label="probability",
                 )
-                figure(chart, "candidates", f"Chances of the {words.behaviours} that fit.")
+                figure(chart, "candidates", f"Probabilities of the {words.behaviours} that fit.")
             if answer.around is not None:
                 drawn = bipartite(
                     answer.around,
@@ -51,11 +54,11 @@ def told(found: Audit, answer: Why) -> None:
         if answer.exposure is not None:
             heading("If the attacker learnt it", 4)
             table(
-                ["it was", "chance", "stories left", "then identified too"],
+                ["it was", "probability", "stories left", "then identified too"],
                 [
                     [
                         one.behaviour,
-                        percent(float(one.chance)),
+                        percent(float(one.probability)),
                         bits_text(one.log / _LN2),
                         ", ".join(label(user) for user in list(one.newly_forced)[:6])
                         + (" …" if len(one.newly_forced) > 6 else "")
@@ -83,8 +86,8 @@ def _scores(found: Audit, answer: Why) -> list[tuple[str, str, str]]:
         ),
         (
             "Best guess is right",
-            percent(answer.chance),
-            "the attacker's chance to name the right one",
+            percent(answer.probability),
+            "the attacker's probability to name the right one",
         ),
         (
             "Hides among",
