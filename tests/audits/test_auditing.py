@@ -399,9 +399,9 @@ def test_compare_claims_no_difference_where_intervals_overlap() -> None:
     vague = am.audit(graph, budget=0)
     found = am.compare([vague, am.audit(am.random_density(40, 0.5, seed=2), budget=0)])
     assert found.verdict.startswith("Intervals overlap")
-    assert found.rows[0].said.startswith("no sure difference")
+    assert found.rows[0].judgement.startswith("no sure difference")
     same = am.compare([am.audit(am.complete(3)), am.audit(am.complete(3))])
-    assert same.rows[0].said == "no difference"
+    assert same.rows[0].judgement == "no difference"
     assert same.names == ("graph (1)", "graph (2)")
     with pytest.raises(am.InputError, match="two audits"):
         am.compare([vague])

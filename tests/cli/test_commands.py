@@ -236,7 +236,7 @@ def test_every_bound_and_every_method_has_a_meaning(weight: int | None) -> None:
         assert methods.bound(name) != name
     for method in ("auto", "classes", "closed", "frontier", "ryser", "signs"):
         used = am.count(am.complete(5), method=method).method
-        assert methods.way(used)[1] != "see --explain"
+        assert methods.in_words(used)[1] != "see --explain"
 
 
 def test_digits_prints_all_of_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def _keys(run: am.Checkpoint) -> list[bytes]:
 
 def test_a_wish_that_comes_from_outside_ends_work_elsewhere() -> None:
     effort = Execution(executor=Slow())
-    threading.Timer(0.05, effort.stop.ask).start()
+    threading.Timer(0.05, effort.stop.cancel).start()
     with pytest.raises(Cancelled):
         list(effort.chunks([partial(finished, 1)], each=1.0, number=1))
 
@@ -93,8 +93,8 @@ class Slow(ThreadPoolExecutor):
 
 def test_other_processes_get_a_byte_of_their_own() -> None:
     stop = CancelToken()
-    stop.ask()
-    assert not pickle.loads(pickle.dumps(stop)).asked
+    stop.cancel()
+    assert not pickle.loads(pickle.dumps(stop)).cancelled
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         calls = [partial(heard, k) for k in range(4)]
         found = list(Execution(executor=pool).chunks(calls, each=1.0, number=4))

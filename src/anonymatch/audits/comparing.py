@@ -30,7 +30,7 @@ class ComparedFigure:
         One an audit; None where it is not known.
     best : int or None
         The best of them by number, if that is sure.
-    said : str
+    judgement : str
         The same in words.
     share : bool
         Whether figures are shares, which people read in percent.
@@ -42,7 +42,7 @@ class ComparedFigure:
     better: str
     figures: tuple[Interval | None, ...]
     best: int | None
-    said: str
+    judgement: str
     share: bool
 
 
@@ -63,8 +63,9 @@ class Comparison:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = am.compare([am.audit(am.complete(3)), am.audit(am.ring(3, 2))], ["all", "ring"])
-    >>> [row.title for row in found.rows if row.best == 0][:3]
+    >>> comparison = am.compare([am.audit(am.complete(3)), am.audit(am.ring(3, 2))], ["all",
+    "ring"])
+    >>> [row.title for row in comparison.rows if row.best == 0][:3]
     ['entropy per user', 'entropy, worst 5 %', 'entropy, worst 1 %']
     """
 
@@ -83,11 +84,11 @@ class Comparison:
 
     def _gathered(self, texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """What is said of one audit, with its name, then what is said of all."""
-        everywhere = [text for text in texts[0] if all(text in said for said in texts)]
+        everywhere = [text for text in texts[0] if all(text in own for own in texts)]
         alone = [
             f"{name}: {text}"
-            for name, said in zip(self.names, texts, strict=True)
-            for text in said
+            for name, own in zip(self.names, texts, strict=True)
+            for text in own
             if text not in everywhere
         ]
         return (*alone, *everywhere)
@@ -136,10 +137,10 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     --------
     >>> import anonymatch as am
     >>> pair = am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))
-    >>> found = am.compare(pair, ["2+2", "ring"])
-    >>> {row.name: row.said for row in found.rows}["bits"]
+    >>> comparison = am.compare(pair, ["2+2", "ring"])
+    >>> {row.name: row.judgement for row in comparison.rows}["bits"]
     '2+2 is best: 0.5 against 0.25'
-    >>> print(found.verdict)
+    >>> print(comparison.verdict)
     All have the same entropy per user; 2+2 has more joint bits per user: 0.5 against 0.25.
     """
     given = _checked(audits)
@@ -188,11 +189,11 @@ def _threshold(audits: Sequence[Audit]) -> str:
 def _distinct(names: list[str]) -> tuple[str, ...]:
     """Equal names get numbers."""
     several = {name for name in names if names.count(name) > 1}
-    seen: dict[str, int] = {}
+    used: dict[str, int] = {}
     result = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(f"{name} ({seen[name]})" if name in several else name)
+        used[name] = used.get(name, 0) + 1
+        result.append(f"{name} ({used[name]})" if name in several else name)
     return tuple(result)
 
 
@@ -205,7 +206,9 @@ def _row(
 ) -> ComparedFigure:
     figures = [figure.value(audit) for audit in audits]
     share = figure.unit == "share"
-    best, said = _judged(figure.better, figures, called, share) if figure.better else (None, "")
+    best, judgement = (
+        _judged(figure.better, figures, called, share) if figure.better else (None, "")
+    )
     return ComparedFigure(
         name=figure.key,
         title=figure.title_for(words, threshold.partition(" (")[0]),
@@ -213,7 +216,7 @@ def _row(
         better=figure.better,
         figures=tuple(figures),
         best=best,
-        said=said,
+        judgement=judgement,
         share=share,
     )
 
@@ -272,7 +275,7 @@ def _verdict(rows: Sequence[ComparedFigure], called: tuple[str, ...]) -> str:
 def _sentence(row: ComparedFigure, called: tuple[str, ...]) -> str:
     if row.best is not None:
         more = "more" if len(called) == 2 else "the most"
-        return row.said.replace("is best", f"has {more} {row.title}", 1)
-    if row.said == "no difference":
+        return row.judgement.replace("is best", f"has {more} {row.title}", 1)
+    if row.judgement == "no difference":
         return f"All have the same {row.title}"
     return f"Intervals overlap: no difference in {row.title} can be claimed"

@@ -97,28 +97,28 @@ def _fewest(side: str) -> _Value:
 
     def value(audit: Audit) -> Interval | None:
         users = audit.answers.users
-        found = []
+        fewest = []
         if "users" in side:
-            found.append(users.degree[users.counted].min())
+            fewest.append(users.degree[users.counted].min())
         if "behaviours" in side:
             fitting = _fitting(audit.observation)
             if fitting is None:
                 return None
-            found.append(fitting.min())
-        return _exactly(float(min(found)))
+            fewest.append(fitting.min())
+        return _exactly(float(min(fewest)))
 
     return value
 
 
-def _fitting(seen: Observation) -> Ints | None:
+def _fitting(observation: Observation) -> Ints | None:
     """Users that fit each behaviour alone; None where that is not known, and if nothing left.
 
     Through a mix in which messages wait for any time all that came earlier fit. Of a mix that
     flushes, losses hide for which flush a message was there.
     """
-    graph, passage = seen.graph, seen.passage
+    graph, passage = observation.graph, observation.passage
     if graph is not None:
-        return None if seen.lost else graph.behaviour_degrees
+        return None if observation.lost else graph.behaviour_degrees
     assert passage is not None
     if isinstance(passage.law, FlushLaw) or not len(passage.departures):
         return None

@@ -51,7 +51,7 @@ class Gate:
         Whether it is kept to, of those that a figure must not exceed.
     missed : bool
         Whether it is surely not.
-    limit, found, state, text : str
+    limit, shown, state, text : str
         What is asked of the figure, the figure, what came of it, and all of that in one line.
 
     Examples
@@ -90,7 +90,7 @@ class Gate:
         return f"{'at most' if self._at_most else 'at least'} {self.threshold:g}"
 
     @property
-    def found(self) -> str:
+    def shown(self) -> str:
         """The figure, or the ends between which it lies."""
         figure = self.figure
         if math.isinf(figure.low):
@@ -114,7 +114,7 @@ class Gate:
     def text(self) -> str:
         """One line for people."""
         meaning = "" if math.isinf(self.figure.low) else f"{self.meaning}: "
-        return f"{self.state}: {meaning}{self.found}"
+        return f"{self.state}: {meaning}{self.shown}"
 
 
 def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str, float]:
@@ -125,7 +125,7 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
     >>> parse_gates(["entropy=3", "k=5,entropy_1%=2"])
     {'entropy': 3.0, 'global (1,k)': 5.0, 'entropy_1%': 2.0}
     """
-    found: dict[str, float] = {}
+    thresholds: dict[str, float] = {}
     for text in (part.strip() for given in texts for part in _PARTED.split(given)):
         name, equals, number = (part.strip() for part in text.rpartition("="))
         figure = figure_of(name)
@@ -143,8 +143,8 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
             raise InputError(
                 f"threshold {text!r} belongs to {option}: {name} is to be {limit} that number"
             )
-        found[figure.key] = _checked(figure, value)
-    return found
+        thresholds[figure.key] = _checked(figure, value)
+    return thresholds
 
 
 _PARTED = re.compile(r",(?![^(]*\))")  # a comma between brackets is part of a name

@@ -267,10 +267,10 @@ class Audit:
     --------
     >>> import anonymatch as am
     >>> pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
-    >>> found = am.audit(am.Graph.from_edges(pairs))
-    >>> found.count.value, found.identified, found.worst[0].reason
+    >>> audit = am.audit(am.Graph.from_edges(pairs))
+    >>> audit.count.value, audit.identified, audit.worst[0].reason
     (2, 1, 'nobody else fits z')
-    >>> found.one_step.target, round(found.one_step.lost_bits.value, 6)
+    >>> audit.one_step.target, round(audit.one_step.lost_bits.value, 6)
     ('ann', 1.0)
     """
 
@@ -306,8 +306,8 @@ class Audit:
 
     @property
     def n_behaviours(self) -> int:
-        places = 0 if self.observation.graph is None else self.observation.lost
-        return len(self.answers.users.behaviours) - places
+        lost = 0 if self.observation.graph is None else self.observation.lost
+        return len(self.answers.users.behaviours) - lost
 
     @property
     def count(self) -> Count:
@@ -412,9 +412,9 @@ class Audit:
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # The only step up in the layers: a reader looks for the report on the audit.
-        from anonymatch.report import audit_page, write_page
+        from anonymatch.report import audit_html, write_html
 
-        write_page(audit_page(self), path)
+        write_html(audit_html(self), path)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.verdict}"

@@ -79,8 +79,8 @@ class Call:
 
     Examples
     --------
-    >>> said = Message("too many edges; ", Call("write() it", "save it"), " as .csv")
-    >>> said, said.worded(str)
+    >>> message = Message("too many edges; ", Call("write() it", "save it"), " as .csv")
+    >>> message, message.worded(str)
     ('too many edges; write() it as .csv', 'too many edges; save it as .csv')
     """
 
@@ -100,10 +100,10 @@ class Message(str):
 
     Examples
     --------
-    >>> said = Message("allow for losses (", Argument("lost", 2), ")")
-    >>> said
+    >>> message = Message("allow for losses (", Argument("lost", 2), ")")
+    >>> message
     'allow for losses (lost=2)'
-    >>> said.worded(lambda argument: f"--{argument.name} {argument.value}")
+    >>> message.worded(lambda argument: f"--{argument.name} {argument.value}")
     'allow for losses (--lost 2)'
     """
 

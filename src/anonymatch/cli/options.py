@@ -249,8 +249,8 @@ class Options:
         """Let go of files and clusters, and say what a file of a run had."""
         run = self._opened.get("run")
         if isinstance(run, Checkpoint) and run.taken:
-            asked, were = run.taken + run.computed, "was" if run.taken == 1 else "were"
-            chunks = f"{run.taken} of {several(asked, 'chunk')}"
+            total, were = run.taken + run.computed, "was" if run.taken == 1 else "were"
+            chunks = f"{run.taken} of {several(total, 'chunk')}"
             note(f"{chunks} {were} there already in {run.path.name}")
         for name in [name for name in ("run", "cluster") if name in self._opened]:
             self._opened.pop(name).shutdown()
@@ -337,9 +337,9 @@ def _check_acts(name: str, options: Options, acts: tuple[str, ...]) -> None:
 
 def _check_files(values: dict[str, Any], options: Options) -> None:
     """Refuse files to write that are read too, whatever the command."""
-    read = [place for name in _READ for place in _places(values.get(name))]
-    read += [stage for place in _places(values.get("folder")) for stage in place.glob(_STAGES)]
-    written = [place for name in _WRITTEN for place in _places(values.get(name))]
+    read = [path for name in _READ for path in _places(values.get(name))]
+    read += [stage for path in _places(values.get("folder")) for stage in path.glob(_STAGES)]
+    written = [path for name in _WRITTEN for path in _places(values.get(name))]
     check_places(read, [*written, *_places(options.resume)])
 
 
@@ -365,11 +365,11 @@ def _work(function: Callable[[], int | None], options: Options) -> int | None:
 def _parameters(group: Any, shown: tuple[str, ...] | None = None) -> list[inspect.Parameter]:
     """The fields of a group as parameters; hidden from the help unless they are ``shown``."""
     hints = get_type_hints(group, include_extras=True)
-    found = []
+    parameters = []
     for field in fields(group):
         kind, info = hints[field.name].__origin__, copy.copy(hints[field.name].__metadata__[0])
         info.hidden = shown is not None and field.name not in shown
-        found.append(
+        parameters.append(
             inspect.Parameter(
                 field.name,
                 inspect.Parameter.KEYWORD_ONLY,
@@ -377,4 +377,4 @@ def _parameters(group: Any, shown: tuple[str, ...] | None = None) -> list[inspec
                 annotation=Annotated[kind, info],
             )
         )
-    return found
+    return parameters

@@ -6,11 +6,11 @@ from anonymatch.report.drawings.design_parts import parts
 from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
-from anonymatch.report.html.audit import audit_page, audit_sections, script, style
-from anonymatch.report.html.comparison import comparison_page
+from anonymatch.report.html.audit import audit_html, audit_sections, script, style
+from anonymatch.report.html.comparison import comparison_html
+from anonymatch.report.html.document import Section, render, write_html
 from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section, render, write_page
-from anonymatch.report.html.paper import claim_card, paper_page
+from anonymatch.report.html.paper import claim_card, paper_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.panels import named, value_of
@@ -25,12 +25,12 @@ __all__ = [
     "Picture",
     "Section",
     "Series",
-    "audit_page",
+    "audit_html",
     "audit_sections",
     "bar_chart",
     "bipartite",
     "claim_card",
-    "comparison_page",
+    "comparison_html",
     "exposure",
     "label",
     "line_chart",
@@ -38,7 +38,7 @@ __all__ = [
     "named",
     "nouns",
     "paper_figure",
-    "paper_page",
+    "paper_html",
     "parts",
     "plain",
     "plural",
@@ -49,5 +49,5 @@ __all__ = [
     "table",
     "value_of",
     "verdict",
-    "write_page",
+    "write_html",
 ]

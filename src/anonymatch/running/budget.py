@@ -261,7 +261,7 @@ class Execution:
 
         Raises
         ------
-        Stopped
+        Cancelled
             When the work shall end: what a call under way would give is not to be used.
         """
         seconds = sum(each) if isinstance(each, Sequence) else each * number
@@ -306,7 +306,7 @@ class Execution:
                 raise
             except (KeyboardInterrupt, Exception):
                 if place.executor is not None:
-                    self.stop.ask()  # threads in the middle of a kernel need not finish it
+                    self.stop.cancel()  # threads in the middle of a kernel need not finish it
                 raise
             _finish(recorder)
 
@@ -341,7 +341,7 @@ class Execution:
             try:
                 result = future.result()
             except KeyboardInterrupt:
-                self.stop.ask()
+                self.stop.cancel()
                 raise
         self.stop.check()
         return result

@@ -1,4 +1,4 @@
-"""Stop: the wish that long work end soon with what it has, as one byte that kernels look at.
+"""CancelToken: the wish that long work end soon with what it has, as one byte that kernels look at.
 
 The byte belongs to this process. Work finds it where it runs and does not carry it: so it neither
 travels to other processes nor becomes part of what names a chunk.
@@ -33,16 +33,16 @@ class CancelToken:
     def __reduce__(self) -> tuple[type[CancelToken], tuple[()]]:
         return CancelToken, ()  # nobody in another process hears this one
 
-    def ask(self) -> None:
+    def cancel(self) -> None:
         self.byte[0] = 1
 
     @property
-    def asked(self) -> bool:
+    def cancelled(self) -> bool:
         return self.byte[0] != 0
 
     def check(self) -> None:
-        """Raise Stopped if that is asked for."""
-        if self.asked:
+        """Raise Cancelled if that is asked for."""
+        if self.cancelled:
             raise Cancelled
 
     @contextmanager
@@ -58,7 +58,7 @@ class CancelToken:
 
         Raises
         ------
-        Stopped
+        Cancelled
             If the work shall end: a kernel under way may have left its result unfinished.
         """
         found = []
@@ -95,7 +95,7 @@ def byte_of_work() -> bytearray | None:
 
 
 def check_work() -> None:
-    """Raise Stopped if the call under way shall end: for calls that look in Python."""
+    """Raise Cancelled if the call under way shall end: for calls that look in Python."""
     stop = _running.get()
     if stop is not None:
         stop.check()

@@ -117,12 +117,12 @@ class BackgroundJob(Generic[T]):
     def stop(self) -> None:
         """Let go at once; the thread follows soon, in whatever line of Python it is."""
         self._settle(Abandoned("stopped"))
-        self._cancel.ask()
+        self._cancel.cancel()
         self._loop.call_later(_POLITE, self._end)
 
     def leave(self, seconds: float) -> None:
         """Let the thread end, and wait so long for it."""
-        self._cancel.ask()
+        self._cancel.cancel()
         self._interrupt(_Interrupt)
         self._thread.join(seconds)
 
@@ -153,7 +153,7 @@ class BackgroundJob(Generic[T]):
         return self._result.done()
 
     def _tell(self, done: float, total: float) -> None:
-        if self._cancel.asked:
+        if self._cancel.cancelled:
             raise Abandoned("stopped")
         self.track.tell(done, total)
 
@@ -181,9 +181,9 @@ class BackgroundJob(Generic[T]):
         except RuntimeError:  # the studio is closing, and nobody waits
             return
 
-    def _succeed(self, found: T) -> None:
+    def _succeed(self, result: T) -> None:
         if not self._result.done():
-            self._result.set_result(found)
+            self._result.set_result(result)
 
     def _settle(self, error: BaseException) -> None:
         if not self._result.done():

@@ -73,7 +73,7 @@ class View:
         waiting = background_tasks.create(self._wait(job), name="studio progress")
         error = ""
         try:
-            found = await job.result()
+            result = await job.result()
         except Abandoned:
             error = "" if self._job is not job else "stopped"
         except Exception as fault:
@@ -94,11 +94,11 @@ class View:
             else:
                 for note in job.notes:
                     text(note, "p", "note")
-                self._show(show, found)
+                self._show(show, result)
 
-    def _show(self, show: Callable[[T], None], found: T) -> None:
+    def _show(self, show: Callable[[T], None], result: T) -> None:
         try:
-            show(found)
+            show(result)
         except AnonymatchError as error:
             self._content.clear()
             self._failed = True

@@ -96,12 +96,12 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
 
 def _opening_page(address: str, folder: Path) -> str:
     """A page in a private folder that leads to the address: commands are seen by everybody here."""
-    place = folder / "open.html"
-    place.write_text(
+    path = folder / "open.html"
+    path.write_text(
         f'<!doctype html><meta http-equiv="refresh" content="0;url={address}">'
         f'<a href="{address}">anonymatch studio</a>\n'
     )
-    return place.as_uri()
+    return path.as_uri()
 
 
 def _announce(address: str, page: str) -> None:

@@ -237,13 +237,13 @@ def table(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], name: str, *, title: str = ""
 ) -> None:
     """A table that can be saved as CSV."""
-    found = cells(columns, rows)
-    head = "".join(_cell("th", cell.text, cell.style, ' scope="col"') for cell in found.heads)
+    shown_cells = cells(columns, rows)
+    head = "".join(_cell("th", cell.text, cell.style, ' scope="col"') for cell in shown_cells.heads)
     body = "".join(
         f"<tr>{''.join(_cell('td', cell.text, cell.style) for cell in row)}</tr>"
-        for row in found.rows
+        for row in shown_cells.rows
     )
-    left = f'<p class="soft">{escape(found.left_out)}</p>' if found.left_out else ""
+    left = f'<p class="soft">{escape(shown_cells.left_out)}</p>' if shown_cells.left_out else ""
     with box("div", "table"):
         scroll = html(
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left}",

@@ -461,7 +461,7 @@ def test_progress_is_told_and_work_ends_when_asked() -> None:
     def progress(done: float, total: float) -> None:
         told.append((done, total))
         if len(told) == 5:
-            stop.ask()
+            stop.cancel()
 
     with stop.listening(), pytest.raises(Cancelled):
         phase_figures(arrivals, departures, progress=progress, **how)

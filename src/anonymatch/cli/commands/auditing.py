@@ -92,29 +92,29 @@ def audit(
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
     way.check(1)
-    seen = observe(file, options, way)
-    options.executor(seen.graph)  # a file of a run is about this graph
-    found = _audit(file, seen, options, threshold=threshold, steps=steps, top=top)
-    gates = am.check_gates(found, thresholds)
+    observation = observe(file, options, way)
+    options.executor(observation.graph)  # a file of a run is about this graph
+    result = _audit(file, observation, options, threshold=threshold, steps=steps, top=top)
+    gates = am.check_gates(result, thresholds)
     if csv is not None:
-        saving.save(found.users.to_dict(as_series=True), csv)
+        saving.save(result.users.to_dict(as_series=True), csv)
     if html is not None:
-        from anonymatch.report import audit_page, write_page
+        from anonymatch.report import audit_html, write_html
 
-        write_page(audit_page(found, command=_command(), gates=gates), html)
+        write_html(audit_html(result, command=_command(), gates=gates), html)
     if options.json:
-        told = [
+        lines = [
             {"name": gate.name, "threshold": gate.threshold, "reached": gate.reached}
             for gate in gates
         ]
-        json_output.print_json(found.to_dict() | {"gates": told})
+        json_output.print_json(result.to_dict() | {"gates": lines})
     else:
         from anonymatch.cli.screens import audit
 
-        show(*audit.audit_page(found, gates))
-    for place in (csv, html):
-        if place is not None:
-            note(f"wrote {place}")
+        show(*audit.audit_screen(result, gates))
+    for path in (csv, html):
+        if path is not None:
+            note(f"wrote {path}")
     return None if all(gate.reached for gate in gates) else MISSED
 
 
@@ -139,28 +139,28 @@ def compare(
     way.check(len(files))
     audits, names = [], []
     for k, path in enumerate(files):
-        seen = observe(path, options, way, k)
-        audits.append(_audit(path, seen, options, threshold=threshold, steps=steps, top=20))
+        observation = observe(path, options, way, k)
+        audits.append(_audit(path, observation, options, threshold=threshold, steps=steps, top=20))
         several_laws = files.count(path) > 1 and way.law is not None and len(way.law) > 1
         names.append(str(way.law_of(k)) if several_laws else path.name)
-    found = am.compare(audits, names)
+    comparison = am.compare(audits, names)
     if html is not None:
-        from anonymatch.report import comparison_page, write_page
+        from anonymatch.report import comparison_html, write_html
 
-        write_page(comparison_page(found, command=_command()), html)
+        write_html(comparison_html(comparison, command=_command()), html)
     if options.json:
-        json_output.print_json(found.to_dict())
+        json_output.print_json(comparison.to_dict())
     else:
         from anonymatch.cli.screens import audit
 
-        show(*audit.comparison_page(found))
+        show(*audit.comparison_screen(comparison))
     if html is not None:
         note(f"wrote {html}")
 
 
 def _audit(
     path: Path,
-    seen: am.sources.Observation,
+    observation: am.sources.Observation,
     options: Options,
     *,
     threshold: float,
@@ -171,7 +171,7 @@ def _audit(
         return watch(
             f"auditing {path.name}",
             lambda tell: am.audit(
-                seen,
+                observation,
                 name=path.name,
                 threshold=threshold,
                 steps=steps,

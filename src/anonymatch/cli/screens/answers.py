@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Line",
-    "blocks_page",
-    "bounds_page",
+    "blocks_screen",
+    "bounds_screen",
     "bullets",
     "certainty_table",
     "columns",
     "count_lines",
-    "count_page",
+    "count_screen",
     "figures",
     "heading",
     "identified_list",
     "indented",
     "paragraph",
-    "posterior_page",
-    "sample_page",
+    "posterior_screen",
+    "sample_screen",
     "size",
 ]
 
@@ -58,7 +58,7 @@ Line = tuple[str, str, str]
 
 
 def heading(text: str) -> RenderableType:
-    """The first line of a page."""
+    """The first line of a screen."""
     return Text(text, style="bold")
 
 
@@ -114,26 +114,26 @@ def columns(*left: str, right: Sequence[str] = ()) -> Table:
 # ---- count
 
 
-def count_page(
+def count_screen(
     title: str, graph: am.Graph, count: am.Count, *, digits: bool, explain: bool
 ) -> list[RenderableType]:
     """A count and what it means."""
-    page = [heading(f"{title}: {size(graph)}"), figures(count_lines(graph, count))]
+    screen = [heading(f"{title}: {size(graph)}"), figures(count_lines(graph, count))]
     if count.witness is not None:
-        return [*page, paragraph(_no_matching(count.witness))]
+        return [*screen, paragraph(_no_matching(count.witness))]
     if not count.exact and not graph.weighted:
-        page.append(paragraph(_price(count.plan)))
+        screen.append(paragraph(_price(count.plan)))
     if explain:
-        page.append(bullets(f"How: {count.method}", str(count.plan).splitlines()))
+        screen.append(bullets(f"How: {count.method}", str(count.plan).splitlines()))
     if digits and count.exact:
         assert isinstance(count.value, int | Fraction)
-        page.append(paragraph(words.all_digits(count.value)))
-    return page
+        screen.append(paragraph(words.all_digits(count.value)))
+    return screen
 
 
 def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
     """The figures of a count."""
-    way = ("found by", *methods.way(count.method))
+    method = ("found by", *methods.in_words(count.method))
     if count.log == -math.inf:
         return [("matchings", "0", "ways to match users to what was seen; exact")]
     if graph.weighted:
@@ -142,7 +142,7 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
             ("", "", _trust(count)),
             ("log2", f"{count.log2:.10g}", "of the total weight; it depends on the weights' unit"),
             *_luck(count),
-            way,
+            method,
         ]
     lines = [("matchings", _value(count), f"ways to match users to what was seen; {_trust(count)}")]
     least = "" if count.exact else "at least "
@@ -156,7 +156,7 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
         reached = words.share(max(count.low / full, 0.0))
         meaning = f"if everybody fitted everything; {least}{reached} of it is reached"
         lines.append(("at most", words.bits(full), meaning))
-    return [*lines, *_luck(count), way]
+    return [*lines, *_luck(count), method]
 
 
 def _luck(count: am.Count) -> list[Line]:
@@ -219,10 +219,10 @@ def _no_matching(why: am.Witness) -> str:
 # ---- posterior
 
 
-def posterior_page(
+def posterior_screen(
     title: str,
     posterior: am.Posterior,
-    found: Certainty,
+    sureness: Certainty,
     *,
     top: int,
     counts: bool,
@@ -234,10 +234,10 @@ def posterior_page(
     if posterior.confidence < 1.0:
         trust += f", {words.share(posterior.confidence)} sure"
     likely = "as likely as they weigh" if graph.weighted else "equally likely"
-    rows = order(found)
+    rows = order(sureness)
     shown = rows if top == 0 else rows[:top]
-    sure = int((found.probability > 1 - 1e-12).sum())
-    page = [
+    sure = int((sureness.probability > 1 - 1e-12).sum())
+    screen = [
         heading(f"{title}: {size(graph)}"),
         figures(
             [
@@ -249,18 +249,18 @@ def posterior_page(
                 ("identified", words.plural(sure, "user"), "whose behaviour is certain"),
             ]
         ),
-        certainty_table(graph, found, shown, posterior.counts if counts else None),
+        certainty_table(graph, sureness, shown, posterior.counts if counts else None),
     ]
     if len(shown) < len(rows):
-        page.append(
+        screen.append(
             paragraph(
                 f"... and {words.plural(len(rows) - len(shown), 'user')} who are not worse off. "
                 "--top 0 shows all, --out FILE saves every probability."
             )
         )
     if explain:
-        page.append(bullets(f"How: {posterior.method}", str(posterior.plan).splitlines()))
-    return page
+        screen.append(bullets(f"How: {posterior.method}", str(posterior.plan).splitlines()))
+    return screen
 
 
 def _source(posterior: am.Posterior) -> str:
@@ -269,7 +269,7 @@ def _source(posterior: am.Posterior) -> str:
 
 def certainty_table(
     graph: am.Graph,
-    found: Certainty,
+    sureness: Certainty,
     rows: Sequence[int] | npt.NDArray[np.int64],
     counts: am.EdgeCounts | None = None,
 ) -> RenderableType:
@@ -279,12 +279,12 @@ def certainty_table(
     more = () if counts is None else ("matchings",)
     table = columns("user", "best guess", right=("probability", "hides among", *more))
     for row in np.asarray(rows).tolist():
-        user, guess = graph.users[row], graph.behaviours[int(found.behaviour[row])]
+        user, guess = graph.users[row], graph.behaviours[int(sureness.behaviour[row])]
         cells = [
             words.name(user),
             words.name(guess),
-            words.share(float(found.probability[row])),
-            f"{found.candidates[row]:.3g} of {graph.degrees[row]}",
+            words.share(float(sureness.probability[row])),
+            f"{sureness.candidates[row]:.3g} of {graph.degrees[row]}",
         ]
         if counts is not None:
             through = counts[user][guess]
@@ -296,7 +296,7 @@ def certainty_table(
 # ---- sample
 
 
-def sample_page(
+def sample_screen(
     title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], how: str, *, top: int
 ) -> list[RenderableType]:
     """Matchings beside each other, a line a user."""
@@ -305,7 +305,7 @@ def sample_page(
     users, behaviours = graph.users, graph.behaviours
     for user, row in zip(users[:shown], drawn[:_DRAWN, :shown].T.tolist(), strict=True):
         table.add_row(*(Text(words.name(v)) for v in (user, *(behaviours[j] for j in row))))
-    page = [
+    screen = [
         heading(f"{title}: {size(graph)}"),
         figures([("drawn", words.plural(len(drawn), "matching"), how)]),
         Padding(table, (1, 0, 0, 2)),
@@ -316,40 +316,40 @@ def sample_page(
     if len(drawn) > _DRAWN:
         more.append(words.plural(len(drawn) - _DRAWN, "more matching"))
     if more:
-        page.append(paragraph(f"... and {' and '.join(more)}; --out FILE saves everything."))
-    return page
+        screen.append(paragraph(f"... and {' and '.join(more)}; --out FILE saves everything."))
+    return screen
 
 
 # ---- bounds and blocks
 
 
-def bounds_page(
-    title: str, graph: am.Graph, found: am.Bounds, why: am.Witness | None
+def bounds_screen(
+    title: str, graph: am.Graph, bounds: am.Bounds, why: am.Witness | None
 ) -> list[RenderableType]:
     """Every proven bound, in bits, and what it rests on."""
     lines = [
-        ("at least", words.bits(found.lower), "for this graph, proven without counting"),
-        ("at most", words.bits(found.upper), "for this graph, proven without counting"),
+        ("at least", words.bits(bounds.lower), "for this graph, proven without counting"),
+        ("at most", words.bits(bounds.upper), "for this graph, proven without counting"),
     ]
     if not graph.weighted and graph.n_users == graph.n_behaviours:
-        lines.append(("at most", words.bits(found.bregman), methods.SAME_DEGREES))
+        lines.append(("at most", words.bits(bounds.bregman), methods.SAME_DEGREES))
     table = columns("bound", "bits", "what it rests on")
     for side, prefix in (("at most", "upper"), ("at least", "lower")):
-        ours = ((name, value) for name, value in found.all.items() if name.startswith(prefix))
+        ours = ((name, value) for name, value in bounds.all.items() if name.startswith(prefix))
         for name, value in sorted(ours, key=lambda item: -item[1]):
             table.add_row(side, words.bits(value), Text(methods.bound(name)))
-    page = [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
-    return page if why is None else [*page, paragraph(_no_matching(why))]
+    screen = [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
+    return screen if why is None else [*screen, paragraph(_no_matching(why))]
 
 
-def blocks_page(
+def blocks_screen(
     title: str, graph: am.Graph, parts: am.Blocks, pairs: Sequence[Identified], *, top: int
 ) -> list[RenderableType]:
     """Blocks by size, who hides among whom, and who is exposed and why."""
-    found = structure(graph)
-    sizes = np.bincount(found.block_of_user, minlength=found.n_blocks)
-    used = found.block_of_behaviour[found.block_of_behaviour >= 0]
-    forced = (sizes == 1) & (np.bincount(used, minlength=found.n_blocks) == 1)
+    blocks = structure(graph)
+    sizes = np.bincount(blocks.block_of_user, minlength=blocks.n_blocks)
+    used = blocks.block_of_behaviour[blocks.block_of_behaviour >= 0]
+    forced = (sizes == 1) & (np.bincount(used, minlength=blocks.n_blocks) == 1)
     n_forced = int(forced.sum())
     exposed = words.share(n_forced / max(graph.n_users, 1))
     lines = [
@@ -365,13 +365,13 @@ def blocks_page(
             f"whose behaviour is certain: {exposed} of all",
         ),
     ]
-    page = [heading(f"{title}: {size(graph)}"), figures(lines), *_size_table(sizes)]
+    screen = [heading(f"{title}: {size(graph)}"), figures(lines), *_size_table(sizes)]
     hiding = np.flatnonzero(~forced)
     if len(hiding):
-        page.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
+        screen.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
     if pairs:
-        page.append(identified_list(pairs, n_forced))
-    return page
+        screen.append(identified_list(pairs, n_forced))
+    return screen
 
 
 def _size_table(sizes: npt.NDArray[np.int64]) -> list[RenderableType]:
@@ -379,10 +379,10 @@ def _size_table(sizes: npt.NDArray[np.int64]) -> list[RenderableType]:
     values, copies = np.unique(sizes, return_counts=True)
     for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:_SIZES]:
         table.add_row(f"{value:,}", f"{number:,}", f"{value * number:,}")
-    page: list[RenderableType] = [Padding(table, (1, 0, 0, 2))]
+    screen: list[RenderableType] = [Padding(table, (1, 0, 0, 2))]
     if len(values) > _SIZES:
-        page.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
-    return page
+        screen.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
+    return screen
 
 
 def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> RenderableType:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from anonymatch.running import CheckpointRecord
 
-__all__ = ["run_page"]
+__all__ = ["checkpoint_screen"]
 
 _WORDS = {
     "counting.signs._count": "count by signs",
@@ -41,30 +41,30 @@ _WORDS = {
 }
 
 
-def run_page(title: str, found: CheckpointRecord, *, top: int) -> list[RenderableType]:
+def checkpoint_screen(title: str, record: CheckpointRecord, *, top: int) -> list[RenderableType]:
     """How much is recorded, how much is left, and the jobs: those begun last first."""
-    recorded = sum(job.recorded for job in found.jobs)
-    left = "not known yet" if found.left is None else time_in_words(found.left)
+    recorded = sum(job.recorded for job in record.jobs)
+    left = "not known yet" if record.left is None else time_in_words(record.left)
     lines = [
         ("recorded", words.plural(recorded, "chunk"), "finished parts that are not done again"),
-        ("done", words.share(found.done), "of the predicted work that was begun"),
-        ("left", "nothing" if found.left == 0 else left, "at the pace of the last session"),
-        ("sessions", f"{found.sessions:,}", "times that it was started"),
+        ("done", words.share(record.done), "of the predicted work that was begun"),
+        ("left", "nothing" if record.left == 0 else left, "at the pace of the last session"),
+        ("sessions", f"{record.sessions:,}", "times that it was started"),
     ]
     table = answers.columns("job", right=("recorded", "of", "state"))
-    jobs = found.jobs[::-1] if top == 0 else found.jobs[::-1][:top]
+    jobs = record.jobs[::-1] if top == 0 else record.jobs[::-1][:top]
     for job in jobs:
         state = "finished" if job.finished else "open"
         name = _WORDS.get(job.what) or words.name(job.what)
         table.add_row(name, f"{job.recorded:,}", f"{job.number:,}", state)
-    page = [
+    screen = [
         answers.heading(
-            f"{title}: {words.name(found.graph)}, by anonymatch {words.name(found.code)}"
+            f"{title}: {words.name(record.graph)}, by anonymatch {words.name(record.code)}"
         ),
         answers.figures(lines),
         answers.indented(table),
     ]
-    if len(jobs) < len(found.jobs):
-        more = words.plural(len(found.jobs) - len(jobs), "job")
-        page.append(answers.paragraph(f"... and {more} before them; --top 0 shows all"))
-    return page
+    if len(jobs) < len(record.jobs):
+        more = words.plural(len(record.jobs) - len(jobs), "job")
+        screen.append(answers.paragraph(f"... and {more} before them; --top 0 shows all"))
+    return screen

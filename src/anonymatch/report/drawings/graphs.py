@@ -301,14 +301,14 @@ def _all_pairs(graph: Graph) -> list[tuple[int, int]]:
 
 def _pairs(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> list[tuple[int, int]]:
     """Marked edges as indices, each an edge of the graph."""
-    found = []
+    pairs = []
     there = set(_all_pairs(graph))
     for user, behaviour in edges:
         pair = graph.user_index(user), graph.behaviour_index(behaviour)
         if pair not in there:
             raise InputError(f"cannot mark {user!r} with {behaviour!r}: that is not an edge")
-        found.append(pair)
-    return found
+        pairs.append(pair)
+    return pairs
 
 
 def _colours(graph: Graph, groups: Groups) -> Colours:
@@ -318,8 +318,8 @@ def _colours(graph: Graph, groups: Groups) -> Colours:
     if groups == "blocks":
         if witness(graph) is not None:
             return {}
-        found = structure(graph)
-        sides = found.block_of_user.tolist(), found.block_of_behaviour.tolist()
+        blocks = structure(graph)
+        sides = blocks.block_of_user.tolist(), blocks.block_of_behaviour.tolist()
         return {
             (side, index): group_class(block)
             for side, numbers in enumerate(sides)

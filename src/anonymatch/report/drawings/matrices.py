@@ -217,9 +217,9 @@ def _pick(order: tuple[int, ...]) -> list[Element]:
         for chosen in [order[i] == j + 1]
     ]
     drawn += _brackets(left, top, side * n, side * n)
-    for i, place in enumerate(order):
-        ends = left + side * (i + 0.5), left + side * (place - 0.5)
-        tip = f"row {i + 1} takes column {place}"
+    for i, position in enumerate(order):
+        ends = left + side * (i + 0.5), left + side * (position - 0.5)
+        tip = f"row {i + 1} takes column {position}"
         line = element("line", x1=ends[0], y1=low, x2=ends[1], y2=low + 30, class_="edge", tip=tip)
         drawn.append(group(line, class_="g3"))
     for i in range(n):

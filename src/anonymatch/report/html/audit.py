@@ -20,22 +20,22 @@ from anonymatch.report.html.audit_cost import cost_section
 from anonymatch.report.html.audit_people import people_section
 from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.certainty import amount, percent, users_sure
+from anonymatch.report.html.document import Section, document, render
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
 from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section, page, render
 from anonymatch.report.html.sections import panel_section
 from anonymatch.report.html.user_table import ROWS, probability_head, user_rows, worst_table
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.panels import Panel
 from anonymatch.report.text import plural, shown
 
-__all__ = ["audit_page", "audit_sections", "script", "style"]
+__all__ = ["audit_html", "audit_sections", "script", "style"]
 
 _DRAWN = 1000  # edges; the picture of more is one of shares
 _DIGITS = 50.0  # natural log of a count up to which its digits are written
 
 
-def audit_page(audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None) -> str:
+def audit_html(audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None) -> str:
     """Everything that an audit says, as one page that needs nothing else.
 
     Parameters
@@ -49,17 +49,17 @@ def audit_page(audit: Audit, *, gates: Sequence[Gate] = (), command: str | None 
     Returns
     -------
     str
-        HTML; :func:`anonymatch.report.html.page.write_page` saves it.
+        HTML; :func:`anonymatch.report.html.document.write_html` saves it.
 
     Examples
     --------
     >>> import anonymatch as am
-    >>> text = audit_page(am.audit(am.complete(4)), command="anonymatch audit seen.csv")
+    >>> text = audit_html(am.audit(am.complete(4)), command="anonymatch audit seen.csv")
     >>> "<h1>Audit of graph</h1>" in text, "anonymatch audit seen.csv" in text
     (True, True)
     """
     sections = audit_sections(audit, gates=gates, command=command)
-    return page(f"Audit of {audit.name}", lead=_lead(audit), sections=sections, script=script())
+    return document(f"Audit of {audit.name}", lead=_lead(audit), sections=sections, script=script())
 
 
 def audit_sections(
@@ -131,14 +131,14 @@ def _key_figures(audit: Audit) -> Section:
 
 
 def _picture(audit: Audit) -> Section:
-    seen, words = audit.observation, nouns(audit)
-    if seen.passage is not None:
+    observation, words = audit.observation, nouns(audit)
+    if observation.passage is not None:
         links = audit.answers.links
         drawn = inside_chart(
-            seen.passage.arrivals,
-            seen.passage.departures,
+            observation.passage.arrivals,
+            observation.passage.departures,
             title="Messages inside over time",
-            kept=None if links is None else 1.0 - links.lost,
+            staying=None if links is None else 1.0 - links.lost,
             real=None if links is None else links.real,
         )
         caption = (
@@ -146,11 +146,11 @@ def _picture(audit: Audit) -> Section:
             f"few. {drawn.words} Exact."
         )
         return panel_section("picture", "Messages inside", [Panel(drawn, caption)])
-    assert seen.graph is not None
-    if not seen.graph.n_edges:
+    assert observation.graph is not None
+    if not observation.graph.n_edges:
         nothing = f"There are no {words.users} to draw."
         return panel_section("picture", "Who may have done what", before=[nothing])
-    return panel_section("picture", "Who may have done what", [_graph(audit, seen.graph)])
+    return panel_section("picture", "Who may have done what", [_graph(audit, observation.graph)])
 
 
 def _graph(audit: Audit, graph: Graph) -> Panel:
@@ -240,9 +240,9 @@ def _users(audit: Audit) -> Section:
         "audit_users.html",
         nouns=words,
         worst=worst_table(audit) if audit.worst else None,
-        worst_said=f"Whom to look after first, and why. {sure}.",
+        worst_text=f"Whom to look after first, and why. {sure}.",
         title=title,
-        said=f"{held} {meaning} {sure}.",
+        text=f"{held} {meaning} {sure}.",
         rows=rows,
         probability=probability_head(audit),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of
 from anonymatch.measures import Interval
 from anonymatch.report.charts.charts import Series, line_chart
-from anonymatch.report.html.certainty import amount, said
+from anonymatch.report.html.certainty import amount, figure_text
+from anonymatch.report.html.document import Section
 from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section
 from anonymatch.report.html.sections import panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import name_cell, number_cell
@@ -64,18 +64,18 @@ def _all(audit: Audit) -> str:
     number, bits = audit.n_users, audit.bits
     whole = Interval(*(number * end for end in (bits.value, bits.low, bits.high)))
     confidence = confidence_of(audit, FIGURES["bits"])
-    return said(whole, "", confidence=confidence, seed=audit.seed).short
+    return figure_text(whole, "", confidence=confidence, seed=audit.seed).short
 
 
 def _one_step(audit: Audit) -> str:
-    found, words = audit.one_step, nouns(audit)
-    if found is None:
+    step, words = audit.one_step, nouns(audit)
+    if step is None:
         return "There is nobody to expose."
     confidence = confidence_of(audit, FIGURES["attack"])
-    lost = said(found.lost_bits, "", confidence=confidence, seed=audit.seed)
+    lost = figure_text(step.lost_bits, "", confidence=confidence, seed=audit.seed)
     between = f", {lost.interval}" if lost.interval else ""
     return (
-        f"The attacker's best single exposure is {words.user} {label(found.target, 60)}: learning "
+        f"The attacker's best single exposure is {words.user} {label(step.target, 60)}: learning "
         f"what became of it costs the whole system {lost.value} bits{between}, of "
         f"{_all(audit)} ({lost.sure})."
     )
@@ -98,9 +98,9 @@ def _curve(audit: Audit) -> Panel:
     steps, total = audit.campaign.steps, _bits(audit)
     numbers = [0, *(step.number for step in steps)]
     left = [total, *(step.bits_left for step in steps)]
-    seen = total - left[-1] >= _SEEN * total
-    name = "bits left" if seen else "bits lost"
-    values = left if seen else [total - bits for bits in left]
+    visible = total - left[-1] >= _SEEN * total
+    name = "bits left" if visible else "bits lost"
+    values = left if visible else [total - bits for bits in left]
     drawn = line_chart(
         [Series(name, numbers, values)],
         title="Exposures one after another",

@@ -8,9 +8,9 @@ from anonymatch.audits import FIGURES, Audit, confidence_of
 from anonymatch.base.text import in_bits
 from anonymatch.designs import Design
 from anonymatch.report.charts.charts import Series, line_chart
-from anonymatch.report.html.certainty import Said, amount, percent, said
+from anonymatch.report.html.certainty import FigureText, amount, figure_text, percent
+from anonymatch.report.html.document import Section
 from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section
 from anonymatch.report.html.sections import panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import number_cell
@@ -35,8 +35,8 @@ def cost_section(audit: Audit) -> Section:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = cost_section(am.audit(am.ring(8, 2)))
-    >>> "with the same 16 candidates" in found.body, "4 x complete 2" in found.body
+    >>> section = cost_section(am.audit(am.ring(8, 2)))
+    >>> "with the same 16 candidates" in section.body, "4 x complete 2" in section.body
     (True, True)
     """
     title = "Cost against anonymity"
@@ -124,11 +124,11 @@ def _mixes(audit: Audit) -> Table:
     return Table((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
 
 
-def _own_figure(audit: Audit, key: str) -> Said:
+def _own_figure(audit: Audit, key: str) -> FigureText:
     figure = FIGURES[key]
     value = figure.value(audit)
     assert value is not None
-    return said(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
+    return figure_text(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
 
 
 def _row(design: Design) -> tuple[Cell, ...]:

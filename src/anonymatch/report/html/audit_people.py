@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from anonymatch.audits import Audit
-from anonymatch.report.html.certainty import amount, percent, said, users_sure
-from anonymatch.report.html.page import Section
+from anonymatch.report.html.certainty import amount, figure_text, percent, users_sure
+from anonymatch.report.html.document import Section
 from anonymatch.report.html.sections import panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import name_cell, number_cell
@@ -63,7 +63,7 @@ def _bits(audit: Audit) -> list[str]:
     if audit.people_bits is None:
         return []
     people, messages = (
-        said(figure, "", confidence=audit.confidence, seed=audit.seed)
+        figure_text(figure, "", confidence=audit.confidence, seed=audit.seed)
         for figure in (audit.people_bits, audit.bits)
     )
     about = f"Joint bits per message about who wrote to whom: {people.line}."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from anonymatch.audits import Audit, Score
 from anonymatch.report.charts.calibration import calibration_chart
 from anonymatch.report.html.certainty import percent
+from anonymatch.report.html.document import Section
 from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section
 from anonymatch.report.html.sections import panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import number_cell
@@ -58,30 +58,30 @@ def _sentences(audit: Audit, score: Score) -> list[str]:
         f"right; the probabilities promised {percent(score.promised)}, with a standard error of "
         f"{percent(score.error)} (counted in the log)."
     )
-    said = [right]
+    sentences = [right]
     if score.calibrated:
-        said.append(
+        sentences.append(
             "The promises are kept: the difference is within three standard errors, so the law "
             "fits what really happened."
         )
     elif score.impossible:
-        said.append(
+        sentences.append(
             "However close these are, the law, and with it every figure here, does not fit what "
             "really happened."
         )
     else:
-        said.append(
+        sentences.append(
             "The promises are not kept: the difference is beyond three standard errors, so the "
             "law, and with it every figure here, does not fit what really happened."
         )
     if score.impossible:
-        said.append(
+        sentences.append(
             f"For {plural(score.impossible, words.user)} the truth is none of the candidates: the "
             "law is wrong for them."
         )
     else:
-        said.append("The truth is among the candidates of everybody.")
-    return said
+        sentences.append("The truth is among the candidates of everybody.")
+    return sentences
 
 
 def _table(score: Score) -> Table:

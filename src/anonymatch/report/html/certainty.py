@@ -11,10 +11,10 @@ from anonymatch.measures import Interval
 from anonymatch.report.text import superscript
 
 __all__ = [
-    "Said",
+    "FigureText",
     "amount",
+    "figure_text",
     "percent",
-    "said",
     "seconds",
     "sureness",
     "users_sure",
@@ -25,7 +25,7 @@ _WIDE = 0.2  # relative; the middle of ends further apart says little
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FigureText:
     """A figure as a page shows it: the number, its interval if it has one, and how sure it is."""
 
     value: str
@@ -48,7 +48,9 @@ class Said:
         return f"{self.value}{between} ({self.sure})"
 
 
-def said(figure: Interval, unit: str, *, confidence: float, seed: int, whole: bool = False) -> Said:
+def figure_text(
+    figure: Interval, unit: str, *, confidence: float, seed: int, whole: bool = False
+) -> FigureText:
     """How a figure is shown; one whose interval is wide is shown as that interval.
 
     Parameters
@@ -65,11 +67,11 @@ def said(figure: Interval, unit: str, *, confidence: float, seed: int, whole: bo
 
     Examples
     --------
-    >>> said(Interval(0.25, 0.25, 0.25), "share", confidence=1.0, seed=0).line
+    >>> figure_text(Interval(0.25, 0.25, 0.25), "share", confidence=1.0, seed=0).line
     '25 % (exact up to rounding)'
-    >>> said(Interval(2.0, 1.9, 2.1), "", confidence=0.95, seed=7).line
+    >>> figure_text(Interval(2.0, 1.9, 2.1), "", confidence=0.95, seed=7).line
     '2, between 1.9 and 2.1 (estimated, 95 % sure, seed 7)'
-    >>> said(Interval(2.0, 1.0, 3.0), "", confidence=1.0, seed=0).line
+    >>> figure_text(Interval(2.0, 1.0, 3.0), "", confidence=1.0, seed=0).line
     '1 to 3 (proven interval)'
     """
     write = {"share": percent, "seconds": seconds}.get(unit, amount)
@@ -80,10 +82,10 @@ def said(figure: Interval, unit: str, *, confidence: float, seed: int, whole: bo
     sure = "exact" if whole else sureness(confidence, seed, known=narrow)
     low, high = write(figure.low), write(figure.high)
     if narrow or low == high:
-        return Said(after(write(figure.value)), sure)
+        return FigureText(after(write(figure.value)), sure)
     if width > _WIDE * size or math.isnan(figure.value):
-        return Said(after(f"{low} to {high}"), sure)
-    return Said(after(write(figure.value)), sure, (low, high))
+        return FigureText(after(f"{low} to {high}"), sure)
+    return FigureText(after(write(figure.value)), sure, (low, high))
 
 
 def sureness(confidence: float, seed: int, *, known: bool = True) -> str:

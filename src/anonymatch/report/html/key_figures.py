@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from anonymatch.audits import FIGURES, Audit, AuditFigure, confidence_of
 from anonymatch.measures import Interval
-from anonymatch.report.html.certainty import Said, amount, said
+from anonymatch.report.html.certainty import FigureText, amount, figure_text
 from anonymatch.report.html.nouns import nouns
 from anonymatch.report.text import shown
 
 __all__ = ["KeyFigure", "anonymity_figures", "cost_figures"]
 
-_UNKNOWN = Said("–", "not known: the source does not say")
+_UNKNOWN = FigureText("–", "not known: the source does not say")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class KeyFigure:
     """A card: what, how much, how sure, and what it means."""
 
     title: str
-    said: Said
+    text: FigureText
     meaning: str
 
 
@@ -47,7 +47,7 @@ def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     --------
     >>> import anonymatch as am
     >>> for card in anonymity_figures(am.audit(am.complete(4)))[:1]:
-    ...     print(card.title, card.said.line)
+    ...     print(card.title, card.text.line)
     Entropy per user 2 bits (exact up to rounding)
     """
     return tuple(_card(audit, FIGURES[key]) for key in _ANONYMITY)
@@ -59,7 +59,7 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     Examples
     --------
     >>> import anonymatch as am
-    >>> [card.said.value for card in cost_figures(am.audit(am.complete(4)))]
+    >>> [card.text.value for card in cost_figures(am.audit(am.complete(4)))]
     ['4', '–', '–', '–', '0']
     """
     words, cost = nouns(audit), audit.cost
@@ -101,8 +101,8 @@ def _lost(audit: Audit) -> KeyFigure:
     users, number = nouns(audit).users.capitalize(), shown(audit.cost.lost)
     if audit.lost_is_expected:
         meaning = f"{users} that were lost on their way, by the probabilities of each."
-        return KeyFigure("Lost", Said(f"about {number}", "expected number, rounded"), meaning)
-    return KeyFigure("Lost", Said(number, "exact"), f"{users} that never came out.")
+        return KeyFigure("Lost", FigureText(f"about {number}", "expected number, rounded"), meaning)
+    return KeyFigure("Lost", FigureText(number, "exact"), f"{users} that never came out.")
 
 
 def _card(audit: Audit, figure: AuditFigure) -> KeyFigure:
@@ -114,17 +114,17 @@ def _card(audit: Audit, figure: AuditFigure) -> KeyFigure:
     )
 
 
-def _said(audit: Audit, figure: AuditFigure) -> Said:
+def _said(audit: Audit, figure: AuditFigure) -> FigureText:
     if figure.key == "identified":
-        return Said(f"{shown(audit.identified)} of {shown(audit.n_counted)}", "exact")
+        return FigureText(f"{shown(audit.identified)} of {shown(audit.n_counted)}", "exact")
     value = figure.value(audit)
     if value is None:
-        return Said("–", "not known")
-    return said(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
+        return FigureText("–", "not known")
+    return figure_text(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
 
 
 def _cost(audit: Audit, title: str, value: float | None, unit: str, meaning: str) -> KeyFigure:
     if value is None:
         return KeyFigure(title, _UNKNOWN, meaning)
     figure = Interval(value, value, value)
-    return KeyFigure(title, said(figure, unit, confidence=1.0, seed=audit.seed), meaning)
+    return KeyFigure(title, figure_text(figure, unit, confidence=1.0, seed=audit.seed), meaning)

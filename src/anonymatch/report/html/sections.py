@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anonymatch.report.html.page import Section, render
+from anonymatch.report.html.document import Section, render
 from anonymatch.report.html.tables import Table
 from anonymatch.report.panels import Panel
 

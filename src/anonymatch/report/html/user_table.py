@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from anonymatch.audits import FIGURES, Audit, Worst, confidence_of
 from anonymatch.measures import Interval, Range, UserFigures
-from anonymatch.report.html.certainty import amount, percent, said
+from anonymatch.report.html.certainty import amount, figure_text, percent
 from anonymatch.report.html.nouns import nouns
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.text import label, shown
@@ -43,8 +43,8 @@ def worst_table(audit: Audit) -> Table:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = worst_table(am.audit(am.Graph.from_rows(["10", "11"])))
-    >>> [cell.text for cell in found.rows[0]]
+    >>> table = worst_table(am.audit(am.Graph.from_rows(["10", "11"])))
+    >>> [cell.text for cell in table.rows[0]]
     ['0', '0', '100 %', '1', '1', '1', 'nothing but 0 fits']
     """
     heads = (
@@ -91,13 +91,13 @@ def user_rows(audit: Audit) -> list[tuple[str, ...]]:
     """
     users = audit.answers.users
     names, behaviours = users.users, users.behaviours
-    places = _worst_first(users)[:ROWS]
-    probabilities = _column(audit, users.surest, places, "share")
-    sizes = _column(audit, users.effective, places, "")
-    bits = _column(audit, users.shannon, places, "")
+    order = _worst_first(users)[:ROWS]
+    probabilities = _column(audit, users.surest, order, "share")
+    sizes = _column(audit, users.effective, order, "")
+    bits = _column(audit, users.shannon, order, "")
     lost = _first_place(audit)
     rows: list[tuple[str, ...]] = []
-    for k, i in enumerate(places.tolist()):
+    for k, i in enumerate(order.tolist()):
         guess = int(users.guess[i])
         if np.isnan(users.probability.value[i]):
             guessed = "–"
@@ -132,12 +132,13 @@ def _first_place(audit: Audit) -> int:
     )
 
 
-def _column(audit: Audit, figures: Range, places: npt.NDArray[np.intp], unit: str) -> list[str]:
+def _column(audit: Audit, figures: Range, rows: npt.NDArray[np.intp], unit: str) -> list[str]:
     confidence = confidence_of(audit, FIGURES["entropy"])
     ends = zip(
-        *(part[places].tolist() for part in (figures.value, figures.low, figures.high)),
+        *(part[rows].tolist() for part in (figures.value, figures.low, figures.high)),
         strict=True,
     )
     return [
-        said(Interval(*three), unit, confidence=confidence, seed=audit.seed).short for three in ends
+        figure_text(Interval(*three), unit, confidence=confidence, seed=audit.seed).short
+        for three in ends
     ]

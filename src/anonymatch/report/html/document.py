@@ -18,7 +18,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.report.drawings.colours import STYLE
 from anonymatch.report.text import plain
 
-__all__ = ["Section", "page", "render", "write_page"]
+__all__ = ["Section", "document", "render", "write_html"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,13 @@ def render(template: str, **values: object) -> Markup:
     Examples
     --------
     >>> values = dict.fromkeys(["lead", "version", "style", "script", "allowed"], "")
-    >>> print(render("page.html", title="<b>", sections=(), **values).splitlines()[7])
+    >>> print(render("document.html", title="<b>", sections=(), **values).splitlines()[7])
     <title>&lt;b&gt;</title>
     """
     return Markup(_environment().get_template(template).render(**values))
 
 
-def page(
+def document(
     title: str, *, lead: str = "", sections: tuple[Section, ...] = (), script: str = ""
 ) -> str:
     """A whole page with a table of contents.
@@ -60,14 +60,14 @@ def page(
 
     Examples
     --------
-    >>> text = page("A & B", sections=(Section("one", "First", Markup("<p>here</p>")),))
+    >>> text = document("A & B", sections=(Section("one", "First", Markup("<p>here</p>")),))
     >>> "<h1>A &amp; B</h1>" in text, '<a href="#one">First</a>' in text
     (True, True)
     """
     if set(script) & set("<&"):
         raise InputError("a script of a page must do without < and &")
     return render(
-        "page.html",
+        "document.html",
         title=title,
         lead=lead,
         script=Markup(script),
@@ -78,14 +78,14 @@ def page(
     ).__str__()
 
 
-def write_page(text: str, path: str | os.PathLike[str]) -> None:
+def write_html(text: str, path: str | os.PathLike[str]) -> None:
     """Write a page under ``path``: all of it, or nothing and an InputError.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_page(page("Empty"), Path(folder, "empty.html"))
+    ...     write_html(document("Empty"), Path(folder, "empty.html"))
     ...     [file.name for file in Path(folder).iterdir()]
     ['empty.html']
     """
