@@ -267,7 +267,7 @@ def test_posterior_lists_the_most_certain_users_first(
 ) -> None:
     _, out, _ = run(capsys, "posterior", three, "--top", 1)
 
-    assert "cem   z            100 %       1 of 2" in out
+    assert "cem   z                 100 %       1 of 2" in out
     assert "bob" not in out
     assert "2 users who are not worse off" in out
 
