@@ -552,3 +552,12 @@ def test_equal_users_of_a_wide_graph_have_the_figures_of_each() -> None:
         assert found.guesses is not None
         assert one.guesses is not None
         assert found.guesses.value[i] == pytest.approx(one.guesses.value[i], abs=1e-9)
+
+
+def test_designs_are_searched_for_when_somebody_looks() -> None:
+    found = am.audit(am.ring(8, 2))
+
+    assert not {"best_design", "front"} & set(vars(found))
+    assert [each.objective for each in found.designs] == ["matchings", "after_attack"]
+    assert found.designs[0] is found.best_design
+    assert len(found.front) > 1

@@ -8,6 +8,7 @@ import time
 from concurrent.futures import Executor
 from typing import Any
 
+from anonymatch.audits.alternatives import same_delay
 from anonymatch.audits.answers import Answers, Work, answer
 from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
@@ -17,17 +18,14 @@ from anonymatch.audits.verdict import caveats, left_out, verdict
 from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
-from anonymatch.designs import Design, design
 from anonymatch.graph import Graph
-from anonymatch.measures import Interval, exponential_bits, pool_bits, threshold_bits
+from anonymatch.measures import Interval
 from anonymatch.running import Budget, Progress, tells_misfits
 from anonymatch.sources import Observation
 
 __all__ = ["audit"]
 
 _LN2 = math.log(2.0)
-_MOST_INSIDE = 1e6  # messages on average, for which closed forms are worth their time
-_FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
 @tells_misfits
@@ -105,9 +103,7 @@ def audit(
         degree=_share(answers.entropy, answers.full),
         bound=answers.bound / n_users / _LN2,
         reached=_share(answers.entropy, answers.bound),
-        designs=_designs(observation, answers),
-        same_delay=_same_delay(observation),
-        front=_front(observation, answers),
+        same_delay=same_delay(observation),
         identified=identified,
         threshold=threshold,
         below=below,
@@ -169,63 +165,3 @@ def _share(log: Interval, most: float) -> Interval:
     if most <= 0.0:
         return Interval(0.0, 0.0, 0.0)
     return log.divided(most).clipped(0.0, 1.0)
-
-
-def _designed(observation: Observation, answers: Answers) -> bool:
-    """Whether designs of as many edges are a fair comparison.
-
-    They are for as many users as behaviours. Through one exponential mix everybody who came before
-    is a candidate, however unlikely: there, not edges but delay is what is paid.
-    """
-    n_users = len(answers.users.users)
-    square = observation.lost == 0 and n_users == len(answers.users.behaviours) and n_users > 0
-    return square and observation.passage is None
-
-
-def _designs(observation: Observation, answers: Answers) -> tuple[Design, ...]:
-    """The best for the same users and edges, by both objectives."""
-    if not _designed(observation, answers):
-        return ()
-    users = len(answers.users.users)
-    return tuple(
-        design(users=users, edges=answers.edges, objective=objective)
-        for objective in ("matchings", "after_attack")
-    )
-
-
-def _same_delay(observation: Observation) -> tuple[tuple[str, float], ...]:
-    """What other mixes give that cost as much delay, for messages that come in at random.
-
-    With so many messages inside on average, an exponential mix holds each as long; batches of k
-    hold them (k - 1)/2 arrivals, and a pool of k that swaps one message at a time k arrivals. All
-    are the entropy of one message, as the headline is.
-    """
-    if observation.mean_delay is None or observation.rate is None or observation.mean_delay <= 0:
-        return ()
-    inside = observation.rate * observation.mean_delay
-    if not inside < _MOST_INSIDE:
-        return ()
-    batch, pool = max(round(2 * inside + 1), 1), round(inside)
-    mixes = [
-        ("one exponential mix", exponential_bits(inside)),
-        (f"batches of {batch:,}", threshold_bits(batch)),
-    ]
-    if pool >= 1:
-        mixes.append((f"pool mix 1,{pool}", pool_bits(1, pool)))
-    return tuple(mixes)
-
-
-def _front(observation: Observation, answers: Answers) -> tuple[tuple[float, float], ...]:
-    """What partition graphs give for fewer and for more candidates a user.
-
-    They are made in closed form and nearly reach the bound, so that a curve of them costs nothing.
-    """
-    if not _designed(observation, answers):
-        return ()
-    users = len(answers.users.users)
-    own = answers.edges / users
-    sizes = sorted({size for size in (*_FRONT, own) if size <= min(users, 4 * own)})
-    return tuple(
-        (edges / users, design(users=users, edges=edges, method="paper").log2 / users)
-        for edges in (round(size * users) for size in sizes)
-    )

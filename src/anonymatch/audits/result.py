@@ -230,7 +230,8 @@ class Audit:
         Joint bits per message that the numbers of candidates allow, and the share of it reached.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
-        if users and behaviours differ in number, and for a passage.
+        if users and behaviours differ in number, and for a passage. They are searched for when they
+        are first looked at, as is `front`.
     same_delay : tuple of (str, float)
         Mixes that hold messages back as long on average, and their entropy per message.
     front : tuple of (float, float)
@@ -282,9 +283,7 @@ class Audit:
     degree: Interval
     bound: float
     reached: Interval
-    designs: tuple[Design, ...] = field(repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
-    front: tuple[tuple[float, float], ...] = field(repr=False)
     identified: int
     threshold: float
     below: Interval
@@ -359,6 +358,31 @@ class Audit:
     def guessing_confidence(self) -> float:
         """That of `guessing_entropy`, which is taken from a sample where the log is long."""
         return 1.0 if self._guessing is None else self._guessing[1]
+
+    @property
+    def designs(self) -> tuple[Design, ...]:
+        by_objective = (self.best_design, self._best_after_attack)
+        return tuple(design for design in by_objective if design is not None)
+
+    # The search takes longer than the rest of the audit: it is for those who look.
+    @cached_property
+    def best_design(self) -> Design | None:
+        """The first of `designs`, that of most matchings."""
+        from anonymatch.audits.alternatives import best_design
+
+        return best_design(self.observation, self.answers, "matchings")
+
+    @cached_property
+    def _best_after_attack(self) -> Design | None:
+        from anonymatch.audits.alternatives import best_design
+
+        return best_design(self.observation, self.answers, "after_attack")
+
+    @cached_property
+    def front(self) -> tuple[tuple[float, float], ...]:
+        from anonymatch.audits.alternatives import front
+
+        return front(self.observation, self.answers)
 
     @property
     def unreleased(self) -> int | None:

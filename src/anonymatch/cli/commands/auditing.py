@@ -17,6 +17,7 @@ from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.options import Options, command, option, size, whole
 from anonymatch.cli.reading import OneWay, Way, about, observe
+from anonymatch.running import Progress
 
 __all__: list[str] = []
 
@@ -94,7 +95,10 @@ def audit(
     way.check(1)
     observation = observe(file, options, way)
     options.executor(observation.graph)  # a file of a run is about this graph
-    result = _audit(file, observation, options, threshold=threshold, steps=steps, top=top)
+    shown = "designs" if options.json or html is not None else "best_design"
+    result = _audit(
+        file, observation, options, threshold=threshold, steps=steps, top=top, shown=shown
+    )
     gates = am.check_gates(result, thresholds)
     if csv is not None:
         saving.save(result.users.to_dict(as_series=True), csv)
@@ -140,7 +144,17 @@ def compare(
     audits, names = [], []
     for k, path in enumerate(files):
         observation = observe(path, options, way, k)
-        audits.append(_audit(path, observation, options, threshold=threshold, steps=steps, top=20))
+        audits.append(
+            _audit(
+                path,
+                observation,
+                options,
+                threshold=threshold,
+                steps=steps,
+                top=20,
+                shown="designs" if options.json else None,
+            )
+        )
         several_laws = files.count(path) > 1 and way.law is not None and len(way.law) > 1
         names.append(str(way.law_of(k)) if several_laws else path.name)
     comparison = am.compare(audits, names)
@@ -166,22 +180,28 @@ def _audit(
     threshold: float,
     steps: int,
     top: int,
+    shown: str | None,
 ) -> am.Audit:
-    with about(path):
-        return watch(
-            f"auditing {path.name}",
-            lambda tell: am.audit(
-                observation,
-                name=path.name,
-                threshold=threshold,
-                steps=steps,
-                top=top,
-                budget=options.effort(),
-                seed=options.draw_seed,
-                executor=options.executor(),
-                progress=tell,
-            ),
+    """The audit, and what is ``shown`` of it that is computed late: while there is a bar."""
+
+    def work(tell: Progress) -> am.Audit:
+        result = am.audit(
+            observation,
+            name=path.name,
+            threshold=threshold,
+            steps=steps,
+            top=top,
+            budget=options.effort(),
+            seed=options.draw_seed,
+            executor=options.executor(),
+            progress=tell,
         )
+        if shown is not None:
+            getattr(result, shown)
+        return result
+
+    with about(path):
+        return watch(f"auditing {path.name}", work)
 
 
 def _command(arguments: Sequence[str] | None = None) -> str:

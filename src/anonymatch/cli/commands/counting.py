@@ -134,7 +134,10 @@ def posterior(
     )
     show(*screen)
     if out is not None:
-        print(f"saved {plural(graph.n_edges, 'probability', 'probabilities')} in {out}", file=sys.stderr)
+        print(
+            f"saved {plural(graph.n_edges, 'probability', 'probabilities')} in {out}",
+            file=sys.stderr,
+        )
 
 
 def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: bool) -> Posterior:

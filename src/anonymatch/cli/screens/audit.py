@@ -154,7 +154,8 @@ def _system(audit: am.Audit) -> list[answers.Line]:
     ]
     if audit.observation.passage is None:
         lines.append(_bound(audit))
-    for design in audit.designs[:1]:
+    design = audit.best_design
+    if design is not None:
         joint = f"{design.log2 / max(design.users, 1):.4g}"
         meaning = f"joint, per {one}, for as many {nouns.users} and candidates"
         lines.append(("best design", in_bits(joint), meaning))

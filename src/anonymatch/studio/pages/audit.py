@@ -13,6 +13,7 @@ from nicegui import background_tasks, ui
 from anonymatch.audits import Audit
 from anonymatch.graph import plain_table
 from anonymatch.report import Section, audit_html, audit_sections, nouns, plural
+from anonymatch.running import Progress
 from anonymatch.sources import SOURCES
 from anonymatch.studio.address import address, number
 from anonymatch.studio.address_options import EXAMPLES, LAWS, ROLES, UNITS, AddressOptions
@@ -224,9 +225,15 @@ class _Page:
             self.view.say(self.options.missing)
             return
         await self.view.ask(
-            lambda progress: self.studio.audits.find(inquiry, progress),
+            lambda progress: self._find(inquiry, progress),
             lambda audit: self._show(inquiry, audit),
         )
+
+    def _find(self, inquiry: AuditRequest, progress: Progress) -> Audit:
+        """The audit with its designs, which are searched for when they are first looked at."""
+        audit = self.studio.audits.find(inquiry, progress)
+        _ = audit.designs
+        return audit
 
     def _delayed(self, mean: float | None) -> None:
         """Go on with the mean delay of the log; without one, ask for it."""
