@@ -152,7 +152,7 @@ def test_worst_users_come_first_with_a_reason() -> None:
     assert found.worst[0].user == "cem"
     assert found.worst[0].probability == 1.0
     assert found.worst[0].reason == "nobody else fits z"
-    assert "1 of 3 (33 %) is identified" in found.verdict
+    assert "1 of 3 (33.3 %) is identified" in found.verdict
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ import polars as pl
 import pytest
 
 import anonymatch as am
+from anonymatch.base.numbers import all_digits
 from anonymatch.cli import json_output, main
 from anonymatch.cli.commands.files import EXAMPLE
 from anonymatch.cli.options import Options
 from anonymatch.cli.screens import methods
-from anonymatch.cli.words import all_digits
 from anonymatch.running.budget import usable_cores
 
 COMMANDS = ("count", "posterior", "bounds", "blocks")

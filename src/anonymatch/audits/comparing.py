@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from anonymatch.audits.figures import FIGURES, AuditFigure
+from anonymatch.audits.figures import AuditFigure, Show, shown_figures
 from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
+from anonymatch.audits.wording import figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.measures import Interval
@@ -26,7 +27,7 @@ class ComparedFigure:
     ----------
     name, title, meaning : str
     better : {"higher", "lower", ""}
-    figures : tuple of Figure or None
+    figures : tuple of Interval or None
         One an audit; None where it is not known.
     best : int or None
         The best of them by number, if that is sure.
@@ -55,7 +56,7 @@ class Comparison:
     names : tuple of str
         What each audit is called here, all different.
     audits : tuple of Audit
-    rows : tuple of Row
+    rows : tuple of ComparedFigure
     verdict : str
     caveats, notes : tuple of str
         Those of the audits; what is not said of all of them begins with a name.
@@ -63,8 +64,8 @@ class Comparison:
     Examples
     --------
     >>> import anonymatch as am
-    >>> comparison = am.compare([am.audit(am.complete(3)), am.audit(am.ring(3, 2))], ["all",
-    "ring"])
+    >>> pair = [am.audit(am.complete(3)), am.audit(am.ring(3, 2))]
+    >>> comparison = am.compare(pair, ["all", "ring"])
     >>> [row.title for row in comparison.rows if row.best == 0][:3]
     ['entropy per user', 'entropy, worst 5 %', 'entropy, worst 1 %']
     """
@@ -98,29 +99,15 @@ class Comparison:
         return {
             "names": list(self.names),
             "verdict": self.verdict,
-            "rows": json_value(self.rows),
+            "rows": [_record(row) for row in self.rows],
             "audits": [audit.to_dict() for audit in self.audits],
         }
 
 
-_ROWS = (
-    "entropy",
-    "entropy_5%",
-    "entropy_1%",
-    "min_entropy",
-    "guessing_entropy",
-    "typical",
-    "identified",
-    "below",
-    "surest",
-    "bits",
-    "degree",
-    "reached",
-    "attack",
-    "candidates",
-    "mean_delay",
-    "cover",
-)
+def _record(row: ComparedFigure) -> dict[str, Any]:
+    values: dict[str, Any] = json_value(row)
+    values["said"] = values.pop("judgement")
+    return values
 
 
 def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comparison:
@@ -150,7 +137,8 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     if len(called) != len(given):
         raise InputError(f"there are {len(given)} audits, but {len(called)} names")
     words, threshold = _nouns(given), _threshold(given)
-    rows = tuple(_row(FIGURES[key], given, called, words, threshold) for key in _ROWS)
+    shown = shown_figures(Show.COMPARISON)
+    rows = tuple(_row(figure, given, called, words, threshold) for figure in shown)
     return Comparison(
         names=called,
         audits=given,
@@ -206,9 +194,7 @@ def _row(
 ) -> ComparedFigure:
     figures = [figure.value(audit) for audit in audits]
     share = figure.unit == "share"
-    best, judgement = (
-        _judged(figure.better, figures, called, share) if figure.better else (None, "")
-    )
+    best, judgement = _judged(figure, figures, called) if figure.better else (None, "")
     return ComparedFigure(
         name=figure.key,
         title=figure.title_for(words, threshold.partition(" (")[0]),
@@ -222,20 +208,23 @@ def _row(
 
 
 def _judged(
-    better: str, figures: list[Interval | None], called: tuple[str, ...], share: bool
+    figure: AuditFigure, figures: list[Interval | None], called: tuple[str, ...]
 ) -> tuple[int | None, str]:
     """The best one if it is sure, and that in words."""
-    known = [figure for figure in figures if figure is not None]
+    known = [each for each in figures if each is not None]
     if len(known) < len(figures):
         return None, "not known for all"
     if _same(known):
         return None, "no difference"
+    better = figure.better
     first = _best(better, known)
     others = [k for k in range(len(known)) if k != first]
     close = [called[k] for k in others if not _beats(better, known[first], known[k])]
     if close:
         return None, f"no sure difference between {called[first]} and {', '.join(close)}"
-    shown = [_shown(figure, share=share) for figure in known]
+    # A title has its unit, but for the sign of shares and seconds.
+    unit = figure.unit if figure.unit in ("share", "seconds") else ""
+    shown = [figure_text(each, unit, confidence=1.0, seed=0).span for each in known]
     against = ", ".join(shown[k] for k in others)
     return first, f"{called[first]} is best: {shown[first]} against {against}"
 
@@ -254,13 +243,6 @@ def _same(figures: list[Interval]) -> bool:
     first = figures[0].value
     close = 1e-9 * max(abs(first), 1e-9)
     return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
-
-
-def _shown(figure: Interval, *, share: bool) -> str:
-    times, unit = (100.0, " %") if share else (1.0, "")
-    if figure.high - figure.low <= 1e-3 * max(abs(figure.value), 1e-9):
-        return f"{times * figure.value:.4g}{unit}"
-    return f"{times * figure.low:.4g} to {times * figure.high:.4g}{unit}"
 
 
 def _verdict(rows: Sequence[ComparedFigure], called: tuple[str, ...]) -> str:

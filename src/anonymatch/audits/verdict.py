@@ -8,7 +8,8 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
-from anonymatch.base.text import in_bits, name, several
+from anonymatch.base.numbers import in_bits, percent
+from anonymatch.base.text import name, several
 from anonymatch.measures import Interval, UserFigures, averages
 from anonymatch.sources import PEOPLE, Nouns, Observation
 
@@ -61,8 +62,7 @@ surest guess is 0 with 25 %.'
         typical = _between(Interval.between(low, high), 0.01 * high)
         parts.append(f"a typical one hides among {typical} {others}")
     if identified:
-        share = 100 * identified / number
-        shown = f"{share:.2g} %" if share >= 0.1 else "under 0.1 %"
+        shown = percent(identified / number)
         verb = "is" if identified == 1 else "are"
         parts.append(f"{identified:,} of {number:,} ({shown}) {verb} identified.")
         return "; ".join(parts)
@@ -70,8 +70,8 @@ surest guess is 0 with 25 %.'
     first = next(iter(worst), None)
     surest = averages.largest(users, users.surest)
     if first is not None and first.probability is not None and surest is not None:
-        percent = _between(Interval(*(100 * end for end in _ends(surest))), 0.1)
-        return "; ".join(parts) + f", the surest guess is {name(first.user)} with {percent} %."
+        share = _between(Interval(*(100 * end for end in _ends(surest))), 0.1)
+        return "; ".join(parts) + f", the surest guess is {name(first.user)} with {share} %."
     return "; ".join(parts) + "."
 
 
@@ -132,7 +132,7 @@ def caveats(observation: Observation, answers: Answers, scored: Score | None) ->
         "Nothing is said about intersections over several rounds, or of several logs.",
     ]
     if answers.confidence < 1.0:
-        sure = f"{100 * answers.confidence:.3g} %"
+        sure = percent(answers.confidence)
         sentences.append(
             f"Some figures are estimated; their intervals hold with a probability of {sure}."
         )

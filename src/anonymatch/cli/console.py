@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
+from anonymatch.base import text
 from anonymatch.base.atomic_files import discard_unfinished
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError, StoppedError
 from anonymatch.base.text import Argument
@@ -129,7 +130,7 @@ def _not_written(error: OSError) -> str:
 
 
 def _refuse(message: str, exit_code: int = BAD_INPUT) -> int:
-    print(f"error: {words.name(message)}", file=sys.stderr)
+    print(f"error: {text.name(message)}", file=sys.stderr)
     return exit_code
 
 
@@ -160,7 +161,7 @@ def _option(argument: Argument) -> str:
 
 def note(message: object) -> None:
     """Say something on standard error that is no error."""
-    print(f"note: {words.name(message)}", file=sys.stderr)
+    print(f"note: {text.name(message)}", file=sys.stderr)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -11,9 +11,12 @@ from typer.core import TyperCommand, TyperGroup
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Command", "Group"]
+__all__ = ["LIVE", "Command", "Group"]
 
 _LINE = 66  # of 80 letters, beside the longest name of a command
+
+LIVE: dict[str, Callable[[], str]] = {}
+"""Options whose line is made when it is shown, by name: it lists what may change."""
 
 Entry = tuple[str, str]
 """A name and what it means."""
@@ -58,7 +61,12 @@ def _first_line(text: str, most: int = _LINE) -> str:
 
 def _rows(params: Iterable[Any], kind: str) -> list[Entry]:
     shown = (param for param in params if param.param_type_name == kind and not param.hidden)
-    return [(_name(param), param.help) for param in shown]
+    return [(_name(param), _text(param)) for param in shown]
+
+
+def _text(param: Any) -> str:
+    live = LIVE.get(param.opts[0])
+    return str(param.help) if live is None else live()
 
 
 def _name(param: Any) -> str:

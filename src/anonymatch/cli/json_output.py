@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.numbers import all_digits
 from anonymatch.cli.console import pipe_may_close
-from anonymatch.cli.words import all_digits
 from anonymatch.graph import block_table
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ import typer
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean, several
 from anonymatch.cli.console import note
-from anonymatch.cli.help import Command
+from anonymatch.cli.help import LIVE, Command
 from anonymatch.cli.saving import check_places
 from anonymatch.counting import METHODS
 from anonymatch.graph import Graph
@@ -38,8 +38,14 @@ _WRITTEN = ("out", "csv", "html")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
 
 
-def option(name: str, text: str, **more: Any) -> Any:
-    """An option of the command line and its line in the help."""
+def option(name: str, text: str | Callable[[], str], **more: Any) -> Any:
+    """An option of the command line and its line in the help, or what makes that when it is shown.
+
+    A line that is made is that of the name, whatever the command.
+    """
+    if not isinstance(text, str):
+        LIVE[name] = text
+        return typer.Option(name, help=name, **more)
     return typer.Option(name, help=text, **more)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from anonymatch.attacks import exposures
+from anonymatch.base.numbers import plural, shown, subscript
 from anonymatch.counting import count, matchings
 from anonymatch.graph import Graph
 from anonymatch.report.drawings.svg import Picture
-from anonymatch.report.text import plural, shown, subscript
 
 __all__ = [
     "Panel",

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 
 from anonymatch.attacks import exposures
+from anonymatch.base.numbers import plural, shown, subscript
 from anonymatch.counting import count, posterior
 from anonymatch.graph import Graph, crown, partition
 from anonymatch.paper import Ellipse, Point, inside, permutation, picture
@@ -31,7 +32,6 @@ from anonymatch.report.panels import (
     value_of,
     without_own,
 )
-from anonymatch.report.text import plural, shown, subscript
 from anonymatch.sources import relay_graph, relay_weights
 
 __all__ = ["Panel", "PaperFigure", "paper_figure", "paper_figures"]

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from anonymatch.attacks import Attack, Exposures, attack, exposures
 from anonymatch.audits import Audit
+from anonymatch.base.text import label
 from anonymatch.counting import sample
 from anonymatch.designs import design
 from anonymatch.graph import Graph, crown, forced, partition, read, ring
-from anonymatch.report import label, named
+from anonymatch.report import named
 
 __all__ = ["EXAMPLE", "GRAPHS", "Round", "Start", "attackable", "bits", "play", "start_of"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from anonymatch.base.errors import InputError
-from anonymatch.report import label
+from anonymatch.base.text import label
 
 __all__ = ["Store", "Upload", "ending"]
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from nicegui import ui
 
+from anonymatch.base.text import plain
 from anonymatch.graph import plain_cell
-from anonymatch.report import Picture, plain
+from anonymatch.report import Picture
 from anonymatch.report import table as cells
 
 __all__ = [

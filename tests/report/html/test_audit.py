@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 import anonymatch as am
+from anonymatch.audits import figure_text
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.audits.gates import check_gates
 from anonymatch.audits.result import Audit
+from anonymatch.base.numbers import percent
+from anonymatch.base.text import plain
 from anonymatch.measures.interval import Interval
 from anonymatch.report.charts.calibration import calibration_chart
 from anonymatch.report.charts.density import density
@@ -24,11 +27,9 @@ from anonymatch.report.charts.histogram import probability_histogram, size_histo
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.charts.over_time import inside_over_time
 from anonymatch.report.html.audit import audit_html, script
-from anonymatch.report.html.certainty import figure_text, percent
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import document
 from anonymatch.report.html.user_table import user_rows
-from anonymatch.report.text import plain
 from anonymatch.sources.observation import Observation, Passage
 
 NASTY = "</script><b>&\u202e\x00'\""

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import name
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, app, load, top_option
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, command, option, whole
-from anonymatch.cli.words import name
 
 __all__: list[str] = []
 

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 
 import anonymatch as am
-from anonymatch.audits import AT_LEAST, AT_MOST, parse_gates
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
@@ -22,6 +21,14 @@ from anonymatch.running import Progress
 __all__: list[str] = []
 
 _ACTS = ("json", "budget", "memory", "threads", "cluster", "resume", "seed")
+
+
+def _thresholds(kind: str) -> str:
+    """The names of thresholds, with examples: as the table of figures is when help is shown."""
+    from anonymatch import audits
+
+    return audits.gates_in_words(getattr(audits, kind))
+
 
 Log = Annotated[
     Path, typer.Argument(metavar="FILE", help="A message log, a simulator's log, or a table.")
@@ -60,10 +67,7 @@ def audit(
         list[str] | None,
         option(
             "--fail-under",
-            "End with code 1 unless reached: entropy=3 (mean bits of a message's posterior), "
-            "entropy_1%=2 (of the worst 1 %), min_entropy=1, guessing_entropy=4 (guesses), worst=2 "
-            "(set of the worst user), receivers=2 (the same, of receivers), bits=3 (joint, per "
-            "message), k=5 (global (1,k): open to every user).",
+            lambda: f"End with code 1 unless reached: {_thresholds('AT_LEAST')}.",
             metavar="NAME=N",
         ),
     ] = None,
@@ -71,8 +75,7 @@ def audit(
         list[str] | None,
         option(
             "--fail-over",
-            "End with code 1 if exceeded: identified=0.01 (share of the users), surest=0.5 "
-            "(largest probability of a guess).",
+            lambda: f"End with code 1 if exceeded: {_thresholds('AT_MOST')}.",
             metavar="NAME=N",
         ),
     ] = None,
@@ -90,6 +93,8 @@ def audit(
     traffic; with a truth in the log the calibration of the guesses
     is checked.
     """
+    from anonymatch.audits import AT_LEAST, AT_MOST, parse_gates
+
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
     way.check(1)

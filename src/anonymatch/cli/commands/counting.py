@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import notes, show, watch
 from anonymatch.cli.options import Options, amount, command, option, whole
-from anonymatch.cli.words import plural
 from anonymatch.running import CancelToken
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: boo
 
 
 def _edge_columns(probabilities: Posterior, *, counts: bool) -> dict[str, Any]:
-    from anonymatch.cli.words import all_digits
+    from anonymatch.base.numbers import all_digits
 
     graph = probabilities.graph
     users, behaviours = graph.users, graph.behaviours

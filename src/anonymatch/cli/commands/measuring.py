@@ -6,11 +6,11 @@ import sys
 from typing import Annotated
 
 import anonymatch as am
+from anonymatch.base.numbers import plural
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import show, watch
 from anonymatch.cli.options import Options, command, option, size
-from anonymatch.cli.words import plural
 
 __all__: list[str] = []
 

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from anonymatch.cli import words
+from anonymatch.base import numbers, text
 from anonymatch.cli.screens import answers
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def attack_screen(
     most = max(logs[0], 1e-300)
     shown = attack.steps if top == 0 else attack.steps[:top]
     for step, before, after in zip(attack.steps[: len(shown)], logs, logs[1:], strict=False):
-        revealed = (words.name(step.behaviour), _forced(step)) if along else ()
+        revealed = (text.name(step.behaviour), _forced(step)) if along else ()
         table.add_row(
             str(step.number),
             _target(step),
@@ -61,31 +61,31 @@ def attack_screen(
 
 def outcomes_screen(exposure: am.Exposure) -> list[RenderableType]:
     """What falls with each behaviour that one user may have done."""
-    title = f"If {words.name(exposure.user)} did, and then is left:"
+    title = f"If {text.name(exposure.user)} did, and then is left:"
     if len(exposure.outcomes) == 1:
-        did = words.name(exposure.outcomes[0].behaviour)
-        return [answers.paragraph(f"{words.name(exposure.user)} is identified already: {did}.")]
+        did = text.name(exposure.outcomes[0].behaviour)
+        return [answers.paragraph(f"{text.name(exposure.user)} is identified already: {did}.")]
     table = answers.columns("behaviour", "also identified", right=("probability", "bits left"))
     for outcome in sorted(exposure.outcomes, key=lambda one: -one.probability):
         who = [
-            f"{words.name(user)} ({words.name(did)})" for user, did in outcome.newly_forced.items()
+            f"{text.name(user)} ({text.name(did)})" for user, did in outcome.newly_forced.items()
         ]
         table.add_row(
-            words.name(outcome.behaviour),
-            words.names(who) or "nobody",
-            words.share(float(outcome.probability)),
+            text.name(outcome.behaviour),
+            text.names(who) or "nobody",
+            numbers.percent(float(outcome.probability)),
             _bits(outcome.log),
         )
     return [answers.paragraph(title), answers.indented(table)]
 
 
 def _forced(step: am.AttackStep) -> str:
-    return words.names(list(step.newly_forced or ())) or "nobody"
+    return text.names(list(step.newly_forced or ())) or "nobody"
 
 
 def _bits(log: float) -> str:
     """Bits without the word; rounding below 0 is 0."""
-    return words.bits(log if log > 1e-9 or log < -1e-9 else 0.0).split()[0]
+    return numbers.bits(log if log > 1e-9 or log < -1e-9 else 0.0).split()[0]
 
 
 def _lines(attack: am.Attack) -> list[answers.Line]:
@@ -98,9 +98,9 @@ def _lines(attack: am.Attack) -> list[answers.Line]:
         how += f", estimated from {attack.samples} drawn truths, seed {attack.seed}"
     start = attack.start
     what = "weight of all matchings" if start.weighted else "matchings"
-    lines = [("before", words.power(start.log), f"{what}; {words.bits(start.log)}")]
+    lines = [("before", numbers.power(start.log), f"{what}; {numbers.bits(start.log)}")]
     if start.exact and start.log < _SHORT:
-        lines = [("before", _number(start.value, start.log), f"{what}; {words.bits(start.log)}")]
+        lines = [("before", _number(start.value, start.log), f"{what}; {numbers.bits(start.log)}")]
     if attack.steps:
         first, last = attack.steps[0], attack.steps[-1]
         lines += [
@@ -114,9 +114,9 @@ def _lines(attack: am.Attack) -> list[answers.Line]:
         ]
         if attack.samples is not None:
             low, high = last.interval
-            lines.append(("", words.bits_between(low, high), "95 % interval of that average"))
+            lines.append(("", numbers.bits_between(low, high), "95 % interval of that average"))
         if len(first.ties) > 1:
-            names = words.names(first.ties[:4], total=len(first.ties))
+            names = text.names(first.ties[:4], total=len(first.ties))
             lines.append(("as good a target", names, "ties of the first step"))
     if attack.finished:
         lines.append(("identified", "everybody", "one matching is left"))
@@ -125,9 +125,9 @@ def _lines(attack: am.Attack) -> list[answers.Line]:
 
 def _target(step: am.AttackStep) -> str:
     if step.target is not None:
-        return words.name(step.target)
+        return text.name(step.target)
     user, probability = max(step.targets.items(), key=lambda item: item[1])
-    return f"depends: {words.name(user)} in {words.share(float(probability))}"
+    return f"depends: {text.name(user)} in {numbers.percent(float(probability))}"
 
 
 def _amount(value: int | Fraction | float | None) -> str:
@@ -138,24 +138,24 @@ def _number(value: int | Fraction | float, log: float) -> str:
     """Whole numbers in digits, others as decimals: people do not read long fractions."""
     if isinstance(value, Fraction) and value.denominator != 1 and log < _SHORT:
         return f"{float(value):.6g}"
-    return words.number(value, log)
+    return numbers.count(value, log)
 
 
 def improve_screen(
     title: str, graph: am.Graph, improvement: am.Improvement
 ) -> list[RenderableType]:
     """The edges to add, best first, and what each gains."""
-    before = "none" if improvement.start.log == -math.inf else words.bits(improvement.start.log)
+    before = "none" if improvement.start.log == -math.inf else numbers.bits(improvement.start.log)
     what = "total weight" if graph.weighted else "matchings"
     trust = "" if improvement.start.high - improvement.start.low < 1e-6 else "; about, see count"
     lines = [("before", before, f"log2 of the {what}{trust}")]
     if improvement.edges:
-        more = words.plural(len(improvement.edges), "edge")
-        lines.append(("after", words.bits(improvement.log), f"with {more} more"))
+        more = numbers.plural(len(improvement.edges), "edge")
+        lines.append(("after", numbers.bits(improvement.log), f"with {more} more"))
         if improvement.confidence < 1.0:
-            share = words.share(improvement.confidence)
+            share = numbers.percent(improvement.confidence)
             sure = f"{share} sure; estimated with seed {improvement.seed}"
-            lines.append(("", words.bits_between(improvement.low, improvement.high), sure))
+            lines.append(("", numbers.bits_between(improvement.low, improvement.high), sure))
     screen = [answers.heading(f"{title}: {answers.size(graph)}"), answers.figures(lines)]
     if not improvement.edges and not improvement.not_searched:
         screen.append(answers.paragraph("No edge would add a matching."))
@@ -163,15 +163,15 @@ def improve_screen(
         table = answers.columns("add user", "behaviour", "helps most", right=("times", "gain"))
         for edge in improvement.edges:
             table.add_row(
-                words.name(edge.user),
-                words.name(edge.behaviour),
-                "" if edge.helped is None else words.name(edge.helped),
+                text.name(edge.user),
+                text.name(edge.behaviour),
+                "" if edge.helped is None else text.name(edge.helped),
                 "with the next" if not edge.alone else f"{float(edge.factor):.4g}",
                 "" if not edge.alone else _gained(edge),
             )
         screen.append(answers.indented(table))
     if improvement.not_searched:
-        blocks = words.plural(len(improvement.not_searched), "block")
+        blocks = numbers.plural(len(improvement.not_searched), "block")
         screen.append(
             answers.paragraph(
                 f"Not searched: {blocks} beyond the budget; a larger --budget may reach."
@@ -182,5 +182,5 @@ def improve_screen(
 
 def _gained(edge: am.AddedEdge) -> str:
     if edge.confidence == 1.0:
-        return words.bits(edge.bits * _LN2)
-    return words.bits_between(edge.low * _LN2, edge.high * _LN2)
+        return numbers.bits(edge.bits * _LN2)
+    return numbers.bits_between(edge.low * _LN2, edge.high * _LN2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonymatch.cli import words
+from anonymatch.base import numbers, text
 from anonymatch.cli.screens import answers
 from anonymatch.running import time_in_words
 
@@ -46,8 +46,8 @@ def checkpoint_screen(title: str, record: CheckpointRecord, *, top: int) -> list
     recorded = sum(job.recorded for job in record.jobs)
     left = "not known yet" if record.left is None else time_in_words(record.left)
     lines = [
-        ("recorded", words.plural(recorded, "chunk"), "finished parts that are not done again"),
-        ("done", words.share(record.done), "of the predicted work that was begun"),
+        ("recorded", numbers.plural(recorded, "chunk"), "finished parts that are not done again"),
+        ("done", numbers.percent(record.done), "of the predicted work that was begun"),
         ("left", "nothing" if record.left == 0 else left, "at the pace of the last session"),
         ("sessions", f"{record.sessions:,}", "times that it was started"),
     ]
@@ -55,16 +55,16 @@ def checkpoint_screen(title: str, record: CheckpointRecord, *, top: int) -> list
     jobs = record.jobs[::-1] if top == 0 else record.jobs[::-1][:top]
     for job in jobs:
         state = "finished" if job.finished else "open"
-        name = _WORDS.get(job.what) or words.name(job.what)
+        name = _WORDS.get(job.what) or text.name(job.what)
         table.add_row(name, f"{job.recorded:,}", f"{job.number:,}", state)
     screen = [
         answers.heading(
-            f"{title}: {words.name(record.graph)}, by anonymatch {words.name(record.code)}"
+            f"{title}: {text.name(record.graph)}, by anonymatch {text.name(record.code)}"
         ),
         answers.figures(lines),
         answers.indented(table),
     ]
     if len(jobs) < len(record.jobs):
-        more = words.plural(len(record.jobs) - len(jobs), "job")
+        more = numbers.plural(len(record.jobs) - len(jobs), "job")
         screen.append(answers.paragraph(f"... and {more} before them; --top 0 shows all"))
     return screen

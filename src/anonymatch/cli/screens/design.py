@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
-from anonymatch.cli import json_output, words
+from anonymatch.base import numbers
+from anonymatch.cli import json_output
 from anonymatch.cli.screens import answers
 from anonymatch.designs import graph_of
 
@@ -22,7 +23,7 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def design_screen(design: am.Design, min_part: int, digits: bool) -> list[RenderableType]:
     """The design, its parts, and other graphs of the same cost."""
-    title = f"{words.plural(design.users, 'user')}, {words.plural(design.edges, 'edge')}"
+    title = f"{numbers.plural(design.users, 'user')}, {numbers.plural(design.edges, 'edge')}"
     screen = [
         answers.heading(f"{title}: {design.method}, for {_goal(design.objective)}"),
         answers.figures(_lines(design)),
@@ -39,7 +40,7 @@ def design_screen(design: am.Design, min_part: int, digits: bool) -> list[Render
         ),
     ]
     if digits and design.count is not None:
-        screen.append(answers.paragraph(words.all_digits(design.count)))
+        screen.append(answers.paragraph(numbers.all_digits(design.count)))
     return screen
 
 
@@ -52,26 +53,26 @@ def _goal(objective: str) -> str:
 
 
 def _lines(design: am.Design) -> list[answers.Line]:
-    amount = words.power(design.low)
+    amount = numbers.power(design.low)
     if design.exact:
-        amount = amount if design.count is None else words.number(design.count, design.log)
-    trust = "exact" if design.exact else f"at least; at most {words.power(design.high)}"
-    each = words.bits(design.log / design.users)
+        amount = amount if design.count is None else numbers.count(design.count, design.log)
+    trust = "exact" if design.exact else f"at least; at most {numbers.power(design.high)}"
+    each = numbers.bits(design.log / design.users)
     lines = [
         ("matchings", amount, f"ways to match users to what is seen; {trust}"),
-        ("anonymity", words.bits(design.log), f"log2 of it; {each} a user"),
-        ("at most", words.bits(design.bound), "what no graph with as many edges can exceed"),
+        ("anonymity", numbers.bits(design.log), f"log2 of it; {each} a user"),
+        ("at most", numbers.bits(design.bound), "what no graph with as many edges can exceed"),
         (
             "of the bound",
-            words.share(design.ratio),
+            numbers.percent(design.ratio),
             "matchings as a share of the bound" + ("" if design.exact else ", at least"),
         ),
         (
             "after an attack",
-            words.bits(max(design.attack_log, 0.0)),
+            numbers.bits(max(design.attack_log, 0.0)),
             "left on average when the attacker exposes the best target",
         ),
-        ("smallest group", words.plural(design.smallest_group, "user"), _group(design)),
+        ("smallest group", numbers.plural(design.smallest_group, "user"), _group(design)),
     ]
     if design.case is not None:
         lines.append(("the paper's case", design.case, _CASES[design.case]))
@@ -101,7 +102,7 @@ def _parts(design: am.Design) -> Any:
             f"{part.number:,}",
             f"{part.size:,}",
             f"{part.edges:,}",
-            words.bits(part.log).removesuffix("s").removesuffix(" bit"),
+            numbers.bits(part.log).removesuffix("s").removesuffix(" bit"),
         )
     if len(design.parts) > _PARTS:
         table.add_row(f"and {len(design.parts) - _PARTS} kinds more")
@@ -126,14 +127,14 @@ def _rivals(design: am.Design, min_part: int) -> Any:
         table.add_row(
             name,
             _bits(other.low, other.high if not other.exact else other.low),
-            words.share(other.ratio),
+            numbers.percent(other.ratio),
             _bits(other.attack_log, other.attack_log),
             _guess(other),
         )
     for rival in design.rivals():
         share = math.exp(min(rival.low - design.bound, 0.0))
         name = rival.name + (" (expected)" if rival.expected else "")
-        table.add_row(name, _bits(rival.low, rival.high), words.share(share), "", "")
+        table.add_row(name, _bits(rival.low, rival.high), numbers.percent(share), "", "")
     return table
 
 
@@ -148,13 +149,13 @@ def _guess(design: am.Design) -> str:
             worst = max(worst, float(am.posterior(graph).probabilities.max()))
         else:
             return ""
-    return words.share(worst)
+    return numbers.percent(worst)
 
 
 def _bits(low: float, high: float) -> str:
     if low == -math.inf:
         return "none"
-    text = words.bits(low) if low == high else words.bits_between(low, high)
+    text = numbers.bits(low) if low == high else numbers.bits_between(low, high)
     return text.removesuffix("s").removesuffix(" bit")
 
 
@@ -185,16 +186,16 @@ def random_screen(
     """What is expected of random graphs, and how rarely a typical one has it."""
     cost = edges if edges is not None else round((degree or 0.0) * users)
     kind = f"{degree:g} edges a user on average" if edges is None else f"exactly {edges:,} edges"
-    lines = [("expected", words.bits(log), "log2 of the expected number of matchings")]
+    lines = [("expected", numbers.bits(log), "log2 of the expected number of matchings")]
     if users <= cost <= users * users:
         bound = am.max_bound(users, cost)
         share = math.exp(min(log - bound, 0.0))
         lines += [
-            ("at most", words.bits(bound), "what no graph with as many edges can exceed"),
-            ("of the bound", words.share(share), "expected matchings as a share of it"),
+            ("at most", numbers.bits(bound), "what no graph with as many edges can exceed"),
+            ("of the bound", numbers.percent(share), "expected matchings as a share of it"),
         ]
     screen = [
-        answers.heading(f"Random graphs of {words.plural(users, 'user')}, {kind}"),
+        answers.heading(f"Random graphs of {numbers.plural(users, 'user')}, {kind}"),
         answers.figures(lines),
     ]
     if drawn is None:
@@ -207,14 +208,14 @@ def random_screen(
         return screen
     table = answers.columns("of the graphs drawn", right=("matchings at most",))
     for share in _QUANTILES:
-        table.add_row(words.share(share), f"{drawn.quantile(share):,}")
-    none = words.share(drawn.zero_share)
+        table.add_row(numbers.percent(share), f"{drawn.quantile(share):,}")
+    none = numbers.percent(drawn.zero_share)
     mean = f"{float(drawn.mean):.6g}"
     return [
         *screen,
         answers.indented(table),
         answers.paragraph(
-            f"{words.plural(drawn.samples, 'graph')} drawn, seed {drawn.seed}: {mean} matchings on "
-            f"average; {none} have none at all."
+            f"{numbers.plural(drawn.samples, 'graph')} drawn, seed {drawn.seed}: {mean} matchings "
+            f"on average; {none} have none at all."
         ),
     ]

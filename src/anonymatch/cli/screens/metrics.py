@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.cli import json_output, words
+from anonymatch.base import numbers, text
+from anonymatch.cli import json_output
 from anonymatch.cli.screens import answers
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ def metrics_screen(
     """The system's figures, then the users, those with the smallest sets first."""
     lines: list[answers.Line] = list(answers.count_lines(graph, metrics.count)[:1])
     if metrics.confidence < 1.0:
-        low, high = (words.power(end) for end in (metrics.count.low, metrics.count.high))
-        sure = f"{words.share(metrics.confidence)} sure; estimated with seed {metrics.count.seed}"
+        low, high = (numbers.power(end) for end in (metrics.count.low, metrics.count.high))
+        sure = (
+            f"{numbers.percent(metrics.confidence)} sure; estimated with seed {metrics.count.seed}"
+        )
         lines.append(("", f"{low} to {high}", sure))
     for name, shown in _TITLES.items():
         if name in metrics.figures:
@@ -67,7 +70,7 @@ def metrics_screen(
 def _figure(metrics: am.Metrics, name: str) -> str:
     figure = metrics.figures[name]
     if name == "below":
-        return words.share_between(figure)
+        return numbers.span(figure.value, figure.low, figure.high, numbers.percent)
     if name == "log_rescaled":
         log = metrics.log_rescaled_log
         return (
@@ -89,9 +92,9 @@ def _users(metrics: am.Metrics, top: int) -> list[RenderableType]:
         "user", *columns
     ).iter_rows():
         table.add_row(
-            words.name(user),
-            "–" if guess is None else words.name(guess),
-            "–" if probability is None else words.share(probability),
+            text.name(user),
+            "–" if guess is None else text.name(guess),
+            "–" if probability is None else numbers.percent(probability),
             _number(effective),
             _number(shannon),
             str(degree),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.cli import words
+from anonymatch.base import numbers, text
 from anonymatch.cli.screens import answers
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["checks_screen"]
 _WIDE = 7  # columns that fit on a line
 _TALLY: dict[str, Callable[[int], str]] = {
     "holds": lambda number: f"{number} {'holds' if number == 1 else 'hold'}",
-    "misprint": lambda number: words.plural(number, "misprint"),
+    "misprint": lambda number: numbers.plural(number, "misprint"),
     "holds under a condition": lambda number: (
         f"{number} {'holds' if number == 1 else 'hold'} under a condition"
     ),
@@ -35,7 +35,7 @@ def checks_screen(checks: Checks, *, alone: bool) -> list[RenderableType]:
         table.add_row(claim.id, str(claim.verdict), claim.corrected or claim.found)
     tally = ", ".join(_TALLY[name](number) for name, number in checks.counts.items() if number)
     return [
-        answers.heading(f"{words.plural(len(checks), 'claim')} of the paper: {tally}"),
+        answers.heading(f"{numbers.plural(len(checks), 'claim')} of the paper: {tally}"),
         answers.indented(table),
         answers.paragraph("'anonymatch paper --claim ID' shows the evidence; --html the figures."),
     ]
@@ -53,7 +53,7 @@ def _table(titles: Sequence[object], rows: Sequence[Sequence[object]]) -> Render
 
 
 def _cell(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else words.name(value)
+    return f"{value:.6g}" if isinstance(value, float) else text.name(value)
 
 
 def _series(series: Sequence[Mapping[str, Any]]) -> RenderableType:

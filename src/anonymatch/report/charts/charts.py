@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural, shown
+from anonymatch.base.text import label
 from anonymatch.report.charts.axes import axes, ground
 from anonymatch.report.charts.scales import Scale, finite, scale
 from anonymatch.report.drawings.colours import GROUPS, group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["Series", "bar_chart", "line_chart", "strip_chart"]
 

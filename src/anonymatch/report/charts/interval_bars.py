@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import label
 from anonymatch.measures import Interval
 from anonymatch.report.charts.scales import scale
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["interval_bars"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.numbers import amount, plural
 from anonymatch.report.charts.axes import axes
 from anonymatch.report.charts.scales import Scale, scale
 from anonymatch.report.drawings.svg import Element, Picture, element, group
-from anonymatch.report.html.certainty import amount
-from anonymatch.report.text import plural, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["Inside", "inside_chart", "inside_over_time"]
 

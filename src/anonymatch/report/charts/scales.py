@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.base.errors import InputError
-from anonymatch.report.text import superscript
+from anonymatch.base.numbers import superscript
 
 __all__ = ["Scale", "finite", "round_step", "scale"]
 

@@ -7,10 +7,11 @@ from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import label
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.geometry import Point, round_curve, toward
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["LARGEST", "sets"]
 

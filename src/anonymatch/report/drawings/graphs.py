@@ -11,11 +11,13 @@ from typing import Literal
 import numpy as np
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural, shown
+from anonymatch.base.text import label
 from anonymatch.graph import Graph, check_graph, structure, witness
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.matrices import heat
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["LARGEST", "Groups", "bipartite", "exposure"]
 

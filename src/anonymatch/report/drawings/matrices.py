@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import percent, plural, shown
+from anonymatch.base.text import label
 from anonymatch.graph import Graph, block_table, check_graph, structure
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = [
     "LARGEST",
@@ -316,12 +318,12 @@ def cells_in_words(graph: Graph, cells: tuple[int, int], fullest: float) -> str:
     """
     pairs = graph.n_users * graph.n_behaviours
     share = graph.n_edges / pairs if pairs else 0.0
-    edges = f"{100 * share:.3g} % of all pairs are edges"
+    edges = f"{percent(share)} of all pairs are edges"
     if cells == (graph.n_users, graph.n_behaviours):
         return f"a cell a pair, coloured where the two fit: {edges}."
     return (
         f"summed up in {cells[0]} by {cells[1]} cells, the darker the more pairs fit: {edges}, "
-        f"{100 * fullest:.3g} % in the darkest cell."
+        f"{percent(fullest)} in the darkest cell."
     )
 
 

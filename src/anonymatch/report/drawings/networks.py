@@ -8,10 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural, shown
+from anonymatch.base.text import label
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.geometry import Point, arrow_head, bent, points_on, toward
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["LARGEST", "network"]
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of
+from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of, figure_text
+from anonymatch.base.numbers import amount, plural, shown
+from anonymatch.base.text import label
 from anonymatch.measures import Interval
 from anonymatch.report.charts.charts import Series, line_chart
-from anonymatch.report.html.certainty import amount, figure_text
-from anonymatch.report.html.document import Section
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import name_cell, number_cell
 from anonymatch.report.panels import Panel
-from anonymatch.report.text import label, plural, shown
 
 __all__ = ["attack_section"]
 
@@ -68,7 +66,7 @@ def _all(audit: Audit) -> str:
 
 
 def _one_step(audit: Audit) -> str:
-    step, words = audit.one_step, nouns(audit)
+    step, words = audit.one_step, audit.observation.nouns
     if step is None:
         return "There is nobody to expose."
     confidence = confidence_of(audit, FIGURES["attack"])
@@ -107,11 +105,11 @@ def _curve(audit: Audit) -> Panel:
         x_label="exposed so far",
         y_label=f"{name}, whole system",
     )
-    exposed = plural(len(steps), nouns(audit).user)
+    exposed = plural(len(steps), audit.observation.nouns.user)
     return Panel(
         drawn,
         f"Exposing {exposed} takes {amount(total - left[-1])} of {amount(total)} bits. The "
-        f"steeper, the more one exposed {nouns(audit).user} betrays others.",
+        f"steeper, the more one exposed {audit.observation.nouns.user} betrays others.",
     )
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from anonymatch.audits import Audit, Score
+from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.report.charts.calibration import calibration_chart
-from anonymatch.report.html.certainty import percent
-from anonymatch.report.html.document import Section
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
-from anonymatch.report.text import plural, shown
 
 __all__ = ["truth_section"]
 
@@ -52,7 +49,7 @@ def truth_section(audit: Audit) -> Section:
 
 
 def _sentences(audit: Audit, score: Score) -> list[str]:
-    words = nouns(audit)
+    words = audit.observation.nouns
     right = (
         f"Of {plural(score.guesses, 'best guess', 'best guesses')}, {percent(score.right)} were "
         f"right; the probabilities promised {percent(score.promised)}, with a standard error of "

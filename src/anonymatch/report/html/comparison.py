@@ -5,19 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymatch._native import version
-from anonymatch.audits import FIGURES, Audit, ComparedFigure, Comparison, confidence_of
+from anonymatch.audits import (
+    FIGURES,
+    Audit,
+    ComparedFigure,
+    Comparison,
+    FigureText,
+    confidence_of,
+    figure_text,
+    sureness,
+)
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import shown
+from anonymatch.base.text import label
 from anonymatch.measures import Interval
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.drawings.colours import GROUPS
 from anonymatch.report.html.audit import script, style
-from anonymatch.report.html.certainty import FigureText, figure_text, sureness
-from anonymatch.report.html.document import Section, document, render
-from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
-from anonymatch.report.text import label, shown
 
 __all__ = ["comparison_html"]
 
@@ -136,7 +144,7 @@ def _figures(comparison: Comparison, row: ComparedFigure) -> list[FigureText]:
 
 def _figure(audit: Audit, row: ComparedFigure, figure: Interval | None) -> FigureText:
     if figure is None:
-        return FigureText("not known", "the source does not say")
+        return FigureText("–", "not known")
     known = FIGURES[row.name]
     # The title of a row has its unit; a time is written with the larger one too.
     unit = known.unit if known.unit in ("share", "seconds") else ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -15,10 +17,14 @@ from markupsafe import Markup
 from anonymatch._native import version
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import plain
 from anonymatch.report.drawings.colours import STYLE
-from anonymatch.report.text import plain
 
-__all__ = ["Section", "document", "render", "write_html"]
+if TYPE_CHECKING:
+    from anonymatch.report.html.tables import Table
+    from anonymatch.report.panels import Panel
+
+__all__ = ["Section", "document", "panel_section", "render", "write_html"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,27 @@ def render(template: str, **values: object) -> Markup:
     <title>&lt;b&gt;</title>
     """
     return Markup(_environment().get_template(template).render(**values))
+
+
+def panel_section(
+    anchor: str,
+    title: str,
+    panels: Sequence[Panel] = (),
+    *,
+    before: Sequence[str] = (),
+    tables: Sequence[tuple[str, Table]] = (),
+    after: Sequence[str] = (),
+    style: str = "",
+) -> Section:
+    """Sentences, then pictures with captions, then tables with names, then what it all means.
+
+    Examples
+    --------
+    >>> panel_section("one", "First", before=["A & B."]).body.strip()
+    Markup('<p>A &amp; B.</p>')
+    """
+    body = render("audit_panels.html", before=before, items=panels, tables=tables, after=after)
+    return Section(anchor, title, body, style=style)
 
 
 def document(

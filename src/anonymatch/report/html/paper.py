@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from markupsafe import Markup
 
 from anonymatch.base.errors import AnonymatchError, InputError
+from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.counting import count
 from anonymatch.graph import Graph, witness
 from anonymatch.report.charts.charts import Series, line_chart
@@ -23,7 +24,6 @@ from anonymatch.report.html.tables import Table, table
 from anonymatch.report.html.verdicts import Verdict, verdict
 from anonymatch.report.panels import attacked, graph_of
 from anonymatch.report.paper_figures import Panel, PaperFigure, paper_figures
-from anonymatch.report.text import plural, shown
 
 __all__ = ["ClaimLike", "EvidenceLike", "claim_card", "paper_html"]
 
@@ -260,7 +260,7 @@ def _matchings(graph: Graph) -> str:
     counted = count(graph, budget=_SECONDS)
     if counted.exact:
         return plural(int(counted.value), "matching")
-    sure = "" if counted.confidence == 1.0 else f" ({counted.confidence:.0%} sure)"
+    sure = "" if counted.confidence == 1.0 else f" ({percent(counted.confidence)} sure)"
     ends = (f"2^{end / math.log(2):.6g}" for end in (counted.low, counted.high))
     return f"{' to '.join(ends)} matchings{sure}"
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from anonymatch.base.errors import InputError
-from anonymatch.report.text import plural, shown
+from anonymatch.base.numbers import plural, shown
 
 __all__ = ["Cell", "Table", "table"]
 

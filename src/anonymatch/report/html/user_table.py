@@ -7,18 +7,38 @@ from collections.abc import Hashable
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits import FIGURES, Audit, Worst, confidence_of
+from anonymatch.audits import FIGURES, Audit, Worst, confidence_of, figure_text, sureness
+from anonymatch.base.numbers import amount, percent, shown
+from anonymatch.base.text import label
 from anonymatch.measures import Interval, Range, UserFigures
-from anonymatch.report.html.certainty import amount, figure_text, percent
-from anonymatch.report.html.nouns import nouns
 from anonymatch.report.html.tables import Cell, Table
-from anonymatch.report.text import label, shown
 
-__all__ = ["ROWS", "name_cell", "number_cell", "probability_head", "user_rows", "worst_table"]
+__all__ = [
+    "ROWS",
+    "name_cell",
+    "number_cell",
+    "probability_head",
+    "user_rows",
+    "users_sure",
+    "worst_table",
+]
 
 ROWS = 2000  # rows in a page; a table of more is a file of its own
 _NAME = 60
 _SIZES = ("hides among", "candidates", "possible")
+
+
+def users_sure(audit: Audit) -> str:
+    """How sure the figures of single users are.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> users_sure(am.audit(am.complete(3)))
+    'exact up to rounding'
+    """
+    known = audit.answers.users.known
+    return sureness(confidence_of(audit, FIGURES["entropy"]), audit.seed, known=known)
 
 
 def name_cell(name: Hashable | None, unknown: str = "–") -> Cell:
@@ -48,7 +68,7 @@ def worst_table(audit: Audit) -> Table:
     ['0', '0', '100 %', '1', '1', '1', 'nothing but 0 fits']
     """
     heads = (
-        Cell(nouns(audit).user, False),
+        Cell(audit.observation.nouns.user, False),
         Cell("best guess", False),
         *(Cell(name, True) for name in (probability_head(audit), *_SIZES)),
         Cell("why", False),

@@ -9,6 +9,8 @@ from typing import Any
 from nicegui import ui
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural
+from anonymatch.base.text import label
 from anonymatch.graph import Graph
 from anonymatch.report import (
     LARGEST,
@@ -16,9 +18,7 @@ from anonymatch.report import (
     bar_chart,
     bipartite,
     exposure,
-    label,
     line_chart,
-    plural,
 )
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, texts, whole

@@ -11,8 +11,9 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from anonymatch.audits import Audit
+from anonymatch.base.numbers import plural
 from anonymatch.graph import plain_table
-from anonymatch.report import Section, audit_html, audit_sections, nouns, plural
+from anonymatch.report import Section, audit_html, audit_sections
 from anonymatch.running import Progress
 from anonymatch.sources import SOURCES
 from anonymatch.studio.address import address, number
@@ -244,7 +245,7 @@ class _Page:
         background_tasks.create(self._changed(), name="studio mean delay")
 
     def _show(self, inquiry: AuditRequest, audit: Audit) -> None:
-        words = nouns(audit)
+        words = audit.observation.nouns
         self.names = {str(user): user for user in audit.answers.users.users}
         command = inquiry.command()
         with box("div", "row"):
@@ -267,7 +268,7 @@ class _Page:
             background_tasks.create(self._tell(audit), name="studio why")
 
     def _question(self, audit: Audit) -> None:
-        words = nouns(audit)
+        words = audit.observation.nouns
         heading(f"Ask about one {words.user}")
         with box("div", "controls"):
             field(

@@ -9,12 +9,13 @@ from typing import Any
 
 from nicegui import ui
 
+from anonymatch.base.numbers import percent
 from anonymatch.designs import max_bound
 from anonymatch.report import Picture, Series, bipartite, line_chart, matrix, parts
 from anonymatch.studio.address import address, choice, number, whole
 from anonymatch.studio.comparisons import DRAWN, Contender, contenders, edges_for
 from anonymatch.studio.frame import frame
-from anonymatch.studio.panel import View, bits_text, percent
+from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
 from anonymatch.studio.systems import SYSTEMS, Knob, System, SystemFigures
 from anonymatch.studio.widgets import (

@@ -7,8 +7,10 @@ from collections.abc import Hashable
 
 from anonymatch.audits import Audit
 from anonymatch.base.errors import InputError
-from anonymatch.report import bar_chart, bipartite, label, nouns, shown
-from anonymatch.studio.panel import bits_text, percent
+from anonymatch.base.numbers import percent, shown
+from anonymatch.base.text import label
+from anonymatch.report import bar_chart, bipartite
+from anonymatch.studio.panel import bits_text
 from anonymatch.studio.request import Why, why
 from anonymatch.studio.widgets import box, figure, heading, table, text, tiles
 
@@ -20,13 +22,15 @@ _LN2 = math.log(2.0)
 def ask(audit: Audit, user: Hashable | None, given: str) -> Why:
     """What is known about a user; InputError if there is none called so."""
     if user is None:
-        raise InputError(f"there is no {nouns(audit).user} {label(given)!r} in this file")
+        raise InputError(
+            f"there is no {audit.observation.nouns.user} {label(given)!r} in this file"
+        )
     return why(audit, user)
 
 
 def show_answer(audit: Audit, answer: Why) -> None:
     """Put it on the page."""
-    words = nouns(audit)
+    words = audit.observation.nouns
     with box("section", "pane", id="about"):
         heading(label(answer.user), 3)
         tiles(_scores(audit, answer))
@@ -72,7 +76,7 @@ def show_answer(audit: Audit, answer: Why) -> None:
 
 
 def _scores(audit: Audit, answer: Why) -> list[tuple[str, str, str]]:
-    words = nouns(audit)
+    words = audit.observation.nouns
     rows = [
         (
             "Fit",
@@ -108,7 +112,7 @@ def _scores(audit: Audit, answer: Why) -> list[tuple[str, str, str]]:
 
 
 def _because(audit: Audit, answer: Why) -> str:
-    words = nouns(audit)
+    words = audit.observation.nouns
     who = label(answer.user)
     if answer.allowed == 1:
         return f"{who} is identified, because {answer.reason or 'nothing else is left'}."

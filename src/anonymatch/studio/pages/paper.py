@@ -8,8 +8,9 @@ from threading import Lock
 
 from nicegui import ui
 
+from anonymatch.base.numbers import plural
 from anonymatch.paper import Checks, check
-from anonymatch.report import claim_card, paper_html, plural, verdict
+from anonymatch.report import claim_card, paper_html, verdict
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame

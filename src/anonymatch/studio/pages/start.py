@@ -7,8 +7,9 @@ from functools import partial
 
 from nicegui import ui
 
+from anonymatch.base.numbers import plural
 from anonymatch.graph import Graph
-from anonymatch.report import bipartite, exposure, paper_figure, plural, value_of
+from anonymatch.report import bipartite, exposure, paper_figure, value_of
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
 from anonymatch.studio.session import Studio

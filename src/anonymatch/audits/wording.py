@@ -5,20 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from anonymatch.audits import FIGURES, Audit, confidence_of
-from anonymatch.base.text import in_bits
+from anonymatch.base.numbers import amount, in_bits, percent, seconds, span
 from anonymatch.measures import Interval
-from anonymatch.report.text import superscript
 
-__all__ = [
-    "FigureText",
-    "amount",
-    "figure_text",
-    "percent",
-    "seconds",
-    "sureness",
-    "users_sure",
-]
+__all__ = ["FigureText", "figure_text", "sureness"]
 
 _NARROW = 1e-6  # relative; closer ends are one number to a reader
 _WIDE = 0.2  # relative; the middle of ends further apart says little
@@ -26,11 +16,15 @@ _WIDE = 0.2  # relative; the middle of ends further apart says little
 
 @dataclass(frozen=True, slots=True)
 class FigureText:
-    """A figure as a page shows it: the number, its interval if it has one, and how sure it is."""
+    """A figure as it is shown: the number, its interval if it has one, and how sure it is.
+
+    ``span`` is the number, or both ends where they read differently.
+    """
 
     value: str
     sure: str
     ends: tuple[str, str] | None = None
+    span: str = ""
 
     @property
     def interval(self) -> str:
@@ -81,11 +75,12 @@ def figure_text(
     narrow = width <= _NARROW * size
     sure = "exact" if whole else sureness(confidence, seed, known=narrow)
     low, high = write(figure.low), write(figure.high)
+    both = after(span(figure.value, figure.low, figure.high, write))
     if narrow or low == high:
-        return FigureText(after(write(figure.value)), sure)
+        return FigureText(both, sure, span=both)
     if width > _WIDE * size or math.isnan(figure.value):
-        return FigureText(after(f"{low} to {high}"), sure)
-    return FigureText(after(write(figure.value)), sure, (low, high))
+        return FigureText(both, sure, span=both)
+    return FigureText(after(write(figure.value)), sure, (low, high), both)
 
 
 def sureness(confidence: float, seed: int, *, known: bool = True) -> str:
@@ -99,62 +94,3 @@ def sureness(confidence: float, seed: int, *, known: bool = True) -> str:
     if confidence < 1.0:
         return f"estimated, {percent(confidence)} sure, seed {seed}"
     return "exact up to rounding" if known else "proven interval"
-
-
-def users_sure(audit: Audit) -> str:
-    """How sure the figures of single users are.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> users_sure(am.audit(am.complete(3)))
-    'exact up to rounding'
-    """
-    known = audit.answers.users.known
-    return sureness(confidence_of(audit, FIGURES["entropy"]), audit.seed, known=known)
-
-
-def amount(value: float) -> str:
-    """A number of any size in few digits.
-
-    Examples
-    --------
-    >>> [amount(value) for value in (0.0, 1.23456, 97521.3, 0.00001234, 3e12)]
-    ['0', '1.235', '97,521', '1.23·10⁻⁵', '3·10¹²']
-    """
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "–"
-    size = abs(value)
-    if size == 0 or 1e-3 <= size < 1e9:
-        return f"{value:,.0f}" if size >= 1000 else f"{value + 0.0:.4g}"
-    power = math.floor(math.log10(size) + 1e-12)
-    return f"{value / 10.0**power:.3g}·10{superscript(power)}"
-
-
-def percent(share: float) -> str:
-    """A share; what is not all or nothing is never shown as such.
-
-    Examples
-    --------
-    >>> [percent(share) for share in (0.0, 0.00005, 1 / 3, 0.99999, 1.0)]
-    ['0 %', '0.005 %', '33.3 %', '>99.9 %', '100 %']
-    """
-    if not math.isfinite(share):
-        return "–"
-    if 0.9995 <= share < 1 - 1e-9:
-        return ">99.9 %"
-    return f"{amount(float(f'{100 * share:.3g}'))} %"
-
-
-def seconds(value: float) -> str:
-    """A time; long ones in minutes, hours or days as well.
-
-    Examples
-    --------
-    >>> seconds(0.25), seconds(90), seconds(7200)
-    ('0.25 s', '90 s', '7,200 s (2 h)')
-    """
-    for size, unit in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
-        if value >= 2 * size:
-            return f"{amount(value)} s ({value / size:.3g} {unit})"
-    return f"{amount(value)} s"
