@@ -319,13 +319,13 @@ def design(
         composition, note = paper(n, m)
     else:
         least = _least(n, m, min_part)
-        found = best(n, m, least=least, objective=objective)
-        if found is None:
+        best_composition = best(n, m, least=least, objective=objective)
+        if best_composition is None:
             raise InputError(
                 f"no design was found with closed groups of {least} or more; lower ",
                 Argument("min_part"),
             )
-        composition, note = found, ""
+        composition, note = best_composition, ""
     if composition.smallest == 1:
         exposed = "some user is exposed: the same behaviour in every matching"
         note = f"{note}; {exposed}" if note else exposed
