@@ -149,7 +149,7 @@ def test_work_under_way_is_no_leak_when_the_program_ends() -> None:
     code = """
         import asyncio, threading, time
         import anonymatch as am
-        from anonymatch.graph.structure import structure
+        from anonymatch.graph.decomposition import structure
         from anonymatch.studio.background import BackgroundJob
 
         begun = threading.Event()

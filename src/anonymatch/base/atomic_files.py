@@ -31,12 +31,12 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     '.csv'
     """
     try:
-        checked = Path(path)
+        file = Path(path)
     except TypeError:
         raise InputError(f"path must be text or a Path, not {path!r}") from None
-    if "\0" in str(checked):
-        raise InputError(f"{str(checked)!r}: no file can have a name with a zero byte")
-    return checked
+    if "\0" in str(file):
+        raise InputError(f"{str(file)!r}: no file can have a name with a zero byte")
+    return file
 
 
 def check_place(path: Path) -> None:

@@ -39,8 +39,8 @@ def design_screen(design: am.Design, min_part: int, digits: bool) -> list[Render
             "user is right."
         ),
     ]
-    if digits and design.count is not None:
-        screen.append(answers.paragraph(numbers.all_digits(design.count)))
+    if digits and design.value is not None:
+        screen.append(answers.paragraph(numbers.all_digits(design.value)))
     return screen
 
 
@@ -55,7 +55,7 @@ def _goal(objective: str) -> str:
 def _lines(design: am.Design) -> list[answers.Line]:
     amount = numbers.power(design.low)
     if design.exact:
-        amount = amount if design.count is None else numbers.count(design.count, design.log)
+        amount = amount if design.value is None else numbers.count(design.value, design.log)
     trust = "exact" if design.exact else f"at least; at most {numbers.power(design.high)}"
     each = numbers.bits(design.log / design.users)
     lines = [
