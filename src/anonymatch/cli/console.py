@@ -236,7 +236,7 @@ def watch(what: str, work: Callable[[Progress], T], *, stop: CancelToken | None 
 
     def go() -> None:
         try:
-            with nullcontext() if stop is None else stop.listening():
+            with nullcontext() if stop is None else stop.active():
                 result.set_result(work(tell))
         except BaseException as error:
             result.set_exception(error)

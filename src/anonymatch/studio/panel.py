@@ -13,8 +13,8 @@ from nicegui import background_tasks
 
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.base.numbers import shown
-from anonymatch.running import Progress, time_in_words
-from anonymatch.studio.background import Abandoned, BackgroundJob, Track, problem
+from anonymatch.running import Cancelled, Progress, time_in_words
+from anonymatch.studio.background import BackgroundJob, Track, problem
 from anonymatch.studio.widgets import alert, box, button, text
 
 __all__ = ["View", "bits_text", "how_far"]
@@ -51,7 +51,7 @@ class View:
     def stop(self) -> None:
         """Let go of what is under way."""
         if self._job is not None:
-            self._job.stop()
+            self._job.cancel()
 
     def clear(self) -> None:
         self.stop()
@@ -74,7 +74,7 @@ class View:
         error = ""
         try:
             result = await job.result()
-        except Abandoned:
+        except Cancelled:
             error = "" if self._job is not job else "stopped"
         except Exception as fault:
             error = problem(fault)

@@ -463,7 +463,7 @@ def test_progress_is_told_and_work_ends_when_asked() -> None:
         if len(told) == 5:
             stop.cancel()
 
-    with stop.listening(), pytest.raises(Cancelled):
+    with stop.active(), pytest.raises(Cancelled):
         phase_figures(arrivals, departures, progress=progress, **how)
     assert len(told) >= 5
     assert all(0.0 <= done <= total for done, total in told)
