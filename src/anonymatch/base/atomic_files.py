@@ -13,7 +13,7 @@ from threading import RLock
 
 from anonymatch.base.errors import InputError
 
-__all__ = ["as_path", "check_place", "discard_unfinished", "unfinished"]
+__all__ = ["as_path", "check_path", "discard_unfinished", "unfinished"]
 
 _UNKNOWN = "the system refuses"
 _TRIES = 8  # to empty a folder that another thread may be writing to
@@ -31,28 +31,28 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     '.csv'
     """
     try:
-        place = Path(path)
+        file = Path(path)
     except TypeError:
         raise InputError(f"path must be text or a Path, not {path!r}") from None
-    if "\0" in str(place):
-        raise InputError(f"{str(place)!r}: no file can have a name with a zero byte")
-    return place
+    if "\0" in str(file):
+        raise InputError(f"{str(file)!r}: no file can have a name with a zero byte")
+    return file
 
 
-def check_place(place: Path) -> None:
+def check_path(path: Path) -> None:
     """Refuse, before any work is done, a place where no file can be written."""
-    if os.path.isdir(place):  # unlike a Path, it does not fail on names that are too long
-        raise InputError(f"{place}: it is a folder; give the name of a file")
-    if os.path.exists(place) and not os.path.isfile(place):  # to be renamed over is its end
-        raise InputError(f"{place}: it is a device, a pipe or a socket; give the name of a file")
-    if not os.path.isdir(place.parent):
-        raise InputError(f"{place}: its folder does not exist; make it first")
-    if not os.access(place.parent, os.W_OK):
-        raise InputError(f"{place}: no permission to write there; choose another folder")
+    if os.path.isdir(path):  # unlike a Path, it does not fail on names that are too long
+        raise InputError(f"{path}: it is a folder; give the name of a file")
+    if os.path.exists(path) and not os.path.isfile(path):  # to be renamed over is its end
+        raise InputError(f"{path}: it is a device, a pipe or a socket; give the name of a file")
+    if not os.path.isdir(path.parent):
+        raise InputError(f"{path}: its folder does not exist; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"{path}: no permission to write there; choose another folder")
 
 
 @contextmanager
-def unfinished(place: Path) -> Iterator[Path]:
+def unfinished(path: Path) -> Iterator[Path]:
     """A path near ``place`` to write to, which becomes ``place`` when all went well.
 
     What the system, polars or a name that is no text has against it becomes one clear line.
@@ -66,24 +66,24 @@ def unfinished(place: Path) -> Iterator[Path]:
     ...     Path(folder, "a.txt").read_text()
     'whole'
     """
-    check_place(place)
-    folder = place.with_name(f".anonymatch-{secrets.token_hex(8)}")
-    beside = folder / place.name
+    check_path(path)
+    folder = path.with_name(f".anonymatch-{secrets.token_hex(8)}")
+    beside = folder / path.name
     try:
         with _making_folders:
             _folders.add(folder)
             folder.mkdir()
         yield beside
-        beside.replace(place)
+        beside.replace(path)
     except UnicodeEncodeError as error:
-        raise InputError(f"{place}: the name {error.object!r} cannot be written as UTF-8") from None
+        raise InputError(f"{path}: the name {error.object!r} cannot be written as UTF-8") from None
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise InputError(f"{path}: {error}") from None
     except Exception as error:
         reason = _reason(error)
         if reason is None:
             raise
-        raise InputError(f"{place}: cannot write it ({reason}); choose another place") from None
+        raise InputError(f"{path}: cannot write it ({reason}); choose another place") from None
     finally:
         _remove(folder)
         _folders.discard(folder)

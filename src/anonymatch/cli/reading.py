@@ -234,10 +234,14 @@ def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
     keywords = way.keywords(k) | {"budget": making(options)}
     with notes():
         try:
-            seen = watch(f"reading {path.name}", lambda _: open_observation(path, **keywords))
+            observation = watch(
+                f"reading {path.name}", lambda _: open_observation(path, **keywords)
+            )
         except BudgetError as error:  # what is wrong with the file names it, and a law does not
             raise error.about(path) from None
-    return replace(seen, notes=tuple(Message(note).worded(words.option) for note in seen.notes))
+    return replace(
+        observation, notes=tuple(Message(note).worded(words.option) for note in observation.notes)
+    )
 
 
 def making(options: Options) -> Budget:
@@ -246,9 +250,9 @@ def making(options: Options) -> Budget:
     return Budget(seconds=max(allowed.seconds, _MAKING), memory=allowed.memory)
 
 
-def graph_of(seen: Observation, options: Options) -> Graph:
+def graph_of(observation: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
-    if seen.graph is not None:
-        return seen.graph
-    assert seen.passage is not None
-    return passage_graph(seen.passage, budget=making(options))
+    if observation.graph is not None:
+        return observation.graph
+    assert observation.passage is not None
+    return passage_graph(observation.passage, budget=making(options))

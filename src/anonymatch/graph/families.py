@@ -292,20 +292,20 @@ def _check_size(edges: int, n: int = 0) -> None:
 def _pair_by_pair(n: int, density: float, draws: np.random.Generator) -> Integers:
     """The pairs that are edges, from one number a pair, some rows at a time."""
     rows = max(1, _DRAWN // max(n, 1))
-    found = [np.empty(0, dtype=np.int64)]
+    chosen = [np.empty(0, dtype=np.int64)]
     for first in range(0, n, rows):
         there = draws.random((min(rows, n - first), n)) < density
-        found.append(first * n + np.flatnonzero(there))
-    return np.concatenate(found)
+        chosen.append(first * n + np.flatnonzero(there))
+    return np.concatenate(chosen)
 
 
 def _distinct(pairs: int, size: int, draws: np.random.Generator) -> Integers:
     """So many different pairs, all sets equally likely: drawn until enough of them differ."""
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < size:
-        found = np.sort(np.append(found, draws.integers(pairs, size=size - len(found))))
-        found = found[np.diff(found, prepend=-1) > 0]
-    return found
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < size:
+        drawn = np.sort(np.append(drawn, draws.integers(pairs, size=size - len(drawn))))
+        drawn = drawn[np.diff(drawn, prepend=-1) > 0]
+    return drawn
 
 
 def _board(squares: npt.NDArray[np.bool_]) -> Graph:

@@ -240,8 +240,8 @@ class Metrics:
         return MEANINGS
 
     def _value(self, name: str) -> float | None:
-        found = self.figures.get(name)
-        return None if found is None else found.value
+        figure = self.figures.get(name)
+        return None if figure is None else figure.value
 
 
 @tells_misfits
@@ -405,10 +405,10 @@ class _Work:
             probabilities = None
         return system.matching_entropy(self.count(graph), probabilities, graph, support)
 
-    def _sure(self, found: Answer) -> Answer:
+    def _sure(self, answer: Answer) -> Answer:
         """An answer, after taking note of how sure it is."""
-        self.confidence = min(self.confidence, found.confidence)
-        return found
+        self.confidence = min(self.confidence, answer.confidence)
+        return answer
 
     def _keywords(self) -> _Keywords:
         return {
@@ -442,9 +442,9 @@ def _system(
         reasons["weighted_degree"] = "rows and columns do not all have the same sum"
     if graph.weighted:
         changed = system.rescaled(graph)
-        found = None if changed is None else work.count(changed)
+        count = None if changed is None else work.count(changed)
         nothing = Interval(-math.inf, -math.inf, -math.inf)
-        log = nothing if found is None else Interval(found.log, found.low, found.high)
+        log = nothing if count is None else Interval(count.log, count.low, count.high)
     else:
         log = system.log_rescaled(graph, support)
     figures["log_rescaled_log"] = log

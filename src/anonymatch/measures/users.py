@@ -165,10 +165,10 @@ class UserFigures:
         import polars as pl
 
         number = len(self.degree)
-        places = pl.Series(self.guess)
+        positions = pl.Series(self.guess)
         columns: dict[str, pl.Series] = {
             "user": name_column(self.users),
-            "guess": name_column(self.behaviours).gather(places.set(places < 0, None)),
+            "guess": name_column(self.behaviours).gather(positions.set(positions < 0, None)),
             **_columns("probability", self.probability),
             **_columns("probability_departed", self.surest),
             **_columns("shannon", self.shannon),
@@ -426,8 +426,8 @@ class _Edges:
         """Probability of the likeliest departure: such a guess is wrong if the message was lost."""
         real = self._real(last)
         parts = (np.where(real, part, 0.0) for part in (self.probabilities, self.low, self.high))
-        found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
-        return self._within(found, 0.0, 1.0)
+        largest = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
+        return self._within(largest, 0.0, 1.0)
 
     def _real(self, last: int) -> Bools:
         """All but the behaviour ``last``, to be lost, of who can be something else."""
@@ -443,12 +443,12 @@ class _Edges:
         peak = 1 / math.e  # where -p log2 p is largest
         over = (self.low < peak) & (peak < self.high)
         top = np.where(over, math.log2(math.e) * peak, np.maximum(at_low, at_high))
-        found = Range(
+        entropy = Range(
             self.sum(_surprise(self.probabilities)),
             self.sum(np.minimum(at_low, at_high)),
             self.sum(top),
         )
-        return self._within(found, 0.0, np.log2(self.sizes))
+        return self._within(entropy, 0.0, np.log2(self.sizes))
 
     def renyi2(self) -> Range:
         squares = Range(*(self.sum(part**2) for part in (self.probabilities, self.low, self.high)))
@@ -458,8 +458,8 @@ class _Edges:
         if not len(self.rows):
             return Range(self.probabilities, self.low, self.high)
         parts = (self.probabilities, self.low, self.high)
-        found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
-        return self._within(found, 1.0 / self.sizes, 1.0)
+        largest = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
+        return self._within(largest, 1.0 / self.sizes, 1.0)
 
     def until_right(self) -> Range:
         """How many guesses it takes on average, the likeliest first."""
@@ -481,9 +481,9 @@ class _Edges:
             alike = np.flatnonzero(widths == width)
             ranks = np.arange(width, 0.0, -1.0)
             for some in np.array_split(alike, len(alike) * width // _CELLS + 1):
-                places = self.begins[some][:, None] + np.arange(width)
+                positions = self.begins[some][:, None] + np.arange(width)
                 within = np.arange(width) < self.sizes[some][:, None]
-                taken = self.probabilities[np.minimum(places, len(self.probabilities) - 1)]
+                taken = self.probabilities[np.minimum(positions, len(self.probabilities) - 1)]
                 # What is not there has probability 0 and comes last among the likeliest.
                 result[some] = (np.sort(np.where(within, taken, 0.0), axis=1) * ranks).sum(axis=1)
         return result
@@ -498,13 +498,13 @@ class _Edges:
         guesses[users] = np.where(columns < last, columns, LOST)
         return guesses
 
-    def _within(self, found: Range, least: float | Floats, most: float | Floats) -> Range:
+    def _within(self, figures: Range, least: float | Floats, most: float | Floats) -> Range:
         """Ends moved apart by rounding, and no further than what holds for any probabilities."""
-        slack = (1 + self.sizes) * ROUNDING * np.abs(found.high)
+        slack = (1 + self.sizes) * ROUNDING * np.abs(figures.high)
         return Range(
-            np.clip(found.value, least, most),
-            np.clip(found.low - slack, least, most),
-            np.clip(found.high + slack, least, most),
+            np.clip(figures.value, least, most),
+            np.clip(figures.low - slack, least, most),
+            np.clip(figures.high + slack, least, most),
         )
 
 

@@ -192,17 +192,17 @@ def edges_of(
     n_out: int,
     *,
     budget: Budget,
-    places: int = 0,
+    lost_slots: int = 0,
     linked: Bools | None = None,
 ) -> Edges:
-    """Rows of edges, each with its run; then ``places`` more columns for the ``linked`` users.
+    """Rows of edges, each with its run; then ``lost_slots`` more columns for the ``linked`` users.
 
     Each row is divided by its largest weight, which changes no probability.
     """
     lengths = np.maximum(runs.end - runs.first, 0)
     added = np.zeros(len(lengths), dtype=np.int64)
     if linked is not None:
-        added[linked] = places
+        added[linked] = lost_slots
     total = int(lengths.sum()) + int(added.sum())
     _check_size(total, runs.weigh is not None, budget)
     indptr = np.concatenate(([0], np.cumsum(lengths + added))).astype(np.int32)
@@ -210,7 +210,7 @@ def edges_of(
     indices = np.arange(total, dtype=np.int32)
     indices += np.repeat((runs.first - starts).astype(np.int32), lengths + added)
     beyond: npt.NDArray[np.intp] = np.empty(0, dtype=np.intp)
-    if places and added.any():
+    if lost_slots and added.any():
         ends = runs.first + lengths
         over = indices - np.repeat(ends.astype(np.int32), lengths + added)
         beyond = np.flatnonzero(over >= 0)
@@ -241,10 +241,10 @@ def _weighted(
         largest[some] = np.maximum.reduceat(logs, indptr[some])
     largest[np.isneginf(largest)] = 0.0
     logs -= largest[rows]
-    keep = logs > _NEGLIGIBLE
-    if not keep.all():
-        indices, logs = indices[keep], logs[keep]
-        counts = np.bincount(rows[keep], minlength=size)
+    retained = logs > _NEGLIGIBLE
+    if not retained.all():
+        indices, logs = indices[retained], logs[retained]
+        counts = np.bincount(rows[retained], minlength=size)
         indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
     weights, _ = settle(np.exp(logs, out=logs), None)
     return Edges(indptr=indptr, indices=indices, weights=weights, exact=None)

@@ -118,7 +118,7 @@ def open_observation(
     >>> seen.source, seen.graph
     ('window law, 1 to 3 s', Graph(2 users, 2 behaviours, 3 edges))
     """
-    place = as_path(path)
+    file = as_path(path)
     log_options: dict[str, Any] = {
         "loss": loss,
         "lost": lost,
@@ -131,10 +131,10 @@ def open_observation(
         "cover_visible": cover_visible,
         "whole_log": whole_log,
     }
-    kind = _checked(source) or _kind(place, out=out is not None, original=original is not None)
+    kind = _checked(source) or _kind(file, out=out is not None, original=original is not None)
     _check_used(
         kind,
-        place,
+        file,
         {
             "out": (out, {"messages"}),
             "unit": (unit, {"messages"}),
@@ -151,17 +151,17 @@ def open_observation(
     if kind in _WITH_LAW:
         if rule is None:
             raise InputError(
-                f"{place}: a message log needs a law that says how messages are delayed; give ",
+                f"{file}: a message log needs a law that says how messages are delayed; give ",
                 Argument("law"),
                 f", one of {EXAMPLES}",
             )
-        with _about(place, out):
-            messages = _messages(kind, place, out, unit)
+        with _about(file, out):
+            messages = _messages(kind, file, out, unit)
             with hinting(messages, rule, unit=unit):
-                seen = observe(messages, rule, budget=budget, **log_options)
-            return dataclasses.replace(seen, notes=(*seen.notes, *scale_notes(messages, rule)))
+                log = observe(messages, rule, budget=budget, **log_options)
+            return dataclasses.replace(log, notes=(*log.notes, *scale_notes(messages, rule)))
     if kind == "mixmatch":
-        folder = place.parent if place.name == FLOW_PAIR else place
+        folder = file.parent if file.name == FLOW_PAIR else file
         return read_flow_pairs(
             folder, law=rule, longest_delay=longest_delay, strays=strays or 0, align=align
         )
@@ -170,16 +170,16 @@ def open_observation(
 
         if original is None:
             raise InputError(
-                f"{place}: a released table needs the original one; give ",
+                f"{file}: a released table needs the original one; give ",
                 Argument("original", ...),
             )
-        found = read_released(original, place, identifiers=identifiers, name=name)
+        observation = read_released(original, file, identifiers=identifiers, name=name)
     else:
-        found = _graph_source(kind, place, budget)
+        observation = _graph_source(kind, file, budget)
     if rule is None:
-        return found
+        return observation
     unused = "The law was not used: it is for message logs."
-    return dataclasses.replace(found, notes=(*found.notes, unused))
+    return dataclasses.replace(observation, notes=(*observation.notes, unused))
 
 
 def mean_delay(
@@ -203,12 +203,12 @@ def mean_delay(
     ...     mean_delay(place)
     2.5
     """
-    place = as_path(path)
-    kind = _checked(source) or _kind(place, out=out is not None, original=False)
+    file = as_path(path)
+    kind = _checked(source) or _kind(file, out=out is not None, original=False)
     if kind not in _WITH_LAW:
         return None
-    with _about(place, out):
-        messages = _messages(kind, place, out, unit)
+    with _about(file, out):
+        messages = _messages(kind, file, out, unit)
     came, left = messages.arrivals, messages.departures
     if len(came) != len(left) or not len(came):
         return None
@@ -217,35 +217,35 @@ def mean_delay(
 
 
 @contextmanager
-def _about(place: Path, out: str | os.PathLike[str] | None) -> Iterator[None]:
+def _about(path: Path, out: str | os.PathLike[str] | None) -> Iterator[None]:
     """What is wrong becomes one line that begins with the file, if it does not yet."""
     try:
         yield
     except InputError as error:
-        known = (str(place),) if out is None else (str(place), str(as_path(out)))
+        known = (str(path),) if out is None else (str(path), str(as_path(out)))
         if error.message.startswith(known):
             raise
-        raise error.about(place) from None
+        raise error.about(path) from None
 
 
-def _graph_source(kind: str, place: Path, budget: Budget | float | None) -> Observation:
+def _graph_source(kind: str, path: Path, budget: Budget | float | None) -> Observation:
     if kind == "rings":
-        return read_rings(place)
+        return read_rings(path)
     if kind == "relays":
-        return read_relays(place, budget=budget)
-    return Observation(graph=read(place), source=f"edges of {place.name}")
+        return read_relays(path, budget=budget)
+    return Observation(graph=read(path), source=f"edges of {path.name}")
 
 
 def _messages(
-    kind: str, place: Path, out: str | os.PathLike[str] | None, unit: str | None
+    kind: str, path: Path, out: str | os.PathLike[str] | None, unit: str | None
 ) -> Messages:
     if kind == "mixim":
-        return read_mixim(place.parent if place.name in (SENT, RECEIVED) else place)
+        return read_mixim(path.parent if path.name in (SENT, RECEIVED) else path)
     if kind == "nym":
-        return read_nym(place / _NYM_LOG if os.path.isdir(place) else place)
+        return read_nym(path / _NYM_LOG if os.path.isdir(path) else path)
     from anonymatch.sources.formats.message_files import read_messages  # imports polars
 
-    return read_messages(place, out, unit=unit)
+    return read_messages(path, out, unit=unit)
 
 
 def _checked(source: str | None) -> str | None:
@@ -255,12 +255,12 @@ def _checked(source: str | None) -> str | None:
     return source
 
 
-def _check_used(kind: str, place: Path, given: dict[str, tuple[object, set[str]]]) -> None:
+def _check_used(kind: str, path: Path, given: dict[str, tuple[object, set[str]]]) -> None:
     """Refuse what would be ignored."""
     for name, (value, kinds) in given.items():
         if value is not None and kind not in kinds:
             raise InputError(
-                f"{place}: ",
+                f"{path}: ",
                 Argument(name),
                 f" is for {' and '.join(sorted(kinds))}, and this is {kind}; leave it out, or ",
                 "tell ",
@@ -271,7 +271,7 @@ def _check_used(kind: str, place: Path, given: dict[str, tuple[object, set[str]]
 # ---- what a file is
 
 
-def _kind(place: Path, *, out: bool, original: bool) -> str:
+def _kind(path: Path, *, out: bool, original: bool) -> str:
     if out and original:
         raise InputError(
             Argument("out"),
@@ -279,71 +279,71 @@ def _kind(place: Path, *, out: bool, original: bool) -> str:
             Argument("original"),
             " for released tables; give one",
         )
-    if os.path.isdir(place):
-        return _folder_kind(place)
-    with reading(place):
+    if os.path.isdir(path):
+        return _folder_kind(path)
+    with reading(path):
         if out:
             return "messages"
         if original:
             return "released"
-        if place.name in (SENT, RECEIVED):
+        if path.name in (SENT, RECEIVED):
             return "mixim"
-        if place.name == FLOW_PAIR:
+        if path.name == FLOW_PAIR:
             return "mixmatch"
-        suffixes = [suffix.lower() for suffix in place.suffixes[-2:]]
-        suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else place.suffix
+        suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+        suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else path.suffix
         look = _LOOKS.get(suffix.lower())
-        return "edges" if look is None else look(place)
+        return "edges" if look is None else look(path)
 
 
-def _folder_kind(place: Path) -> str:
+def _folder_kind(folder: Path) -> str:
     marks = {"mixim": SENT, "nym": _NYM_LOG}
-    kinds = [kind for kind, mark in marks.items() if os.path.isfile(place / mark)]
-    if next(flow_pair_files(place), None) is not None:
+    kinds = [kind for kind, mark in marks.items() if os.path.isfile(folder / mark)]
+    if next(flow_pair_files(folder), None) is not None:
         kinds.append("mixmatch")
     if not kinds:
         raise InputError(
-            f"{place}: this folder has neither {SENT} nor {_NYM_LOG} nor folders with a "
+            f"{folder}: this folder has neither {SENT} nor {_NYM_LOG} nor folders with a "
             f"{FLOW_PAIR}; give a file, or the folder of a simulator"
         )
     if len(kinds) > 1:
         raise InputError(
-            f"{place}: this folder may be {' or '.join(kinds)}; tell ", Argument("source")
+            f"{folder}: this folder may be {' or '.join(kinds)}; tell ", Argument("source")
         )
     return kinds[0]
 
 
-def _json_kind(place: Path) -> str:
+def _json_kind(path: Path) -> str:
     """Relays or rings by their keys; JSON without any of these is not parsed here."""
-    content = Source(place, packed=place.suffix.lower() == ".gz").content()
+    content = Source(path, packed=path.suffix.lower() == ".gz").content()
     if not any(mark in content for mark in _JSON_MARKS):
         return "edges"
-    document = load_json(place)
+    document = load_json(path)
     if is_relays(document):
         return "relays"
     return "rings" if is_rings(document) else "edges"
 
 
-def _text_kind(place: Path) -> str:
-    header = _head(place).decode("utf-8", errors="replace")
+def _text_kind(path: Path) -> str:
+    header = _head(path).decode("utf-8", errors="replace")
     if set(NYM_COLUMNS) <= set(_columns(header, ";")):
         return "nym"
-    separator = "\t" if ".tsv" in place.name.lower() else ","
-    return _table_kind(place, _columns(header, separator))
+    separator = "\t" if ".tsv" in path.name.lower() else ","
+    return _table_kind(path, _columns(header, separator))
 
 
-def _lines_kind(place: Path) -> str:
+def _lines_kind(path: Path) -> str:
     try:
-        record = json.loads(_head(place))
+        record = json.loads(_head(path))
     except (ValueError, RecursionError):
         return "edges"
-    return _table_kind(place, list(record)) if isinstance(record, dict) else "edges"
+    return _table_kind(path, list(record)) if isinstance(record, dict) else "edges"
 
 
-def _parquet_kind(place: Path) -> str:
+def _parquet_kind(path: Path) -> str:
     from anonymatch.graph import parquet  # imports polars
 
-    return _table_kind(place, parquet.columns(Source(place, packed=False)))
+    return _table_kind(path, parquet.columns(Source(path, packed=False)))
 
 
 _LOOKS: dict[str, Callable[[Path], str]] = {
@@ -355,7 +355,7 @@ _LOOKS: dict[str, Callable[[Path], str]] = {
 }
 
 
-def _table_kind(place: Path, columns: list[str]) -> str:
+def _table_kind(path: Path, columns: list[str]) -> str:
     there = {str(column).strip().lower() for column in columns}
     if there.isdisjoint(TIMES):
         return "edges"
@@ -371,11 +371,11 @@ def _columns(header: str, separator: str) -> list[str]:
     return [column.strip().strip('"') for column in header.rstrip("\r").split(separator)]
 
 
-def _head(place: Path) -> bytes:
+def _head(path: Path) -> bytes:
     """The first line of a file, unpacked; nothing where it cannot be unpacked."""
-    packed = place.suffix.lower() == ".gz"
+    packed = path.suffix.lower() == ".gz"
     try:
-        with gzip.open(place) if packed else place.open("rb") as file:
+        with gzip.open(path) if packed else path.open("rb") as file:
             head = file.read(_HEAD).lstrip(b"\xef\xbb\xbf\r\n ")
             if b"\n" not in head:
                 head += file.readline(_LONGEST_HEAD)

@@ -82,9 +82,9 @@ class LogProblem:
         """The behaviour of each user by index, -1 where it is not known."""
         if self.log.truth is None:
             return None
-        place = np.full(self.log.n_out + 1, -1, dtype=np.int64)  # the last one is for -1
-        place[self.outs] = np.arange(self.n_out)
-        truth: Integers = place[self.log.truth[self.ins]]
+        position = np.full(self.log.n_out + 1, -1, dtype=np.int64)  # the last one is for -1
+        position[self.outs] = np.arange(self.n_out)
+        truth: Integers = position[self.log.truth[self.ins]]
         return truth
 
     def delays(self) -> tuple[float | None, float | None]:

@@ -102,8 +102,8 @@ class Conditions:
     @property
     def silent(self) -> bool:
         """Whether nothing is said of losses, cover and what was inside at the beginning."""
-        told = (self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start)
-        return all(one is None for one in told) and not self.drained
+        given = (self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start)
+        return all(one is None for one in given) and not self.drained
 
     @property
     def clean(self) -> bool:

@@ -106,10 +106,10 @@ def synthesize(
     order = draw.permutation(len(left) + len(hidden))
     times = np.concatenate((departures[left], hidden))[order]
     order = order[np.argsort(times, kind="stable")]
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
     truth = np.full(number, -1, dtype=np.int64)
-    truth[left] = place[: len(left)]
+    truth[left] = position[: len(left)]
     return Messages(
         arrivals=arrivals,
         departures=np.sort(times, kind="stable"),

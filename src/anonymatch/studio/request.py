@@ -112,10 +112,10 @@ class AuditRequest:
         given = self.keywords()
         if self.second is not None:
             given[self.role] = self.second_name
-        told = "".join(f", {name}={value!r}" for name, value in given.items())
+        arguments = "".join(f", {name}={value!r}" for name, value in given.items())
         return (
             "import anonymatch as am\n"
-            f"audit = am.audit({self.name!r}{told}, budget={self.budget:g})\n"
+            f"audit = am.audit({self.name!r}{arguments}, budget={self.budget:g})\n"
             "print(audit)\n"
             "audit.report('audit.html')"
         )
@@ -156,7 +156,7 @@ class Audits:
                 return known
         progress(0.0, 1.0)
         try:
-            found = audit(
+            answer = audit(
                 inquiry.path,
                 name=inquiry.name,
                 budget=inquiry.budget,
@@ -165,12 +165,14 @@ class Audits:
             )
         except AnonymatchError as error:
             raise InputError(inquiry.clean(error.message.worded(as_field))) from None
-        found = replace(found, notes=tuple(Message(note).worded(as_field) for note in found.notes))
+        answer = replace(
+            answer, notes=tuple(Message(note).worded(as_field) for note in answer.notes)
+        )
         with self._lock:
-            self._known[inquiry] = found
+            self._known[inquiry] = answer
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
-        return found
+        return answer
 
     def forget(self, token: str) -> None:
         """Forget what was found about a file that is removed."""
@@ -211,7 +213,7 @@ class Why:
     around: Graph | None
 
 
-def why(found: Audit, user: Hashable) -> Why:
+def why(audit: Audit, user: Hashable) -> Why:
     """What an attacker knows about a user of an audit, and what follows.
 
     Examples
@@ -222,25 +224,25 @@ def why(found: Audit, user: Hashable) -> Why:
     >>> told.candidates, told.reason
     ((('y', 1.0), ('x', 0.0)), 'nobody else fits y')
     """
-    users = found.answers.users
+    users = audit.answers.users
     row = list(users.users).index(user)
-    graph = found.observation.graph
+    graph = audit.observation.graph
     probability, effective = float(users.probability.value[row]), float(users.effective.value[row])
     return Why(
         user=user,
-        candidates=_candidates(found, row),
+        candidates=_candidates(audit, row),
         degree=int(users.degree[row]),
         allowed=int(users.allowed[row]),
         effective=None if effective != effective else effective,
         probability=None if probability != probability else probability,
-        reason=_reason(found, user, int(users.allowed[row])),
-        exposure=_exposure(found, user),
+        reason=_reason(audit, user, int(users.allowed[row])),
+        exposure=_exposure(audit, user),
         around=None if graph is None else _around(graph, user),
     )
 
 
-def _candidates(found: Audit, row: int) -> tuple[tuple[Hashable, float | None], ...]:
-    graph, probabilities = found.observation.graph, found.answers.probabilities
+def _candidates(audit: Audit, row: int) -> tuple[tuple[Hashable, float | None], ...]:
+    graph, probabilities = audit.observation.graph, audit.answers.probabilities
     if graph is None:
         return ()
     begin, end = graph.indptr[row : row + 2].tolist()
@@ -251,21 +253,21 @@ def _candidates(found: Audit, row: int) -> tuple[tuple[Hashable, float | None], 
     return tuple(sorted(zip(names, values, strict=True), key=lambda pair: -pair[1]))
 
 
-def _reason(found: Audit, user: Hashable, allowed: int) -> str:
+def _reason(audit: Audit, user: Hashable, allowed: int) -> str:
     if allowed != 1:
         return ""
-    for one in found.worst:
+    for one in audit.worst:
         if one.user == user:
             return one.reason
-    graph = found.observation.graph
+    graph = audit.observation.graph
     if graph is None:
         return "nobody else was inside"
     return next((one.reason for one in identified(graph) if one.user == user), "")
 
 
-def _exposure(found: Audit, user: Hashable) -> Exposure | None:
-    graph = found.observation.graph
-    if graph is None or found.observation.lost:
+def _exposure(audit: Audit, user: Hashable) -> Exposure | None:
+    graph = audit.observation.graph
+    if graph is None or audit.observation.lost:
         return None
     try:
         return exposure(graph, user, budget=_SECONDS)

@@ -52,7 +52,7 @@ def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
         return tables.convert(frame)
     except EdgeError as error:
         lines = tuple(line_of_row(data, separator, row) for row in error.positions)
-        raise InputError(f"{tables.places('line', lines)}: {error}") from None
+        raise InputError(f"{tables.positions_text('line', lines)}: {error}") from None
 
 
 def load(
@@ -245,11 +245,11 @@ def _refuse(line: int, fields: int, expected: int) -> None:
 def line_of_row(data: memoryview, separator: str, row: int) -> int:
     """The line of the file where a row (0 is the first after the header) begins."""
     begin = 1
-    seen = -2
+    current = -2
     for line, _ in _records(data, separator, keep_blank_after_header=True):
-        seen += 1
+        current += 1
         begin = line
-        if seen == row:
+        if current == row:
             break
     return begin
 

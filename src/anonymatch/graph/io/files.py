@@ -80,12 +80,12 @@ def read(path: str | os.PathLike[str]) -> Graph:
     [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
     >>> folder.cleanup()
     """
-    place = as_path(path)
-    suffix, packed = _suffix(place)
-    with reading(place):
-        parts, notes = _reader(suffix)(Source(place, packed))
+    file = as_path(path)
+    suffix, packed = _suffix(file)
+    with reading(file):
+        parts, notes = _reader(suffix)(Source(file, packed))
     for note in notes:
-        warnings.warn(f"{place}: {note}", FileNote, stacklevel=2)
+        warnings.warn(f"{file}: {note}", FileNote, stacklevel=2)
     return Graph(*parts)
 
 
@@ -112,10 +112,10 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     True
     """
     check_graph(graph)
-    place = as_path(path)
-    suffix, packed = _suffix(place)
+    target = as_path(path)
+    suffix, packed = _suffix(target)
     writer = _writer(suffix)
-    with unfinished(place) as beside, beside.open("xb") as file:
+    with unfinished(target) as beside, beside.open("xb") as file:
         if packed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
                 writer(graph, stream)  # type: ignore[arg-type]
@@ -124,17 +124,17 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def reading(place: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
     """Refuse what is no regular file; what is wrong inside becomes one line with its name."""
     try:
-        _check_file(place)
+        _check_file(path)
         yield
     except InputError as error:
-        raise error.about(place) from None
+        raise error.about(path) from None
     except OSError as error:
-        raise InputError(f"{place}: {_reason(error)}") from None
+        raise InputError(f"{path}: {_reason(error)}") from None
     except MemoryError:
-        raise InputError(f"{place}: reading it needs more memory than there is") from None
+        raise InputError(f"{path}: reading it needs more memory than there is") from None
 
 
 def _suffix(path: Path) -> tuple[str, bool]:

@@ -91,29 +91,29 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     weighted = False
     extra: set[str] = set()
     for number, line in _lines(text):
-        place = f"line {number}: "
-        record = _parse(line, place)
+        position = f"line {number}: "
+        record = _parse(line, position)
         if not isinstance(record, dict):
-            raise InputError(f'{place}need an object: {{"user": ..., "behaviour": ...}}')
+            raise InputError(f'{position}need an object: {{"user": ..., "behaviour": ...}}')
         others = record.keys() - _LINE_KEYS
         if others:
             refuse_log(record)
             extra.update(others)
         if "user" not in record and "behaviour" not in record:
-            raise InputError(f'{place}there is neither "user" nor "behaviour"; name one')
-        found = [
-            _index(record.get(noun), noun, sides[side], place)
+            raise InputError(f'{position}there is neither "user" nor "behaviour"; name one')
+        edges = [
+            _index(record.get(noun), noun, sides[side], position)
             for side, noun in enumerate(("user", "behaviour"))
         ]
-        if -1 in found:
-            for end, index in zip(alone, found, strict=True):
+        if -1 in edges:
+            for end, index in zip(alone, edges, strict=True):
                 end.extend([index] * (index >= 0))
             continue
         lines.append(number)
-        for end, index in zip(ends, found, strict=True):
+        for end, index in zip(ends, edges, strict=True):
             end.append(index)
         weighted = weighted or "weight" in record
-        weights.append(_weight(record.get("weight", 1), place))
+        weights.append(_weight(record.get("weight", 1), position))
     if not sides[0] and not sides[1]:
         raise InputError("it is empty; write one edge a line")
     users, behaviours = Names(tuple(sides[0]), "user"), Names(tuple(sides[1]), "behaviour")
@@ -154,12 +154,12 @@ def _document(document: dict[str, Any]) -> tuple[Parts, list[str]]:
             raise InputError(f'"{key}" must be a list, not {_kind(value)}')
     edges = []
     for number, edge in enumerate(document["edges"]):
-        place = f"edge {number}: "
+        edge_text = f"edge {number}: "
         if not isinstance(edge, list) or len(edge) not in (2, 3):
-            raise InputError(f"{place}need [user, behaviour] or [user, behaviour, weight]")
+            raise InputError(f"{edge_text}need [user, behaviour] or [user, behaviour, weight]")
         for name, noun in zip(edge, ("user", "behaviour"), strict=False):
-            _checked(name, noun, place)
-        edges.append((*edge[:2], *(_weight(weight, place) for weight in edge[2:])))
+            _checked(name, noun, edge_text)
+        edges.append((*edge[:2], *(_weight(weight, edge_text) for weight in edge[2:])))
     sides = [
         None if noun not in document else check_names(document[noun], noun[:-1])
         for noun in ("users", "behaviours")
@@ -184,20 +184,20 @@ def _mapping(document: dict[str, Any]) -> tuple[Parts, list[str]]:
     return parts, edge_notes(parts, "entry", "entries")
 
 
-def _parse(text: str, place: str) -> Any:
+def _parse(text: str, position: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_object, parse_float=_float)
     except json.JSONDecodeError as error:
-        where = place or f"line {error.lineno}: "
+        where = position or f"line {error.lineno}: "
         raise InputError(f"{where}no JSON at column {error.colno}: {error.msg}") from None
     except RecursionError:
-        raise InputError(f"{place}the JSON is nested too deep") from None
+        raise InputError(f"{position}the JSON is nested too deep") from None
     except _VanishedError as error:
         line = text.count("\n", 0, text.find(str(error))) + 1
-        where = place or f"line {line}: "
+        where = position or f"line {line}: "
         raise InputError(f"{where}the weight is {error}{TOO_SMALL}") from None
     except ValueError as error:  # a number of more than 4300 digits, a key twice
-        raise InputError(f"{place}{str(error).partition(';')[0]}") from None
+        raise InputError(f"{position}{str(error).partition(';')[0]}") from None
 
 
 class _VanishedError(ValueError):
@@ -220,25 +220,25 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _index(name: Any, noun: str, index: dict[Any, int], place: str) -> int:
+def _index(name: Any, noun: str, index: dict[Any, int], position: str) -> int:
     if name is None:
         return -1
-    return index.setdefault(_checked(name, noun, place), len(index))
+    return index.setdefault(_checked(name, noun, position), len(index))
 
 
-def _checked(name: Any, noun: str, place: str) -> str | int:
+def _checked(name: Any, noun: str, position: str) -> str | int:
     try:
         return check_name(name, noun)
     except InputError as error:
-        raise InputError(f"{place}{error}") from None
+        raise InputError(f"{position}{error}") from None
 
 
-def _weight(value: Any, place: str) -> int | float | Fraction:
+def _weight(value: Any, position: str) -> int | float | Fraction:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     exact = exact_text(value) if isinstance(value, str) else None
     if exact is None:
-        raise InputError(f"{place}the weight is {quoted(value)}; give a number")
+        raise InputError(f"{position}the weight is {quoted(value)}; give a number")
     return exact
 
 

@@ -104,8 +104,11 @@ def _entries(content: bytes, header: _Header) -> tuple[AnyArray, AnyArray, AnyAr
     body = io.BytesIO(content[header.begin :])
     try:
         with warnings.catch_warnings():
-            for said in ("loadtxt: input contained no data", r"Input line \d+ contained no data"):
-                warnings.filterwarnings("ignore", said, UserWarning)
+            for message in (
+                "loadtxt: input contained no data",
+                r"Input line \d+ contained no data",
+            ):
+                warnings.filterwarnings("ignore", message, UserWarning)
             # One more than declared shows that there are more, without the memory for all.
             table = np.loadtxt(
                 body, dtype=kind, comments=None, ndmin=1, max_rows=header.entries + 1
@@ -137,10 +140,10 @@ def _entries(content: bytes, header: _Header) -> tuple[AnyArray, AnyArray, AnyAr
 
 def _check_vanished(content: bytes, begin: int) -> None:
     """Refuse numbers such as 1e-400, which are not 0 but become 0 as a float64."""
-    for found in _TINY.finditer(content, begin):
-        text = found[0].decode("ascii", "replace")
+    for match in _TINY.finditer(content, begin):
+        text = match[0].decode("ascii", "replace")
         if float(text) == 0.0 and re.match(VANISHED, text):
-            line = content.count(b"\n", 0, found.start()) + 1
+            line = content.count(b"\n", 0, match.start()) + 1
             raise InputError(f"line {line}: the weight is {text}{TOO_SMALL}")
 
 

@@ -98,13 +98,13 @@ def guesses_of(inside: Sequence[int]) -> Floats:
     [1.75, 1.5, 1.0, 1.0]
     """
     departs = ranks = 0.0
-    found = [1.0]
+    guesses = [1.0]
     for size in reversed(inside):
         later = (size - 1) / size
         departs = 1.0 / size + later * departs
         ranks = departs + later * ranks
-        found.append(ranks / departs)
-    return np.array(found[::-1])
+        guesses.append(ranks / departs)
+    return np.array(guesses[::-1])
 
 
 def passage_count(arrivals: npt.ArrayLike, departures: npt.ArrayLike) -> Count:

@@ -350,10 +350,10 @@ class _Problem:
         inside = several(max(error.most, 0), "message")
         too_many = left if rule.share is not None else left + rule.kept
         if error.most < too_many:
-            kept = f", {rule.kept} of which stay" if rule.kept else ""
+            staying = f", {rule.kept} of which stay" if rule.kept else ""
             return InputError(
-                f"{text}, but at most {inside} can be inside{kept}; check times and law, or allow "
-                "for cover traffic (",
+                f"{text}, but at most {inside} can be inside{staying}; check times and law, or "
+                "allow for cover traffic (",
                 Argument("cover_rate"),
                 ")",
             )
@@ -368,12 +368,12 @@ class _Problem:
         model, rule = self.model, self.model.rule
         least = several(error.least, "message")
         if model.lost is not None or model.cover is not None:
-            told = " and ".join(
+            given = " and ".join(
                 f"{several(number, name)}"
                 for number, name in ((model.lost, "lost message"), (model.cover, "cover message"))
                 if number is not None
             )
-            return InputError(f"no explanation of this log has {told}; tell rates instead")
+            return InputError(f"no explanation of this log has {given}; tell rates instead")
         if model.drained:
             return InputError(
                 f"at least {least} are inside when the log ends, so it was not drained; check "
@@ -614,12 +614,12 @@ def _rate(channel: Channel, span: float) -> float:
 def _constant(model: FlushModel, rate: float, number: int) -> float:
     """What the flushes left out and the numbers told add to the log evidence."""
     idle = model.rounds.empty * rate * (model.rule.interval or 0.0)
-    found = -idle
+    constant = -idle
     if model.lost:
         lost = float(model.lost)
-        ways = gammaln(number + 1) - gammaln(lost + 1) - gammaln(number - lost + 1)
-        found -= ways + xlogy(lost, model.loss) + xlogy(number - lost, 1.0 - model.loss)
+        choices = gammaln(number + 1) - gammaln(lost + 1) - gammaln(number - lost + 1)
+        constant -= choices + xlogy(lost, model.loss) + xlogy(number - lost, 1.0 - model.loss)
     if model.cover:
         mean = float(model.means.sum()) + idle
-        found -= model.cover * math.log(mean) - mean - float(gammaln(model.cover + 1))
-    return float(found)
+        constant -= model.cover * math.log(mean) - mean - float(gammaln(model.cover + 1))
+    return float(constant)

@@ -97,7 +97,7 @@ def known_totals(model: FlushModel, row: Row) -> tuple[Floats, Backward]:
 
 def _stretches(model: FlushModel) -> list[_Stretch]:
     rounds, rule = model.rounds, model.rule
-    found = []
+    stretches = []
     begin, start = 0, 0
     for at in range(rounds.number):
         left = int(rounds.left[at])
@@ -106,11 +106,11 @@ def _stretches(model: FlushModel) -> list[_Stretch]:
         if rule.batch is not None and not _full(left, rule.batch, int(rounds.batches[at])):
             raise ImpossibleFlush(at, rule.batch + rule.kept, rule.batch + rule.kept)
         total = left + rule.kept
-        found.append(_Stretch(waiting=range(begin, at), last=at, start=start, total=total))
+        stretches.append(_Stretch(waiting=range(begin, at), last=at, start=start, total=total))
         begin, start = at + 1, rule.kept
     end = rounds.number
-    found.append(_Stretch(waiting=range(begin, end), last=end, start=start, total=None))
-    return found
+    stretches.append(_Stretch(waiting=range(begin, end), last=end, start=start, total=None))
+    return stretches
 
 
 def _full(left: int, batch: int, most: int) -> bool:
@@ -246,8 +246,8 @@ def _leave(cover: Floats, total: int, left: int, table: Floats) -> tuple[float, 
     weights = np.where(fits, np.exp(logs), 0.0) * cover[some][:, None]
     alike = float((weights * (table[inside] - table[stays])).sum())
     entropy = float(cover.sum()) * (table[total] - table[total - left]) - alike
-    kept = np.bincount(stays[fits], weights[fits], minlength=1)
-    return float(entropy), kept.astype(np.float64)
+    staying = np.bincount(stays[fits], weights[fits], minlength=1)
+    return float(entropy), staying.astype(np.float64)
 
 
 def _pass_back(model: FlushModel, inside: Ints, lost: Floats, row: Row) -> None:

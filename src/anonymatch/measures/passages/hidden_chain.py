@@ -194,7 +194,7 @@ class _Log:
         """How many are inside at the end, if that is known; else -1."""
         channel = self.channel
         if channel.lost is not None and channel.cover is not None:
-            left = len(self.departures) - self._told_cover()
+            left = len(self.departures) - self._given_cover()
             return len(self.arrivals) - channel.lost - left + channel.cover
         return 0 if channel.drained else -1
 
@@ -217,7 +217,7 @@ class _Log:
             return channel.cover_rate
         return channel.cover / (channel.end - channel.begin) if channel.cover else 0.0
 
-    def _told_cover(self) -> int:
+    def _given_cover(self) -> int:
         return 0 if self.known is None else int(np.count_nonzero(self.known == 0.0))
 
     def weights(self) -> _Weights:
@@ -244,7 +244,7 @@ class _Log:
                 return Counted.nothing, 0
             cover = 0 if lost < cover else cover
         if cover:  # those that are told count along the way too
-            return Counted.cover, cover + self._told_cover()
+            return Counted.cover, cover + self._given_cover()
         return (Counted.losses, lost) if lost else (Counted.nothing, 0)
 
     def constant(self) -> float:
@@ -389,7 +389,7 @@ def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[s
     real = float(figures.real.sum())
     if log.counted() != _NOTHING or real < _FEW_REAL or not figures.busy > 0.0:
         return ()
-    told = best = figures.log_evidence + log.constant()
+    given = best = figures.log_evidence + log.constant()
     mean = log.mean
     factor = _MEAN_STEP if figures.busy > real else 1.0 / _MEAN_STEP
     for _ in range(_MEAN_ROUNDS):
@@ -399,7 +399,7 @@ def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[s
         if not evidence > best:
             break
         best, mean = evidence, tried.mean
-    gain = best - told
+    gain = best - given
     if gain < _MEAN_GAIN:
         return ()
     note = (
@@ -533,8 +533,8 @@ def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
         lost = odds / (1.0 + odds)
     else:
         rate *= math.exp(tilt)
-    told = replace(channel, loss=lost, lost=None, cover_rate=rate, cover=None)
-    return replace(log, channel=told).weights(), channel.lost is not None
+    fitted = replace(channel, loss=lost, lost=None, cover_rate=rate, cover=None)
+    return replace(log, channel=fitted).weights(), channel.lost is not None
 
 
 def _tilted(log: _Log, effort: Execution, rows: _Rows) -> LinkFigures:
@@ -558,8 +558,8 @@ def _tilted(log: _Log, effort: Execution, rows: _Rows) -> LinkFigures:
     variance = (excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02
     weights, _ = _rates(log, tilt)
     figures, left_out = _solved(log, weights, effort, rows, _NOTHING)
-    told = _figures(log, figures, left_out, weights, rows)
-    return taken_as_mean(told, log.channel, goal, variance)
+    links = _figures(log, figures, left_out, weights, rows)
+    return taken_as_mean(links, log.channel, goal, variance)
 
 
 # ---- rates that nobody told

@@ -260,10 +260,10 @@ class _Log:
         both = {"lost": lost, "cover": cover}
         if not self.loss or (not self.cover and self.early is None):
             return None
-        told = [(number, name) for name, number in both.items() if number is not None]
-        if not told:
+        given = [(number, name) for name, number in both.items() if number is not None]
+        if not given:
             return None
-        number, name = min(told)
+        number, name = min(given)
         return name, number
 
     def log_prior(self) -> float:
@@ -487,7 +487,7 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
         if not _forward(chain, log, work):
             continue
         exact, chosen = _plan(chain, log, work, pairs=pairs)
-        _backward(chain, work, keep=exact)
+        _backward(chain, work, store=exact)
         cut_off = chain.kernel.cut_off
         missing = cut_off if cut_off <= 1.0 else 1.0  # not a number where weights ran out of range
         if missing > _CUT_ERROR and epsilon > 0.0:
@@ -498,10 +498,10 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
             if worst > _CUT_ERROR and epsilon > 0.0:
                 continue
             if worst <= _CUT_ERROR or pairs:
-                told = _told(log, chain, rows, worst, samples=0)
-                return replace(told, pairs=dense) if pairs else told
+                solved = _chain_figures(log, chain, rows, worst, samples=0)
+                return replace(solved, pairs=dense) if pairs else solved
         rows = _drawn(chain, log, work, chosen, seed)
-        return replace(_told(log, chain, rows, missing, samples=chosen), seed=seed)
+        return replace(_chain_figures(log, chain, rows, missing, samples=chosen), seed=seed)
     raise _unexplained(log)
 
 
@@ -570,13 +570,13 @@ def _exact_fits(chain: PhaseChain, work: _Work) -> bool:
     return float(chain.kernel.row_work().sum()) * _WORK_SECONDS <= work.left
 
 
-def _backward(chain: PhaseChain, work: _Work, *, keep: bool) -> None:
+def _backward(chain: PhaseChain, work: _Work, *, store: bool) -> None:
     kernel = chain.kernel
     each = _BACKWARD * kernel.work * _WORK_SECONDS / max(kernel.stretches, 1)
     work.effort.expect(each * kernel.stretches)
     going = kernel.stretches > 0
     while going:
-        going = kernel.backward(keep)
+        going = kernel.backward(store)
         work.done(each)
 
 
@@ -679,7 +679,7 @@ def _drawn(chain: PhaseChain, log: _Log, work: _Work, samples: int, seed: int) -
 # ---- from rows to figures
 
 
-def _told(
+def _chain_figures(
     log: _Log, chain: PhaseChain, rows: PhaseRows, missing: float, *, samples: int
 ) -> LinkFigures:
     lost, departing = chain.kernel.lost(), chain.kernel.real()
@@ -780,8 +780,8 @@ def _tilted(log: _Log, work: _Work, seed: int) -> LinkFigures:
     goal = log.channel.lost if losses else log.channel.cover
     assert goal is not None
     tilt, variance = _tilt(log, work, goal)
-    told = _solved(_with_tilt(log, tilt), work, seed, pairs=False, count=False)
-    return taken_as_mean(told, log.channel, goal, variance)
+    solved = _solved(_with_tilt(log, tilt), work, seed, pairs=False, count=False)
+    return taken_as_mean(solved, log.channel, goal, variance)
 
 
 def _with_tilt(log: _Log, tilt: float) -> _Log:
@@ -802,7 +802,7 @@ def _tilt(log: _Log, work: _Work, goal: int) -> tuple[float, float]:
         chain = _with_tilt(log, tilt).chain(_CUTS[0], count=False)
         if not _forward(chain, log, work):
             raise _unexplained(log)
-        _backward(chain, work, keep=False)
+        _backward(chain, work, store=False)
         lost, departing = chain.kernel.lost(), chain.kernel.real()
         return float(lost.sum() if log.channel.lost is not None else (1.0 - departing).sum())
 

@@ -72,12 +72,12 @@ def fits(values: Sequence[str], cells: Sequence[str]) -> Bools:
            [0, 0, 1, 1, 0, 1],
            [1, 1, 1, 1, 1, 1]])
     """
-    place = {value: at for at, value in enumerate(values)}
+    position = {value: at for at, value in enumerate(values)}
     numbers = np.array([_number(value) for value in values])
     texts = np.array(values, dtype=np.dtypes.StringDType())
-    found = np.zeros((len(values), len(cells)), dtype=np.bool_)
+    table = np.zeros((len(values), len(cells)), dtype=np.bool_)
     for column, cell in enumerate(cells):
-        within = found[:, column]
+        within = table[:, column]
         if is_plain(cell):
             pass
         elif not cell.rstrip("*"):
@@ -90,11 +90,11 @@ def fits(values: Sequence[str], cells: Sequence[str]) -> Bools:
             within |= np.strings.startswith(texts, cell.rstrip("*"))
         else:
             for member in cell[1:-1].split(","):
-                within[place.get(spelling(member), [])] = True
-        within[place.get(cell, [])] = True
-    if "" in place:
-        found[place[""]] = True
-    return found
+                within[position.get(spelling(member), [])] = True
+        within[position.get(cell, [])] = True
+    if "" in position:
+        table[position[""]] = True
+    return table
 
 
 def _number(text: str) -> float:

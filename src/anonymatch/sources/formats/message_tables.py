@@ -56,9 +56,9 @@ class Table:
 
     def refuse(self, row: int, what: str) -> NoReturn:
         """Raise the error about a row of the table."""
-        raise InputError(f"{self.place(row)}: {what}")
+        raise InputError(f"{self.position(row)}: {what}")
 
-    def place(self, row: int) -> str:
+    def position(self, row: int) -> str:
         """File and line of a row of the table."""
         return f"{self.path}: {self.where(int(self.row_of[row]))}"
 
@@ -75,16 +75,16 @@ def load(path: Path, needed: tuple[tuple[str, ...], ...]) -> Table:
             raise InputError("it has columns and no rows; add one row a message")
         meant = {column: meaning for column in frame.columns if (meaning := _meaning(column))}
         extra = [column for column in frame.columns if column not in meant]
-        kept = frame.select(*meant).rename(meant)
-        full = kept.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+        chosen = frame.select(*meant).rename(meant)
+        full = chosen.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
         notes = [f"ignored columns: {listed(extra)}"] if extra else []
         rows = full.arg_true()
-        if len(rows) < kept.height:
-            notes.append(f"ignored {several(kept.height - len(rows), 'empty row')}")
-            kept = kept[rows]
-        if kept.is_empty():
+        if len(rows) < chosen.height:
+            notes.append(f"ignored {several(chosen.height - len(rows), 'empty row')}")
+            chosen = chosen[rows]
+        if chosen.is_empty():
             raise InputError("it has columns and no rows; add one row a message")
-    return Table(path, kept, rows, where, tuple(f"{path}: {note}" for note in notes))
+    return Table(path, chosen, rows, where, tuple(f"{path}: {note}" for note in notes))
 
 
 def suffix_of(path: Path) -> tuple[str, bool]:
@@ -143,11 +143,11 @@ def _check_columns(columns: list[str], *, needed: tuple[tuple[str, ...], ...]) -
     meant = [_meaning(column) for column in columns]
     for group in needed:
         if not set(group) & set(meant):
-            found = listed(columns) or "none"
+            present = listed(columns) or "none"
             others = [column for column, meaning in zip(columns, meant, strict=True) if not meaning]
             near = meant_instead((word for name in group for word in _SPELLINGS[name]), others)
             raise InputError(
-                f"no column {' or '.join(map(repr, group))}; the columns are {found}{near}"
+                f"no column {' or '.join(map(repr, group))}; the columns are {present}{near}"
             )
     for name in _SPELLINGS:
         same = [

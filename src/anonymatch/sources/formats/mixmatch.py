@@ -134,19 +134,19 @@ def read_flow_pairs(
     seconds = _longest_delay(law, longest_delay)
     _check_align(align)
     spare = whole(strays, "strays")
-    place = as_path(folder)
-    files = list(flow_pair_files(place))
+    path = as_path(folder)
+    files = list(flow_pair_files(path))
     if not files:
-        raise InputError(f"{place}: no folder in it has a {FLOW_PAIR}")
+        raise InputError(f"{path}: no folder in it has a {FLOW_PAIR}")
     pairs = [_read(file) for file in files]
     whole_pairs = [pair for pair in pairs if all(len(side.times) for side in pair)]
     if not whole_pairs:
-        raise InputError(f"{place}: every flow pair has a side without data packets")
+        raise InputError(f"{path}: every flow pair has a side without data packets")
     tick = max(int(seconds / _NANO) // _LOOKS, 1)
     begins = [min(int(side.times.min()) for side in pair) for pair in whole_pairs]
     origins = [min(begins)] * len(begins) if align is None else begins
     size = sum(file.stat().st_size for file in files)
-    with _about(place):
+    with _about(path):
         _check_ticks([side for pair in whole_pairs for side in pair], tick, size)
         initiators, responders = (
             [_flow(pair[end], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
@@ -169,14 +169,14 @@ def read_flow_pairs(
     )
 
 
-def flow_pair_files(place: Path) -> Iterator[Path]:
+def flow_pair_files(folder: Path) -> Iterator[Path]:
     """The flow pairs in the folders of a folder, by name; its own comes first."""
-    if (place / FLOW_PAIR).is_file():
-        yield place / FLOW_PAIR
+    if (folder / FLOW_PAIR).is_file():
+        yield folder / FLOW_PAIR
     try:
-        entries = sorted(place.iterdir())
+        entries = sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(f"{place}: cannot list it ({error.strerror}); check the path") from None
+        raise InputError(f"{folder}: cannot list it ({error.strerror}); check the path") from None
     for entry in entries:
         if os.path.isfile(entry / FLOW_PAIR):  # unlike a Path, it does not fail on loops of links
             yield entry / FLOW_PAIR
@@ -268,14 +268,18 @@ def _side(document: dict[str, Any], role: str, file: Path) -> _Side:
     name = side.get("nym_identity")
     if not isinstance(name, str) or not name:
         name = f"{role} of {file.parent.name}"
-    sent, received = (_packets(side, role, way) for way in ("to_gateway", "from_gateway"))
+    sent, received = (
+        _packets(side, role, direction) for direction in ("to_gateway", "from_gateway")
+    )
     return _Side(name, sent, received)
 
 
-def _packets(side: dict[str, Any], role: str, way: str) -> Integers:
+def _packets(side: dict[str, Any], role: str, direction: str) -> Integers:
     """When data packets passed; acknowledgements are left out."""
-    given = side.get(way)
-    wrong = f'"{way}" of the {role} must be a list of [nanoseconds, bytes], whole, from 0 to 2^62'
+    given = side.get(direction)
+    wrong = (
+        f'"{direction}" of the {role} must be a list of [nanoseconds, bytes], whole, from 0 to 2^62'
+    )
     if not isinstance(given, list):
         raise InputError(wrong)
     if not given:
@@ -317,12 +321,12 @@ def _check_ticks(sides: Sequence[_Side], tick: int, size: int) -> None:
 
 
 @contextmanager
-def _about(place: Path) -> Iterator[None]:
+def _about(file: Path) -> Iterator[None]:
     """What is wrong becomes one line that begins with the folder."""
     try:
         yield
     except InputError as error:
-        raise error.about(place) from None
+        raise error.about(file) from None
 
 
 def _flow(side: _Side, origin: int, tick: int) -> _Flow:
@@ -408,12 +412,12 @@ def _clock(flows: Sequence[_Flow], first: int, last: int) -> npt.NDArray[np.int3
 
 def _names(flows: Sequence[_Flow], noun: str) -> Names:
     """Identities; with a number where one has several flows."""
-    seen: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     names = []
     for flow in flows:
-        seen[flow.name] = seen.get(flow.name, 0) + 1
-        again = seen[flow.name] > 1
-        names.append(f"{flow.name} ({seen[flow.name]})" if again else flow.name)
+        numbers[flow.name] = numbers.get(flow.name, 0) + 1
+        again = numbers[flow.name] > 1
+        names.append(f"{flow.name} ({numbers[flow.name]})" if again else flow.name)
     return Names.given(names, len(flows), noun)
 
 

@@ -27,7 +27,7 @@ from anonymatch.base.text import Argument, listed, quoted, several
 from anonymatch.graph import Edges, Graph, Names, limits
 from anonymatch.sources.formats.cells import fits, is_plain, spelling
 from anonymatch.sources.formats.text_tables import read_text_table
-from anonymatch.sources.labels import place_names
+from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.observation import PEOPLE, Observation
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def read_released(
     behaviours = [f"row {number}" for number in range(1, rows.height + 1)]
     graph = Graph(
         Names.given(_person_names(people, named, f"{as_path(original)}"), people.height, "user"),
-        Names.given([*behaviours, *place_names(lost, behaviours)], None, "behaviour"),
+        Names.given([*behaviours, *lost_slot_names(lost, behaviours)], None, "behaviour"),
         edges,
     )
     return Observation(
@@ -132,9 +132,9 @@ def _column(people: pl.DataFrame, rows: pl.DataFrame, name: str) -> _Column:
     value_codes, values = _coded(people.get_column(name))
     cell_codes, cells = _coded(rows.get_column(name))
     if all(map(is_plain, cells)) and "" not in values:
-        place = {cell: at for at, cell in enumerate(cells)}
+        position = {cell: at for at, cell in enumerate(cells)}
         # A value that no cell has gets a code of its own, which no row has.
-        shared = np.array([place.get(value, len(cells) + at) for at, value in enumerate(values)])
+        shared = np.array([position.get(value, len(cells) + at) for at, value in enumerate(values)])
         return _Column(shared[value_codes], cell_codes, np.empty((0, 0), np.bool_), joined=True)
     if len(values) * len(cells) > _MOST_CELLS:
         raise InputError(
@@ -148,13 +148,13 @@ def _coded(column: pl.Series) -> tuple[Integers, list[str]]:
     """The code of each entry, and the different spellings."""
     distinct = column.unique(maintain_order=True)
     spellings = [spelling(text) for text in distinct.to_list()]
-    place = {text: at for at, text in enumerate(dict.fromkeys(spellings))}
+    codes = {text: at for at, text in enumerate(dict.fromkeys(spellings))}
     old = distinct.to_frame("text").with_row_index("code")
     rank = column.to_frame("text").join(
         old, on="text", how="left", nulls_equal=True, maintain_order="left"
     )
-    code = np.array([place[text] for text in spellings], dtype=np.int64)
-    return code[rank.get_column("code").to_numpy()], list(place)
+    code = np.array([codes[text] for text in spellings], dtype=np.int64)
+    return code[rank.get_column("code").to_numpy()], list(codes)
 
 
 # ---- classes of people and of rows
@@ -240,15 +240,15 @@ def _edges(
     people: _Classes, rows: _Classes, pairs: Iterator[tuple[int, Integers]], lost: int
 ) -> Edges:
     """Rows of the graph; counted to the end even where they are too many to keep."""
-    places = np.arange(len(rows.members), len(rows.members) + lost)
-    candidates: list[Integers] = [places] * len(people.codes)
+    lost_slots = np.arange(len(rows.members), len(rows.members) + lost)
+    candidates: list[Integers] = [lost_slots] * len(people.codes)
     owners, sizes = (np.diff(side.begins) for side in (people, rows))
     total = len(people.members) * lost
     for number, chosen in pairs:
         total += int(sizes[chosen].sum()) * int(owners[number])
         if total <= MOST_EDGES:
-            found = np.concatenate([places[:0], *(rows.of(one) for one in chosen.tolist())])
-            candidates[number] = np.concatenate((np.sort(found), places))
+            columns = np.concatenate([lost_slots[:0], *(rows.of(one) for one in chosen.tolist())])
+            candidates[number] = np.concatenate((np.sort(columns), lost_slots))
     if total > MOST_EDGES:
         raise InputError(
             f"{len(people.members)} people and {len(rows.members)} rows make {total:.3g} edges, "
@@ -256,7 +256,7 @@ def _edges(
             Argument("identifiers"),
         )
     limits.check_memory(16 * total, f"a graph of {total} edges", "audit a part of the tables")
-    degrees = np.array([len(found) for found in candidates], dtype=np.int64)[people.class_of]
+    degrees = np.array([len(columns) for columns in candidates], dtype=np.int64)[people.class_of]
     indices = [candidates[number].astype(np.int32) for number in people.class_of.tolist()]
     return Edges(
         indptr=np.concatenate(([0], np.cumsum(degrees))).astype(np.int32),
@@ -287,18 +287,18 @@ def _identifiers(
     for name in chosen:
         for frame, what in ((people, "original"), (rows, "released")):
             if name not in frame.columns:
-                found = listed(frame.columns)
-                raise InputError(f"the {what} table has no column {quoted(name)}; it has {found}")
+                present = listed(frame.columns)
+                raise InputError(f"the {what} table has no column {quoted(name)}; it has {present}")
     return chosen
 
 
 def _name_column(
-    people: pl.DataFrame, rows: pl.DataFrame, wanted: str | None, place: str
+    people: pl.DataFrame, rows: pl.DataFrame, wanted: str | None, file: str
 ) -> str | None:
     if wanted is not None:
         if wanted not in people.columns:
-            found = listed(people.columns)
-            raise InputError(f"{place}: there is no column {quoted(wanted)}; it has {found}")
+            present = listed(people.columns)
+            raise InputError(f"{file}: there is no column {quoted(wanted)}; it has {present}")
         return wanted
     for name in people.columns:
         if name not in rows.columns:
@@ -307,7 +307,7 @@ def _name_column(
     return None
 
 
-def _person_names(people: pl.DataFrame, named: str | None, place: str) -> list[str]:
+def _person_names(people: pl.DataFrame, named: str | None, file: str) -> list[str]:
     if named is None:
         return [f"person {number}" for number in range(1, people.height + 1)]
     column = people.get_column(named)
@@ -315,7 +315,7 @@ def _person_names(people: pl.DataFrame, named: str | None, place: str) -> list[s
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         what = "empty" if column[row] is None else f"{quoted(column[row])}, which is there twice"
-        raise InputError(f"{place}: row {row + 1}: {named} is {what}; each person needs a name")
+        raise InputError(f"{file}: row {row + 1}: {named} is {what}; each person needs a name")
     return column.to_list()
 
 

@@ -38,18 +38,18 @@ def read_text_table(path: str | os.PathLike[str], *, separator: str | None = Non
     separator : str, optional
         Between fields of a text file; default by suffix.
     """
-    place = as_path(path)
-    packed = place.suffix.lower() == ".gz"
-    suffix = (place.suffixes[-2] if packed and len(place.suffixes) > 1 else place.suffix).lower()
-    with reading(place):
+    file = as_path(path)
+    packed = file.suffix.lower() == ".gz"
+    suffix = (file.suffixes[-2] if packed and len(file.suffixes) > 1 else file.suffix).lower()
+    with reading(file):
         if suffix == ".parquet":
-            frame = _parquet(Source(place, packed=False))
+            frame = _parquet(Source(file, packed=False))
         elif separator is None and suffix not in _SUFFIXES:
             raise InputError("its suffix tells no table; known are .csv .tsv .parquet")
         else:
             from anonymatch.graph import delimited  # imports polars
 
-            source = Source(place, packed)
+            source = Source(file, packed)
             mark = separator or _SUFFIXES[suffix]
             frame, _ = delimited.load(source, mark, _check_columns, _BYTES_A_ROW)
         if frame.is_empty():
@@ -63,23 +63,23 @@ def find_column(frame: pl.DataFrame, *names: str) -> str:
     for name in names:
         if name.lower() in there:
             return there[name.lower()]
-    found = listed(frame.columns)
+    present = listed(frame.columns)
     near = meant_instead(names, frame.columns)
-    raise InputError(f"there is no column {quoted(names[0])}; the columns are {found}{near}")
+    raise InputError(f"there is no column {quoted(names[0])}; the columns are {present}{near}")
 
 
 def numbers(column: pl.Series) -> npt.NDArray[np.float64]:
     """A column of text as finite numbers; an InputError names the first row that is none."""
     import polars as pl
 
-    found = column.str.strip_chars().cast(pl.Float64, strict=False)
-    wrong = found.is_null() | ~found.is_finite().fill_null(value=False)
+    values = column.str.strip_chars().cast(pl.Float64, strict=False)
+    wrong = values.is_null() | ~values.is_finite().fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         raise InputError(
             f"row {row + 1}: {column.name} is {_shown(column[row])}; give a finite number"
         )
-    return found.to_numpy().astype(np.float64)
+    return values.to_numpy().astype(np.float64)
 
 
 def _parquet(source: Source) -> pl.DataFrame:

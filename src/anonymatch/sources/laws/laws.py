@@ -440,24 +440,24 @@ class Free:
     def weights(self, delays: Floats) -> Floats:
         """The function's weights of these delays, checked."""
         try:
-            found = np.asarray(self.function(delays), dtype=np.float64)
+            weights = np.asarray(self.function(delays), dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"{self.name}: the function fails on an array of delays ({error})"
             ) from None
-        if found.shape != delays.shape:
+        if weights.shape != delays.shape:
             raise InputError(
                 f"{self.name}: the function must give one weight a delay, {len(delays)} of them; "
-                f"it gives the shape {found.shape}"
+                f"it gives the shape {weights.shape}"
             )
-        wrong = np.flatnonzero(~(found >= 0) | np.isinf(found))
+        wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
         if len(wrong):
             at = int(wrong[0])
             raise InputError(
-                f"{self.name}: the weight of a delay of {delays[at]:g} s is {found[at]:g}; weights "
-                "must be finite and not negative"
+                f"{self.name}: the weight of a delay of {delays[at]:g} s is {weights[at]:g}; "
+                "weights must be finite and not negative"
             )
-        return found
+        return weights
 
     def __str__(self) -> str:
         end = "" if self.longest == math.inf else f", up to {self.longest:g} s"
