@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import anonymatch as am
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.measures.mixes import exponential_mix_count
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
     Erlang,
     Exponential,
     Free,

@@ -10,7 +10,7 @@ import pytest
 from anonymatch.base.errors import InputError
 from anonymatch.measures.passages.flush_chain import Dummies, flush_pairs
 from anonymatch.measures.passages.links import Channel
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
     FlushLaw,
     Free,
     Law,

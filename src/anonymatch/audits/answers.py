@@ -29,7 +29,7 @@ from anonymatch.measures import (
     user_figures,
 )
 from anonymatch.running import Budget, Progress
-from anonymatch.sources import Erlang, Exponential, Observation, Passage, passage_graph
+from anonymatch.sources import Observation, Passage, passage_graph
 
 __all__ = ["Answers", "Work", "answers", "entropy_of"]
 
@@ -110,7 +110,8 @@ def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
         try:
             return _by_links(seen, passage, work)
         except BudgetError:
-            if not (isinstance(passage.law, Erlang) and passage.conditions.silent):
+            law = passage.law
+            if law is None or not law.has_graph or not passage.conditions.silent:
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=work.budget)
@@ -153,7 +154,7 @@ def _even(passage: Passage) -> bool:
     """Whether all that came in left one exponential mix, and nothing else did: in closed form."""
     conditions = passage.conditions
     assert conditions is not None
-    if not isinstance(passage.law, Exponential) or not conditions.clean:
+    if passage.law is None or not passage.law.closed_form or not conditions.clean:
         return False
     if len(passage.users) != len(passage.behaviours):
         return False

@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch._native import LARGEST
+from anonymatch.base.arrays import Bools
 from anonymatch.base.errors import InputError
 
 Indices = npt.NDArray[np.int32]
 Weights = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
-Bools = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
 Describe = Callable[[int], str]

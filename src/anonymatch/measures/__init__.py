@@ -17,7 +17,7 @@ from anonymatch.measures.mixes import (
 from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
 from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
 from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
-from anonymatch.measures.passages.hidden_chain import Free, Rates, fit_rates, hidden_figures
+from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
 from anonymatch.measures.passages.links import Channel, LinkFigures, ReceiverFigures
 from anonymatch.measures.passages.phase_chain import phase_figures
 from anonymatch.measures.summary import Metrics, metrics
@@ -29,7 +29,7 @@ __all__ = [
     "Channel",
     "Dummies",
     "FlushRule",
-    "Free",
+    "FreeRate",
     "Interval",
     "LinkFigures",
     "Metrics",

@@ -7,15 +7,14 @@ quantiles: if no figure falls, the k-th smallest does not. So both are exact int
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import Range, UserFigures
 
 __all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]
 
-Floats = npt.NDArray[np.float64]
 
 SAMPLED = 0.99
 """Confidence of means over a sample."""

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Ints
 from anonymatch.graph import BlockTable, Graph
 from anonymatch.running import Execution
 
 __all__ = ["Classes", "ReceiverBlock", "ReceiverGroup"]
 
-Ints = npt.NDArray[np.int64]
 Classes = dict[int, int]
 """The weight of each class, by a number that tells how often each pair occurs."""
 

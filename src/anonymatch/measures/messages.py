@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Ints
 from anonymatch.base.errors import InputError
 from anonymatch.graph import BlockTable, Graph, block_table
 from anonymatch.measures.class_programme import ReceiverBlock, ReceiverGroup
@@ -23,7 +24,6 @@ from anonymatch.running import Budget, Execution
 
 __all__ = ["MessageClasses", "Parties", "message_classes"]
 
-Ints = npt.NDArray[np.int64]
 Parties = Mapping[Any, Hashable] | Sequence[Hashable]
 """Who sent (or received) each message: by the message's name, or in the order of the graph."""
 

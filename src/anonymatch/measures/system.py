@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting import Count, Posterior
 from anonymatch.graph import Edges, Graph, settle
 from anonymatch.measures.interval import Interval
@@ -28,7 +28,6 @@ __all__ = [
     "weighted_degree",
 ]
 
-Floats = npt.NDArray[np.float64]
 
 _EQUAL_SUMS = 1e-9  # relative difference of row and column sums that still counts as none
 

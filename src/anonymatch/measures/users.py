@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.graph import Graph, structure
 from anonymatch.measures.interval import ROUNDING, Interval
 
@@ -29,9 +30,6 @@ _CELLS = 2**22  # probabilities that are sorted together
 LOST = -2
 """In place of a behaviour's index: the message never came out."""
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 _TIE = (
     1e-12  # probabilities closer than this, relatively, are equal: the first behaviour is the guess
@@ -302,7 +300,7 @@ class _Rows:
         )
         return replace(
             self,
-            indptr=np.concatenate(([0], np.cumsum(ends - begins))),
+            indptr=offsets(ends - begins),
             columns=columns,
             probabilities=probabilities,
             errors=errors,
@@ -384,7 +382,7 @@ class _Edges:
     ) -> None:
         self.rows, self.columns, self._error = rows, columns, error
         self.sizes: Ints = np.bincount(rows, minlength=n_users).astype(np.int64)
-        self.begins: Ints = np.concatenate(([0], np.cumsum(self.sizes)))[:-1]
+        self.begins: Ints = offsets(self.sizes)[:-1]
         single = self.sizes[rows] == 1
         self.probabilities: Floats = np.where(single, 1.0, probabilities)
         margin = np.where(single, 0.0, error)

@@ -8,7 +8,8 @@ from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_we
 from anonymatch.sources.formats.released import read_released
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
+    LAWS,
     Binomial,
     Cottrell,
     Erlang,
@@ -16,13 +17,16 @@ from anonymatch.sources.laws.laws import (
     FlushLaw,
     Free,
     Law,
+    PassageWork,
     Pool,
     Threshold,
     Timed,
     TimedPool,
     Window,
     law_name,
+    law_usage,
     parse_law,
+    register,
 )
 from anonymatch.sources.log_graph import exponential_graph, observe, passage_graph
 from anonymatch.sources.messages import Messages
@@ -38,6 +42,7 @@ from anonymatch.sources.observation import (
 from anonymatch.sources.synthetic import synthesize
 
 __all__ = [
+    "LAWS",
     "MESSAGES",
     "PARTS",
     "PEOPLE",
@@ -55,6 +60,7 @@ __all__ = [
     "Nouns",
     "Observation",
     "Passage",
+    "PassageWork",
     "Pool",
     "Threshold",
     "Timed",
@@ -62,6 +68,7 @@ __all__ = [
     "Window",
     "exponential_graph",
     "law_name",
+    "law_usage",
     "mean_delay",
     "observe",
     "open_observation",
@@ -75,6 +82,7 @@ __all__ = [
     "read_relays",
     "read_released",
     "read_rings",
+    "register",
     "relay_graph",
     "relay_weights",
     "synthesize",

@@ -27,7 +27,7 @@ from anonymatch.sources.formats.relay_files import is_relays, read_relays
 from anonymatch.sources.formats.rings import is_rings, read_rings
 from anonymatch.sources.formats.simulators import NYM_COLUMNS, RECEIVED, SENT, read_mixim, read_nym
 from anonymatch.sources.hints import hinting, scale_notes
-from anonymatch.sources.laws.laws import EXAMPLES, Law, check_law
+from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation
@@ -153,7 +153,7 @@ def open_observation(
             raise InputError(
                 f"{file}: a message log needs a law that says how messages are delayed; give ",
                 Argument("law"),
-                f", one of {EXAMPLES}",
+                f", one of {law_examples()}",
             )
         with _about(file, out):
             messages = _messages(kind, file, out, unit)

@@ -26,44 +26,25 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names, structure
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import lost_slot_names
-from anonymatch.sources.laws.laws import (
-    Binomial,
-    Cottrell,
-    Erlang,
-    Exponential,
-    FlushLaw,
-    Free,
-    Law,
-    Pool,
-    Threshold,
-    Timed,
-    TimedPool,
-    Window,
-    check_law,
-)
-from anonymatch.sources.log_ends import end_delay, near_an_end
+from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, check_law
+from anonymatch.sources.log_ends import near_an_end
 from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 _SOME = 50  # messages from which on the ends of a log are worth a note
-MOST_HOPS = 4
-"""Hops of an Erlang law up to which logs are followed by what is inside."""
 
 
 def observe(
@@ -156,7 +137,7 @@ def observe(
         problem, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
     )
     if cover_in_pool:
-        if not isinstance(rule, FlushLaw):
+        if rule.flush is None:
             raise InputError(
                 Argument("cover_in_pool"), f" is for mixes that flush, and this is the {rule}"
             )
@@ -179,9 +160,9 @@ def observe(
 def _with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:
     """The conditions with a mean number of messages inside at the beginning."""
     mean = real(inside, "inside_at_start", high=1e15)
-    if not mean and not _by_hops(law):
+    if not mean and not law.may_start_full:
         return conditions  # empty, as other mixes are taken to be
-    if not _by_hops(law):
+    if not law.may_start_full:
         raise InputError(
             Argument("inside_at_start"),
             f" is for exponential mixes and for Erlang laws of up to {MOST_HOPS} hops, and this is "
@@ -190,23 +171,20 @@ def _with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:
     return replace(conditions, inside_at_start=mean)
 
 
-def _by_hops(law: Law) -> bool:
-    """Whether logs are followed by how many messages are in each of a few exponential hops."""
-    return isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS)
-
-
 def _phase(law: Law, departures: Floats) -> str | None:
     """What to say if messages leave at another moment of the interval than the law's clock."""
-    if not isinstance(law, Timed | TimedPool | Binomial | Cottrell) or not len(departures):
+    rule = law.flush
+    if rule is None or rule.interval is None or not len(departures):
         return None
-    after = np.mod(departures - law.origin, law.interval)
+    interval = rule.interval
+    after = np.mod(departures - rule.origin, interval)
     middle = float(np.median(after))
-    apart = np.abs(np.mod(after - middle + law.interval / 2, law.interval) - law.interval / 2)
-    alike = float(np.mean(apart < 1e-3 * law.interval)) > 0.9
-    off = min(middle, law.interval - middle) > 0.01 * law.interval
+    apart = np.abs(np.mod(after - middle + interval / 2, interval) - interval / 2)
+    alike = float(np.mean(apart < 1e-3 * interval)) > 0.9
+    off = min(middle, interval - middle) > 0.01 * interval
     if not alike or not off:
         return None
-    origin = math.fmod(law.origin + middle, law.interval)
+    origin = math.fmod(rule.origin + middle, interval)
     return (
         f"Messages leave {middle:.6g} s after the flushes of the {law}: if its clock is shifted, "
         f"add where it begins as the law's last number, {origin:.6g}"
@@ -215,13 +193,10 @@ def _phase(law: Law, departures: Floats) -> str | None:
 
 def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
     law = problem.law
-    if _by_hops(law):
+    if law.followed and not (law.alike and conditions.silent):
         return _through(problem, _inside(problem, conditions))
-    alike = isinstance(law, Threshold | Timed | Pool)  # where nothing is told, a graph says all
-    if isinstance(law, FlushLaw) and not (alike and conditions.silent):
-        return _through(problem, _inside(problem, conditions))
-    if isinstance(law, Threshold | Timed | Pool) and conditions.silent:
-        loss = _loss_of_flushes(problem, law, conditions.end)
+    if law.alike and conditions.silent:
+        loss = _loss_of_flushes(problem, conditions.end)
         if loss > 0.0:
             lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
             observation = _through(problem, _inside(problem, lossy))
@@ -232,7 +207,7 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
                 ")",
             )
             return replace(observation, notes=(*observation.notes, note))
-    if isinstance(law, Pool):
+    if law.by_moments:
         passage = problem.passage(conditions.lost)
         if passage is not None:
             return _through(problem, passage)
@@ -248,16 +223,10 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
     return _matched(problem, conditions, budget)
 
 
-def _loss_of_flushes(problem: LogProblem, law: Threshold | Timed | Pool, end: float) -> float:
+def _loss_of_flushes(problem: LogProblem, end: float) -> float:
     """The share of messages that a flush mix must have lost: they cannot all be inside."""
     missing = problem.n_in - problem.n_out
-    if isinstance(law, Timed):
-        last = law.origin + math.floor((end - law.origin) / law.interval) * law.interval
-        inside = float(np.count_nonzero(problem.log.arrivals[problem.ins] > last))
-        most = inside
-    else:
-        kept = law.kept if isinstance(law, Pool) else 0
-        inside, most = kept + (law.batch - 1) / 2, kept + law.batch - 1
+    inside, most = problem.law.inside_at_end(problem.log.arrivals[problem.ins], end)
     return (missing - inside) / problem.n_in if missing > most else 0.0
 
 
@@ -337,7 +306,7 @@ def _flagged(problem: LogProblem, conditions: Conditions) -> tuple[Conditions, l
 
     A dummy that goes all the way is to the attacker a message like all others.
     """
-    rates = not isinstance(problem.law, Window | Free)
+    rates = problem.law.flags_as_rates
     cover, lost = _alone(problem.log, problem.law, conditions.end)
     lasted = conditions.end - conditions.begin
     before, much = conditions, []
@@ -385,7 +354,7 @@ def _late(log: Messages, law: Law, end: float) -> Bools:
     """Arrivals that may still be inside at the end: by the law's 99.9 % delay, or nothing left."""
     came = log.arrivals
     lasted = float(came[-1] - came[0])
-    reach = end_delay(law, (len(came) - 1) / lasted if lasted > 0 else None) or 0.0
+    reach = law.end_delay((len(came) - 1) / lasted if lasted > 0 else None) or 0.0
     last = float(log.departures[-1]) if log.n_out else -math.inf
     late: Bools = came > min(end - reach, last)
     return late
@@ -395,7 +364,7 @@ def _with_ends(
     observation: Observation, problem: LogProblem, conditions: Conditions
 ) -> Observation:
     """The observation with messages near an end of the log marked."""
-    reach = end_delay(problem.law, observation.rate)
+    reach = problem.law.end_delay(observation.rate)
     arrivals = problem.log.arrivals[problem.ins]
     edge = near_an_end(arrivals, conditions.begin, conditions.end, reach)
     if edge is None or reach is None:
@@ -457,7 +426,7 @@ def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> 
     size, left = len(passage.users), len(order)
     conditions = passage.conditions
     if conditions is not None and passage.law is not None:
-        even = isinstance(passage.law, Exponential) and conditions.clean
+        even = passage.law.closed_form and conditions.clean
         if not even or left > size:
             return _weighted_graph(passage, passage.law, conditions, Budget.of(budget))
     everybody = np.ones(size, dtype=np.bool_)
@@ -495,7 +464,7 @@ def _through(problem: LogProblem, passage: Passage) -> Observation:
 def _inside(problem: LogProblem, conditions: Conditions) -> Passage:
     """The passage through a mix that is followed by what is inside."""
     log = problem.log
-    if not isinstance(problem.law, FlushLaw):
+    if problem.law.flush is None:
         _check_numbers(problem, conditions)
     return Passage(
         users=problem.users,
@@ -711,7 +680,7 @@ def _cover_notes(spare: int, alone: int) -> list[str]:
     return [f"{several(spare, 'message')} out {are} nobody's{known}"]
 
 
-def _truth_notes(problem: LogProblem, possible: Callable[[Integers, Integers], Bools]) -> list[str]:
+def _truth_notes(problem: LogProblem, possible: Callable[[Ints, Ints], Bools]) -> list[str]:
     """A note on true pairs of users and behaviours that the law does not allow."""
     truth = problem.truth()
     if truth is None:

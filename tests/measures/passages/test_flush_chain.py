@@ -18,7 +18,7 @@ from anonymatch.measures.passages import flush_states
 from anonymatch.measures.passages.exponential import passage_figures
 from anonymatch.measures.passages.flush_chain import Dummies, FlushPairs, flush_figures, flush_pairs
 from anonymatch.measures.passages.links import Channel, LinkFigures
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
     Binomial,
     Cottrell,
     FlushLaw,

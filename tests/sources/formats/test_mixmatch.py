@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import anonymatch as am
 from anonymatch.sources.formats.mixmatch import FLOW_PAIR, _of_law, read_flow_pairs
-from anonymatch.sources.laws.laws import Erlang
+from anonymatch.sources.laws import Erlang
 
 MS = 10**6
 Times = tuple[list[int], list[int]]  # milliseconds: sent, received

@@ -16,15 +16,13 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.counting import Count, product
 from anonymatch.measures.mixes import exponential_mix_inside
 from anonymatch.measures.users import LOST, Range, UserFigures
 
 __all__ = ["Stay", "guesses_of", "passage_count", "passage_figures", "stay_of"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

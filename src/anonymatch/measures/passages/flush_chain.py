@@ -30,6 +30,7 @@ import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.interval import Interval
@@ -50,8 +51,6 @@ from anonymatch.running import Budget
 
 __all__ = ["Dummies", "FlushPairs", "flush_figures", "flush_pairs"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Dummies = Literal["exit", "pool"]
 
 _LN2 = math.log(2.0)
@@ -62,8 +61,8 @@ _SECONDS_A_CELL, _SECONDS_A_ROUND, _COLUMNS = 4e-9, 4e-4, 48
 _MOST_PAIRS = 20_000_000
 
 
-class FlushLaw(Protocol):
-    """A law of a mix that sends on several messages together."""
+class HasFlush(Protocol):
+    """The law of a mix that sends on several messages together."""
 
     @property
     def flush(self) -> FlushRule: ...
@@ -84,7 +83,7 @@ class FlushPairs(NamedTuple):
 
 
 def flush_figures(
-    law: FlushLaw,
+    law: HasFlush | FlushRule,
     arrivals: npt.ArrayLike,
     departures: npt.ArrayLike,
     *,
@@ -122,7 +121,7 @@ def flush_figures(
 
     Examples
     --------
-    >>> from anonymatch.sources.laws.laws import Timed
+    >>> from anonymatch.sources import Timed
     >>> channel = Channel(loss=0.1, cover_rate=0.04, begin=0, end=10)
     >>> figures = flush_figures(Timed(10), [1, 2, 3], [10, 10], channel=channel)
     >>> figures.lost.round(3).tolist(), figures.shannon.value.tolist()
@@ -133,7 +132,7 @@ def flush_figures(
 
 
 def flush_pairs(
-    law: FlushLaw,
+    law: HasFlush | FlushRule,
     arrivals: npt.ArrayLike,
     departures: npt.ArrayLike,
     *,
@@ -147,7 +146,7 @@ def flush_pairs(
 
     Examples
     --------
-    >>> from anonymatch.sources.laws.laws import Pool
+    >>> from anonymatch.sources import Pool
     >>> found = flush_pairs(Pool(1, 1), [0, 1, 2], [1, 2], channel=Channel(begin=0, end=2))
     >>> found.pairs.tolist(), found.inside.tolist()
     ([[0.5, 0.25], [0.5, 0.25], [0.0, 0.5]], [0.25, 0.25, 0.5])
@@ -204,14 +203,14 @@ class _Problem:
     @classmethod
     def of(
         cls,
-        law: FlushLaw,
+        law: HasFlush | FlushRule,
         arrivals: npt.ArrayLike,
         departures: npt.ArrayLike,
         channel: Channel,
         dummies: Dummies,
         budget: Budget,
     ) -> _Problem:
-        rule = law.flush
+        rule = law if isinstance(law, FlushRule) else law.flush
         came, in_order = _sorted(arrivals, "arrivals")
         left, out_order = _sorted(departures, "departures")
         _check_channel(channel, came, left)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.measures.passages.flush_rounds import BY_MESSAGE, FlushRounds
 from anonymatch.measures.passages.flush_rule import FlushRule
 
@@ -32,8 +33,6 @@ __all__ = [
     "log_factorials",
 ]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 CUT = 1e-18  # of the probability so far, below which a number inside is not followed
 _NEVER = -1e200  # the log of 0, such that 0 times it is 0

@@ -12,9 +12,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import bdtr, pdtr, xlogy
 
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.measures.passages.flush_rounds import BY_COVER, BY_MESSAGE
 from anonymatch.measures.passages.flush_states import (
     Backward,
@@ -27,8 +27,6 @@ from anonymatch.measures.passages.flush_states import (
 
 __all__ = ["known_totals"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _CUT = 1e-18  # numbers of cover messages inside that are less likely are not followed
 

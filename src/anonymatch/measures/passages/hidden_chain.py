@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch._native import Counted, HiddenFigures
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.measures.interval import Interval
@@ -39,10 +40,8 @@ from anonymatch.measures.passages.links import (
 )
 from anonymatch.running import Execution
 
-__all__ = ["Free", "Rates", "fit_rates", "hidden_figures"]
+__all__ = ["FreeRate", "Rates", "fit_rates", "hidden_figures"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
@@ -565,7 +564,7 @@ def _tilted(log: _Log, effort: Execution, rows: _Rows) -> LinkFigures:
 # ---- rates that nobody told
 
 
-Free = Literal["loss", "cover_rate", "inside_at_start"]
+FreeRate = Literal["loss", "cover_rate", "inside_at_start"]
 """Rates that can be fitted."""
 
 
@@ -599,7 +598,7 @@ def fit_rates(
     *,
     mean: float,
     channel: Channel,
-    free: Sequence[Free],
+    free: Sequence[FreeRate],
     effort: Execution | None = None,
 ) -> Rates:
     """The rates named by ``free`` that fit a log best; the channel has the others.
@@ -652,13 +651,13 @@ def fit_rates(
     )
 
 
-def _at(log: _Log, rates: Mapping[Free, float]) -> _Log:
+def _at(log: _Log, rates: Mapping[FreeRate, float]) -> _Log:
     """The log with these rates."""
     changes: dict[str, Any] = {str(name): rate for name, rate in rates.items()}
     return replace(log, channel=replace(log.channel, **changes))
 
 
-def _exposure(log: _Log, name: Free) -> float:
+def _exposure(log: _Log, name: FreeRate) -> float:
     """What an expected number is divided by to be the rate of that name."""
     if name == "loss":
         return max(len(log.arrivals), 1)
@@ -667,7 +666,7 @@ def _exposure(log: _Log, name: Free) -> float:
     return max(log.early_out, 1e-300)
 
 
-def _first_guess(log: _Log, name: Free) -> float:
+def _first_guess(log: _Log, name: FreeRate) -> float:
     """Where the search for a rate begins: above 0, where it would stay."""
     excess = len(log.departures) - len(log.arrivals)
     if name == "loss":
@@ -679,7 +678,7 @@ def _first_guess(log: _Log, name: Free) -> float:
     return min(max(stationary, 1.0), len(log.departures) + 1.0)
 
 
-def _expected(log: _Log, figures: HiddenFigures, name: Free) -> float:
+def _expected(log: _Log, figures: HiddenFigures, name: FreeRate) -> float:
     """The rate at which the number expected now would be the mean."""
     if name == "loss":
         return min(float(figures.lost.sum()) / _exposure(log, name), 1.0 - 1e-9)
@@ -688,7 +687,7 @@ def _expected(log: _Log, figures: HiddenFigures, name: Free) -> float:
     return max(float(nobodys.sum()), 0.0) / _exposure(log, name)
 
 
-def _rate_error(log: _Log, name: Free) -> float:
+def _rate_error(log: _Log, name: FreeRate) -> float:
     rate: float = getattr(log.channel, name)
     left = 1.0 - rate if name == "loss" else 1.0
     return math.sqrt(rate * left / _exposure(log, name))

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import real
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.measures.interval import Interval
@@ -33,8 +34,6 @@ __all__ = [
     "two_outcomes",
 ]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # What a number that is taken as a mean changes at most: in any probability, in the entropy of a
 # message and in joint bits, as measured on logs of 60 to 400 messages where both could be had.

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from anonymatch._native import PHASES_LARGEST, PhaseChain, PhaseRows
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.interval import Interval
@@ -46,8 +47,6 @@ __all__ = ["MOST_HOPS", "phase_figures", "phase_pairs"]
 MOST_HOPS = PHASES_LARGEST
 """Hops up to which counts by hop are available."""
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand

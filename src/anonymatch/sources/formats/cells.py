@@ -22,7 +22,8 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from anonymatch.base.arrays import Bools
 
 __all__ = ["fits", "is_plain", "spelling"]
 
@@ -31,8 +32,6 @@ _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?", re.ASCII)
 _BETWEEN = re.compile(rf"({_NUMBER})\s*-\s*({_NUMBER})", re.ASCII)
 _INTERVAL = re.compile(rf"([\[(])\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*([\])])", re.ASCII)
 _SIDED = re.compile(rf"(<=|>=|<|>)\s*({_NUMBER})", re.ASCII)
-
-Bools = npt.NDArray[np.bool_]
 
 
 def spelling(text: str | None) -> str:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Message, quoted, several
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_messages", "write_messages"]
 
-Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 _IN, _OUT = ("user", "name"), ("behaviour", "name")

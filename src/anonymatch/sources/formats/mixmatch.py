@@ -26,7 +26,6 @@ References
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,15 +35,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammainccinv
 
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
 from anonymatch.graph import Graph, Names, canonical, limits, reading
 from anonymatch.sources.formats.json_files import as_object, load_json
-from anonymatch.sources.laws.laws import Erlang, Exponential, Law, Window, check_law
+from anonymatch.sources.laws import Law, check_law
 from anonymatch.sources.observation import FLOWS, Observation
 
 __all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
@@ -57,7 +56,6 @@ LONGEST_DELAY = 2.0
 ALIGN = ("start",)
 """How recordings can be shifted in time."""
 
-_RARE = 1e-9  # share of packets that may take longer than the longest delay of a law without end
 _ACKNOWLEDGEMENT = 53
 _LOOKS = 100  # a longest delay
 _STRIDES = (128, 16, 1)  # few looks first rule out most pairs
@@ -67,7 +65,6 @@ _LATEST = 1 << 62  # room for sums in 64 bits
 _MOST_TICKS = 10_000_000
 _BYTES_A_TICK = 12  # two conditions, and what is needed to make those of one flow
 
-Integers = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
 
 
@@ -81,8 +78,8 @@ class _Flow:
     held: Counts  # sent and not received, at each tick from ``begin``; 0 before
     spare: Counts  # received, less what was sent a longest delay ago, plus what never arrives
     missing: int  # sent and never received
-    sent: Integers
-    received: Integers
+    sent: Ints
+    received: Ints
 
 
 def read_flow_pairs(
@@ -204,12 +201,8 @@ def _longest_delay(law: Law | str | None, given: float | None) -> float:
 
 def _of_law(law: Law) -> float:
     """The longest delay under a law; of one without an end, what hardly a packet exceeds."""
-    if isinstance(law, Exponential):
-        return _hardly_exceeded(1, law.mean)
-    if isinstance(law, Erlang):
-        return _hardly_exceeded(law.hops, law.mean)
-    longest = law.longest_delay
-    if longest is None or longest == math.inf or (isinstance(law, Window) and law.low > 0):
+    longest = law.packet_delay()
+    if longest is None:
         raise InputError(
             f"flow pairs have one longest delay, which the {law} does not say; give ",
             Argument("law", "window:0,SECONDS"),
@@ -217,17 +210,6 @@ def _of_law(law: Law) -> float:
             Argument("longest_delay", ...),
         )
     return longest
-
-
-def _hardly_exceeded(hops: int, mean: float) -> float:
-    """The seconds that so many exponential mixes exceed together once in 10^9 packets.
-
-    Examples
-    --------
-    >>> round(_hardly_exceeded(1, 1.0), 3), round(_hardly_exceeded(3, 0.05), 3)
-    (20.723, 1.334)
-    """
-    return mean * float(gammainccinv(hops, _RARE))
 
 
 def _check_align(align: str | None) -> None:
@@ -247,11 +229,11 @@ class _Side:
     """The times of one side's data packets, in nanoseconds, sorted."""
 
     name: str
-    sent: Integers
-    received: Integers
+    sent: Ints
+    received: Ints
 
     @property
-    def times(self) -> Integers:
+    def times(self) -> Ints:
         return np.concatenate((self.sent, self.received))
 
 
@@ -274,7 +256,7 @@ def _side(document: dict[str, Any], role: str, file: Path) -> _Side:
     return _Side(name, sent, received)
 
 
-def _packets(side: dict[str, Any], role: str, direction: str) -> Integers:
+def _packets(side: dict[str, Any], role: str, direction: str) -> Ints:
     """When data packets passed; acknowledgements are left out."""
     given = side.get(direction)
     wrong = (
@@ -354,8 +336,8 @@ def _flow(side: _Side, origin: int, tick: int) -> _Flow:
 def _graph(
     initiators: Sequence[_Flow], responders: Sequence[_Flow], strays: int, size: int
 ) -> Graph:
-    rows: list[Integers] = []
-    columns: list[Integers] = []
+    rows: list[Ints] = []
+    columns: list[Ints] = []
     begins = np.array([flow.begin for flow in responders])
     ends = np.array([flow.end for flow in responders])
     for group in _groups(initiators):
@@ -463,7 +445,7 @@ def _time_notes(
     )
 
 
-def _apart(begins: Integers, ends: Integers) -> int:
+def _apart(begins: Ints, ends: Ints) -> int:
     """How many of these stretches of time overlap no other.
 
     Examples

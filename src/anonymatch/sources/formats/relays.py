@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from anonymatch._native import LARGEST
 from anonymatch.base.arguments import whole
+from anonymatch.base.arrays import offsets
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.graph import SMALLEST, Edges, Graph, Names, limits, settle
@@ -240,7 +241,7 @@ def _weighted(
     if len(floats) and floats.min() < SMALLEST:
         raise InputError("an exit is reached too seldom for a weight in float64; leave it out")
     settled, rounded = settle(floats, weights if exact else None)
-    indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int32)
+    indptr = offsets(degrees).astype(np.int32)
     return Graph(
         Names.given(users, None, "user"),
         Names.given(behaviours, None, "behaviour"),

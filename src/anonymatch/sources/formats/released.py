@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymatch.base.arguments import elements
+from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, listed, quoted, several
@@ -40,9 +40,6 @@ MOST_EDGES = 100_000_000
 
 _MOST_COMPARISONS = 10_000_000_000
 _MOST_CELLS = 2_000_000_000  # of the table of values by cells of one column
-
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 def read_released(
@@ -114,8 +111,8 @@ def read_released(
 class _Column:
     """One quasi-identifier as codes; ``fits`` has a row a value and a column a cell."""
 
-    values: Integers
-    cells: Integers
+    values: Ints
+    cells: Ints
     fits: Bools
     joined: bool
 
@@ -124,7 +121,7 @@ class _Column:
         """How much of the table a value leaves, on average over values and cells."""
         return 0.0 if self.joined else float(self.fits.mean())
 
-    def codes(self, side: int) -> Integers:
+    def codes(self, side: int) -> Ints:
         return self.cells if side else self.values
 
 
@@ -144,7 +141,7 @@ def _column(people: pl.DataFrame, rows: pl.DataFrame, name: str) -> _Column:
     return _Column(value_codes, cell_codes, fits(values, cells), joined=False)
 
 
-def _coded(column: pl.Series) -> tuple[Integers, list[str]]:
+def _coded(column: pl.Series) -> tuple[Ints, list[str]]:
     """The code of each entry, and the different spellings."""
     distinct = column.unique(maintain_order=True)
     spellings = [spelling(text) for text in distinct.to_list()]
@@ -164,25 +161,25 @@ def _coded(column: pl.Series) -> tuple[Integers, list[str]]:
 class _Classes:
     """Entries with the same codes: the codes in sorted order, and who has them."""
 
-    codes: Integers
-    members: Integers  # by class
-    begins: Integers  # of each class in ``members``, and the end
-    class_of: Integers
+    codes: Ints
+    members: Ints  # by class
+    begins: Ints  # of each class in ``members``, and the end
+    class_of: Ints
 
-    def of(self, number: int) -> Integers:
+    def of(self, number: int) -> Ints:
         return self.members[self.begins[number] : self.begins[number + 1]]
 
 
-def _classes(codes: Integers) -> _Classes:
+def _classes(codes: Ints) -> _Classes:
     different, class_of, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    begins = np.concatenate(([0], np.cumsum(sizes)))
+    begins = offsets(sizes)
     order = np.argsort(class_of.ravel(), kind="stable")
     return _Classes(different, order, begins, class_of.ravel())
 
 
 def _pairs(
     people: _Classes, rows: _Classes, tables: list[Bools], joined: int
-) -> Iterator[tuple[int, Integers]]:
+) -> Iterator[tuple[int, Ints]]:
     """Class of people, and the classes of rows that it fits.
 
     Classes are sorted by the joined columns and then by the first that is compared, so that those
@@ -214,7 +211,7 @@ def _pairs(
                 yield number, candidates[fit]
 
 
-def _groups(people: Integers, rows: Integers) -> Iterator[tuple[int, int, int, int]]:
+def _groups(people: Ints, rows: Ints) -> Iterator[tuple[int, int, int, int]]:
     """Ranges of classes of both sides with the same joined codes."""
     where = {tuple(rows[begin].tolist()): (begin, end) for begin, end in _runs(rows)}
     for begin, end in _runs(people):
@@ -223,25 +220,23 @@ def _groups(people: Integers, rows: Integers) -> Iterator[tuple[int, int, int, i
             yield begin, end, *other
 
 
-def _runs(sorted_rows: Integers) -> Iterator[tuple[int, int]]:
+def _runs(sorted_rows: Ints) -> Iterator[tuple[int, int]]:
     """Ranges of equal rows; all are equal if they have no columns."""
     new = (np.diff(sorted_rows, axis=0) != 0).any(axis=1)
     borders = [0, *(np.flatnonzero(new) + 1).tolist(), len(sorted_rows)]
     return pairwise(borders)
 
 
-def _ranges(begins: Integers, ends: Integers) -> Integers:
+def _ranges(begins: Ints, ends: Ints) -> Ints:
     """The numbers from each begin to before its end, in one array."""
     lengths = ends - begins
     return np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(int(lengths.sum()))
 
 
-def _edges(
-    people: _Classes, rows: _Classes, pairs: Iterator[tuple[int, Integers]], lost: int
-) -> Edges:
+def _edges(people: _Classes, rows: _Classes, pairs: Iterator[tuple[int, Ints]], lost: int) -> Edges:
     """Rows of the graph; counted to the end even where they are too many to keep."""
     lost_slots = np.arange(len(rows.members), len(rows.members) + lost)
-    candidates: list[Integers] = [lost_slots] * len(people.codes)
+    candidates: list[Ints] = [lost_slots] * len(people.codes)
     owners, sizes = (np.diff(side.begins) for side in (people, rows))
     total = len(people.members) * lost
     for number, chosen in pairs:
@@ -259,7 +254,7 @@ def _edges(
     degrees = np.array([len(columns) for columns in candidates], dtype=np.int64)[people.class_of]
     indices = [candidates[number].astype(np.int32) for number in people.class_of.tolist()]
     return Edges(
-        indptr=np.concatenate(([0], np.cumsum(degrees))).astype(np.int32),
+        indptr=offsets(degrees).astype(np.int32),
         indices=np.concatenate(indices),
         weights=None,
         exact=None,

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
@@ -47,10 +47,6 @@ NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
 _FIRST_CLIENT = r"^\[\s*Client id: ([^,\]]+)"
 _LAST_CLIENT = r"Client id: ([^,\]]+?)\s*\]$"
 _BEFORE_NUMBER = r"^(.+)_[^_]*$"
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 def read_mixim(folder: str | os.PathLike[str]) -> Messages:
@@ -162,7 +158,7 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
 def _messages(
     times: tuple[Floats, Floats],
     people: tuple[Sequence[Hashable], Sequence[Hashable]],
-    truth: Integers,
+    truth: Ints,
     dummies: Bools,
     path: Path,
     notes: tuple[str, ...],
