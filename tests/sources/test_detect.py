@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources.detect import SOURCES, open_observation
+from anonymatch.sources import SOURCES, open_observation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -103,7 +103,9 @@ def test_logs_are_recognised_in_every_format(tmp_path: Path, kind: str) -> None:
 def test_two_files_are_a_log(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("time,user\n0,ann\n1,bob\n")
     (tmp_path / "out.csv").write_text("time,behaviour\n2,x\n3,y\n")
-    observation = open_observation(tmp_path / "in.csv", out=tmp_path / "out.csv", law="window:1,3")
+    observation = open_observation(
+        tmp_path / "in.csv", departures=tmp_path / "out.csv", law="window:1,3"
+    )
 
     assert observation.graph is not None
     assert observation.graph.n_edges == 4
@@ -147,7 +149,7 @@ def test_a_law_that_is_not_used_is_noted() -> None:
         ("release.csv", {"source": "mixim", "law": "window:1,2"}, "SentMessages.csv"),
         ("release.csv", {"source": "mixmatch"}, "cannot list it"),
         ("release.csv", {"source": "rings"}, "no JSON"),
-        ("release.csv", {"original": "a", "out": "b"}, "give one"),
+        ("release.csv", {"original": "a", "departures": "b"}, "give one"),
         ("mixim", {}, "needs a law"),
         ("mixim", {"law": "window"}, "window needs 2 numbers"),
         ("mixim", {"source": "edges"}, "suffix tells no known format"),

@@ -61,16 +61,13 @@ def as_option(argument: Argument) -> str:
 
     Examples
     --------
-    >>> as_option(Argument("cover", 1)), as_option(Argument("out", ...))
-    ('--cover 1', '--departures')
+    >>> as_option(Argument("cover", 1)), as_option(Argument("cover_rate", ...))
+    ('--cover 1', '--cover-rate')
     """
-    option = _OPTIONS.get(argument.name, f"--{argument.name.replace('_', '-')}")
+    option = f"--{argument.name.replace('_', '-')}"
     if argument.value is None or isinstance(argument.value, EllipsisType):
         return option
     return f"{option} {quote(str(argument.value))}"
-
-
-_OPTIONS = {"out": "--departures"}  # those that are not called as their keyword
 
 
 @dataclass(frozen=True, slots=True)

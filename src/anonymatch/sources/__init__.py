@@ -1,6 +1,6 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
-from anonymatch.sources.detect import PARTS, SOURCES, mean_delay, open_observation
+from anonymatch.sources.detect import PARTS, mean_delay, open_observation
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
 from anonymatch.sources.formats.relay_files import read_relays
@@ -39,6 +39,7 @@ from anonymatch.sources.observation import (
     Observation,
     Passage,
 )
+from anonymatch.sources.reading import SOURCES, ReadOptions, help_text
 from anonymatch.sources.synthetic import synthesize
 
 __all__ = [
@@ -62,11 +63,13 @@ __all__ = [
     "Passage",
     "PassageWork",
     "Pool",
+    "ReadOptions",
     "Threshold",
     "Timed",
     "TimedPool",
     "Window",
     "exponential_graph",
+    "help_text",
     "law_name",
     "law_usage",
     "mean_delay",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from anonymatch.attacks import Exposure, exposure
 from anonymatch.audits import Audit, audit, identified
@@ -15,7 +16,7 @@ from anonymatch.base.text import Argument, Message, as_option
 from anonymatch.graph import Graph
 from anonymatch.report import LARGEST
 from anonymatch.running import Allowance, Progress
-from anonymatch.sources import mean_delay
+from anonymatch.sources import ReadOptions, mean_delay
 
 __all__ = ["FIELDS", "AuditRequest", "Audits", "Why", "as_field", "why"]
 
@@ -24,7 +25,7 @@ FIELDS = {
     "source": "What it is",
     "unit": "Unit of times",
     "budget": "Time for exact answers",
-    "out": "A second file is",
+    "departures": "A second file is",
     "original": "A second file is",
 }
 """From arguments to the labels of the fields that give them."""
@@ -45,11 +46,10 @@ class AuditRequest:
     path : Path
     token : str
         Of an upload, or "" for an example.
-    law, source, unit : str
-        As the command line takes them; "" if not told.
-    second : Path or None
-        The messages out, or the table before release; ``role`` says which: "out" or "original".
-    second_name, role : str
+    options : ReadOptions
+        How it is to be understood.
+    second_name : str
+        What the messages out, or the table before release, are called.
     budget : float
         Predicted seconds that may be spent on exact answers.
     """
@@ -57,62 +57,44 @@ class AuditRequest:
     name: str
     path: Path
     token: str = ""
-    law: str = ""
-    source: str = ""
-    unit: str = ""
-    second: Path | None = None
+    options: ReadOptions = field(default_factory=ReadOptions)
     second_name: str = ""
-    role: str = "out"
     budget: float = 30.0
-
-    def keywords(self) -> dict[str, object]:
-        """How the file is to be understood, as keywords of :func:`anonymatch.audit`."""
-        given: dict[str, object] = {"law": self.law, "source": self.source, "unit": self.unit}
-        if self.second is not None:
-            given[self.role] = self.second
-        return {name: value for name, value in given.items() if value}
 
     def mean_delay(self) -> float | None:
         """Seconds that messages of the log were held on average; None if it does not say."""
         try:
-            return mean_delay(
-                self.path,
-                out=self.second if self.role == "out" else None,
-                source=self.source or None,
-                unit=self.unit or None,
-            )
+            return mean_delay(self.path, self.options)
         except AnonymatchError as error:
             raise InputError(self.clean(str(error))) from None
 
     def clean(self, message: str) -> str:
         """An error's line, with files called as the reader calls them."""
-        for path, name in ((self.path, self.name), (self.second, self.second_name)):
+        second = self.options.departures or self.options.original
+        for path, name in ((self.path, self.name), (second, self.second_name)):
             if path is not None:
-                message = message.replace(str(path), name).replace(path.name, name)
+                message = message.replace(str(path), name).replace(Path(path).name, name)
         return message
+
+    def _shown(self) -> dict[str, Any]:
+        """Options with files called as the reader calls them."""
+        given = self.options.given()
+        return {
+            name: self.second_name if name in ("departures", "original") else value
+            for name, value in given.items()
+        }
 
     def command(self) -> str:
         """The command line that gives the same."""
         from shlex import quote
 
-        parts = ["anonymatch", "audit", quote(self.name)]
-        for option, value in (
-            ("--law", self.law),
-            ("--source", self.source),
-            ("--unit", self.unit),
-        ):
-            parts += [option, quote(value)] if value else []
-        if self.second is not None:
-            option = {"out": "--departures", "original": "--original"}[self.role]
-            parts += [option, quote(self.second_name)]
-        return " ".join([*parts, "--budget", f"{self.budget:g}"])
+        given = [as_option(Argument(name, value)) for name, value in self._shown().items()]
+        parts = ["anonymatch", "audit", quote(self.name), *given, f"--budget {self.budget:g}"]
+        return " ".join(parts)
 
     def python(self) -> str:
         """The Python lines that give the same."""
-        given = self.keywords()
-        if self.second is not None:
-            given[self.role] = self.second_name
-        arguments = "".join(f", {name}={value!r}" for name, value in given.items())
+        arguments = "".join(f", {name}={value!r}" for name, value in self._shown().items())
         return (
             "import anonymatch as am\n"
             f"audit = am.audit({self.name!r}{arguments}, budget={self.budget:g})\n"
@@ -161,7 +143,7 @@ class Audits:
                 name=inquiry.name,
                 budget=inquiry.budget,
                 progress=progress,
-                **inquiry.keywords(),  # type: ignore[arg-type]
+                **inquiry.options.given(),
             )
         except AnonymatchError as error:
             raise InputError(inquiry.clean(error.message.worded(as_field))) from None

@@ -62,7 +62,7 @@ class _Side(NamedTuple):
 
 def read_messages(
     path: str | os.PathLike[str],
-    out: str | os.PathLike[str] | None = None,
+    departures: str | os.PathLike[str] | None = None,
     *,
     unit: str | None = None,
 ) -> Messages:
@@ -75,7 +75,7 @@ def read_messages(
     ----------
     path : path
         A .csv, .tsv, .parquet or .jsonl file, described above; text may end in .gz.
-    out : path, optional
+    departures : path, optional
         The messages out; ``path`` then has the messages in.
     unit : {"s", "ms", "us", "ns"}, optional
         What times in numbers are in; seconds unless told.
@@ -103,7 +103,7 @@ def read_messages(
     """
     from anonymatch.sources.formats import message_columns  # imports polars
 
-    tables = _tables(path, out)
+    tables = _tables(path, departures)
     unit = message_columns.seconds(unit)
     clocks = [message_columns.clock(table, unit) for table in tables]
     if clocks[0].kind != clocks[-1].kind:
@@ -113,7 +113,7 @@ def read_messages(
         )
     times = [each.times for each in clocks]
     remarks: list[str] = []
-    if out is None:
+    if departures is None:
         inward, remarks = message_columns.directions(tables[0])
         rows = np.flatnonzero(inward), np.flatnonzero(~inward)
     else:
@@ -178,14 +178,14 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
             _put(frame, suffix, file)
 
 
-def _tables(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> list[Table]:
+def _tables(path: str | os.PathLike[str], departures: str | os.PathLike[str] | None) -> list[Table]:
     """The table of both directions, or of messages in and of messages out."""
     from anonymatch.sources.formats import message_tables
 
     first = as_path(path)
-    if out is None:
+    if departures is None:
         return [message_tables.load(first, (("time",), ("direction",), _IN, _OUT))]
-    wanted = (first, _IN), (as_path(out), _OUT)
+    wanted = (first, _IN), (as_path(departures), _OUT)
     return [message_tables.load(each, (("time",), names)) for each, names in wanted]
 
 
