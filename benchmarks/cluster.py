@@ -112,8 +112,8 @@ class _TimedRun(am.Checkpoint):
     def begin(self, *what: Any) -> int:
         return int(self._timed(super().begin, *what))
 
-    def keep(self, *what: Any) -> None:
-        self._timed(super().keep, *what)
+    def store(self, *what: Any) -> None:
+        self._timed(super().store, *what)
 
     def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:
         before = time.thread_time()

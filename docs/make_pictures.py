@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import anonymatch as am
-from anonymatch.cli.demo import EXAMPLE
+from anonymatch.cli.commands.files import EXAMPLE
 
 TARGET = Path(__file__).parent / "mix.svg"
 STEP, TOP, GAP, MARGIN = 62, 62, 170, 46

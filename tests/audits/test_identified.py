@@ -7,7 +7,7 @@ from hypothesis import given
 from tests.strategies import Matrix, graph_of, matrices
 
 import anonymatch as am
-from anonymatch.audits import identified as module
+from anonymatch.audits import identification as module
 from anonymatch.audits.identification import identified
 from anonymatch.cli import json_output
 from anonymatch.cli.words import names

@@ -32,7 +32,9 @@ def test_one_line_says_what_it_is() -> None:
 
 def test_a_count_of_ten_thousand_digits_is_multiplied_out_and_a_longer_one_is_not() -> None:
     assert design(10_000, 100_000).count == math.factorial(10) ** 1000
-    assert design(20_000, 200_000).count is None
+    longer = design(20_000, 200_000)
+    assert longer.value is None
+    assert (longer.count.exact, longer.count.log) == (True, longer.log)
     assert design(20_000, 200_000).log == pytest.approx(2000 * math.log(math.factorial(10)))
 
 
@@ -43,7 +45,7 @@ def test_plain_values_survive_json(n: int, m: int, method: str) -> None:
     record = json.loads(json.dumps(found.to_dict()))
 
     assert record["users"] == n
-    assert record["count"] == (None if found.count is None else str(digits_of(found.count)))
+    assert record["count"] == (None if found.value is None else str(digits_of(found.value)))
     assert record["ratio"] == found.ratio
     assert [part["number"] for part in record["parts"]] == [part.number for part in found.parts]
     assert record["attack"] == (None if found.attack is None else record["attack"])
@@ -215,3 +217,16 @@ def test_numpy_integers_are_welcome() -> None:
     assert design(np.int64(8), np.int32(24)).count == 96  # type: ignore[arg-type]
     with pytest.raises(am.InputError, match="whole number"):
         design(np.bool_(True), 1)  # type: ignore[arg-type]
+
+
+def test_a_count_at_any_size_compares_as_a_whole_number() -> None:
+    small, huge = design(10, 40).count, design(10**6, 10**7 + 3).count
+
+    assert small == int(small) == small.value
+    assert small != small.value + 1
+    assert int(small) - 1 < small <= design(10, 41).count
+    assert str(small) == str(small.value)
+    assert math.isfinite(huge.log2)
+    assert huge.low <= huge.log <= huge.high
+    with pytest.raises(ValueError, match="not known exactly"):
+        int(design(1000, 600_000, method="paper").count)

@@ -80,7 +80,7 @@ def test_dense_graphs_of_many_users_have_proven_bounds() -> None:
     found = design(1000, 600_000, method="paper")
 
     assert [part.shape for part in found.parts] == [layered(1000, 600_000)]
-    assert (found.exact, found.count, found.attack) == (False, None, None)
+    assert (found.exact, found.count.exact, found.value, found.attack) == (False, False, None, None)
     assert found.low < found.high <= found.bound
     assert "proven lower bounds" in found.note
 
@@ -88,5 +88,5 @@ def test_dense_graphs_of_many_users_have_proven_bounds() -> None:
 def test_one_edge_a_user_exposes_everybody() -> None:
     found = design(5, 5, method="paper")
 
-    assert (found.count, found.smallest_group) == (1, 1)
+    assert (found.value, found.smallest_group) == (1, 1)
     assert "exposed" in found.note

@@ -441,7 +441,7 @@ def test_mistakes_of_the_caller_stay_what_they_are(tmp_path: Path) -> None:
 def test_every_chunk_says_what_type_it_returns(name: str) -> None:
     module, _, function = f"anonymatch.{name}".rpartition(".")
     if module.endswith("BandPlan"):
-        module, function = module.removesuffix(".BandWay"), f"BandWay.{function}"
+        module, function = module.removesuffix(".BandPlan"), f"BandPlan.{function}"
 
     kind = returned_by(attrgetter(function)(import_module(module)))
     assert kind is not Any
@@ -526,7 +526,7 @@ def test_the_command_line_goes_on_where_it_stopped(
     assert main(["runs", str(path)]) == 0
     page = capsys.readouterr().out
     assert "run.sqlite: 25 users" in page
-    assert "count by signs" in page
+    assert "count by Glynn's formula" in page
     assert "finished" in page
     other = tmp_path / "other.csv"
     am.write(HARD, other)

@@ -149,8 +149,8 @@ def test_work_under_way_is_no_leak_when_the_program_ends() -> None:
     code = """
         import asyncio, threading, time
         import anonymatch as am
-        from anonymatch.graph.structure import structure
-        from anonymatch.studio.work import Job
+        from anonymatch.graph.decomposition import structure
+        from anonymatch.studio.background import BackgroundJob
 
         begun = threading.Event()
 
@@ -162,7 +162,7 @@ def test_work_under_way_is_no_leak_when_the_program_ends() -> None:
                 tell(0.0, 1.0)
 
         async def go():
-            job = Job(work)
+            job = BackgroundJob(work)
             await asyncio.to_thread(begun.wait, 10)
             return job
 

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
+
 TERMS = 45  # of a sum whose terms are below 2^l / l!: the rest is below 1e-42
 _SERIES_FROM = 30
 _SUM_UP_TO = 100
@@ -26,6 +29,19 @@ def log_factorial(n: int) -> float:
     True
     """
     return math.log(math.factorial(n)) if n <= 170 else math.lgamma(n + 1)
+
+
+def log_factorials(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Natural logs of the factorials of whole numbers, each value computed once.
+
+    Examples
+    --------
+    >>> log_factorials([0, 3, 3]).round(6).tolist()
+    [0.0, 1.791759, 1.791759]
+    """
+    unique, inverse = np.unique(np.asarray(values), return_inverse=True)
+    logs = np.array([log_factorial(int(value)) for value in unique])
+    return logs[inverse]
 
 
 @lru_cache(maxsize=4096)

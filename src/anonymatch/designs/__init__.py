@@ -1,5 +1,6 @@
 """What to build: the best groups for a number of users and edges, and what random graphs give."""
 
+from anonymatch.designs import formulas
 from anonymatch.designs.bound import Equity, equity, max_bound
 from anonymatch.designs.designer import Design, design
 from anonymatch.designs.formulas import (
@@ -38,6 +39,7 @@ __all__ = [
     "design",
     "equity",
     "equity_increment",
+    "formulas",
     "graph_of",
     "layered",
     "limit_ratio",

@@ -42,9 +42,9 @@ def one_odd(n: int, m: int) -> Iterator[Composition]:
         for odd in _odd_sizes(n, m, k, number):
             sizes = _balanced(n - odd, number - 1)
             sizes[odd] = sizes.get(odd, 0) + 1
-            found = _without(sizes, m)
-            if found is not None:
-                yield found
+            parts = _without(sizes, m)
+            if parts is not None:
+                yield parts
 
 
 def necklaces(n: int, m: int, least: int) -> Iterator[Composition]:
@@ -68,10 +68,10 @@ def necklaces(n: int, m: int, least: int) -> Iterator[Composition]:
         yield equal_parts(n, m, number)
 
 
-def joined(found: Composition) -> Iterator[Composition]:
+def joined(composition: Composition) -> Iterator[Composition]:
     """The same with spare edges put to use: they join complete parts both ways, in pairs."""
-    numbers: dict[Shape, int] = {part.shape: part.number for part in found.parts}
-    spare = found.spare
+    numbers: dict[Shape, int] = {part.shape: part.number for part in composition.parts}
+    spare = composition.spare
     for _ in range(_PAIRS):
         sizes = sorted(
             shape.size

@@ -7,12 +7,12 @@ import math
 import os
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, total_ordering
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.logarithms import Line
 from anonymatch.base.text import Argument
-from anonymatch.counting import product
+from anonymatch.counting import Count, log_of, product
 from anonymatch.designs import layout
 from anonymatch.designs.bound import max_bound
 from anonymatch.designs.partition import paper, parameters
@@ -30,6 +30,50 @@ OBJECTIVES = ("matchings", "after_attack")
 
 _LN2 = math.log(2.0)
 _DIGITS = 10_000  # of a count that is multiplied out
+_LARGEST_LOG = 709.78  # of a float
+
+
+@total_ordering
+class DesignCount(Count):
+    """The count of a design: a :class:`~anonymatch.Count` that compares as its whole number does.
+
+    Examples
+    --------
+    >>> count = design(users=10, edges=40).count
+    >>> count == count.value == int(count), count.exact, round(count.log2, 3)
+    (True, True, 10.943)
+    >>> design(users=10**7, edges=10**8).count.exact
+    True
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DesignCount) and not (self.exact and other.exact):
+            return (self.exact, self.low, self.high) == (other.exact, other.low, other.high)
+        log = other.log if isinstance(other, DesignCount) else -math.inf
+        if isinstance(other, int | Fraction) and other > 0:
+            log = log_of(other)
+        near = math.isclose(self.log, log, rel_tol=1e-9, abs_tol=1e-9)  # digits only if need be
+        return self.exact and near and self.value == getattr(other, "value", other)
+
+    def __lt__(self, other: DesignCount | int | Fraction) -> bool:
+        return Fraction(int(self)) < (int(other) if isinstance(other, DesignCount) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.value if self.exact else self.log)
+
+    def __str__(self) -> str:
+        """Its digits where they are known and can be read; else as for any count."""
+        short = self.exact and self.log <= _DIGITS * math.log(10)
+        return _digits(int(self)) if short else super().__str__()
+
+    def __int__(self) -> int:
+        """The whole number, if it is known."""
+        if not self.exact:
+            raise ValueError("this count is not known exactly; .low and .high enclose it")
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return math.exp(self.log) if self.log < _LARGEST_LOG else math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,7 +113,7 @@ class Design:
     >>> d = design(users=8, edges=24)
     >>> print(d)
     8 users, 24 edges: 96 matchings (2^6.585), 80.8 % of the bound; complete 4 + 2 x complete 2
-    >>> d.count, d.attack, am.count(d.graph()).value
+    >>> d.count.value, d.attack, am.count(d.graph()).value
     (96, Fraction(24, 1), 96)
     """
 
@@ -130,8 +174,21 @@ class Design:
         return self.log / _LN2
 
     @cached_property
-    def count(self) -> int | None:
-        """The count; None when it is not known exactly or has more than 10,000 digits."""
+    def count(self) -> DesignCount:
+        """The count, at any size: ``.log``, ``.log2``, ``.exact``, and ``.value`` where it is."""
+        factors = [(part.shape.count, part.number) for part in self.parts] if self.exact else []
+        return DesignCount(
+            exact=self.exact,
+            log=self.log,
+            low=self.low,
+            high=self.high,
+            method="closed_form",
+            factors=tuple(factors),
+        )
+
+    @cached_property
+    def value(self) -> int | None:
+        """The count in digits; None where it is not known exactly or has more than 10,000."""
         if not self.exact or self.log > _DIGITS * math.log(10):
             return None
         return product([part.shape.count() ** part.number for part in self.parts])
@@ -164,9 +221,9 @@ class Design:
         """The matchings left on average, exactly; None where they are not, or too long."""
         shares = [part.attack for part in self.parts]
         known = [share for share in shares if share is not None]
-        if self.count is None or len(known) < len(shares):
+        if self.value is None or len(known) < len(shares):
             return None
-        return self.count * min(known)
+        return self.value * min(known)
 
     @property
     def smallest_group(self) -> int:
@@ -238,7 +295,7 @@ class Design:
             ],
             "spare": self.spare,
             "exact": self.exact,
-            "count": None if self.count is None else _digits(self.count),
+            "count": None if self.value is None else _digits(self.value),
             **{name: getattr(self, name) for name in ("log", "log2", "low", "high")},
             **{name: getattr(self, name) for name in ("bound", "ratio")},
             "attack": None if self.attack is None else _text(self.attack),
@@ -261,7 +318,7 @@ class Design:
         power = f"2^{self.log2:.10g}" if self.log2 >= 1000 else f"2^{self.log2:.4g}"
         if not self.exact:
             return f"between {power} and 2^{self.high / _LN2:.10g} matchings"
-        return f"{self.count} matchings ({power})" if self.log < 60 else f"{power} matchings"
+        return f"{self.value} matchings ({power})" if self.log < 60 else f"{power} matchings"
 
     def _percent(self) -> str:
         if self.ratio == 1.0:
@@ -309,8 +366,8 @@ def design(
     >>> from anonymatch.designs.designer import design
     >>> design(users=10**7, edges=10**8).parts
     (Part(shape=Near(size=10, forbidden=0), number=1000000),)
-    >>> design(users=10, edges=40).count, design(users=10, edges=40, method="paper").count
-    (1968, 1936)
+    >>> [design(users=10, edges=40, method=name).count.value for name in ("best", "paper")]
+    [1968, 1936]
     """
     n, m = users_and_edges(users, edges)
     one_of(method, "method", METHODS)
@@ -319,13 +376,13 @@ def design(
         composition, note = paper(n, m)
     else:
         least = _least(n, m, min_part)
-        found = best(n, m, least=least, objective=objective)
-        if found is None:
+        best_composition = best(n, m, least=least, objective=objective)
+        if best_composition is None:
             raise InputError(
                 f"no design was found with closed groups of {least} or more; lower ",
                 Argument("min_part"),
             )
-        composition, note = found, ""
+        composition, note = best_composition, ""
     if composition.smallest == 1:
         exposed = "some user is exposed: the same behaviour in every matching"
         note = f"{note}; {exposed}" if note else exposed

@@ -68,17 +68,17 @@ def assignment(design: Composition) -> Array:
 
 def write(design: Composition, path: str | os.PathLike[str], *, spare: bool) -> None:
     """Write the edges; .csv, .tsv and .parquet piece by piece, other formats as a whole graph."""
-    place = as_path(path)
-    suffix = place.suffix.lower()
+    file = as_path(path)
+    suffix = file.suffix.lower()
     if suffix not in STREAMED:
-        files.write(graph(design, spare=spare), place)
+        files.write(graph(design, spare=spare), file)
         return
     save = (
         _save_parquet
         if suffix == ".parquet"
         else partial(_save_text, separator="," if suffix == ".csv" else "\t")
     )
-    with unfinished(place) as beside:
+    with unfinished(file) as beside:
         save(design, beside, spare=spare)
 
 

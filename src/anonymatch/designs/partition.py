@@ -156,9 +156,9 @@ def _share_logs(part: Layered) -> tuple[float, float]:
 
 @lru_cache(maxsize=1024)
 def _attack(part: Layered) -> Fraction:
-    found = posterior(graph_of(part.size, part.cells()), exact=True)
+    probabilities = posterior(graph_of(part.size, part.cells()), exact=True)
     ends = np.searchsorted(part.cells()[0], np.arange(part.size + 1)).tolist()
-    squares = [value * value for value in found.counts.by_edge.tolist()]
+    squares = [value * value for value in probabilities.counts.by_edge.tolist()]
     least = min(sum(squares[a:b]) for a, b in pairwise(ends))
     return Fraction(least, _count(part) ** 2)
 
@@ -257,7 +257,7 @@ def _promising(n: int, m: int) -> Iterator[int]:
     pay only if there is no number of parts with smaller ones.
     """
     k = m // n
-    places = {1, max(n // k - 1, 1), n // k}
+    numbers = {1, max(n // k - 1, 1), n // k}
     for size in range(max(k - 1, 1), k + 3):
         least, most = n // (size + 1) + 1, n // size
         left = m - min(k, size) * n
@@ -265,5 +265,5 @@ def _promising(n: int, m: int) -> Iterator[int]:
         for middle in {least, most, min(max(bend, least), most)}:
             if least <= most:
                 reach = min(size + 2, _WINDOW)
-                places.update(range(max(least, middle - reach), min(most, middle + reach) + 1))
-    return iter(sorted((c for c in places if 1 <= c <= n), reverse=True))
+                numbers.update(range(max(least, middle - reach), min(most, middle + reach) + 1))
+    return iter(sorted((c for c in numbers if 1 <= c <= n), reverse=True))

@@ -82,8 +82,8 @@ def _moved(rows: Array, rng: np.random.Generator) -> Array:
     n = len(rows)
     cells = (rows[:, None] >> np.arange(n) & 1).ravel()
     tried = np.tile(rows, (_BATCH, 1))
-    for places in (np.flatnonzero(cells), np.flatnonzero(cells == 0)):
-        row, column = np.divmod(rng.choice(places, _BATCH), n)
+    for positions in (np.flatnonzero(cells), np.flatnonzero(cells == 0)):
+        row, column = np.divmod(rng.choice(positions, _BATCH), n)
         tried[np.arange(_BATCH), row] ^= 1 << column
     return tried
 

@@ -199,15 +199,15 @@ def random_distribution(
     n, degree, m = _request(n, k, edges)
     samples = whole(samples, "samples", 1)
     rng = np.random.default_rng(whole(seed, "seed"))
-    found: list[int] = []
-    while len(found) < samples:
-        number = min(_AT_ONCE, samples - len(found)) if n <= LARGEST else 1
+    counts: list[int] = []
+    while len(counts) < samples:
+        number = min(_AT_ONCE, samples - len(counts)) if n <= LARGEST else 1
         drawn = [_draw(n, degree, m, rng) for _ in range(number)]
-        found += _counts(drawn, samples)
+        counts += _counts(drawn, samples)
     return RandomDistribution(
         users=n,
         seed=seed,
-        counts=tuple(sorted(found)),
+        counts=tuple(sorted(counts)),
         expected_log=random_expectation(n, k, edges=edges),
     )
 

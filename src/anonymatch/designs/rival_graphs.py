@@ -68,23 +68,23 @@ def rivals(n: int, m: int) -> tuple[Rival, ...]:
     """
     n, m = users_and_edges(n, m)
     by_probability = random_expectation(n, edges=m)
-    found = [
+    graphs = [
         _ring(n, m),
         Rival(f"random, exactly {m} edges", by_probability, by_probability, expected=True),
     ]
     k, r = divmod(m, n)
     if r == 0 and k * k <= n:  # denser, its parallel edges make it another kind of graph
         regular = regular_expectation(n, m)
-        found.append(Rival("random, equal degrees", regular, regular, expected=True))
-    return tuple(found)
+        graphs.append(Rival("random, equal degrees", regular, regular, expected=True))
+    return tuple(graphs)
 
 
 def _ring(n: int, m: int) -> Rival:
     shape = layered(n, m)
     if not shape.exact and m <= _COUNTED_UP_TO:
         try:
-            found = count(graph_of(n, shape.cells()), exact=True, budget=_SECONDS)
-            return Rival("ring", found.log, found.log)
+            answer = count(graph_of(n, shape.cells()), exact=True, budget=_SECONDS)
+            return Rival("ring", answer.log, answer.log)
         except BudgetError:
             pass
     low, high = (log_factorial(n) + share for share in shape.share_logs)

@@ -24,7 +24,7 @@ from anonymatch.designs.parts.items import Item, items, plain_items
 from anonymatch.designs.parts.kinds import Near, Shape
 from anonymatch.designs.parts.part import Composition
 
-__all__ = ["Table", "best", "proof", "seconds"]
+__all__ = ["KnapsackTable", "best", "proof", "seconds"]
 
 _CLOSE = 1e-12  # logs that differ by less are taken for equal
 _CALL, _CELL = 2e-6, 1.2e-9  # seconds for one vector operation and for each of its entries
@@ -36,13 +36,13 @@ def seconds(n_items: int, users: int, edges: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class KnapsackTable:
     """The log of the best count for every number of users and edges, and the items that matter.
 
     Examples
     --------
     >>> from anonymatch.designs.parts.items import items
-    >>> table = Table.fill((item for size in range(2, 9) for item in items(size)), 8, 24)
+    >>> table = KnapsackTable.fill((item for size in range(2, 9) for item in items(size)), 8, 24)
     >>> [(item.size, item.edges) for item in table.trace(8, 24)]
     [(2, 4), (2, 4), (4, 16)]
     """
@@ -51,7 +51,7 @@ class Table:
     useful: tuple[Item, ...]
 
     @classmethod
-    def fill(cls, items: Iterable[Item], users: int, edges: int) -> Table:
+    def fill(cls, items: Iterable[Item], users: int, edges: int) -> KnapsackTable:
         """The table up to so many users and edges; items that others beat are dropped at once."""
         by_size: dict[int, list[Item]] = {}
         for item in items:
@@ -74,7 +74,7 @@ class Table:
 
     def trace(self, users: int, edges: int) -> list[Item] | None:
         """The items of a best composition; None if there is none."""
-        best, found = self.best, []
+        best, chosen = self.best, []
         if best[users, edges] == -np.inf:
             return None
         while users:
@@ -86,9 +86,9 @@ class Table:
                 and item.edges <= edges
                 and best[users - item.size, edges - item.edges] + item.log >= goal - _CLOSE
             )
-            found.append(item)
+            chosen.append(item)
             users, edges = users - item.size, edges - item.edges
-        return found
+        return chosen
 
 
 _SECONDS = 0.2  # predicted, for one table
@@ -108,31 +108,31 @@ def best(n: int, m: int, *, least: int, objective: str) -> Composition | None:
     line = Line(m // n)
     chosen: tuple[float, Composition] | None = None
 
-    def consider(found: Composition) -> None:
+    def consider(composition: Composition) -> None:
         nonlocal chosen
-        if found.fits and (least == 1 or found.smallest >= least):
-            value = found.loss(line)
+        if composition.fits and (least == 1 or composition.smallest >= least):
+            value = composition.loss(line)
             if objective == "after_attack":
-                value -= found.attack_log
-            if chosen is None or value + found.doubt(line) < chosen[0] - _CLOSE:
-                chosen = value, found
+                value -= composition.attack_log
+            if chosen is None or value + composition.doubt(line) < chosen[0] - _CLOSE:
+                chosen = value, composition
 
-    for found in attaining(n, m):
-        consider(found)
+    for attained in attaining(n, m):
+        consider(attained)
         if chosen is not None and objective == "matchings":
-            return found  # nothing can be better
+            return attained  # nothing can be better
     candidates = list(_candidates(n, m, least, objective))
-    for found in candidates:  # plain ones first: of equally good ones the first is kept
-        consider(found)
-    for found in candidates:
-        for better in joined(found):
+    for attained in candidates:  # plain ones first: of equally good ones the first is kept
+        consider(attained)
+    for attained in candidates:
+        for better in joined(attained):
             consider(better)
     return None if chosen is None else chosen[1]
 
 
-def proof(n: int, m: int, found: Composition, *, objective: str) -> str:
+def proof(n: int, m: int, composition: Composition, *, objective: str) -> str:
     """What is known about how good it is: 'optimal: ...' with the reason, or that it is open."""
-    log = math.fsum(part.number * part.log for part in found.parts)
+    log = math.fsum(part.number * part.log for part in composition.parts)
 
     def reaches(other: float) -> bool:
         return log >= other - _CLOSE * (1 + abs(other))
@@ -141,24 +141,24 @@ def proof(n: int, m: int, found: Composition, *, objective: str) -> str:
         free = best(n, m, least=1, objective=objective)
         assert free is not None
         line = Line(m // n)
-        gain = found.loss(line) - free.loss(line)
+        gain = composition.loss(line) - free.loss(line)
         if objective == "after_attack":
-            gain -= found.attack_log - free.attack_log
+            gain -= composition.attack_log - free.attack_log
         if gain <= _CLOSE:
             return "optimal: every graph of so many users and edges was counted"
     if objective == "after_attack":
         return _NOT_PROVEN
-    if not all(part.exact for part in found.parts):
+    if not all(part.exact for part in composition.parts):
         return "best of the families searched, by proven bounds; not proven"
     bound = equity(n, m)
-    if bound.attained and found.loss(Line(m // n)) <= _CLOSE:
+    if bound.attained and composition.loss(Line(m // n)) <= _CLOSE:
         return "optimal: attains the bound"
     if m <= 2 * n and reaches((m - n) // 2 * math.log(2)):
         return "optimal: proven for at most two edges a user (Brualdi, Goldwasser, Michael 1988)"
     if n * n - m <= n and reaches(restricted_permutations_log(n, n * n - m)):
         return "optimal: proven for at most n missing edges (Brualdi, Goldwasser, Michael 1988)"
     if log < _SHORT and bound.floor == math.prod(
-        part.shape.count() ** part.number for part in found.parts
+        part.shape.count() ** part.number for part in composition.parts
     ):
         return "optimal: no whole number lies between the count and the bound"
     return _NOT_PROVEN
@@ -218,7 +218,7 @@ class _Search:
         threshold, best_value = -math.inf, -math.inf
         for _ in range(_ROUNDS if against_attacks else 1):
             allowed = [item for item in self.items if item.attack_log > threshold + _CLOSE]
-            table = Table.fill(allowed, self.users, self.edges)
+            table = KnapsackTable.fill(allowed, self.users, self.edges)
             chosen = self._traced(table, threshold)
             if chosen is None:
                 return
@@ -231,7 +231,7 @@ class _Search:
             if any(share <= threshold + _CLOSE for share in fixed):
                 return
 
-    def _traced(self, table: Table, threshold: float) -> list[Item] | None:
+    def _traced(self, table: KnapsackTable, threshold: float) -> list[Item] | None:
         """The best items, one of the partial kinds among them if that is better."""
         value, last = table.best[self.users, self.edges], None
         for item in self.partial:
@@ -245,11 +245,11 @@ class _Search:
         return None if rest_items is None else [*rest_items, last]
 
 
-def _split(n: int, m: int, keep: int) -> tuple[int, int]:
+def _split(n: int, m: int, remaining: int) -> tuple[int, int]:
     """Copies of complete parts of k and k + 1 users that may go, so that about ``keep`` stay."""
     k, r = divmod(m, n)
     small, large = (n - r) // k, r // (k + 1)
-    left = keep - (n - small * k - large * (k + 1))
+    left = remaining - (n - small * k - large * (k + 1))
     keep_large = min(large, max(0, left // 2) // (k + 1))
     keep_small = min(small, max(0, left - keep_large * (k + 1)) // k)
     keep_large = min(large, max(0, left - keep_small * k) // (k + 1))

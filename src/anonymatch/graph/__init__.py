@@ -1,5 +1,6 @@
 """The graph: who may have done what, how graphs are made, and their files."""
 
+from anonymatch.graph import families
 from anonymatch.graph.decomposition import (
     Blocks,
     BlockTable,
@@ -69,6 +70,7 @@ __all__ = [
     "decode",
     "delimited",
     "exact_text",
+    "families",
     "ferrers",
     "files",
     "forced",

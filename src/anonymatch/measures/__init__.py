@@ -1,5 +1,6 @@
 """What the count means: degrees of anonymity, figures for each user, messages, and mixes."""
 
+from anonymatch.measures import mixes
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.messages import message_classes
 from anonymatch.measures.mixes import (
@@ -50,6 +51,7 @@ __all__ = [
     "log_rescaled",
     "message_classes",
     "metrics",
+    "mixes",
     "name_column",
     "passage_count",
     "passage_figures",

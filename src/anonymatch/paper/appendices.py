@@ -54,10 +54,10 @@ class Proof:
 def proofs(run: ClaimContext) -> list[Proof]:
     """All small matrices with a positive permanent."""
     return [
-        Proof.of(found.rows(place))
-        for found in map(run.survey, range(1, _USERS + 1))
-        for place in range(len(found.keys))
-        if found.matchings[place]
+        Proof.of(survey.rows(index))
+        for survey in map(run.survey, range(1, _USERS + 1))
+        for index in range(len(survey.keys))
+        if survey.matchings[index]
     ]
 
 
@@ -271,14 +271,14 @@ def fixed_points(n: int) -> Counter[int]:
 
 def statements(n: int) -> Iterator[tuple[str, bool]]:
     """Every statement of the appendix for permutations of n things, n at least 2."""
-    found, all_of_them = fixed_points(n), math.factorial(n)
-    yield "n fixed points: 1/n!", found[n] == 1
-    yield "n - 1 fixed points: impossible", found[n - 1] == 0
-    yield "n - 2 fixed points: C(n, 2)/n!", found[n - 2] == math.comb(n, 2)
+    counts, all_of_them = fixed_points(n), math.factorial(n)
+    yield "n fixed points: 1/n!", counts[n] == 1
+    yield "n - 1 fixed points: impossible", counts[n - 1] == 0
+    yield "n - 2 fixed points: C(n, 2)/n!", counts[n - 2] == math.comb(n, 2)
     starts = sum(p[0] == 0 for p in permutations(range(n)))
     yield "1 is a fixed point: 1/n", Fraction(starts, all_of_them) == Fraction(1, n)
     terms = [
-        Fraction(sum(math.comb(x, j) * times for x, times in found.items()), all_of_them)
+        Fraction(sum(math.comb(x, j) * times for x, times in counts.items()), all_of_them)
         for j in range(1, n + 1)
     ]
     yield (
@@ -286,7 +286,7 @@ def statements(n: int) -> Iterator[tuple[str, bool]]:
         terms == [Fraction(1, math.factorial(j)) for j in range(1, n + 1)],
     )
     none = sum((Fraction((-1) ** j, math.factorial(j)) for j in range(2, n + 1)), Fraction(0))
-    yield "no fixed points: 1/2! - 1/3! + ...", Fraction(found[0], all_of_them) == none
+    yield "no fixed points: 1/2! - 1/3! + ...", Fraction(counts[0], all_of_them) == none
 
 
 @question(

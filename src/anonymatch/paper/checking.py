@@ -68,12 +68,12 @@ def check(
     '0000001111'
     """
     start = time.perf_counter()
-    place = _place(folder)
+    directory = _directory(folder)
     chosen = _chosen(claims)
     from anonymatch.paper.context import ClaimContext
 
     effort = Execution(executor=executor, progress=progress)
-    run = ClaimContext(thorough=bool(thorough), folder=place, effort=effort)
+    run = ClaimContext(thorough=bool(thorough), folder=directory, effort=effort)
     needs = max((question.needs for question in chosen), key=_LEVELS.index, default="")
     seconds = run.predicted(needs) + sum(question.seconds for question in chosen)
     allowed = Budget.of(budget)
@@ -81,11 +81,11 @@ def check(
         raise allowed.refusal("checking these claims", seconds, _MEMORY[run.thorough])
     effort.expect(seconds)
     run.prepare(needs)
-    found = []
+    checked = []
     for question in chosen:
-        found.append(question.answer(run))
+        checked.append(question.answer(run))
         effort.advance(question.seconds)
-    return Checks(claims=tuple(found), thorough=run.thorough, seconds=time.perf_counter() - start)
+    return Checks(claims=tuple(checked), thorough=run.thorough, seconds=time.perf_counter() - start)
 
 
 _LEVELS = ("", "survey", "play")  # what claims need; each includes those before
@@ -125,10 +125,10 @@ def _chosen(claims: str | Iterable[str] | None) -> list[Question]:
     return [question for question in everything if question.id in wanted]
 
 
-def _place(folder: str | os.PathLike[str] | None) -> Path | None:
+def _directory(folder: str | os.PathLike[str] | None) -> Path | None:
     if folder is None:
         return None
-    place = Path(folder)
-    if not place.is_dir():
-        raise InputError(f"{place}: no such folder; make it first")
-    return place
+    directory = Path(folder)
+    if not directory.is_dir():
+        raise InputError(f"{directory}: no such folder; make it first")
+    return directory

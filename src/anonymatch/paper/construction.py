@@ -116,8 +116,8 @@ def crown_count(run: ClaimContext) -> Finding:
     """The only such graph among all small ones; the series against permanents."""
 
     def regular_classes(n: int) -> list[tuple[str, ...]]:
-        found = run.survey(n)
-        rows = [found.rows(k) for k in np.flatnonzero(found.edges == n * (n - 1)).tolist()]
+        survey = run.survey(n)
+        rows = [survey.rows(k) for k in np.flatnonzero(survey.edges == n * (n - 1)).tolist()]
         return [
             bits
             for bits in rows

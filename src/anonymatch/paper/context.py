@@ -59,9 +59,9 @@ class ClaimContext:
     def play(self, n: int) -> Play:
         """Attacks on all graphs with n users, a multiple of n edges and a matching."""
         if n not in self._plays:
-            found = self.survey(n)
-            graphs = np.flatnonzero((found.edges % n == 0) & (found.matchings > 0))
-            self._plays[n] = play(found, graphs, self._effort)
+            survey = self.survey(n)
+            graphs = np.flatnonzero((survey.edges % n == 0) & (survey.matchings > 0))
+            self._plays[n] = play(survey, graphs, self._effort)
         return self._plays[n]
 
     def prepare(self, needs: str) -> None:
@@ -75,5 +75,5 @@ class ClaimContext:
     @property
     def scope(self) -> str:
         """What is searched, in words."""
-        number = sum(len(found.keys) for found in self.surveys())
+        number = sum(len(survey.keys) for survey in self.surveys())
         return f"every graph of up to {self.largest} users ({number} up to order)"

@@ -116,17 +116,17 @@ def _stage(keys: Keys, r: int, n: int, folder: Path | None, effort: Execution) -
         partial(_extended, keys[k * _per_chunk(n) : (k + 1) * _per_chunk(n)], r, n)
         for k in range(number)
     )
-    found: Keys = np.empty(0, dtype=np.int64)
+    unique_keys: Keys = np.empty(0, dtype=np.int64)
     for part in effort.chunks(calls, each=seconds / number, number=number):
-        found = np.union1d(found, part)
+        unique_keys = np.union1d(unique_keys, part)
     expected = number_of_classes(r, n)
-    if len(found) != expected:
+    if len(unique_keys) != expected:
         raise AssertionError(
-            f"{len(found)} classes of {r} users and {n} behaviours, not {expected}"
+            f"{len(unique_keys)} classes of {r} users and {n} behaviours, not {expected}"
         )
     if path is not None:
-        _save(path, found)
-    return found
+        _save(path, unique_keys)
+    return unique_keys
 
 
 def _per_chunk(n: int) -> int:
@@ -146,10 +146,10 @@ def _extended(keys: Keys, r: int, n: int) -> Keys:
 
 def _canonical(rows: Rows, n: int) -> Keys:
     """The largest key over all orders of users and behaviours; rows[i] has user i of each graph."""
-    places = rows.astype(np.intp)
+    positions = rows.astype(np.intp)
     best = np.zeros(rows.shape[1], dtype=np.int64)
     for table in _reordered(n):
-        np.maximum(best, _pack(_sorted(table[places]), n), out=best)
+        np.maximum(best, _pack(_sorted(table[positions]), n), out=best)
     return best
 
 
@@ -205,8 +205,8 @@ def _load(path: Path, r: int, n: int) -> Keys | None:
     """A stage kept earlier; None if there is none, or not a whole one."""
     try:
         # Opened here: numpy leaves a file open that is no archive.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            keys: Keys = kept["keys"]
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            keys: Keys = stored["keys"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
     whole = keys.dtype == np.int64 and keys.shape == (number_of_classes(r, n),)

@@ -34,15 +34,15 @@ def average_left(graph: Graph, user: int) -> Fraction:
     )
 
 
-def cauchy_schwarz(found: Survey) -> tuple[int, int, int]:
+def cauchy_schwarz(survey: Survey) -> tuple[int, int, int]:
     """Users of all graphs; those for whom M/d(x) is undercut; those where equality is misplaced.
 
     Equality is misplaced if the sum of squares is M^2/d(x) though edges differ, or the reverse.
     """
-    some = found.matchings > 0
-    through = found.through[some].astype(np.int64)
-    total = found.matchings[some][:, None]
-    degrees = degrees_of(found)[:, some].T
+    some = survey.matchings > 0
+    through = survey.through[some].astype(np.int64)
+    total = survey.matchings[some][:, None]
+    degrees = degrees_of(survey)[:, some].T
     squares = (through**2).sum(axis=2)
     under = degrees * squares < total**2
     equal = degrees * squares == total**2
@@ -64,9 +64,9 @@ def cauchy_schwarz(found: Survey) -> tuple[int, int, int]:
 def expected_remaining(run: ClaimContext) -> Finding:
     """The formula against exposing one by one; the minimum on all small graphs."""
     samples = [
-        found.graph(place)
-        for found in map(run.survey, (3, 4))
-        for place in np.flatnonzero(found.matchings > 0).tolist()[:: 1 if found.n == 3 else 7]
+        survey.graph(index)
+        for survey in map(run.survey, (3, 4))
+        for index in np.flatnonzero(survey.matchings > 0).tolist()[:: 1 if survey.n == 3 else 7]
     ]
     formula = trial(
         ((graph, user) for graph in samples for user in range(graph.n_users)),

@@ -65,7 +65,7 @@ def figure_1(run: ClaimContext) -> Finding:
     points = pictures.POINTS
     swapped = points | {"C": points["D"], "D": points["C"]}
     pairs = sets_of(pictures.SEPARATE, points)
-    as_drawn, meant = (sets_of(pictures.OVERLAPPING, place) for place in (points, swapped))
+    as_drawn, meant = (sets_of(pictures.OVERLAPPING, positions) for positions in (points, swapped))
 
     def right(graph: Graph) -> bool:
         counts = matchings(pairs) == 4 and matchings(graph) == 2
@@ -136,30 +136,36 @@ def figure_3(run: ClaimContext) -> Finding:
     from anonymatch.sources import path_counts, relay_graph
 
     paths = path_counts(pictures.RELAYS, entry="top", relays=3)
-    ways = {place: paths.get(place, 0) for place in pictures.RELAY_EXITS}
-    total = sum(ways.values())
+    paths_to = {exit_name: paths.get(exit_name, 0) for exit_name in pictures.RELAY_EXITS}
+    total = sum(paths_to.values())
     prior = [
-        Fraction(ways[place], total * number)
-        for place, number in pictures.RELAY_EXITS.items()
+        Fraction(paths_to[exit_name], total * number)
+        for exit_name, number in pictures.RELAY_EXITS.items()
         for _ in range(number)
     ]
     graph = relay_graph(pictures.RELAYS, users=pictures.RELAY_ENTRIES, exits=pictures.RELAY_EXITS)
     counts = posterior(graph, exact=True).counts["Alice"]
     weight = sum(counts.values(), Fraction(0))
-    after = [Fraction(counts.get(seen, 0)) / weight for seen in graph.behaviours]
+    after = [Fraction(counts.get(behaviour, 0)) / weight for behaviour in graph.behaviours]
     sixth = Fraction(1, 6)
-    holds = list(ways.values()) == [2, 1] and prior == [2 * sixth, 2 * sixth, sixth, sixth]
+    holds = list(paths_to.values()) == [2, 1] and prior == [
+        2 * sixth,
+        2 * sixth,
+        sixth,
+        sixth,
+    ]
     shown = ", ".join(map(str, prior))
     return Finding(
         verdict=judge(holds),
         corrected=f"{shown}",
-        found=f"{ways['exit 1']} and {ways['exit 2']} paths, so {shown}: probabilities before "
+        found=f"{paths_to['exit 1']} and {paths_to['exit 2']} paths, so {shown}: probabilities "
+        f"before "
         f"users are "
         f"matched. With all four users matched (weight {weight}) Alice's are "
         f"{', '.join(map(str, after))}.",
         searched="all paths of three relays along the arrows as drawn",
         evidence=(
-            values("Paths of three relays by exit", **ways),
+            values("Paths of three relays by exit", **paths_to),
             table(
                 "Alice's probabilities before and after all four users are matched",
                 ["behaviour", "before", "after"],
@@ -216,18 +222,18 @@ def two_regular_counts(run: ClaimContext) -> list[tuple[int, int]]:
     """(users, matchings) of every small connected graph in which all degrees are 2."""
     from scipy.sparse.csgraph import connected_components
 
-    found = []
+    counts = []
     for all_graphs in run.surveys():
         n = all_graphs.n
-        for place in np.flatnonzero(all_graphs.edges == 2 * n).tolist():
-            graph = all_graphs.graph(place)
+        for index in np.flatnonzero(all_graphs.edges == 2 * n).tolist():
+            graph = all_graphs.graph(index)
             if {*graph.degrees.tolist(), *graph.behaviour_degrees.tolist()} != {2}:
                 continue
             cells = graph.to_scipy().toarray() != 0
             links = np.block([[np.zeros((n, n)), cells], [cells.T, np.zeros((n, n))]])
             if connected_components(links, directed=False)[0] == 1:
-                found.append((n, matchings(graph)))
-    return found
+                counts.append((n, matchings(graph)))
+    return counts
 
 
 @question(
@@ -288,9 +294,9 @@ def figure_6(run: ClaimContext) -> Finding:
     """Read the permutations off the filled cells."""
     read = [permutation(cells) for cells in pictures.PERMUTATIONS]
     same = trial(
-        zip(read, pictures.PERMUTATION_LABELS, strict=True), lambda seen, label: seen == label
+        zip(read, pictures.PERMUTATION_LABELS, strict=True), lambda drawn, label: drawn == label
     )
-    proper = trial(((seen,) for seen in read), lambda seen: sorted(seen) == list("1234"))
+    proper = trial(((drawn,) for drawn in read), lambda drawn: sorted(drawn) == list("1234"))
     return Finding(
         verdict=judge(same.holds and proper.holds and len(set(read)) == 8),
         corrected=f"The cells read {', '.join(read)}.",

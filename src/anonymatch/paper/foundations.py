@@ -28,10 +28,10 @@ Edges = Sequence[tuple[int, int]]
 
 def covers(n: int, disjoint: bool) -> Iterable[tuple[set[int], set[int]]]:
     """Two different sets that together have all of n vertices; disjoint ones, or any."""
-    places = (
+    positions = (
         ((True, False), (False, True)) if disjoint else ((True, False), (False, True), (True,) * 2)
     )
-    for choice in product(places, repeat=n):
+    for choice in product(positions, repeat=n):
         left = {v for v in range(n) if choice[v][0]}
         right = {v for v in range(n) if choice[v][1]}
         if left != right:
@@ -149,17 +149,19 @@ def edge_sets(graph: Graph) -> int:
 def theorem_permanent(run: ClaimContext) -> Finding:
     """Edge sets, permanents and the package's counts of small graphs."""
     graphs = [
-        (found, place) for found in map(run.survey, range(1, 5)) for place in range(len(found.keys))
+        (survey, index)
+        for survey in map(run.survey, range(1, 5))
+        for index in range(len(survey.keys))
     ]
 
-    def by_edges(found: Survey, place: int) -> bool:
-        graph = found.graph(place)
+    def by_edges(survey: Survey, index: int) -> bool:
+        graph = survey.graph(index)
         rows = [list(map(int, row)) for row in graph.to_rows()]
         return bool(edge_sets(graph) == permanent(rows) == matchings(graph))
 
     by_definition = trial((case for case in graphs if case[0].n <= 3), by_edges)
     by_counting = trial(
-        graphs, lambda found, place: matchings(found.graph(place)) == found.matchings[place]
+        graphs, lambda survey, index: matchings(survey.graph(index)) == survey.matchings[index]
     )
     return Finding(
         verdict=judge(by_definition.holds and by_counting.holds),
@@ -174,9 +176,9 @@ def theorem_permanent(run: ClaimContext) -> Finding:
 # ---- Brègman
 
 
-def degrees_of(found: Survey) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def degrees_of(survey: Survey) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     """Degrees of all users of all graphs, a line a user."""
-    return popcounts(found.n)[unpack(found.keys, found.n, found.n)].astype(np.int64)
+    return popcounts(survey.n)[unpack(survey.keys, survey.n, survey.n)].astype(np.int64)
 
 
 @question(
@@ -192,16 +194,16 @@ def theorem_bregman(run: ClaimContext) -> Finding:
     """Exactly, on every small graph; rows of zeros apart."""
     rows = []
     without, over, tight = 0, 0, 0
-    for found in run.surveys():
-        degrees = degrees_of(found)
+    for survey in run.surveys():
+        degrees = degrees_of(survey)
         empty = int((degrees == 0).any(axis=0).sum())
-        beyond = len(found.over_bregman())
-        positive = int((found.matchings > 0).sum())
+        beyond = len(survey.over_bregman())
+        positive = int((survey.matchings > 0).sum())
         equal = sum(
-            compare((int(found.matchings[k]), 1), bound_power(degrees[:, k].tolist())) == 0
-            for k in np.flatnonzero(_near_bound(found, degrees)).tolist()
+            compare((int(survey.matchings[k]), 1), bound_power(degrees[:, k].tolist())) == 0
+            for k in np.flatnonzero(_near_bound(survey, degrees)).tolist()
         )
-        rows.append([found.n, len(found.keys), empty, positive, beyond, equal])
+        rows.append([survey.n, len(survey.keys), empty, positive, beyond, equal])
         without, over, tight = without + empty, over + beyond, tight + equal
     return Finding(
         verdict=judge(without == 0 and over == 0, conditional=over == 0),
@@ -228,11 +230,11 @@ def theorem_bregman(run: ClaimContext) -> Finding:
 
 
 def _near_bound(
-    found: Survey, degrees: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    survey: Survey, degrees: np.ndarray[tuple[int, int], np.dtype[np.int64]]
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    logs = np.array([math.lgamma(d + 1) / max(d, 1) for d in range(found.n + 1)])
-    counts = np.log(np.maximum(found.matchings, 1))
-    close: np.ndarray[tuple[int], np.dtype[np.bool_]] = (found.matchings > 0) & (
+    logs = np.array([math.lgamma(d + 1) / max(d, 1) for d in range(survey.n + 1)])
+    counts = np.log(np.maximum(survey.matchings, 1))
+    close: np.ndarray[tuple[int], np.dtype[np.bool_]] = (survey.matchings > 0) & (
         counts > logs[degrees].sum(axis=0) - 1e-9
     )
     return close
@@ -258,11 +260,11 @@ def complete_sizes(degrees: Sequence[int]) -> list[int] | None:
     return sizes
 
 
-def best_by_degrees(found: Survey) -> dict[tuple[int, ...], int]:
+def best_by_degrees(survey: Survey) -> dict[tuple[int, ...], int]:
     """The most matchings of graphs whose users have these degrees, falling."""
-    degrees = -np.sort(-degrees_of(found), axis=0)
+    degrees = -np.sort(-degrees_of(survey), axis=0)
     best: dict[tuple[int, ...], int] = {}
-    for key, number in zip(degrees.T.tolist(), found.matchings.tolist(), strict=True):
+    for key, number in zip(degrees.T.tolist(), survey.matchings.tolist(), strict=True):
         best[tuple(key)] = max(best.get(tuple(key), 0), number)
     return best
 
@@ -282,8 +284,8 @@ def lemma_partition(run: ClaimContext) -> Finding:
     """Every small graph against the partition with the same degrees."""
     cases = [
         (key, number)
-        for found in run.surveys()
-        for key, number in best_by_degrees(found).items()
+        for survey in run.surveys()
+        for key, number in best_by_degrees(survey).items()
         if min(key) > 0 and complete_sizes(key) is not None
     ]
 
@@ -296,7 +298,9 @@ def lemma_partition(run: ClaimContext) -> Finding:
     by_set: dict[tuple[int, frozenset[int]], list[int]] = {}
     for key, number in cases:
         by_set.setdefault((len(key), frozenset(key)), []).append(number)
-    ambiguous = [(n, sorted(s), found) for (n, s), found in by_set.items() if len(set(found)) > 1]
+    ambiguous = [
+        (n, sorted(s), survey) for (n, s), survey in by_set.items() if len(set(survey)) > 1
+    ]
     return Finding(
         verdict=judge(multiset.holds and regular.holds),
         corrected="it fails for some degrees",

@@ -130,7 +130,7 @@ class PartitionGraph:
 
     @cached_property
     def matchings(self) -> int:
-        return _known(self.design.count)
+        return _known(self.design.value)
 
     @cached_property
     def attack(self) -> Fraction:

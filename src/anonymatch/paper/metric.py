@@ -32,13 +32,13 @@ def user_bound(d: int) -> float:
     return math.log(math.log(d)) - math.log(d) + math.lgamma(d + 1) / d
 
 
-def best_rescaled(found: Survey, m: int) -> float:
+def best_rescaled(survey: Survey, m: int) -> float:
     """The largest log of the metric over all graphs with m edges."""
-    here = (found.edges == m) & (found.matchings > 0)
-    degrees = degrees_of(found)[:, here]
+    here = (survey.edges == m) & (survey.matchings > 0)
+    degrees = degrees_of(survey)[:, here]
     with np.errstate(divide="ignore"):
         users = np.log(np.log(np.maximum(degrees, 1))) - np.log(degrees)
-    return float((np.log(found.matchings[here]) + users.sum(axis=0)).max())
+    return float((np.log(survey.matchings[here]) + users.sum(axis=0)).max())
 
 
 @question(

@@ -23,9 +23,9 @@ __all__ = ["QUESTIONS", "pairs"]
 
 def pairs(run: ClaimContext) -> Iterator[tuple[PartitionGraph, Best]]:
     """H(n, m) and the best graphs for all n and m that are searched."""
-    for found in run.surveys():
-        for m, best in found.best.items():
-            yield PartitionGraph(found.n, m), best
+    for survey in run.surveys():
+        for m, best in survey.best.items():
+            yield PartitionGraph(survey.n, m), best
 
 
 def searched_table(cases: Sequence[tuple[PartitionGraph, Best]]) -> Evidence:
@@ -58,17 +58,17 @@ def bound_is_attained(n: int, m: int, number: int) -> bool:
 )
 def removing_edges(run: ClaimContext) -> Finding:
     """For every n and m: whether H, or any graph, attains the bound; and when."""
-    found = list(pairs(run))
+    cases = list(pairs(run))
     by_h = trial(
-        ((h.n, h.m, h.matchings) for h, _ in found),
+        ((h.n, h.m, h.matchings) for h, _ in cases),
         bound_is_attained,
     )
     divisible = trial(
-        ((h.n, h.m, best.matchings) for h, best in found),
+        ((h.n, h.m, best.matchings) for h, best in cases),
         lambda n, m, most: bound_is_attained(n, m, most) == equity(n, m).attained,
     )
-    first = next((best for h, best in found if (h.n, h.m, h.matchings) in by_h.failed), None)
-    some = sum(bound_is_attained(h.n, h.m, best.matchings) for h, best in found)
+    first = next((best for h, best in cases if (h.n, h.m, h.matchings) in by_h.failed), None)
+    some = sum(bound_is_attained(h.n, h.m, best.matchings) for h, best in cases)
     return Finding(
         verdict=judge(by_h.holds),
         corrected="The bound is attained if and only if k + 1 divides m - kn and k divides "
@@ -89,7 +89,7 @@ def removing_edges(run: ClaimContext) -> Finding:
                         *(h.n, h.m, math.exp(max_bound(h.n, h.m)), best.matchings, h.matchings),
                         bound_is_attained(h.n, h.m, best.matchings),
                     ]
-                    for h, best in found
+                    for h, best in cases
                     if h.n == min(run.largest, 4)
                 ],
             ),
@@ -208,16 +208,16 @@ def spare_order(run: ClaimContext) -> Finding:
 )
 def equal_sets(run: ClaimContext) -> Finding:
     """The best numbers of equal parts against all small graphs."""
-    found = list(pairs(run))
-    equal = trial(found, _is_best)
-    whole = trial((pair for pair in found if pair[0].case == "A"), _is_best)
+    cases = list(pairs(run))
+    equal = trial(cases, _is_best)
+    whole = trial((pair for pair in cases if pair[0].case == "A"), _is_best)
     # With fewer than two edges a user somebody is always exposed.
     exposing = [
         best
-        for _, best in found
+        for _, best in cases
         if best.ways == 1 and best.m >= 2 * best.n and forced(Graph.from_rows(best.witness))
     ]
-    worst = min(found, key=lambda pair: pair[0].matchings / pair[1].matchings)
+    worst = min(cases, key=lambda pair: pair[0].matchings / pair[1].matchings)
     listed = ", ".join(f"({best.n}, {best.m})" for best in exposing)
     return Finding(
         verdict=judge(equal.holds),

@@ -76,7 +76,7 @@ def picture(lines: Sequence[Line]) -> Graph:
     ['11', '01']
     """
     users, behaviours = (
-        {height: place for place, height in enumerate(sorted(set(ends), reverse=True))}
+        {height: index for index, height in enumerate(sorted(set(ends), reverse=True))}
         for ends in zip(*lines, strict=True)
     )
     edges = [(users[left], behaviours[right]) for left, right in lines]

@@ -68,7 +68,7 @@ def play_seconds(n: int) -> float:
     return _SECONDS[n]
 
 
-def play(found: Survey, graphs: Ints, effort: Execution) -> Play:
+def play(survey: Survey, graphs: Ints, effort: Execution) -> Play:
     """Attacks on those graphs of a survey that are given by their places in it.
 
     The effort expects :func:`play_seconds`.
@@ -81,7 +81,7 @@ def play(found: Survey, graphs: Ints, effort: Execution) -> Play:
     >>> [str(left) for left in play(found, np.array([crown]), Execution()).left(0)[0]]
     ['9', '3', '1', '1']
     """
-    n, keys = found.n, found.keys[graphs]
+    n, keys = survey.n, survey.keys[graphs]
     starts = range(0, len(keys), _CHUNK)
     calls = (partial(_attacks, keys[start : start + _CHUNK], n) for start in starts)
     each = play_seconds(n) / max(len(starts), 1)
@@ -91,8 +91,8 @@ def play(found: Survey, graphs: Ints, effort: Execution) -> Play:
     return Play(
         n=n,
         graphs=graphs,
-        edges=found.edges[graphs],
-        matchings=found.matchings[graphs],
+        edges=survey.edges[graphs],
+        matchings=survey.matchings[graphs],
         optimal=optimal,
         greedy=greedy,
     )

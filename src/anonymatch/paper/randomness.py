@@ -154,8 +154,8 @@ def stirling(run: ClaimContext) -> Finding:
     drops = trial(((n, k) for n in range(2, 31) for k in range(1, n)), below_bound)
     rows = []
     for n, k in ((100, 5), (1000, 10), (10**6, 100)):
-        found = stirling_comparison(n, k)
-        rows.append([n, k, found.exact, found.corrected, found.printed])
+        comparison = stirling_comparison(n, k)
+        rows.append([n, k, comparison.exact, comparison.corrected, comparison.printed])
     return Finding(
         verdict=judge(
             all(printed) and drops.holds,
@@ -214,10 +214,10 @@ def random_degrees(run: ClaimContext) -> Finding:
     near = {name: [near_share(n, k(n)) for n in sizes] for name, k in families.items()}
     safe = {name: [nobody_isolated(n, k(n)) for n in sizes] for name, k in families.items()}
     close = {name: tends_to(values, 1.0) for name, values in near.items()}
-    kept = {name: tends_to(values, 1.0) for name, values in safe.items()}
-    growing = close["k = sqrt(n)"] and kept["k = sqrt(n)"] and kept["k = 2 ln n"]
+    held = {name: tends_to(values, 1.0) for name, values in safe.items()}
+    growing = close["k = sqrt(n)"] and held["k = sqrt(n)"] and held["k = 2 ln n"]
     return Finding(
-        verdict=judge(close["k = 5"] and kept["k = 5"] and growing, conditional=growing),
+        verdict=judge(close["k = 5"] and held["k = 5"] and growing, conditional=growing),
         corrected="k must grow with n. For a fixed k some user is isolated with a probability that "
         "tends to 1, and then there is no matching; that takes k >= ln n + w with w growing.",
         found=f"At n = 10^8 a user's degree is within a quarter of k with probability "

@@ -40,13 +40,13 @@ def beats(duel: Duel) -> bool:
 
 def curvature(n: int, most: int) -> tuple[Trial, Trial]:
     """Where the largest bound is convex in the number of edges, and where its log is."""
-    places = [(m,) for m in range(n + 1, most)]
+    starts = [(m,) for m in range(n + 1, most)]
     logs = {m: max_bound(n, m) for m in range(n, most + 1)}
     return (
         trial(
-            places, lambda m: math.exp(logs[m + 1]) + math.exp(logs[m - 1]) > 2 * math.exp(logs[m])
+            starts, lambda m: math.exp(logs[m + 1]) + math.exp(logs[m - 1]) > 2 * math.exp(logs[m])
         ),
-        trial(places, lambda m: logs[m + 1] + logs[m - 1] > 2 * logs[m] + 1e-12),
+        trial(starts, lambda m: logs[m + 1] + logs[m - 1] > 2 * logs[m] + 1e-12),
     )
 
 
@@ -207,25 +207,25 @@ def log_bound(n: int, m: int) -> tuple[float, Power]:
     return log, (value, root)
 
 
-def over_log_bound(found: Survey) -> tuple[int, list[int], list[int]]:
+def over_log_bound(survey: Survey) -> tuple[int, list[int], list[int]]:
     """How many graphs have a matching; those over the bound; those on it, decided exactly.
 
     A graph is over the bound if every user leaves a larger expected log.
     """
     over: list[int] = []
     tight: list[int] = []
-    n = found.n
-    some = np.flatnonzero(found.matchings > 0)
-    through = found.through[some].astype(np.float64)
+    n = survey.n
+    some = np.flatnonzero(survey.matchings > 0)
+    through = survey.through[some].astype(np.float64)
     logs = np.log(through, out=np.zeros_like(through), where=through > 0)
-    least = (through * logs).sum(axis=2).min(axis=1) / found.matchings[some]
+    least = (through * logs).sum(axis=2).min(axis=1) / survey.matchings[some]
     for m in range(n, n * n + 1):
         log, power = log_bound(n, m)
-        here = found.edges[some] == m
-        for place in some[here & (least > log - 1e-9)].tolist():
-            sign = min(_against(row, power) for row in found.through[place].tolist())
-            over += [place] if sign > 0 else []
-            tight += [place] if sign == 0 else []
+        here = survey.edges[some] == m
+        for index in some[here & (least > log - 1e-9)].tolist():
+            sign = min(_against(row, power) for row in survey.through[index].tolist())
+            over += [index] if sign > 0 else []
+            tight += [index] if sign == 0 else []
     return len(some), over, tight
 
 
@@ -253,16 +253,16 @@ def lemma_log(run: ClaimContext) -> Finding:
     rows = []
     tested, over, on = 0, 0, 0
     attained = []
-    for found in run.surveys():
-        if found.n == 1:
+    for survey in run.surveys():
+        if survey.n == 1:
             continue
-        number, beyond, tight = over_log_bound(found)
+        number, beyond, tight = over_log_bound(survey)
         tested, over, on = tested + number, over + len(beyond), on + len(tight)
-        rows.append([found.n, number, len(beyond), len(tight)])
-        degrees = {(int(found.edges[place]), tuple(sorted(found.rows(place)))) for place in tight}
-        for k in (k for k in range(1, found.n + 1) if found.n % k == 0):
-            own = tuple(sorted(PartitionGraph(found.n, found.n * k).graph.to_rows()))
-            attained.append((found.n, k, (found.n * k, own) in degrees))
+        rows.append([survey.n, number, len(beyond), len(tight)])
+        degrees = {(int(survey.edges[index]), tuple(sorted(survey.rows(index)))) for index in tight}
+        for k in (k for k in range(1, survey.n + 1) if survey.n % k == 0):
+            own = tuple(sorted(PartitionGraph(survey.n, survey.n * k).graph.to_rows()))
+            attained.append((survey.n, k, (survey.n * k, own) in degrees))
     equal = trial(attained, lambda n, k, hit: hit)
     return Finding(
         verdict=judge(over == 0 and equal.holds),

@@ -137,7 +137,7 @@ class Survey:
         members = np.flatnonzero(self.edges == m)
         most = int(self.matchings[members].max())
         winners = members[self.matchings[members] == most]
-        kept = max(winners.tolist(), key=self.attack)
+        winner = max(winners.tolist(), key=self.attack)
         attackable = members[self.matchings[members] > 0]
         # Fractions with denominators up to 720: those that differ do so in doubles too.
         values = self.attack_numerator[attackable] / self.attack_denominator[attackable]
@@ -148,11 +148,11 @@ class Survey:
             classes=len(members),
             matchings=most,
             ways=len(winners),
-            witness=self.rows(kept),
+            witness=self.rows(winner),
             attack=self.attack(int(leaders[0])),
             attack_ways=len(leaders),
             attack_witness=self.rows(int(leaders[0])),
-            attack_of_witness=self.attack(kept),
+            attack_of_witness=self.attack(winner),
         )
 
 
@@ -186,13 +186,13 @@ def survey(
     """
     if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= LARGEST:
         raise InputError(f"n must be a whole number from 1 to {LARGEST}, not {n!r}")
-    place = None if folder is None else Path(folder)
-    if place is not None and not place.is_dir():
-        raise InputError(f"{place}: no such folder; make it first")
+    directory = None if folder is None else Path(folder)
+    if directory is not None and not directory.is_dir():
+        raise InputError(f"{directory}: no such folder; make it first")
     if effort is None:
         effort = Execution(executor=executor, progress=progress)
         effort.expect(survey_seconds(n))
-    return _figures(classes(n, place, effort), n, effort)
+    return _figures(classes(n, directory, effort), n, effort)
 
 
 def survey_seconds(n: int) -> float:

@@ -36,7 +36,7 @@ def beaten(run: ClaimContext, n: int, k: int) -> list[Beaten]:
 
     Only those of which more is left than of H(n, nk).
     """
-    found, played = run.survey(n), run.play(n)
+    survey, played = run.survey(n), run.play(n)
     both = adaptive(PartitionGraph(n, n * k).graph)
     here = np.flatnonzero(played.edges == n * k)
     totals = played.matchings[here]
@@ -59,7 +59,7 @@ def beaten(run: ClaimContext, n: int, k: int) -> list[Beaten]:
                         attacker=attacker,
                         of_partition=own[t],
                         of_graph=Fraction(int(numbers[best]), int(totals[best])),
-                        rows=found.rows(int(played.graphs[here[best]])),
+                        rows=survey.rows(int(played.graphs[here[best]])),
                     )
                 )
     return result
@@ -113,8 +113,8 @@ _EXAMPLES = {
 def many_steps(run: ClaimContext) -> Finding:
     """All small graphs with nk edges where H is defined and made of crowns too."""
     pairs = defined(run, divides=False)
-    found = [case for n, k in pairs for case in beaten(run, n, k)]
-    later = sorted(found, key=lambda case: (case.n, case.steps, case.attacker != "greedy"))
+    cases = [case for n, k in pairs for case in beaten(run, n, k)]
+    later = sorted(cases, key=lambda case: (case.n, case.steps, case.attacker != "greedy"))
     first = later[0] if later else None
     tables = []
     for n, examples in _EXAMPLES.items():
@@ -129,9 +129,9 @@ def many_steps(run: ClaimContext) -> Finding:
             )
         )
     return Finding(
-        verdict=judge(not found),
+        verdict=judge(not cases),
         corrected="Not where H has crowns; where k | n see many-steps-partitions.",
-        found=f"Of {len(pairs)} pairs (n, k) with crowns, {len({(c.n, c.k) for c in found})} have "
+        found=f"Of {len(pairs)} pairs (n, k) with crowns, {len({(c.n, c.k) for c in cases})} have "
         "graphs that beat H later on. "
         + (
             f"The smallest: at ({first.n}, {first.n * first.k}) after {first.steps} exposures "
@@ -159,15 +159,15 @@ def many_steps(run: ClaimContext) -> Finding:
 def many_steps_partitions(run: ClaimContext) -> Finding:
     """All small graphs with nk edges, k | n."""
     pairs = defined(run, divides=True)
-    found = [case for n, k in pairs for case in beaten(run, n, k)]
+    cases = [case for n, k in pairs for case in beaten(run, n, k)]
     courses = {
         f"n = {n}, k = {k}": adaptive(PartitionGraph(n, n * k).graph).optimal
         for n, k in ((4, 2), (6, 2), (6, 3), (8, 4))
     }
     return Finding(
-        verdict=judge(not found),
+        verdict=judge(not cases),
         corrected="it fails for some pairs",
-        found=f"For {len(pairs)} pairs (n, k) with k | n, {len(found)} numbers of exposures and "
+        found=f"For {len(pairs)} pairs (n, k) with k | n, {len(cases)} numbers of exposures and "
         "attackers leave more of another graph than of complete parts.",
         searched=f"{run.scope} with nk edges, every number of exposures, the best attacker and the "
         "greedy one; nothing is proved for larger sizes",
@@ -181,9 +181,9 @@ def many_steps_partitions(run: ClaimContext) -> Finding:
                     for name, values in courses.items()
                 },
             ),
-            beaten_table("Where it fails", found),
+            beaten_table("Where it fails", cases),
         ),
-        counterexample=found[0].rows if found else None,
+        counterexample=cases[0].rows if cases else None,
     )
 
 

@@ -23,7 +23,7 @@ from anonymatch.running.broadcast import Remote
 from anonymatch.running.cancel import Cancelled, CancelToken, heard
 from anonymatch.running.checkpoint import MISSING, Checkpoint
 from anonymatch.running.codec import fingerprint
-from anonymatch.running.execution import MOST_CHUNKS, Place, Recorder, results
+from anonymatch.running.execution import MOST_CHUNKS, Recorder, Workers, results
 
 __all__ = [
     "CHUNK_SECONDS",
@@ -148,8 +148,10 @@ class Allowance:
         if self.memory is None and self.seconds is not None:
             return f"{rounded_up(self.seconds):g}"
         given = (("seconds", self.seconds), ("memory", self.memory))
-        told = [f"{name}={rounded_up(value):g}" for name, value in given if value is not None]
-        return f"Budget({', '.join(told)})"
+        given_texts = [
+            f"{name}={rounded_up(value):g}" for name, value in given if value is not None
+        ]
+        return f"Budget({', '.join(given_texts)})"
 
 
 def rounded_up(value: float) -> float:
@@ -286,15 +288,17 @@ class Execution:
         """How chunks that belong together run: they are recorded as one job."""
         run = self._run if number and seconds >= _RECORDS_PAY_FROM else None
         recorder = None if run is None else Recorder(run, seconds / number, number)
-        with self._place(seconds, number, abreast) as place:
+        with self._workers(seconds, number, abreast) as workers:
 
             def through(
                 calls: Iterable[Callable[[], T]], each: float | Sequence[float], some: int
             ) -> Iterator[T]:
                 costs = iter(each) if isinstance(each, Sequence) else repeat(each)
-                found = results(calls, each, some, place=place, recorder=recorder, stop=self.stop)
-                with closing(found):
-                    for result in found:
+                answers = results(
+                    calls, each, some, workers=workers, recorder=recorder, stop=self.stop
+                )
+                with closing(answers):
+                    for result in answers:
                         self.stop.check()
                         self.advance(next(costs))
                         yield result
@@ -305,7 +309,7 @@ class Execution:
                 _finish(recorder)
                 raise
             except (KeyboardInterrupt, Exception):
-                if place.executor is not None:
+                if workers.executor is not None:
                     self.stop.ask()  # threads in the middle of a kernel need not finish it
                 raise
             _finish(recorder)
@@ -328,7 +332,7 @@ class Execution:
             return known
         job = run.begin(key, str(what[0]), 1, seconds)
         computed = compute()
-        run.keep(job, [(key, computed)], seconds)
+        run.store(job, [(key, computed)], seconds)
         run.finish(job)
         return computed
 
@@ -347,18 +351,18 @@ class Execution:
         return result
 
     @contextmanager
-    def _place(self, seconds: float, number: int, abreast: int | None) -> Iterator[Place]:
+    def _workers(self, seconds: float, number: int, abreast: int | None) -> Iterator[Workers]:
         executor = self._executor
         if isinstance(executor, Remote) and seconds < executor.pays_from:
             executor = None
         cores = usable_cores()
         if executor is not None:
-            yield Place(executor, cores, abreast)
+            yield Workers(executor, cores, abreast)
         elif number < 2 or seconds < _THREADS_PAY_FROM or cores < 2:
-            yield Place(None, 1)
+            yield Workers(None, 1)
         else:
             with ThreadPoolExecutor(cores) as threads:
-                yield Place(threads, cores, abreast)
+                yield Workers(threads, cores, abreast)
 
 
 def _finish(recorder: Recorder | None) -> None:

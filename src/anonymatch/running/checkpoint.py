@@ -180,22 +180,22 @@ class Checkpoint(Executor):
             rows = self._base.execute(
                 "SELECT result, checksum, session FROM chunks WHERE key = ?", (key,)
             )
-            found = rows.fetchone()
-        if found is None or not isinstance(found[0], bytes):
+            row = rows.fetchone()
+        if row is None or not isinstance(row[0], bytes):
             return MISSING
-        if found[1] != _checksum(key, found[0]):
+        if row[1] != _checksum(key, row[0]):
             return MISSING
         try:
-            result = decode(found[0])
+            result = decode(row[0])
         except ValueError:
             return MISSING
         if not is_a(result, kind):
             return MISSING
         with self._lock:
-            self._taken += found[2] != self._session
+            self._taken += row[2] != self._session
         return result
 
-    def keep(self, job: int, rows: Sequence[tuple[bytes, Any]], each: float) -> None:
+    def store(self, job: int, rows: Sequence[tuple[bytes, Any]], each: float) -> None:
         """Record results of chunks, each with its name: on the disk when this returns."""
         encoded = []
         for key, result in rows:
@@ -369,9 +369,9 @@ def _damaged(path: Path) -> InputError:
 
 
 def _misfit(path: Path, error: Exception) -> InputError:
-    said = f"{type(error).__name__}: {error}".replace("\n", " ")
+    text = f"{type(error).__name__}: {error}".replace("\n", " ")
     return InputError(
-        f"{path}: a result that it has recorded does not fit the others ({said}); it is damaged: "
+        f"{path}: a result that it has recorded does not fit the others ({text}); it is damaged: "
         "give the name of a new file"
     )
 
@@ -384,12 +384,12 @@ def _clear(path: Path, *, reading: bool = False) -> Iterator[None]:
     except UnicodeDecodeError:  # also of what SQLite says itself
         raise _damaged(path) from None
     except sqlite3.OperationalError as error:
-        said = getattr(error, "sqlite_errorname", "")
+        code = getattr(error, "sqlite_errorname", "")
         if "UTF-8" in str(error):
             raise _damaged(path) from None
-        if said.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise _in_use(path) from None
-        if said.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             if reading:  # SQLite keeps a small index beside the file even then
                 raise InputError(
                     f"{path}: cannot read it ({error}); reading takes a little room beside the "
@@ -459,23 +459,23 @@ def read_checkpoint(path: str | os.PathLike[str]) -> CheckpointRecord:
     InputError
         If there is no such file, it is no run, or its disk is full.
     """
-    place = as_path(path)
-    if not place.exists():
+    file = as_path(path)
+    if not file.exists():
         raise InputError(
-            f"{place}: there is no such file; ", Call("a Run", "--resume"), " makes one"
+            f"{file}: there is no such file; ", Call("a Run", "--resume"), " makes one"
         )
-    if not place.is_file():
-        raise InputError(f"{place}: this is no file; give the name of a run")
-    with _clear(place, reading=True):
-        base = sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)
+    if not file.is_file():
+        raise InputError(f"{file}: this is no file; give the name of a run")
+    with _clear(file, reading=True):
+        base = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)
         try:
             base.execute("PRAGMA trusted_schema = OFF")
-            _check_form(place, base)
+            _check_form(file, base)
             return _record(base)
         except InputError:
             raise
         except (TypeError, ValueError, OverflowError):
-            raise _damaged(place) from None
+            raise _damaged(file) from None
         finally:
             base.close()
 

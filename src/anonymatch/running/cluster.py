@@ -57,6 +57,12 @@ class Cluster(Remote):
         If Dask is not installed, the address is none, or nobody answers there.
     StoppedError
         Later, if the scheduler is gone or a worker has other code.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> with am.Cluster("local:2") as cluster:  # doctest: +SKIP
+    ...     am.count(am.ring(60, 3), executor=cluster)
     """
 
     pays_from = _PAYS_FROM
@@ -159,7 +165,7 @@ class Cluster(Remote):
             _set(future, self._gone())
             return
         try:
-            found = task.result(timeout=_PATIENCE)
+            result = task.result(timeout=_PATIENCE)
         except (ModuleNotFoundError, ImportError) as error:
             message = f"a worker lacks what it needs ({error}); install anonymatch on every worker"
             _set(future, StoppedError(message))
@@ -173,7 +179,7 @@ class Cluster(Remote):
             else:
                 _set(future, StoppedError(_KILLED))
         else:
-            _set(future, None, found)
+            _set(future, None, result)
 
     def _gone(self) -> StoppedError:
         return StoppedError(
@@ -187,9 +193,9 @@ _KILLED = (
 )
 
 
-def _set(future: Future[list[Any]], error: BaseException | None, found: Any = None) -> None:
+def _set(future: Future[list[Any]], error: BaseException | None, result: Any = None) -> None:
     if future.set_running_or_notify_cancel():
-        future.set_result(found) if error is None else future.set_exception(error)
+        future.set_result(result) if error is None else future.set_exception(error)
 
 
 def _made(value: Shared[Any]) -> Shared[Any]:

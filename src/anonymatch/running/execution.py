@@ -23,7 +23,7 @@ from anonymatch.running.cancel import CancelToken
 from anonymatch.running.checkpoint import MISSING, Checkpoint
 from anonymatch.running.codec import fingerprint, name_of, returned_by
 
-__all__ = ["MOST_CHUNKS", "Place", "Recorder", "results"]
+__all__ = ["MOST_CHUNKS", "Recorder", "Workers", "results"]
 
 MOST_CHUNKS = 1 << 17  # of one job: beyond, chunks get longer and not more
 _IN_FLIGHT = 4  # groups for each worker: one runs, the others hide the way there and back
@@ -32,14 +32,14 @@ _WAITING = 64  # results for each worker that may wait for one that comes before
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Workers:
     """Where chunks run: ``None`` is the calling thread; and how many at the same time."""
 
     executor: Executor | None
     width: int
     abreast: int | None = None  # at most so many on one machine, whatever the executor holds
 
-    def adapted(self) -> Place:
+    def adapted(self) -> Workers:
         """The same, with pools of processes made fit for shared values."""
         executor = self.executor
         pools = sys.modules.get("concurrent.futures.process")
@@ -47,7 +47,7 @@ class Place:
             executor = Processes(executor)
         if not isinstance(executor, Remote):
             return self
-        return Place(executor, executor.width, None if executor.elsewhere else self.abreast)
+        return Workers(executor, executor.width, None if executor.elsewhere else self.abreast)
 
     @property
     def in_flight(self) -> int:
@@ -89,7 +89,7 @@ def results(
     each: float | Sequence[float],
     number: int,
     *,
-    place: Place,
+    workers: Workers,
     recorder: Recorder | None,
     stop: CancelToken,
 ) -> Generator[Any, None, None]:
@@ -100,10 +100,10 @@ def results(
     Stopped
         When the work shall end. What may be unfinished then is not recorded.
     """
-    place = place.adapted()
-    loop = _Loop(place, recorder, stop)
+    workers = workers.adapted()
+    loop = _Loop(workers, recorder, stop)
     try:
-        yield from loop.run(_groups(iter(calls), place.together(each, number), recorder))
+        yield from loop.run(_groups(iter(calls), workers.together(each, number), recorder))
     except BaseException:
         loop.leave()
         raise
@@ -121,19 +121,19 @@ def _groups(
 
 
 class _Loop:
-    def __init__(self, place: Place, recorder: Recorder | None, stop: CancelToken) -> None:
-        self._place, self._recorder, self._stop = place, recorder, stop
+    def __init__(self, workers: Workers, recorder: Recorder | None, stop: CancelToken) -> None:
+        self._workers, self._recorder, self._stop = workers, recorder, stop
         self._line: deque[_Group] = deque()  # in order, from the next result on
         self._done: SimpleQueue[_Group] = SimpleQueue()
         self._unfinished = 0
 
     def run(self, source: Iterator[_Group]) -> Iterator[Any]:
-        width = self._place.width
+        width = self._workers.width
         more = True
         while more or self._line:
             while (
                 more
-                and self._unfinished < self._place.in_flight
+                and self._unfinished < self._workers.in_flight
                 and len(self._line) < _WAITING * width
                 and not self._ready()
             ):
@@ -175,7 +175,7 @@ class _Loop:
         if not group.open:
             return
         calls = [group.calls[k] for k in group.open]
-        executor = self._place.executor
+        executor = self._workers.executor
         if executor is None:
             self._put(group, self._stop.run(calls))
             return
@@ -194,16 +194,16 @@ class _Loop:
         assert group.future is not None
         self._unfinished -= 1
         try:
-            found = group.future.result()
+            values = group.future.result()
         except BrokenExecutor as error:
             raise _broken(error) from None
-        self._put(group, found)
+        self._put(group, values)
 
-    def _put(self, group: _Group, found: list[Any]) -> None:
-        for k, result in zip(group.open, found, strict=True):
+    def _put(self, group: _Group, values: list[Any]) -> None:
+        for k, result in zip(group.open, values, strict=True):
             group.results[k] = result
         if self._recorder is not None:
-            self._recorder.keep(group)
+            self._recorder.store(group)
         group.open, group.calls = [], []
 
 
@@ -212,9 +212,9 @@ def _tell(done: SimpleQueue[_Group], group: _Group, _: Future[Any]) -> None:
 
 
 def _broken(error: BrokenExecutor) -> StoppedError:
-    said = str(error).strip().rstrip(".") or type(error).__name__
+    text = str(error).strip().rstrip(".") or type(error).__name__
     return StoppedError(
-        f"the executor is broken ({said[:1].lower()}{said[1:]}); what a Run has recorded is kept: "
+        f"the executor is broken ({text[:1].lower()}{text[1:]}); what a Run has recorded is kept: "
         "make a new executor and call again"
     )
 
@@ -238,11 +238,11 @@ class Recorder:
             for key, call in zip(group.keys, group.calls, strict=True)
         ]
 
-    def keep(self, group: _Group) -> None:
+    def store(self, group: _Group) -> None:
         """Record the results that are new."""
         if self._job is not None and group.open:
             rows = [(group.keys[k], group.results[k]) for k in group.open]
-            self._run.keep(self._job, rows, self._each)
+            self._run.store(self._job, rows, self._each)
 
     def finish(self) -> None:
         """No more chunks are needed."""

@@ -16,7 +16,7 @@ from anonymatch.counting.reference import permanent
 from anonymatch.designs.partition import Layered, layered
 from anonymatch.designs.parts.cells import graph_of
 from anonymatch.designs.parts.items import catalogue, items
-from anonymatch.designs.parts.kinds import Found, Near, Shape
+from anonymatch.designs.parts.kinds import Near, Searched, Shape
 from anonymatch.designs.parts.linked import Linked, Necklace
 from anonymatch.designs.parts.part import exposes
 from anonymatch.designs.parts.small import counts, tally
@@ -125,7 +125,7 @@ def test_what_a_search_knows_of_parts_is_true(size: int) -> None:
 def test_found_parts_are_worth_their_place() -> None:
     """Each leaves more, or has more matchings, than any other kind of part of its size."""
     for size, parts in catalogue().items():
-        others = [item for item in items(size) if not isinstance(item.shape, Found)]
+        others = [item for item in items(size) if not isinstance(item.shape, Searched)]
         for part in parts:
             log, left = math.log(part.count()), part.attack_log
             rivals = [item for item in others if item.edges <= part.edges]

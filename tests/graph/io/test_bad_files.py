@@ -179,8 +179,8 @@ def test_no_permission(tmp_path: Path) -> None:
         (tmp_path / name).chmod(mode)
     code = """
 import os
-from anonymatch.errors import InputError
-from anonymatch.graph.files import read, write
+from anonymatch import InputError
+from anonymatch import read, write
 graph = read("open.csv")
 write(graph, "old.json")
 os.chmod(".", 0o555)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.strategies import Matrix, graph_of, weighted_matrices
 
 import anonymatch as am
-from anonymatch.designs.parts.kinds import Found, Near
+from anonymatch.designs.parts.kinds import Near, Searched
 from anonymatch.designs.parts.part import Part
 from anonymatch.report import drawings
 from anonymatch.report.drawings.geometry import hull, round_curve
@@ -69,7 +69,7 @@ PICTURES: dict[str, Callable[[], Picture]] = {
         exits={NASTY[2]: NASTY},
         paths=[NASTY[:3]],
     ),
-    "parts": lambda: drawings.parts([Part(Near(5, 2), 3), Part(Found((3, 3)), 1)], spare=1),
+    "parts": lambda: drawings.parts([Part(Near(5, 2), 3), Part(Searched((3, 3)), 1)], spare=1),
     "no users": lambda: drawings.bipartite(am.Graph.from_edges([])),
     "no edges": lambda: drawings.matrix(am.Graph.from_edges([], users=["a"], behaviours=["b"])),
     "one user": lambda: drawings.bipartite(am.complete(1), groups="blocks"),

@@ -36,8 +36,8 @@ def design_page(found: am.Design, min_part: int, digits: bool) -> list[Renderabl
             "user is right."
         ),
     ]
-    if digits and found.count is not None:
-        page.append(answers.paragraph(words.all_digits(found.count)))
+    if digits and found.value is not None:
+        page.append(answers.paragraph(words.all_digits(found.value)))
     return page
 
 
@@ -52,7 +52,7 @@ def _goal(objective: str) -> str:
 def _lines(found: am.Design) -> list[answers.Line]:
     amount = words.power(found.low)
     if found.exact:
-        amount = amount if found.count is None else words.number(found.count, found.log)
+        amount = amount if found.value is None else words.number(found.value, found.log)
     trust = "exact" if found.exact else f"at least; at most {words.power(found.high)}"
     each = words.bits(found.log / found.users)
     lines = [

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logsumexp, stdtrit
 
 __all__ = [
     "Bracket",
@@ -87,6 +86,8 @@ def rare_variance(forward: Floats, backward: Floats) -> float:
 
 def _variances(forward: Floats, backward: Floats) -> tuple[float, float]:
     """Relative variance of the weights by draws, and by matchings of chains."""
+    from scipy.special import logsumexp  # takes as long to load as numpy
+
     alive = forward[np.isfinite(forward)]
     if len(alive) < 2:
         return math.inf, math.inf
@@ -115,6 +116,8 @@ def bridge_of(forward: Floats, backward: Floats) -> Bridge | None:
     ----------
     .. [1] Bennett. Efficient estimation of free energy differences from Monte Carlo data. 1976.
     """
+    from scipy.special import expit  # takes as long to load as numpy
+
     flat = backward.ravel()
     alive = forward[np.isfinite(forward)]
     if len(alive) == 0:
@@ -156,4 +159,6 @@ def _chain_error(values: Floats) -> float:
 
 def t_quantile(level: float, freedom: float) -> float:
     """The point that Student's t exceeds in size with probability 1 - level."""
+    from scipy.special import stdtrit  # takes as long to load as numpy
+
     return float(stdtrit(max(freedom, 1.0), 0.5 + level / 2.0))

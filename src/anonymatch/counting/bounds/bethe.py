@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from anonymatch import _native
+from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.bounds.pieces import Floats, Pieces, sums
 from anonymatch.counting.bounds.sinkhorn import BALANCE_SECONDS, Square, lower_of_shares
@@ -123,7 +123,7 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
             np.minimum(upper, _tangent(pieces, square, shares, kappa, work.passes), out=upper)
             if not work.thorough and np.isfinite(upper).all():
                 break
-    padding = gammaln(spare + 1.0)
+    padding = log_factorials(spare)
     alone = pieces.behaviours == 1  # one user with one behaviour: nothing is open
     doubling = np.where(alone, 0.0, 0.5 * _LN2 * pieces.behaviours)
     return BetheBounds(lower - padding, tops[0] + doubling - padding, tops[1] - padding)

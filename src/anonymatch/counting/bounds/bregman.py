@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from anonymatch.base.arguments import wholes
+from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.bounds.bethe import bethe_bounds
 from anonymatch.counting.bounds.pieces import Floats, Ints, Pieces, sums
@@ -86,7 +86,7 @@ def bregman(degrees: npt.ArrayLike) -> float:
     values = wholes(degrees, "degrees").astype(np.float64)
     if (values == 0).any():
         return -math.inf
-    return float(np.sum(gammaln(values + 1) / values))
+    return float(np.sum(log_factorials(values) / values))
 
 
 def bounds(graph: Graph) -> Bounds:
@@ -190,14 +190,14 @@ def _bregman_of_blocks(pieces: Pieces) -> Floats:
     multiplies its count by s!; the bound of that square block is divided by s! again.
     """
     blocks, degrees, spare = pieces.n_blocks, pieces.degrees, pieces.spare
-    by_user = sums(pieces.user_blocks, gammaln(degrees + 1.0) / degrees, blocks)
+    by_user = sums(pieces.user_blocks, log_factorials(degrees) / degrees, blocks)
     behaviours = pieces.behaviours
-    padding = spare / behaviours * gammaln(behaviours + 1.0) - gammaln(spare + 1.0)
+    padding = spare / behaviours * log_factorials(behaviours) - log_factorials(spare)
     product = sums(pieces.user_blocks, np.log(degrees), blocks)
     grown = pieces.behaviour_degrees + spare[pieces.behaviour_blocks]
-    by_behaviour = sums(pieces.behaviour_blocks, gammaln(grown + 1.0) / grown, blocks)
+    by_behaviour = sums(pieces.behaviour_blocks, log_factorials(grown) / grown, blocks)
     best: Floats = np.minimum.reduce(
-        [by_user + padding, by_behaviour - gammaln(spare + 1.0), product]
+        [by_user + padding, by_behaviour - log_factorials(spare), product]
     )
     return best
 
@@ -222,9 +222,9 @@ def _hall(pieces: Pieces) -> Floats:
     .. [1] M. Hall. Distinct representatives of subsets. Bull. AMS 54, 1948.
     """
     low, _ = _extremes(pieces.degrees, pieces.user_blocks, pieces.n_blocks)
-    best = gammaln(low + 1.0) - gammaln(np.maximum(low - pieces.users, 0) + 1.0)
+    best = log_factorials(low) - log_factorials(np.maximum(low - pieces.users, 0))
     low2, _ = _extremes(pieces.behaviour_degrees, pieces.behaviour_blocks, pieces.n_blocks)
-    lower: Floats = np.where(pieces.spare == 0, np.maximum(best, gammaln(low2 + 1.0)), best)
+    lower: Floats = np.where(pieces.spare == 0, np.maximum(best, log_factorials(low2)), best)
     return lower
 
 

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from anonymatch import _native
+from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block_classes import log2_sums
 from anonymatch.counting.bounds.pieces import Floats, Ints, Pieces, sums
 
@@ -65,7 +65,7 @@ def scaled_bounds(pieces: Pieces, seconds: float = math.inf) -> tuple[Floats, Fl
         upper = np.minimum(upper, _upper(pieces, square, column_logs))
         if (lower > -math.inf).all():
             break
-    padding = gammaln(pieces.spare + 1.0)
+    padding = log_factorials(pieces.spare)
     return lower - padding, upper - padding
 
 

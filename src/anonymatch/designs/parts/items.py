@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from anonymatch.base.logarithms import log_factorial
 from anonymatch.designs.partition import Layered
-from anonymatch.designs.parts.kinds import Found, Near, Shape
+from anonymatch.designs.parts.kinds import Near, Searched, Shape
 from anonymatch.designs.parts.linked import Linked
 from anonymatch.designs.parts.small import LARGEST, Bits, tally
 
@@ -21,7 +21,7 @@ __all__ = ["Item", "catalogue", "items", "plain_items"]
 
 
 @cache
-def catalogue() -> dict[int, tuple[Found, ...]]:
+def catalogue() -> dict[int, tuple[Searched, ...]]:
     """The parts by their number of users.
 
     Examples
@@ -29,9 +29,9 @@ def catalogue() -> dict[int, tuple[Found, ...]]:
     >>> max(part.count() for part in catalogue()[7] if part.edges == 34)
     470
     """
-    by_size: dict[int, list[Found]] = {}
+    by_size: dict[int, list[Searched]] = {}
     for line in files(__package__).joinpath("catalogue.txt").read_text("ascii").splitlines():
-        part = Found(tuple(int(row, 16) for row in line.split()))
+        part = Searched(tuple(int(row, 16) for row in line.split()))
         by_size.setdefault(part.size, []).append(part)
     return {size: tuple(parts) for size, parts in by_size.items()}
 
@@ -60,12 +60,12 @@ def items(size: int) -> tuple[Item, ...]:
     """
     if size == 1:
         return (Item(1, 1, 0.0, 0.0, Near(1)),)
-    found = list(_near(size))
+    options = list(_near(size))
     if size <= LARGEST:
-        found += _small(size)
+        options += _small(size)
     else:
-        found += _two_missing(size)
-    return tuple(found)
+        options += _two_missing(size)
+    return tuple(options)
 
 
 def plain_items(size: int) -> tuple[Item, ...]:

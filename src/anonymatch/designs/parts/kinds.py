@@ -4,7 +4,7 @@ Near      complete, or complete but for a matching of j edges: F(s, j) matchings
 Layered   the paper's filling, layer after layer of shifted diagonals: nearly regular
 Linked    two complete groups joined by single edges both ways
 Necklace  complete groups in a ring, each joined to the next by one edge
-Found     a small graph that a search found, kept as it is
+Searched  a small graph that a search found, kept as it is
 
 A part's count is kept as a share of size!, because shares can be compared without cancellation.
 """
@@ -28,7 +28,7 @@ from anonymatch.designs.formulas import (
 from anonymatch.designs.parts.cells import Cells, complete_groups
 from anonymatch.designs.parts.small import Bits, Tally, tally
 
-__all__ = ["FRACTIONS_UP_TO", "Found", "Near", "Shape"]
+__all__ = ["FRACTIONS_UP_TO", "Near", "Searched", "Shape"]
 
 FRACTIONS_UP_TO = 400  # users of a part whose attack is worked out in exact fractions
 
@@ -138,12 +138,12 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Searched:
     """A small graph that a search found; ``rows`` as integers, bit j for behaviour j.
 
     Examples
     --------
-    >>> part = Found((0b1111, 0b1111, 0b1110, 0b1110))
+    >>> part = Searched((0b1111, 0b1111, 0b1110, 0b1110))
     >>> part.edges, part.count(), part.count() * part.attack()
     (14, 12, Fraction(4, 1))
     """
