@@ -42,13 +42,13 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 def check_path(path: Path) -> None:
     """Refuse, before any work is done, a place where no file can be written."""
     if os.path.isdir(path):  # unlike a Path, it does not fail on names that are too long
-        raise InputError(f"{path}: it is a folder; give the name of a file")
+        raise InputError("it is a folder; give the name of a file").about(path)
     if os.path.exists(path) and not os.path.isfile(path):  # to be renamed over is its end
-        raise InputError(f"{path}: it is a device, a pipe or a socket; give the name of a file")
+        raise InputError("it is a device, a pipe or a socket; give the name of a file").about(path)
     if not os.path.isdir(path.parent):
-        raise InputError(f"{path}: its folder does not exist; make it first")
+        raise InputError("its folder does not exist; make it first").about(path)
     if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path}: no permission to write there; choose another folder")
+        raise InputError("no permission to write there; choose another folder").about(path)
 
 
 @contextmanager
@@ -76,14 +76,16 @@ def unfinished(path: Path) -> Iterator[Path]:
         yield beside
         beside.replace(path)
     except UnicodeEncodeError as error:
-        raise InputError(f"{path}: the name {error.object!r} cannot be written as UTF-8") from None
+        raise InputError(f"the name {error.object!r} cannot be written as UTF-8").about(
+            path
+        ) from None
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise error.about(path) from None
     except Exception as error:
         reason = _reason(error)
         if reason is None:
             raise
-        raise InputError(f"{path}: cannot write it ({reason}); choose another place") from None
+        raise InputError(f"cannot write it ({reason}); choose another place").about(path) from None
     finally:
         _remove(folder)
         _folders.discard(folder)

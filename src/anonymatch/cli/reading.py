@@ -113,12 +113,12 @@ def about(path: Path) -> Iterator[None]:
     """What is found wrong while a file is solved becomes a line that begins with it."""
     try:
         yield
-    except (InputError, BudgetError) as error:
-        if error.message.startswith(str(path)):
-            raise
+    except InputError as error:
         raise error.about(path) from None
+    except BudgetError as error:
+        raise (error if error.where else error.about(path)) from None
     except NoMatchingError as error:
-        raise InputError(f"{path}: ", error.message) from None
+        raise InputError(error.message).about(path) from None
 
 
 def observe(path: Path, options: Options, reading: FilesOptions, k: int = 0) -> Observation:

@@ -101,11 +101,11 @@ def _log(
 ) -> Observation:
     if law is None:
         raise InputError(
-            f"{file}: a message log needs a law that says how messages are delayed; give ",
+            "a message log needs a law that says how messages are delayed; give ",
             Argument("law"),
             f", one of {law_examples()}",
-        )
-    with _about(file, options.departures):
+        ).about(file)
+    with _about(file):
         messages = _messages(kind, file, options)
         with hinting(messages, law, unit=options.unit):
             observation = observe(messages, law, budget=budget, **options.of_log())
@@ -135,7 +135,7 @@ def mean_delay(
     kind = _checked(options.source) or _kind(file, options)
     if kind not in LOGS:
         return None
-    with _about(file, options.departures):
+    with _about(file):
         messages = _messages(kind, file, options)
     came, left = messages.arrivals, messages.departures
     if len(came) != len(left) or not len(came):
@@ -145,14 +145,11 @@ def mean_delay(
 
 
 @contextmanager
-def _about(path: Path, departures: str | os.PathLike[str] | None) -> Iterator[None]:
+def _about(path: Path) -> Iterator[None]:
     """What is wrong becomes one line that begins with the file, if it does not yet."""
     try:
         yield
     except InputError as error:
-        known = (str(path),) if departures is None else (str(path), str(as_path(departures)))
-        if error.message.startswith(known):
-            raise
         raise error.about(path) from None
 
 
@@ -169,8 +166,8 @@ def _without_law(
 
     if options.original is None:
         raise InputError(
-            f"{path}: a released table needs the original one; give ", Argument("original", ...)
-        )
+            "a released table needs the original one; give ", Argument("original", ...)
+        ).about(path)
     return read_released(options.original, path, identifiers=options.identifiers, name=options.name)
 
 
@@ -197,11 +194,10 @@ def _check_used(kind: str, path: Path, options: ReadOptions) -> None:
     if unused is not None:
         name, kinds = unused
         raise InputError(
-            f"{path}: ",
             Argument(name),
             f" is for {' and '.join(sorted(kinds))}, and this is {kind}; leave it out, or tell ",
             Argument("source"),
-        )
+        ).about(path)
 
 
 # ---- what a file is
@@ -240,13 +236,13 @@ def _folder_kind(folder: Path) -> str:
         kinds.append("mixmatch")
     if not kinds:
         raise InputError(
-            f"{folder}: this folder has neither {SENT} nor {_NYM_LOG} nor folders with a "
+            f"this folder has neither {SENT} nor {_NYM_LOG} nor folders with a "
             f"{FLOW_PAIR}; give a file, or the folder of a simulator"
-        )
+        ).about(folder)
     if len(kinds) > 1:
         raise InputError(
-            f"{folder}: this folder may be {' or '.join(kinds)}; tell ", Argument("source")
-        )
+            f"this folder may be {' or '.join(kinds)}; tell ", Argument("source")
+        ).about(folder)
     return kinds[0]
 
 

@@ -81,7 +81,7 @@ def hinting(messages: Messages, law: Law, *, unit: str | None) -> Iterator[None]
         hints = [hint] if hint is not None else list(scale_notes(messages, law))
         if not hints:
             raise
-        raise InputError(error.message, "; ", hints[0]) from None
+        raise error.more("; ", hints[0]) from None
 
 
 def _shown(seconds: float) -> str:

@@ -150,7 +150,7 @@ def observe(
     except InputError as error:
         if phase is None:
             raise
-        raise InputError(error.message, f". {phase}") from None
+        raise error.more(f". {phase}") from None
     if phase is not None:
         observation = replace(observation, notes=(*observation.notes, phase))
     observation = replace(observation, notes=(*observation.notes, *notes))

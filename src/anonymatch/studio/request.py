@@ -66,15 +66,15 @@ class AuditRequest:
         try:
             return mean_delay(self.path, self.options)
         except AnonymatchError as error:
-            raise InputError(self.clean(str(error))) from None
+            raise self.worded(error) from None
 
-    def clean(self, message: str) -> str:
-        """An error's line, with files called as the reader calls them."""
+    def worded(self, error: AnonymatchError) -> InputError:
+        """An error in the words of the page, with files called as the reader calls them."""
+        names = {str(self.path): self.name}
         second = self.options.departures or self.options.original
-        for path, name in ((self.path, self.name), (second, self.second_name)):
-            if path is not None:
-                message = message.replace(str(path), name).replace(Path(path).name, name)
-        return message
+        if second is not None:
+            names[str(second)] = self.second_name
+        return InputError(error.message.renamed(names).worded(as_field))
 
     def _shown(self) -> dict[str, Any]:
         """Options with files called as the reader calls them."""
@@ -146,7 +146,7 @@ class Audits:
                 **inquiry.options.given(),
             )
         except AnonymatchError as error:
-            raise InputError(inquiry.clean(error.message.worded(as_field))) from None
+            raise inquiry.worded(error) from None
         answer = replace(
             answer, notes=tuple(Message(note).worded(as_field) for note in answer.notes)
         )

@@ -132,9 +132,9 @@ def reading(path: Path) -> Iterator[None]:
     except InputError as error:
         raise error.about(path) from None
     except OSError as error:
-        raise InputError(f"{path}: {_reason(error)}") from None
+        raise InputError(_reason(error)).about(path) from None
     except MemoryError:
-        raise InputError(f"{path}: reading it needs more memory than there is") from None
+        raise InputError("reading it needs more memory than there is").about(path) from None
 
 
 def _suffix(path: Path) -> tuple[str, bool]:
@@ -146,9 +146,9 @@ def _suffix(path: Path) -> tuple[str, bool]:
     elif suffixes and suffixes[-1] in _SUFFIXES:
         return suffixes[-1], False
     raise InputError(
-        f"{path}: its suffix tells no known format; known are {' '.join(_SUFFIXES)}, "
+        f"its suffix tells no known format; known are {' '.join(_SUFFIXES)}, "
         f"and .gz after {' '.join(_PACKED)}"
-    )
+    ).about(path)
 
 
 def _check_file(path: Path) -> None:

@@ -44,7 +44,7 @@ def from_frame(frame: Any) -> Parts:
     try:
         return convert(_as_polars(frame))[0]
     except EdgeError as error:
-        raise InputError(f"{positions_text('row', error.positions)}: {error}") from None
+        raise error.at(*error.positions, noun="row") from None
 
 
 def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
@@ -139,12 +139,6 @@ def check_types(schema: dict[str, pl.DataType]) -> None:
     for column, name in meant(list(schema)).items():
         if name != "weight":
             _check_names(pl.Series(column, [], dtype=schema[column]))
-
-
-def positions_text(noun: str, positions: tuple[int, ...]) -> str:
-    """'row 7', or 'rows 3 and 7'."""
-    plural = "s" if len(positions) > 1 else ""
-    return f"{noun}{plural} " + " and ".join(str(position) for position in positions)
 
 
 def factorise(values: pl.Series) -> tuple[Indices, pl.Series]:

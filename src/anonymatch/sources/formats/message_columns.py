@@ -86,7 +86,7 @@ def clock(table: Table, unit: str | None) -> Clock:
     elif given.dtype.is_temporal() and given.dtype != pl.Time:
         times = _from_dates(table, given, unit)
     else:
-        raise InputError(f"{table.path}: column 'time' holds {given.dtype}; give {_WANTED}")
+        raise InputError(f"column 'time' holds {given.dtype}; give {_WANTED}").about(table.path)
     wrong = np.flatnonzero(~np.isfinite(times.times))
     if len(wrong):
         _refuse(table, given, int(wrong[0]))
@@ -177,8 +177,8 @@ def _epoch(moments: pl.Series) -> Floats:
 
 def _check_no_unit(table: Table, unit: str | None) -> None:
     if unit is not None:
-        raise InputError(
-            f"{table.path}: its times are date-times; leave ", Argument("unit", unit), " out"
+        raise InputError("its times are date-times; leave ", Argument("unit", unit), " out").about(
+            table.path
         )
 
 
@@ -234,8 +234,8 @@ def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) ->
         column, kind = column.cast(pl.String), pl.String()
     if not (kind in (pl.String, pl.Null) or kind.is_integer()):
         raise InputError(
-            f"{table.path}: column {quoted(column.name)} holds {kind}; give text or whole numbers"
-        )
+            f"column {quoted(column.name)} holds {kind}; give text or whole numbers"
+        ).about(table.path)
     chosen = column.gather(rows)
     if chosen.null_count():
         row = int(rows[int(chosen.is_null().arg_true()[0])])

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Message, quoted, several
+from anonymatch.base.text import FileName, Message, quoted, several
 from anonymatch.sources.hints import unit_hint
 from anonymatch.sources.messages import Messages, check_messages, in_words
 
@@ -108,9 +108,10 @@ def read_messages(
     clocks = [message_columns.clock(table, unit) for table in tables]
     if clocks[0].kind != clocks[-1].kind:
         raise InputError(
-            f"{tables[1].path}: its times are {clocks[1].kind}, but those of {tables[0].path} are "
-            f"{clocks[0].kind}; write all alike"
-        )
+            f"its times are {clocks[1].kind}, but those of ",
+            FileName(tables[0].path),
+            f" are {clocks[0].kind}; write all alike",
+        ).about(tables[1].path)
     times = [each.times for each in clocks]
     remarks: list[str] = []
     if departures is None:
@@ -196,7 +197,9 @@ def _side(
     from anonymatch.sources.formats import message_columns
 
     if not len(rows):
-        raise InputError(f"{table.path}: no row has the direction {noun}; add the messages {noun}")
+        raise InputError(f"no row has the direction {noun}; add the messages {noun}").about(
+            table.path
+        )
     notes, times = [], clock.times[rows]
     back = np.flatnonzero(np.diff(times) < 0)
     if len(back):

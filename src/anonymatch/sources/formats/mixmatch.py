@@ -134,11 +134,11 @@ def read_flow_pairs(
     path = as_path(folder)
     files = list(flow_pair_files(path))
     if not files:
-        raise InputError(f"{path}: no folder in it has a {FLOW_PAIR}")
+        raise InputError(f"no folder in it has a {FLOW_PAIR}").about(path)
     pairs = [_read(file) for file in files]
     whole_pairs = [pair for pair in pairs if all(len(side.times) for side in pair)]
     if not whole_pairs:
-        raise InputError(f"{path}: every flow pair has a side without data packets")
+        raise InputError("every flow pair has a side without data packets").about(path)
     tick = max(int(seconds / _NANO) // _LOOKS, 1)
     begins = [min(int(side.times.min()) for side in pair) for pair in whole_pairs]
     origins = [min(begins)] * len(begins) if align is None else begins
@@ -173,7 +173,9 @@ def flow_pair_files(folder: Path) -> Iterator[Path]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(f"{folder}: cannot list it ({error.strerror}); check the path") from None
+        raise InputError(f"cannot list it ({error.strerror}); check the path").about(
+            folder
+        ) from None
     for entry in entries:
         if os.path.isfile(entry / FLOW_PAIR):  # unlike a Path, it does not fail on loops of links
             yield entry / FLOW_PAIR

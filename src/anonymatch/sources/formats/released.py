@@ -293,7 +293,7 @@ def _name_column(
     if wanted is not None:
         if wanted not in people.columns:
             present = listed(people.columns)
-            raise InputError(f"{file}: there is no column {quoted(wanted)}; it has {present}")
+            raise InputError(f"there is no column {quoted(wanted)}; it has {present}").about(file)
         return wanted
     for name in people.columns:
         if name not in rows.columns:
@@ -310,7 +310,11 @@ def _person_names(people: pl.DataFrame, named: str | None, file: str) -> list[st
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         what = "empty" if column[row] is None else f"{quoted(column[row])}, which is there twice"
-        raise InputError(f"{file}: row {row + 1}: {named} is {what}; each person needs a name")
+        raise (
+            InputError(f"{named} is {what}; each person needs a name")
+            .at(row + 1, noun="row")
+            .about(file)
+        )
     return column.to_list()
 
 

@@ -126,7 +126,7 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
     notes = []
     events = _column(frame, file, "Type").str.starts_with("RCV").fill_null(value=False)
     if not events.any():
-        raise InputError(f"{file}: no row says that a packet was received (Type RCV_...)")
+        raise InputError("no row says that a packet was received (Type RCV_...)").about(file)
     if not events.all():
         notes.append(f"{several(int((~events).sum()), 'row')} of other events were ignored.")
     frame = frame.filter(events)
@@ -165,7 +165,7 @@ def _messages(
 ) -> Messages:
     real = truth[(truth >= 0) & ~dummies]
     if not len(real):
-        raise InputError(f"{path}: no real message went through; nothing can be audited")
+        raise InputError("no real message went through; nothing can be audited").about(path)
     cover = np.ones(len(times[1]), dtype=np.bool_)
     cover[real] = False
     try:
@@ -180,14 +180,14 @@ def _messages(
             notes=notes,
         )
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise error.about(path) from None
 
 
 def _name(frame: pl.DataFrame, path: Path, *names: str) -> str:
     try:
         return find_column(frame, *names)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise error.about(path) from None
 
 
 def _column(frame: pl.DataFrame, path: Path, *names: str) -> pl.Series:
@@ -198,8 +198,7 @@ def _times(frame: pl.DataFrame, path: Path, name: str) -> Floats:
     try:
         return numbers(_column(frame, path, name))
     except InputError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None
+        raise error.about(path) from None
 
 
 def _ids(frame: pl.DataFrame, path: Path, name: str) -> list[str]:
@@ -208,7 +207,11 @@ def _ids(frame: pl.DataFrame, path: Path, name: str) -> list[str]:
     if again.any():
         row = int(again.arg_max() or 0)
         what = "is empty" if ids[row] is None else f"{quoted(ids[row])} is there twice"
-        raise InputError(f"{path}: row {row + 1}: {ids.name} {what}; each message needs its own")
+        raise (
+            InputError(f"{ids.name} {what}; each message needs its own")
+            .at(row + 1, noun="row")
+            .about(path)
+        )
     return ids.to_list()
 
 

@@ -76,8 +76,8 @@ def numbers(column: pl.Series) -> npt.NDArray[np.float64]:
     wrong = values.is_null() | ~values.is_finite().fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        raise InputError(
-            f"row {row + 1}: {column.name} is {_shown(column[row])}; give a finite number"
+        raise InputError(f"{column.name} is {_shown(column[row])}; give a finite number").at(
+            row + 1, noun="row"
         )
     return values.to_numpy().astype(np.float64)
 
@@ -100,16 +100,15 @@ def _parquet(source: Source) -> pl.DataFrame:
         far = (~days.is_between(_FIRST_DAY, _LAST_DAY)).fill_null(value=False).arg_true()
         if len(far):  # it is not shown: polars cannot write every date that it can hold
             raise InputError(
-                f"row {int(far[0]) + 1}: {column.name} is no date of the years 1 to 9999; "
-                "write it as text"
-            )
+                f"{column.name} is no date of the years 1 to 9999; write it as text"
+            ).at(int(far[0]) + 1, noun="row")
     return frame.with_columns(pl.all().cast(pl.String))
 
 
 def _check_columns(columns: list[str]) -> None:
     if len(set(columns)) < len(columns):
         twice = next(name for name, times in Counter(columns).items() if times > 1)
-        raise InputError(f"line 1: column {quoted(twice)} is there twice; keep one")
+        raise InputError(f"column {quoted(twice)} is there twice; keep one").at(1)
 
 
 def _shown(value: str | None) -> str:
