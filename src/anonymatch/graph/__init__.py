@@ -1,5 +1,8 @@
 """The graph: who may have done what, how graphs are made, and their files."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from anonymatch.graph import families
 from anonymatch.graph.decomposition import (
     Blocks,
@@ -33,14 +36,17 @@ from anonymatch.graph.families import (
 )
 from anonymatch.graph.graph import Graph, check_graph
 from anonymatch.graph.inputs import join
-from anonymatch.graph.io import delimited, files, json_text, limits, parquet
+from anonymatch.graph.io import files, limits
 from anonymatch.graph.io.files import FileNote, read, reading, write
 from anonymatch.graph.io.limits import check_memory
 from anonymatch.graph.io.logs import DIRECTIONS, TIMES
-from anonymatch.graph.io.rows import names_of
 from anonymatch.graph.io.source import Source, decode
 from anonymatch.graph.io.spreadsheets import plain_cell, plain_table
 from anonymatch.graph.names import Names
+
+if TYPE_CHECKING:
+    from anonymatch.graph.io import delimited, json_text, parquet
+    from anonymatch.graph.io.rows import names_of
 
 __all__ = [
     "DIRECTIONS",
@@ -97,3 +103,13 @@ __all__ = [
     "witness",
     "write",
 ]
+
+_OF_TABLES = {"delimited": "", "json_text": "", "parquet": "", "names_of": "rows"}
+"""What needs polars, and is imported when it is asked for; with the module it is in, if in one."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_TABLES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"anonymatch.graph.io.{_OF_TABLES[name] or name}")
+    return getattr(module, name) if _OF_TABLES[name] else module

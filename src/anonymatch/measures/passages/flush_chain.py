@@ -27,7 +27,6 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, xlogy
 
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
@@ -210,6 +209,8 @@ class _Problem:
         dummies: Dummies,
         budget: Budget,
     ) -> _Problem:
+        from scipy.special import xlogy
+
         rule = law if isinstance(law, FlushRule) else law.flush
         came, in_order = _sorted(arrivals, "arrivals")
         left, out_order = _sorted(departures, "departures")
@@ -540,6 +541,8 @@ def _xlog2(value: float) -> float:
 
 
 def _entropy_of(parts: Floats) -> Floats:
+    from scipy.special import xlogy
+
     return np.asarray(-xlogy(parts, parts) / _LN2)
 
 
@@ -612,6 +615,8 @@ def _rate(channel: Channel, span: float) -> float:
 
 def _constant(model: FlushModel, rate: float, number: int) -> float:
     """What the flushes left out and the numbers told add to the log evidence."""
+    from scipy.special import gammaln, xlogy
+
     idle = model.rounds.empty * rate * (model.rule.interval or 0.0)
     constant = -idle
     if model.lost:

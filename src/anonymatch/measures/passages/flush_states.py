@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.measures.passages.flush_rounds import BY_MESSAGE, FlushRounds
@@ -122,6 +121,8 @@ class Pass:
 
 def log_factorials(number: int) -> Floats:
     """Natural logs of the factorials from 0 to a number."""
+    from scipy.special import gammaln
+
     return np.asarray(gammaln(np.arange(number + 1) + 1.0))
 
 

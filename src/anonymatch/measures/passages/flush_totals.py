@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr, pdtr, xlogy
 
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.measures.passages.flush_rounds import BY_COVER, BY_MESSAGE
@@ -180,10 +179,14 @@ def _part(of: range) -> slice:
 
 def _at_most(numbers: Ints, mean: float) -> Floats:
     """Probability of at most so many, by Poisson's law."""
+    from scipy.special import pdtr
+
     return np.where(numbers < 0, 0.0, pdtr(np.maximum(numbers, 0), mean))
 
 
 def _poisson(numbers: Ints, mean: float) -> Floats:
+    from scipy.special import xlogy
+
     table = log_factorials(int(numbers.max(initial=0)))
     some = np.maximum(numbers, 0)
     return np.where(numbers < 0, -math.inf, xlogy(some, mean) - mean - table[some])
@@ -191,6 +194,8 @@ def _poisson(numbers: Ints, mean: float) -> Floats:
 
 def _log_binomial(most: Ints, number: Ints, share: float) -> Floats:
     """Log probability that at most so many of a number are early, each with this probability."""
+    from scipy.special import bdtr
+
     fits = bdtr(np.maximum(most, 0), np.maximum(number, 0), share)
     with np.errstate(divide="ignore"):
         return np.where(most < 0, -math.inf, np.log(fits))
