@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.audits.rates import UsedRates, used_rates
-from anonymatch.base.errors import BudgetError, NoMatchingError
+from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
 from anonymatch.counting import Count, Posterior, bregman, count, known_posterior, log_of
-from anonymatch.graph import Graph, check_memory, witness
+from anonymatch.graph import Graph, check_memory, require_matching
 from anonymatch.measures import (
     LOST,
     Interval,
@@ -267,9 +267,7 @@ def _link_guesses(links: LinkFigures) -> Range | None:
 
 
 def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] | None) -> Answers:
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
     seen = _with_strangers(graph, lost, strangers) if strangers else graph

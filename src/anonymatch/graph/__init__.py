@@ -14,6 +14,7 @@ from anonymatch.graph.decomposition import (
     block_table,
     blocks,
     forced,
+    require_matching,
     structure,
     witness,
 )
@@ -38,6 +39,7 @@ from anonymatch.graph.graph import Graph, check_graph
 from anonymatch.graph.inputs import join
 from anonymatch.graph.io import files, limits
 from anonymatch.graph.io.files import FileNote, read, reading, write
+from anonymatch.graph.io.formats import FORMATS, format_of
 from anonymatch.graph.io.limits import check_memory
 from anonymatch.graph.io.logs import DIRECTIONS, TIMES
 from anonymatch.graph.io.source import Source, decode
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DIRECTIONS",
+    "FORMATS",
     "SMALLEST",
     "TIMES",
     "BlockTable",
@@ -80,6 +83,7 @@ __all__ = [
     "ferrers",
     "files",
     "forced",
+    "format_of",
     "grid",
     "hessenberg",
     "hexagon",
@@ -97,6 +101,7 @@ __all__ = [
     "random_regular",
     "read",
     "reading",
+    "require_matching",
     "ring",
     "settle",
     "structure",

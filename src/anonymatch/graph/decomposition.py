@@ -32,6 +32,7 @@ __all__ = [
     "block_table",
     "blocks",
     "forced",
+    "require_matching",
     "structure",
     "witness",
 ]
@@ -272,7 +273,7 @@ def block_table(graph: Graph) -> BlockTable:
     check_graph(graph)
     known = _tables.get(graph)
     if known is None:
-        kernel = _require_matching(graph).kernel
+        kernel = require_matching(graph).kernel
         known = _read(BlockTable, _native.block_table(graph, kernel, _weight_keys(graph)))
         _tables[graph] = known
     return known
@@ -299,7 +300,7 @@ def blocks(graph: Graph) -> Blocks:
     >>> parts[0].graph()
     Graph(2 users, 2 behaviours, 4 edges)
     """
-    return Blocks(graph, range(_require_matching(graph).n_blocks))
+    return Blocks(graph, range(require_matching(graph).n_blocks))
 
 
 def allowed(graph: Graph) -> Graph:
@@ -316,7 +317,7 @@ def allowed(graph: Graph) -> Graph:
     >>> allowed(Graph.from_rows(["110", "110", "111"])).to_rows()
     ['110', '110', '001']
     """
-    parts = _require_matching(graph)
+    parts = require_matching(graph)
     block_of_edge = np.repeat(parts.block_of_user, np.diff(graph.indptr))
     mask = block_of_edge == parts.block_of_behaviour.take(graph.indices)
     return graph if mask.all() else graph.keep_edges(mask)
@@ -336,7 +337,7 @@ def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
     >>> forced(Graph.from_rows(["110", "110", "111"]))
     [(2, 2)]
     """
-    parts = _require_matching(graph)
+    parts = require_matching(graph)
     used = parts.block_of_behaviour[parts.block_of_behaviour >= 0]
     sizes = (np.bincount(side, minlength=parts.n_blocks) for side in (parts.block_of_user, used))
     single = np.logical_and.reduce([size == 1 for size in sizes])
@@ -363,7 +364,8 @@ def witness(graph: Graph) -> Witness | None:
     )
 
 
-def _require_matching(graph: Graph) -> Structure:
+def require_matching(graph: Graph) -> Structure:
+    """The structure of a graph, if it has a perfect matching; else its witness as an error."""
     parts = structure(graph)
     if not parts.matched:
         why = witness(graph)

@@ -23,7 +23,14 @@ from anonymatch.measures.passages.links import Channel, LinkFigures, ReceiverFig
 from anonymatch.measures.passages.phase_chain import phase_figures
 from anonymatch.measures.summary import Metrics, metrics
 from anonymatch.measures.system import log_rescaled
-from anonymatch.measures.users import LOST, Range, UserFigures, name_column, user_figures
+from anonymatch.measures.users import (
+    LOST,
+    Range,
+    UserFigures,
+    entropy_terms,
+    name_column,
+    user_figures,
+)
 
 __all__ = [
     "LOST",
@@ -39,6 +46,7 @@ __all__ = [
     "ReceiverFigures",
     "UserFigures",
     "batch_bits_per_message",
+    "entropy_terms",
     "exponential_bits",
     "exponential_bits_per_message",
     "exponential_mix_count",

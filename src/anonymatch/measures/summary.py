@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
-from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
+from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.counting import Count, Posterior, count, known_posterior, posterior
-from anonymatch.graph import Graph, witness
+from anonymatch.graph import Graph, require_matching
 from anonymatch.measures import system
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.messages import MessageClasses, Parties, message_classes
@@ -291,9 +291,7 @@ def metrics(
         raise InputError(f"threshold must be an effective set size above 0, not {threshold!r}")
     if messages is not None and not (isinstance(messages, tuple | list) and len(messages) == 2):
         raise InputError("messages must be a pair: who sent each message, who received each")
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     watched = None if progress is None else _Stages(progress)
     work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)

@@ -19,7 +19,7 @@ from anonymatch.measures.interval import ROUNDING, Interval
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["LOST", "Range", "UserFigures", "name_column", "user_figures"]
+__all__ = ["LOST", "Range", "UserFigures", "entropy_terms", "name_column", "user_figures"]
 
 _TOGETHER = 100_000  # users whose edges are looked at together: a million would fill memory
 _EDGES = 1 << 18  # and edges of several users: arrays of more come as fresh pages, again and again
@@ -437,12 +437,12 @@ class _Edges:
         return sums
 
     def shannon(self) -> Range:
-        at_low, at_high = _surprise(self.low), _surprise(self.high)
+        at_low, at_high = entropy_terms(self.low), entropy_terms(self.high)
         peak = 1 / math.e  # where -p log2 p is largest
         over = (self.low < peak) & (peak < self.high)
         top = np.where(over, math.log2(math.e) * peak, np.maximum(at_low, at_high))
         entropy = Range(
-            self.sum(_surprise(self.probabilities)),
+            self.sum(entropy_terms(self.probabilities)),
             self.sum(np.minimum(at_low, at_high)),
             self.sum(top),
         )
@@ -506,10 +506,10 @@ class _Edges:
         )
 
 
-def _surprise(probabilities: Floats) -> Floats:
-    """-p log2 p, and 0 for 0."""
-    result: Floats = -probabilities * np.log2(np.where(probabilities > 0, probabilities, 1.0))
-    return result
+def entropy_terms(probabilities: Floats) -> Floats:
+    """-p log2 p of each, and 0 for 0: what outcomes add to an entropy, in bits."""
+    terms: Floats = -probabilities * np.log2(np.where(probabilities > 0, probabilities, 1.0))
+    return terms
 
 
 def _columns(name: str, figures: Range) -> dict[str, pl.Series]:

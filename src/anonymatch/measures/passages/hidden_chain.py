@@ -37,6 +37,7 @@ from anonymatch.measures.passages.links import (
     entropy_slack,
     taken_as_mean,
     two_outcomes,
+    with_tilt,
 )
 from anonymatch.running import Execution
 
@@ -527,11 +528,7 @@ def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
     lost = channel.loss if channel.lost is None else (channel.lost + 0.5) / (size + 1)
     lasted = max(channel.end - channel.begin, 1e-300)
     rate = channel.cover_rate if channel.cover is None else (channel.cover + 0.5) / lasted
-    if channel.lost is not None:
-        odds = math.exp(tilt) * lost / (1.0 - lost)
-        lost = odds / (1.0 + odds)
-    else:
-        rate *= math.exp(tilt)
+    lost, rate = with_tilt(lost, rate, tilt, losses=channel.lost is not None)
     fitted = replace(channel, loss=lost, lost=None, cover_rate=rate, cover=None)
     return replace(log, channel=fitted).weights(), channel.lost is not None
 

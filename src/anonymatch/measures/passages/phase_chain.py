@@ -39,6 +39,7 @@ from anonymatch.measures.passages.links import (
     entropy_slack,
     taken_as_mean,
     two_outcomes,
+    with_tilt,
 )
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_of_work
 
@@ -785,10 +786,8 @@ def _tilted(log: _Log, work: _Work, seed: int) -> LinkFigures:
 
 def _with_tilt(log: _Log, tilt: float) -> _Log:
     """The odds of a loss, or the rate of cover, times the exponential of ``tilt``."""
-    if log.channel.lost is None:
-        return replace(log, cover=log.cover * math.exp(tilt))
-    odds = math.exp(tilt) * log.loss / (1.0 - log.loss)
-    return replace(log, loss=odds / (1.0 + odds))
+    loss, cover = with_tilt(log.loss, log.cover, tilt, losses=log.channel.lost is not None)
+    return replace(log, loss=loss, cover=cover)
 
 
 def _tilt(log: _Log, work: _Work, goal: int) -> tuple[float, float]:

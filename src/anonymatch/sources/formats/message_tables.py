@@ -16,12 +16,22 @@ import polars as pl
 
 from anonymatch.base.errors import InputError, Where
 from anonymatch.base.text import listed, meant_instead, quoted, several
-from anonymatch.graph import DIRECTIONS, TIMES, Source, decode, delimited, limits, parquet, reading
+from anonymatch.graph import (
+    DIRECTIONS,
+    FORMATS,
+    TIMES,
+    Source,
+    decode,
+    delimited,
+    format_of,
+    limits,
+    parquet,
+    reading,
+)
 
-__all__ = ["PACKED", "SUFFIXES", "Table", "load", "suffix_of"]
+__all__ = ["SUFFIXES", "Table", "load", "suffix_of"]
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
-PACKED = (".csv", ".tsv", ".jsonl")
+SUFFIXES = tuple(suffix for suffix, kind in FORMATS.items() if kind.table)
 
 _SPELLINGS = {
     "time": TIMES,
@@ -89,16 +99,8 @@ def load(path: Path, needed: tuple[tuple[str, ...], ...]) -> Table:
 
 def suffix_of(path: Path) -> tuple[str, bool]:
     """The suffix that tells the format, and whether the file is compressed."""
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes and suffixes[-1] == ".gz":
-        if len(suffixes) == 2 and suffixes[0] in PACKED:
-            return suffixes[0], True
-    elif suffixes and suffixes[-1] in SUFFIXES:
-        return suffixes[-1], False
-    raise InputError(
-        f"its suffix tells no known format of message logs; known are "
-        f"{' '.join(SUFFIXES)}, and .gz after {' '.join(PACKED)}"
-    ).about(path)
+    suffix, _, packed = format_of(path, SUFFIXES, of="message logs")
+    return suffix, packed
 
 
 def _frame(
@@ -109,7 +111,7 @@ def _frame(
         return parquet.load(source, lambda schema: _wanted(schema, check), _BYTES_A_ROW), _row
     if suffix == ".jsonl":
         return _json_lines(source, check)
-    separator = "," if suffix == ".csv" else "\t"
+    separator = FORMATS[suffix].separator
     frame, data = delimited.load(source, separator, check, _BYTES_A_ROW)
     return frame, lambda row: Where(lines=(delimited.line_of_row(data, separator, row),))
 

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, meant_instead, quoted
-from anonymatch.graph import Source, reading
+from anonymatch.graph import FORMATS, Source, reading
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["find_column", "numbers", "read_text_table"]
 
-_SUFFIXES = {".csv": ",", ".tsv": "\t"}
+_SEPARATORS = {suffix: kind.separator for suffix, kind in FORMATS.items() if kind.separator}
 _BYTES_A_ROW = 400  # columns, names as Python has them, and sorts, at their peak
 _A_DAY = {None: 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _FIRST_DAY, _LAST_DAY = (
@@ -44,13 +44,13 @@ def read_text_table(path: str | os.PathLike[str], *, separator: str | None = Non
     with reading(file):
         if suffix == ".parquet":
             frame = _parquet(Source(file, packed=False))
-        elif separator is None and suffix not in _SUFFIXES:
+        elif separator is None and suffix not in _SEPARATORS:
             raise InputError("its suffix tells no table; known are .csv .tsv .parquet")
         else:
             from anonymatch.graph import delimited  # imports polars
 
             source = Source(file, packed)
-            mark = separator or _SUFFIXES[suffix]
+            mark = separator or _SEPARATORS[suffix]
             frame, _ = delimited.load(source, mark, _check_columns, _BYTES_A_ROW)
         if frame.is_empty():
             raise InputError("it has columns and no rows")
