@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit
 from anonymatch.measures import Interval, averages
-from anonymatch.sources import Erlang, FlushLaw, Nouns, Observation
+from anonymatch.sources import Nouns, Observation
 
 __all__ = ["FIGURES", "QUANTILES", "AuditFigure", "confidence_of", "figure_of"]
 
@@ -120,12 +120,12 @@ def _fitting(seen: Observation) -> Ints | None:
     if graph is not None:
         return None if seen.lost else graph.behaviour_degrees
     assert passage is not None
-    if isinstance(passage.law, FlushLaw) or not len(passage.departures):
+    flushes = passage.law is not None and passage.law.flush is not None
+    if flushes or not len(passage.departures):
         return None
     # Several hops take time: nobody leaves at the moment of coming in.
-    at_once = not (isinstance(passage.law, Erlang) and passage.law.hops > 1)
     came = np.sort(passage.arrivals)
-    return np.searchsorted(came, passage.departures, side="right" if at_once else "left")
+    return np.searchsorted(came, passage.departures, side="right" if passage.at_once else "left")
 
 
 def _typical(audit: Audit) -> Interval | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.base.atomic_files import check_place, unfinished
+from anonymatch.base.atomic_files import check_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.graph import plain_table
 from anonymatch.sources import PARTS
@@ -34,7 +34,7 @@ def check_places(read: Iterable[Path], written: Iterable[Path]) -> None:
             raise InputError(f"{place}: it is the file to read; give another name to write to")
         if any(place == other or _same(place, other) for other in taken):
             raise InputError(f"{place}: it would be written twice; give each its own name")
-        check_place(place)
+        check_path(place)
         taken.append(place)
 
 

@@ -16,7 +16,7 @@ from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.options import Options, command, option, size, whole
-from anonymatch.cli.reading import OneWay, Way, about, observe
+from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
 
 __all__: list[str] = []
 
@@ -45,7 +45,7 @@ Html = Annotated[Path | None, option("--html", "Also write a page with pictures.
 def audit(
     *,
     file: Log,
-    way: OneWay,
+    reading: FileOptions,
     html: Html = None,
     csv: Annotated[
         Path | None,
@@ -91,8 +91,8 @@ def audit(
     """
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
-    way.check(1)
-    seen = observe(file, options, way)
+    reading.check(1)
+    seen = observe(file, options, reading)
     options.executor(seen.graph)  # a file of a run is about this graph
     found = _audit(file, seen, options, threshold=threshold, steps=steps, top=top)
     gates = am.check_gates(found, thresholds)
@@ -124,7 +124,7 @@ def compare(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Two logs or tables, or more.")
     ],
-    way: Way,
+    reading: FilesOptions,
     html: Html = None,
     threshold: Threshold = 5.0,
     steps: Steps = 10,
@@ -132,17 +132,17 @@ def compare(
 ) -> None:
     """Which setting is better? Audits side by side. --law once for all, or once for each."""
     files = list(files)
-    if len(files) == 1 and way.law is not None and len(way.law) > 1:
-        files *= len(way.law)  # one log under several laws
+    if len(files) == 1 and reading.law is not None and len(reading.law) > 1:
+        files *= len(reading.law)  # one log under several laws
     if len(files) < 2:
         raise am.InputError("to compare takes two files, or one file and several --law")
-    way.check(len(files))
+    reading.check(len(files))
     audits, names = [], []
     for k, path in enumerate(files):
-        seen = observe(path, options, way, k)
+        seen = observe(path, options, reading, k)
         audits.append(_audit(path, seen, options, threshold=threshold, steps=steps, top=20))
-        several_laws = files.count(path) > 1 and way.law is not None and len(way.law) > 1
-        names.append(str(way.law_of(k)) if several_laws else path.name)
+        several_laws = files.count(path) > 1 and reading.law is not None and len(reading.law) > 1
+        names.append(str(reading.law_of(k)) if several_laws else path.name)
     found = am.compare(audits, names)
     if html is not None:
         from anonymatch.report import comparison_page, write_page

@@ -13,9 +13,16 @@ from nicegui import background_tasks, ui
 from anonymatch.audits import Audit
 from anonymatch.graph import plain_table
 from anonymatch.report import Section, audit_page, audit_sections, nouns, plural
-from anonymatch.sources import SOURCES
+from anonymatch.sources import LAWS, SOURCES
 from anonymatch.studio.address import address, number
-from anonymatch.studio.address_options import EXAMPLES, LAWS, ROLES, UNITS, AddressOptions
+from anonymatch.studio.address_options import (
+    EXAMPLES,
+    ROLES,
+    UNITS,
+    AddressOptions,
+    law_choices,
+    numbers_of,
+)
 from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
 from anonymatch.studio.pages.one_user import ask, told
@@ -121,17 +128,16 @@ class _Page:
                     names = {name: example.story for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
                     select("Or look at an example", names, asked.example, self._set_example)
-                laws = {name: words for name, (words, _) in LAWS.items()}
                 hint = "Message logs need it."
-                select(FIELDS["law"], laws, asked.law, self._set_law, hint=hint)
+                select(FIELDS["law"], law_choices(), asked.law, self._set_law, hint=hint)
                 if asked.law:
-                    hint = laws[asked.law].partition(": ")[2]
+                    hint = numbers_of(asked.law)
                     field(
                         "Its numbers",
                         asked.numbers,
                         self._set_numbers,
                         hint=f"{hint}. {_MEASURED}" if self.measured else hint,
-                        placeholder=f"such as {LAWS[asked.law][1]}",
+                        placeholder=f"such as {LAWS[asked.law].example}",
                     )
             with box("details", "more"):
                 text("More about the file", "summary")
@@ -153,7 +159,7 @@ class _Page:
                 unit="s",
                 hint="What would take longer is estimated.",
             )
-            select(FIELDS["out"], ROLES, asked.role, partial(self._set, "role"))
+            select(FIELDS["departures"], ROLES, asked.role, partial(self._set, "role"))
         if asked.second is not None:
             text(f"Second file: {asked.second.name}", "p")
         self._drop("second", "Drop the second file here", "if the first one needs it")
