@@ -173,7 +173,7 @@ def _logs() -> Iterator[Example]:
             name=f"in and out, {law}",
             files={"in.csv": came, "out.csv": left},
             path="in.csv",
-            options={"out": "out.csv", "law": law},
+            options={"departures": "out.csv", "law": law},
         )
 
 

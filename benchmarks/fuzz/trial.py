@@ -36,7 +36,7 @@ MEMORY = 1 << 30
 """Bytes by which the process may grow while it reads one."""
 
 _BUDGET = am.Budget(seconds=1.0, memory=2.0**28)
-_OF_FILES = ("out", "original")
+_OF_FILES = ("departures", "original")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import anonymatch as am
 from anonymatch.measures.passages.flush_chain import flush_pairs
 from anonymatch.measures.passages.links import Channel
 from anonymatch.report.html.key_figures import cost_figures
-from anonymatch.sources.laws.laws import FlushLaw
+from anonymatch.sources.laws import FlushLaw
 from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.synthetic import synthesize

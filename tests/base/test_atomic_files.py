@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from anonymatch.base.atomic_files import as_path, check_place, unfinished
+from anonymatch.base.atomic_files import as_path, check_path, unfinished
 from anonymatch.base.errors import InputError
 
 
 def test_a_finished_file_replaces_the_old_one(tmp_path: Path) -> None:
-    place = tmp_path / "a.txt"
-    place.write_text("old")
-    with unfinished(place) as beside:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with unfinished(path) as beside:
         beside.write_text("new")
-        assert place.read_text() == "old"
+        assert path.read_text() == "old"
 
-    assert place.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [place]
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "No space left on device"),
         (OSError(), "the system refuses"),
@@ -33,15 +33,17 @@ def test_a_finished_file_replaces_the_old_one(tmp_path: Path) -> None:
     ],
     ids=repr,
 )
-def test_nothing_is_left_of_a_file_that_fails(tmp_path: Path, error: Exception, said: str) -> None:
-    place = tmp_path / "a.txt"
-    place.write_text("old")
-    with pytest.raises(InputError, match=said), unfinished(place) as beside:  # noqa: PT012
+def test_nothing_is_left_of_a_file_that_fails(
+    tmp_path: Path, error: Exception, message: str
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(InputError, match=message), unfinished(path) as beside:  # noqa: PT012
         beside.write_text("ne")
         raise error
 
-    assert place.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [place]
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_polars_says_is_passed_on_without_the_unfinished_name(tmp_path: Path) -> None:
@@ -59,10 +61,10 @@ def test_other_errors_stay_what_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("", "folder"), ("no/a.txt", "does not exist"), ("x" * 300, "too long")]
+    ("name", "message"), [("", "folder"), ("no/a.txt", "does not exist"), ("x" * 300, "too long")]
 )
-def test_places_that_cannot_be(tmp_path: Path, name: str, said: str) -> None:
-    with pytest.raises(InputError, match=said), unfinished(tmp_path / name) as beside:
+def test_places_that_cannot_be(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message), unfinished(tmp_path / name) as beside:
         beside.write_text("")
 
 
@@ -75,10 +77,10 @@ def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)
     link.symlink_to(pipe)
-    for place in (pipe, link):
+    for path in (pipe, link):
         with pytest.raises(InputError, match="a device, a pipe or a socket; give the name"):
-            check_place(place)
-        with pytest.raises(InputError, match="a device"), unfinished(place) as beside:
+            check_path(path)
+        with pytest.raises(InputError, match="a device"), unfinished(path) as beside:
             beside.write_text("x")
 
     assert pipe.is_fifo()
@@ -87,7 +89,7 @@ def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
 
 def test_no_device_is_a_place() -> None:
     with pytest.raises(InputError, match="/dev/null: it is a device"):
-        check_place(Path(os.devnull))
+        check_path(Path(os.devnull))
 
 
 def test_a_link_to_a_file_is_a_place(tmp_path: Path) -> None:

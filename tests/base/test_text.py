@@ -43,7 +43,7 @@ def unknown_user() -> str:
 
 
 def test_one_is_singular() -> None:
-    said = [
+    message = [
         str(am.count(ONE)),
         str(am.count(ONE, method="signs").plan),
         str(am.count(ONE, method="frontier").plan),
@@ -57,13 +57,13 @@ def test_one_is_singular() -> None:
     ]
 
     several_of_one = r"(?<![\w.^])1 (?:\w+ )?(?:users|behaviours|edges|matchings|seconds)"
-    assert not [text for text in said if re.search(several_of_one, text)]
-    assert said[0].startswith("1 matching (2^0), exact")
-    assert "at most 1 open behaviour at once" in said[2]
-    assert said[3].startswith("probabilities of 1 edge, ")
-    assert "1 user (0) fits only 0 behaviours" in said[7]
-    assert said[8] == "no user 'cem'; the only user is 'ann'"
-    assert said[9] == "about 1 second and 1 GiB"
+    assert not [text for text in message if re.search(several_of_one, text)]
+    assert message[0].startswith("1 matching (2^0), exact")
+    assert "at most 1 open behaviour at once" in message[2]
+    assert message[3].startswith("probabilities of 1 edge, ")
+    assert "1 user (0) fits only 0 behaviours" in message[7]
+    assert message[8] == "no user 'cem'; the only user is 'ann'"
+    assert message[9] == "about 1 second and 1 GiB"
 
 
 @pytest.mark.parametrize("value", ["\0" * 10**5, "x" * 61, "'\"" * 50, "\\" * 99, list(range(999))])
@@ -79,8 +79,10 @@ def test_short_values_are_whole() -> None:
 
 
 def test_a_message_is_python_s_until_somebody_words_it() -> None:
-    said = Message("give ", Argument("unit", "m s"), " or ", Call("call()", "press"), "; ", "end")
-    again = Message("file: ", said)
+    message = Message(
+        "give ", Argument("unit", "m s"), " or ", Call("call()", "press"), "; ", "end"
+    )
+    again = Message("file: ", message)
 
     assert again == "file: give unit='m s' or call(); end"
     assert again.worded(as_option) == "file: give --unit 'm s' or press; end"
@@ -108,6 +110,6 @@ def test_a_budget_that_would_do_is_named_for_each_interface() -> None:
     [("Windw", "'window'"), ("exponental", "'exponential'"), ("xyz", ""), ("", ""), (3, "")],
 )
 def test_words_are_suggested_only_where_they_are_near(given: object, expected: str) -> None:
-    said = did_you_mean(given, ["window", "exponential", "erlang"])
+    message = did_you_mean(given, ["window", "exponential", "erlang"])
 
-    assert said == (f"; did you mean {expected}?" if expected else "")
+    assert message == (f"; did you mean {expected}?" if expected else "")

@@ -63,10 +63,10 @@ def test_allowed_and_forced_are_the_union_and_the_intersection_of_matchings(grap
         with pytest.raises(NoMatchingError):
             forced(graph)
         return
-    kept = allowed(graph)
+    possible = allowed(graph)
 
-    assert set(kept.to_edges()) == set().union(*matchings)
-    assert (kept.users, kept.behaviours) == (graph.users, graph.behaviours)
+    assert set(possible.to_edges()) == set().union(*matchings)
+    assert (possible.users, possible.behaviours) == (graph.users, graph.behaviours)
     assert set(forced(graph)) == set.intersection(*matchings)
 
 
@@ -79,12 +79,12 @@ def test_blocks_are_the_components_of_the_allowed_edges(graph: Graph) -> None:
     network.add_edges_from((("user", u), ("behaviour", b)) for u, b in allowed(graph).to_edges())
     expected = sorted(sorted(part) for part in nx.connected_components(network))
 
-    found = [
+    answers = [
         sorted([("user", u) for u in part.users] + [("behaviour", b) for b in part.behaviours])
         for part in blocks(graph)
     ]
 
-    assert sorted(found) == expected
+    assert sorted(answers) == expected
     smallest = [int(str(part.users[0])) for part in blocks(graph)]
     assert smallest == sorted(smallest)
 
@@ -107,16 +107,16 @@ def test_matchings_multiply_over_blocks(graph: Graph) -> None:
 
 @given(graphs())
 def test_matching_is_maximum(graph: Graph) -> None:
-    found = structure(graph)
+    parts = structure(graph)
     network: nx.Graph[tuple[str, object]] = nx.Graph()
     network.add_nodes_from(("user", u) for u in graph.users)
     network.add_edges_from((("user", u), ("behaviour", b)) for u, b in graph.to_edges())
     best = nx.bipartite.hopcroft_karp_matching(network, [("user", u) for u in graph.users])
 
-    assert found.n_matched == len(best) // 2
-    for user, behaviour in enumerate(found.behaviour_of_user.tolist()):
-        assert behaviour == -1 or found.user_of_behaviour[behaviour] == user
-    assert int((found.behaviour_of_user >= 0).sum()) == found.n_matched
+    assert parts.n_matched == len(best) // 2
+    for user, behaviour in enumerate(parts.behaviour_of_user.tolist()):
+        assert behaviour == -1 or parts.user_of_behaviour[behaviour] == user
+    assert int((parts.behaviour_of_user >= 0).sum()) == parts.n_matched
 
 
 @given(graphs(square=True) | graphs())

@@ -125,12 +125,12 @@ def test_random_regular_graphs_are_regular_and_simple(n: int, k: int, seed: int)
 def test_random_regular_graphs_are_close_to_uniform() -> None:
     """There are 6 graphs with n = 3, k = 1, or 2; each comes about as often."""
     for k in (1, 2):
-        seen: dict[Graph, int] = {}
+        counts: dict[Graph, int] = {}
         for seed in range(1200):
             graph = families.random_regular(3, k, seed)
-            seen[graph] = seen.get(graph, 0) + 1
-        assert len(seen) == 6
-        assert all(140 < often < 260 for often in seen.values())
+            counts[graph] = counts.get(graph, 0) + 1
+        assert len(counts) == 6
+        assert all(140 < often < 260 for often in counts.values())
 
 
 @pytest.mark.slow

@@ -349,11 +349,11 @@ def _spans(graph: Graph) -> list[tuple[int, int]]:
 def test_dropping_edges_settles_the_weights() -> None:
     graph = Graph.from_edges([("a", "x", 1), ("a", "y", THIRD), ("b", "y", 1)])
 
-    kept = graph.keep_edges(np.array([True, False, True]))
+    fewer = graph.keep_edges(np.array([True, False, True]))
 
-    assert not kept.weighted
-    assert not kept.rounded
-    assert kept == Graph.from_edges([("a", "x"), ("b", "y")])
+    assert not fewer.weighted
+    assert not fewer.rounded
+    assert fewer == Graph.from_edges([("a", "x"), ("b", "y")])
 
 
 @pytest.mark.slow

@@ -29,9 +29,9 @@ def classes_by_definition(
     matrix: Matrix, senders: list[int], receivers: list[int]
 ) -> Counter[tuple[tuple[int, int], ...]]:
     classes: Counter[tuple[tuple[int, int], ...]] = Counter()
-    for found in matchings(graph_of(matrix)):
-        pairs = tuple(sorted((senders[i], receivers[j]) for i, j in enumerate(found)))
-        classes[pairs] += math.prod(Fraction(matrix[i][j]) for i, j in enumerate(found))  # type: ignore[assignment]
+    for matching in matchings(graph_of(matrix)):
+        pairs = tuple(sorted((senders[i], receivers[j]) for i, j in enumerate(matching)))
+        classes[pairs] += math.prod(Fraction(matrix[i][j]) for i, j in enumerate(matching))  # type: ignore[assignment]
     return classes
 
 
@@ -43,12 +43,14 @@ def bits(classes: Counter[Any]) -> float:
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact["id"])
 def test_known_classes(fact: dict[str, Any]) -> None:
     parties = list(fact["senders"]), list(fact["receivers"])
-    found = metrics(am.Graph.from_rows(fact["rows"]), messages=parties)
+    figures = metrics(am.Graph.from_rows(fact["rows"]), messages=parties)
 
-    assert isinstance(found.messages, MessageClasses)
-    assert [sorted(group) for group in found.messages.groups] == [sorted(g) for g in fact["groups"]]
-    assert found.message_bits == pytest.approx(fact["bits"], abs=5e-5)
-    assert found.message_share == pytest.approx(fact["share"], abs=5e-5)
+    assert isinstance(figures.messages, MessageClasses)
+    assert [sorted(group) for group in figures.messages.groups] == [
+        sorted(g) for g in fact["groups"]
+    ]
+    assert figures.message_bits == pytest.approx(fact["bits"], abs=5e-5)
+    assert figures.message_share == pytest.approx(fact["share"], abs=5e-5)
 
 
 @given(weighted_matrices(users=(1, 6), spare=2, matched=True), st.data())
@@ -56,21 +58,21 @@ def test_agrees_with_the_list_of_all_matchings(matrix: Matrix, data: st.DataObje
     parties = st.integers(0, data.draw(st.integers(0, 4)))
     senders = [data.draw(parties) for _ in matrix]
     receivers = [data.draw(parties) for _ in matrix[0]]
-    found = metrics(graph_of(matrix), messages=(senders, receivers))
+    figures = metrics(graph_of(matrix), messages=(senders, receivers))
 
     expected = bits(classes_by_definition(matrix, senders, receivers))
-    assert found.message_bits == pytest.approx(expected, abs=1e-9)
-    low, high = found.intervals["message_bits"]
+    assert figures.message_bits == pytest.approx(expected, abs=1e-9)
+    low, high = figures.intervals["message_bits"]
     assert low - 1e-12 <= expected <= high + 1e-12
 
 
 def test_classes_of_one_message_a_user_are_matchings() -> None:
     graph = am.random_density(16, 0.4, seed=1)
-    found = metrics(graph, messages=(range(16), range(16)))
+    figures = metrics(graph, messages=(range(16), range(16)))
 
-    assert found.messages is not None
-    assert found.messages.groups == ()
-    assert found.message_share == pytest.approx(found.degree)
+    assert figures.messages is not None
+    assert figures.messages.groups == ()
+    assert figures.message_share == pytest.approx(figures.degree)
 
 
 def test_blocks_that_share_no_pair_are_independent() -> None:
@@ -78,28 +80,32 @@ def test_blocks_that_share_no_pair_are_independent() -> None:
     batches = 200
     senders = [f"s{k}{who}" for k in range(batches) for who in "AABB"]
     receivers = [f"r{k}{who}" for k in range(batches) for who in "XXYY"]
-    found = metrics(am.partition([4] * batches), messages=(senders, receivers))
+    figures = metrics(am.partition([4] * batches), messages=(senders, receivers))
 
-    assert found.message_bits == pytest.approx(batches * 1.2516291673878228)
+    assert figures.message_bits == pytest.approx(batches * 1.2516291673878228)
 
 
 def test_many_batches_of_the_same_people_add_up() -> None:
     """Ann wrote to X in k of n batches of two: a binomial distribution."""
     batches = 60
-    found = metrics(
+    figures = metrics(
         am.partition([2] * batches), messages=(list("AB") * batches, list("XY") * batches)
     )
 
     probabilities = [math.comb(batches, k) / 2**batches for k in range(batches + 1)]
-    assert found.message_bits == pytest.approx(-math.fsum(p * math.log2(p) for p in probabilities))
+    assert figures.message_bits == pytest.approx(
+        -math.fsum(p * math.log2(p) for p in probabilities)
+    )
 
 
 def test_a_large_full_batch_of_few_people_is_a_table_of_counts() -> None:
     """Two senders and two receivers of 30 each: a hypergeometric distribution."""
-    found = metrics(am.complete(60), messages=(["A", "B"] * 30, ["X", "Y"] * 30))
+    figures = metrics(am.complete(60), messages=(["A", "B"] * 30, ["X", "Y"] * 30))
 
     probabilities = [math.comb(30, k) ** 2 / math.comb(60, 30) for k in range(31)]
-    assert found.message_bits == pytest.approx(-math.fsum(p * math.log2(p) for p in probabilities))
+    assert figures.message_bits == pytest.approx(
+        -math.fsum(p * math.log2(p) for p in probabilities)
+    )
 
 
 def test_the_order_of_messages_does_not_matter() -> None:
@@ -118,12 +124,12 @@ def test_the_order_of_messages_does_not_matter() -> None:
 
 def test_parties_may_be_given_by_name() -> None:
     pairs = [(m, out) for m in ("m1", "m2") for out in ("o1", "o2")]
-    found = metrics(
+    figures = metrics(
         am.Graph.from_edges(pairs),
         messages=({"m2": "ann", "m1": "ann"}, {"o1": "x", "o2": "y", "else": "z"}),
     )
 
-    assert found.message_bits == 0.0
+    assert figures.message_bits == 0.0
 
 
 @pytest.mark.parametrize(
@@ -150,13 +156,13 @@ def test_cost_is_predicted_and_refused_beyond_the_budget() -> None:
 
 
 def test_progress_covers_counts_and_classes() -> None:
-    seen: list[tuple[float, float]] = []
+    steps: list[tuple[float, float]] = []
     metrics(
         am.random_density(14, 0.5, seed=0),
         messages=([i % 3 for i in range(14)], [j % 3 for j in range(14)]),
-        progress=lambda done, total: seen.append((done, total)),
+        progress=lambda done, total: steps.append((done, total)),
     )
 
-    assert seen
-    assert all(0 <= done <= total * (1 + 1e-9) for done, total in seen)
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert steps
+    assert all(0 <= done <= total * (1 + 1e-9) for done, total in steps)
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)

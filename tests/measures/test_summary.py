@@ -36,14 +36,14 @@ def test_beyond_the_budget_every_figure_is_an_interval(weighted: bool) -> None:
         values = hard.to_scipy().astype(float)
         values.data = draws
         hard = am.Graph.from_biadjacency(values)
-    found = metrics(joined(hard, am.partition([2, 1])), budget=0.2)
+    figures = metrics(joined(hard, am.partition([2, 1])), budget=0.2)
 
-    for name, (low, high) in found.intervals.items():
-        assert low <= found.figures[name].value <= high
-    low, high = found.intervals["degree"]
+    for name, (low, high) in figures.intervals.items():
+        assert low <= figures.figures[name].value <= high
+    low, high = figures.intervals["degree"]
     assert 0 < low < high < 1
-    assert not found.count.exact
-    table = found.users
+    assert not figures.count.exact
+    table = figures.users
     assert table["shannon"].to_list()[60:] == pytest.approx([1.0, 1.0, 0.0])
     unknown = table[:60]
     if unknown["shannon"].null_count():  # else estimated, with an error
@@ -90,13 +90,13 @@ def test_bounds_of_a_weighted_graph_hold_its_matching_entropy() -> None:
 
 
 def test_every_measure_has_a_meaning_and_a_reference() -> None:
-    found = metrics(am.complete(3), threshold=2, messages=(["a", "b", "b"], ["x"] * 3))
+    figures = metrics(am.complete(3), threshold=2, messages=(["a", "b", "b"], ["x"] * 3))
 
-    for name in found.figures:
+    for name in figures.figures:
         assert MEANINGS[name.removesuffix("_log")].reference.strip().endswith(".")
     columns = {
         name.removesuffix("_low").removesuffix("_high")
-        for name in found.users.columns
+        for name in figures.users.columns
         if name != "user"
     }
     assert {f"users.{name}" for name in columns} <= MEANINGS.keys()
@@ -104,10 +104,12 @@ def test_every_measure_has_a_meaning_and_a_reference() -> None:
 
 
 def test_a_hundred_thousand_users_in_small_batches_are_measured() -> None:
-    found = metrics(am.partition([5] * 20_000), threshold=5)
+    figures = metrics(am.partition([5] * 20_000), threshold=5)
 
-    assert found.below == 0.0
-    assert found.degree == pytest.approx(20_000 * math.log(120) / (math.lgamma(100_001)), rel=1e-12)
+    assert figures.below == 0.0
+    assert figures.degree == pytest.approx(
+        20_000 * math.log(120) / (math.lgamma(100_001)), rel=1e-12
+    )
 
 
 def test_methods_that_do_not_exist_are_refused() -> None:

@@ -69,7 +69,7 @@ def test_entropies_tell_what_exposing_a_user_leaves(matrix: Matrix) -> None:
 def test_intervals_hold_every_posterior_within_the_error(error: float) -> None:
     graph = am.Graph.from_rows(["1111", "1111", "0111", "0011"])
     stated = am.posterior(graph).probabilities
-    found = user_figures(graph, stated, error)
+    figures = user_figures(graph, stated, error)
     rng = np.random.default_rng(5)
     rows = graph.rows()
     for _ in range(200):
@@ -79,7 +79,7 @@ def test_intervals_hold_every_posterior_within_the_error(error: float) -> None:
             continue
         other = user_figures(graph, moved, 0.0)
         for name in (*ENTROPIES, "effective", "probability"):
-            wide, value = getattr(found, name), getattr(other, name).value
+            wide, value = getattr(figures, name), getattr(other, name).value
 
             assert (wide.low <= value).all()
             assert (value <= wide.high).all()
@@ -89,20 +89,20 @@ def test_unknown_probabilities_give_the_widest_intervals() -> None:
     graph = am.Graph.from_rows(["1100", "1100", "0010", "1011"])
     unknown = np.where(graph.rows() < 2, np.nan, [1.0] * graph.n_edges)
     unknown[graph.rows() == 3] = [0.0, 0.0, 1.0]
-    found = user_figures(graph, unknown, 0.0)
+    figures = user_figures(graph, unknown, 0.0)
 
-    assert np.isnan(found.shannon.value).tolist() == [True, True, False, False]
-    assert (found.shannon.low.tolist(), found.shannon.high.tolist()) == (
+    assert np.isnan(figures.shannon.value).tolist() == [True, True, False, False]
+    assert (figures.shannon.low.tolist(), figures.shannon.high.tolist()) == (
         [0.0] * 4,
         [1.0, 1.0, 0, 0],
     )
-    assert (found.probability.low.tolist(), found.probability.high.tolist()) == (
+    assert (figures.probability.low.tolist(), figures.probability.high.tolist()) == (
         [0.5, 0.5, 1, 1],
         [1.0] * 4,
     )
-    assert found.guess.tolist() == [-1, -1, 2, 3]
-    assert found.frame()["guess"].to_list() == [None, None, 2, 3]
-    assert found.below(2) == Interval(0.75, 0.5, 1.0)
+    assert figures.guess.tolist() == [-1, -1, 2, 3]
+    assert figures.frame()["guess"].to_list() == [None, None, 2, 3]
+    assert figures.below(2) == Interval(0.75, 0.5, 1.0)
 
 
 def test_a_forced_user_is_known_for_certain() -> None:
@@ -121,10 +121,10 @@ def test_a_forced_user_is_known_for_certain() -> None:
 )
 def test_share_of_users_below_a_threshold(threshold: float, share: float) -> None:
     """A group of three has an effective size of three, whatever rounding says."""
-    found = metrics(am.partition([2, 2, 3]), threshold=threshold)
+    figures = metrics(am.partition([2, 2, 3]), threshold=threshold)
 
-    assert found.below == pytest.approx(share)
-    assert found.intervals["below"] == (found.below, found.below)
+    assert figures.below == pytest.approx(share)
+    assert figures.intervals["below"] == (figures.below, figures.below)
 
 
 @pytest.mark.parametrize("threshold", [0, -1, math.nan, "3"])
@@ -159,6 +159,6 @@ def test_users_taken_some_at_a_time_have_the_same_figures(matrix: Matrix) -> Non
 
 @pytest.mark.filterwarnings("error")
 def test_a_probability_that_may_be_0_has_no_largest_min_entropy_and_no_warning() -> None:
-    found = Range(np.array([0.5]), np.array([0.0]), np.array([1.0])).minus_log2()
+    interval = Range(np.array([0.5]), np.array([0.0]), np.array([1.0])).minus_log2()
 
-    assert [part[0] for part in found.parts] == [1.0, 0.0, np.inf]
+    assert [part[0] for part in interval.parts] == [1.0, 0.0, np.inf]

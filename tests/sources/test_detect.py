@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources.detect import SOURCES, open_observation
+from anonymatch.sources import SOURCES, open_observation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -53,27 +53,27 @@ def test_examples_are_what_their_maker_makes() -> None:
     ],
 )
 def test_examples_are_recognised(name: str, how: dict[str, Any], source: str, users: int) -> None:
-    seen = open_observation(EXAMPLES / name, **how)
+    observation = open_observation(EXAMPLES / name, **how)
 
-    assert seen.source.startswith(source)
-    assert seen.graph is not None
-    assert seen.graph.n_users == users
-    assert am.count(seen.graph).log > -float("inf")
+    assert observation.source.startswith(source)
+    assert observation.graph is not None
+    assert observation.graph.n_users == users
+    assert am.count(observation.graph).log > -float("inf")
 
 
 def test_truth_of_the_examples_is_possible() -> None:
     for name in ("flows", "rings.json"):
-        seen = open_observation(EXAMPLES / name)
-        assert seen.graph is not None
-        assert seen.truth is not None
-        cells = seen.graph.to_scipy().toarray()
+        observation = open_observation(EXAMPLES / name)
+        assert observation.graph is not None
+        assert observation.truth is not None
+        cells = observation.graph.to_scipy().toarray()
 
-        assert all(cells[user, behaviour] for user, behaviour in enumerate(seen.truth))
+        assert all(cells[user, behaviour] for user, behaviour in enumerate(observation.truth))
 
 
-def saved(place: Path, kind: str) -> Path:
+def saved(folder: Path, kind: str) -> Path:
     """The same log as text, packed, as lines and as Parquet."""
-    path = place / f"log.{kind}"
+    path = folder / f"log.{kind}"
     rows = [line.split(",") for line in LOG.splitlines()]
     records = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
     if kind == "csv":
@@ -92,10 +92,10 @@ def saved(place: Path, kind: str) -> Path:
 @pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "jsonl", "parquet"])
 def test_logs_are_recognised_in_every_format(tmp_path: Path, kind: str) -> None:
     path = saved(tmp_path, kind)
-    seen = open_observation(path, law="window:1,3")
+    observation = open_observation(path, law="window:1,3")
 
-    assert seen.graph is not None
-    assert seen.graph.n_edges == 4
+    assert observation.graph is not None
+    assert observation.graph.n_edges == 4
     with pytest.raises(am.InputError, match=r"needs a law .* window:1,5 exponential:2"):
         open_observation(path)
 
@@ -103,10 +103,12 @@ def test_logs_are_recognised_in_every_format(tmp_path: Path, kind: str) -> None:
 def test_two_files_are_a_log(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("time,user\n0,ann\n1,bob\n")
     (tmp_path / "out.csv").write_text("time,behaviour\n2,x\n3,y\n")
-    seen = open_observation(tmp_path / "in.csv", out=tmp_path / "out.csv", law="window:1,3")
+    observation = open_observation(
+        tmp_path / "in.csv", departures=tmp_path / "out.csv", law="window:1,3"
+    )
 
-    assert seen.graph is not None
-    assert seen.graph.n_edges == 4
+    assert observation.graph is not None
+    assert observation.graph.n_edges == 4
 
 
 @pytest.mark.parametrize(
@@ -115,10 +117,10 @@ def test_two_files_are_a_log(tmp_path: Path) -> None:
 def test_anything_else_is_edges(tmp_path: Path, name: str) -> None:
     graph = am.Graph.from_edges([("ann", "x"), ("ann", "y"), ("bob", "x")])
     am.write(graph, tmp_path / name)
-    seen = open_observation(tmp_path / name)
+    observation = open_observation(tmp_path / name)
 
-    assert seen.graph == graph
-    assert seen.source == f"edges of {name}"
+    assert observation.graph == graph
+    assert observation.source == f"edges of {name}"
 
 
 def test_lists_of_names_are_edges_unless_told(tmp_path: Path) -> None:
@@ -131,9 +133,9 @@ def test_lists_of_names_are_edges_unless_told(tmp_path: Path) -> None:
 
 
 def test_a_law_that_is_not_used_is_noted() -> None:
-    seen = open_observation(EXAMPLES / "release.csv", law="window:1,2")
+    observation = open_observation(EXAMPLES / "release.csv", law="window:1,2")
 
-    assert seen.notes[-1] == "The law was not used: it is for message logs."
+    assert observation.notes[-1] == "The law was not used: it is for message logs."
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_a_law_that_is_not_used_is_noted() -> None:
         ("release.csv", {"source": "mixim", "law": "window:1,2"}, "SentMessages.csv"),
         ("release.csv", {"source": "mixmatch"}, "cannot list it"),
         ("release.csv", {"source": "rings"}, "no JSON"),
-        ("release.csv", {"original": "a", "out": "b"}, "give one"),
+        ("release.csv", {"original": "a", "departures": "b"}, "give one"),
         ("mixim", {}, "needs a law"),
         ("mixim", {"law": "window"}, "window needs 2 numbers"),
         ("mixim", {"source": "edges"}, "suffix tells no known format"),
@@ -216,12 +218,12 @@ def test_a_header_may_be_long(tmp_path: Path) -> None:
     head, *rows = LOG.splitlines()
     path = tmp_path / "a.csv"
     path.write_text("\n".join([head + more, *(row + "," * 20_000 for row in rows)]) + "\n")
-    seen = open_observation(path, law="window:1,3")
+    observation = open_observation(path, law="window:1,3")
 
-    assert seen.graph is not None
-    assert seen.graph.n_users == 2
-    assert "ignored columns: 'column 0', " in seen.notes[0]
-    assert len(seen.notes[0]) < 200 + len(str(path))
+    assert observation.graph is not None
+    assert observation.graph.n_users == 2
+    assert "ignored columns: 'column 0', " in observation.notes[0]
+    assert len(observation.notes[0]) < 200 + len(str(path))
 
 
 def test_odd_folders_are_named(tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ def without_truth(log: Messages) -> Messages:
 def test_a_law_that_fits_its_log_gets_no_note(law: str, cover: float, loss: float) -> None:
     for seed in range(20):
         log = synthesize(law, messages=60, cover=cover, loss=loss, seed=seed)
-        for seen in (log, without_truth(log)):
-            assert scale_notes(seen, parse_law(law)) == ()
+        for each in (log, without_truth(log)):
+            assert scale_notes(each, parse_law(law)) == ()
 
 
 @pytest.mark.parametrize("hops", ["exponential:", "erlang:3,"])
@@ -70,8 +70,8 @@ def test_a_refusal_suggests_the_unit_that_may_be_meant(tmp_path: Path) -> None:
 
     with pytest.raises(am.InputError, match=r"since 1970; if they are, give unit='ms'$"):
         open_observation(path, law="window:1,3")
-    told = open_observation(path, law="window:1,3", unit="ms").notes
-    assert not [note for note in told if "1970" in note]
+    notes = open_observation(path, law="window:1,3", unit="ms").notes
+    assert not [note for note in notes if "1970" in note]
 
 
 def test_a_refusal_suggests_that_the_law_may_be_in_another_unit(tmp_path: Path) -> None:

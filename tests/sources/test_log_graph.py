@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import anonymatch as am
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.measures.mixes import exponential_mix_count
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
     Erlang,
     Exponential,
     Free,
@@ -54,20 +54,20 @@ def log_of(
     )
 
 
-def graph_of(seen: Observation) -> am.Graph:
-    if seen.passage is not None:
-        return passage_graph(seen.passage)
-    assert seen.graph is not None
-    return seen.graph
+def graph_of(observation: Observation) -> am.Graph:
+    if observation.passage is not None:
+        return passage_graph(observation.passage)
+    assert observation.graph is not None
+    return observation.graph
 
 
 def matchings(log: Messages, law: Law) -> int:
     """How many matchings a law leaves, places for lost messages counted as one place."""
-    seen = observe(log, law)
-    count = am.count(graph_of(seen), exact=True).value
+    observation = observe(log, law)
+    count = am.count(graph_of(observation), exact=True).value
     assert isinstance(count, int)
-    assert count % math.factorial(seen.lost) == 0
-    return count // math.factorial(seen.lost)
+    assert count % math.factorial(observation.lost) == 0
+    return count // math.factorial(observation.lost)
 
 
 # ---- which edges
@@ -87,15 +87,15 @@ def test_window_has_an_edge_for_every_delay_within_it(
     }
     graph = graph_of(observe(log, law, cover=log.n_out))  # nothing is refused
 
-    found = {(i, j) for i, j in zip(graph.rows(), graph.indices, strict=True) if j < log.n_out}
-    assert found == pairs
+    edges = {(i, j) for i, j in zip(graph.rows(), graph.indices, strict=True) if j < log.n_out}
+    assert edges == pairs
     assert not graph.weighted
 
 
 def test_window_ends_are_within_it_though_times_are_rounded() -> None:
-    seen = observe(log_of([0.1, 1700000000.1], [0.3, 1700000000.3]), "window:0.2,0.2")
+    observation = observe(log_of([0.1, 1700000000.1], [0.3, 1700000000.3]), "window:0.2,0.2")
 
-    assert graph_of(seen).n_edges == 2
+    assert graph_of(observation).n_edges == 2
 
 
 @given(st.data())
@@ -142,11 +142,11 @@ def test_erlang_weights_are_ratios_of_the_density() -> None:
 
 def test_erlang_leaves_out_what_never_happens_and_says_so() -> None:
     log = log_of([0.0, 100.0], [1.0, 101.0])
-    seen = observe(log, "erlang:5,1")
+    observation = observe(log, "erlang:5,1")
 
-    assert graph_of(seen).n_edges == 2
+    assert graph_of(observation).n_edges == 2
     assert any(
-        "delays above 31.47 s, of probability 1e-09 a message" in note for note in seen.notes
+        "delays above 31.47 s, of probability 1e-09 a message" in note for note in observation.notes
     )
 
 
@@ -209,10 +209,10 @@ def test_pool_equals_the_ways_to_leave_round_by_round(
     batches = [list(range(a, b)) for a, b in zip([0, *ends], [*ends, size], strict=True)]
     expected = in_order(batches, [batch] * len(ends))
 
-    seen = observe(log, Pool(batch, kept))
-    assert seen.passage is not None
+    observation = observe(log, Pool(batch, kept))
+    assert observation.passage is not None
     assert matchings(log, Pool(batch, kept)) == expected
-    passage = seen.passage
+    passage = observation.passage
     assert exponential_mix_count(passage.arrivals, passage.departures) == expected
 
 
@@ -228,10 +228,10 @@ def test_pool_departures_after_the_flush_belong_to_it() -> None:
 def test_pool_with_cover_traffic_has_falling_weights() -> None:
     law = Pool(2, 1)
     log = log_of([0, 1, 2, 3, 4], [2, 2, 4, 4, 4, 4])
-    seen = observe(log, law)
-    weights = graph_of(seen).to_scipy().toarray()
+    observation = observe(log, law)
+    weights = graph_of(observation).to_scipy().toarray()
 
-    assert seen.passage is None
+    assert observation.passage is None
     assert weights[0, :6].tolist() == pytest.approx([1, 1, 1 / 3, 1 / 3, 1 / 3, 1 / 3])
     assert weights[3, :6].tolist() == pytest.approx([0, 0, 1, 1, 1, 1])
 
@@ -252,10 +252,10 @@ def test_pool_weights_cancel_without_cover_traffic() -> None:
 
 def test_threshold_makes_complete_batches() -> None:
     log = synthesize("threshold:4", messages=14, seed=2)
-    seen = observe(log, "threshold:4")
-    graph = graph_of(seen)
+    observation = observe(log, "threshold:4")
+    graph = graph_of(observation)
 
-    assert seen.lost == 2  # the last two wait for a batch that never fills
+    assert observation.lost == 2  # the last two wait for a batch that never fills
     assert matchings(log, Threshold(4)) == math.factorial(4) ** 3
     assert graph.degrees.tolist() == [4] * 12 + [2] * 2
 
@@ -305,49 +305,52 @@ def test_timed_counts_a_factorial_an_interval(size: int, seed: int) -> None:
 
 def test_messages_still_inside_at_the_end_have_a_place() -> None:
     log = log_of([0, 5, 9, 9.5], [2, 8])
-    seen = observe(log, "window:1,3")
-    graph = graph_of(seen)
+    observation = observe(log, "window:1,3")
+    graph = graph_of(observation)
 
-    assert seen.lost == 2
+    assert observation.lost == 2
     assert graph.behaviours == ("b0", "b1", "lost #1", "lost #2")
     assert graph.to_rows() == ["1000", "0100", "0011", "0011"]
-    assert any("2 messages in are taken to be still inside" in note for note in seen.notes)
+    assert any("2 messages in are taken to be still inside" in note for note in observation.notes)
 
 
 def test_losses_in_the_middle_may_be_anybodys() -> None:
     log = log_of([0, 0.5, 10], [2, 12])
     with pytest.raises(InputError, match=r"allow for losses \(lost=1\)"):
         observe(log, "window:1,3")  # nobody of them is inside when the log ends
-    seen = observe(log, "window:1,3", lost=1)
+    observation = observe(log, "window:1,3", lost=1)
 
-    assert seen.lost == 1
-    assert graph_of(seen).to_rows() == ["101", "101", "011"]
+    assert observation.lost == 1
+    assert graph_of(observation).to_rows() == ["101", "101", "011"]
 
 
 def test_surplus_of_messages_out_is_nobodys() -> None:
     log = log_of([5, 6], [1, 7, 8, 9])
-    seen = observe(log, "window:1,3")
+    observation = observe(log, "window:1,3")
 
-    assert graph_of(seen).to_rows() == ["0110", "0111"]
-    assert seen.cover == 0.5
-    assert "2 messages out are nobody's; for 1 of them there is no possible sender" in seen.notes
+    assert graph_of(observation).to_rows() == ["0110", "0111"]
+    assert observation.cover == 0.5
+    assert (
+        "2 messages out are nobody's; for 1 of them there is no possible sender"
+        in observation.notes
+    )
 
 
 def test_cover_says_that_messages_out_are_nobodys() -> None:
     log = log_of([5, 6, 9], [1, 7, 8])
     with pytest.raises(InputError, match=r"'b0' at 1 s: nobody can have sent it.*cover=1"):
         observe(log, "window:1,3")
-    seen = observe(log, "window:1,3", cover=1)
+    observation = observe(log, "window:1,3", cover=1)
 
-    assert (seen.cover, seen.lost) == (1 / 3, 1)
-    assert graph_of(seen).to_rows() == ["0111", "0111", "0001"]
+    assert (observation.cover, observation.lost) == (1 / 3, 1)
+    assert graph_of(observation).to_rows() == ["0111", "0111", "0001"]
 
 
 def test_lost_opens_places_to_all() -> None:
-    seen = observe(log_of([0, 1], [2, 3]), "window:1,3", lost=1)
+    observation = observe(log_of([0, 1], [2, 3]), "window:1,3", lost=1)
 
-    assert graph_of(seen).to_rows() == ["111", "111"]
-    assert any("1 message in never came out" in note for note in seen.notes)
+    assert graph_of(observation).to_rows() == ["111", "111"]
+    assert any("1 message in never came out" in note for note in observation.notes)
 
 
 def test_flagged_messages_that_the_attacker_can_tell_are_left_out() -> None:
@@ -358,15 +361,15 @@ def test_flagged_messages_that_the_attacker_can_tell_are_left_out() -> None:
         lost=[False, True, False],
         truth=[0, -1, 2],
     )
-    seen = observe(log, "window:1,3", cover_visible=True)
+    observation = observe(log, "window:1,3", cover_visible=True)
 
-    assert graph_of(seen).users == ("u0", "u2")
-    assert graph_of(seen).behaviours == ("b0", "b2")
-    assert seen.truth is not None
-    assert seen.truth.tolist() == [0, 1]
-    assert seen.cover == pytest.approx(1 / 3)
-    assert (seen.mean_delay, seen.longest_delay) == (1.5, 2.0)
-    assert len(seen.notes) == 2
+    assert graph_of(observation).users == ("u0", "u2")
+    assert graph_of(observation).behaviours == ("b0", "b2")
+    assert observation.truth is not None
+    assert observation.truth.tolist() == [0, 1]
+    assert observation.cover == pytest.approx(1 / 3)
+    assert (observation.mean_delay, observation.longest_delay) == (1.5, 2.0)
+    assert len(observation.notes) == 2
 
 
 def test_flags_are_the_truth_and_not_seen() -> None:
@@ -482,22 +485,22 @@ def test_graphs_beyond_the_budget_are_refused() -> None:
 
 def test_messages_of_one_person_are_numbered() -> None:
     log = log_of([0, 1, 2], [3, 4, 5], senders=["ann", "bob", "ann"], receivers=["x", "x", "y"])
-    seen = observe(log, "window:1,5")
-    graph = graph_of(seen)
+    observation = observe(log, "window:1,5")
+    graph = graph_of(observation)
 
     assert graph.users == ("ann #1", "bob", "ann #2")
     assert graph.behaviours == ("x #1", "x #2", "y")
-    assert seen.senders == ("ann", "bob", "ann")
-    assert seen.receivers == ("x", "x", "y")
+    assert observation.senders == ("ann", "bob", "ann")
+    assert observation.receivers == ("x", "x", "y")
 
 
 def test_places_have_no_receiver_and_numbers_clash_with_no_name() -> None:
     log = log_of([0, 1, 9], [3, 4], senders=["ann", "ann", "ann #1"], receivers=["lost #1", "x"])
-    seen = observe(log, "window:1,5")
+    observation = observe(log, "window:1,5")
 
-    assert graph_of(seen).users == ("ann ##1", "ann ##2", "ann #1")
-    assert graph_of(seen).behaviours == ("lost #1", "x", "lost ##1")
-    assert seen.receivers == ("lost #1", "x", None)
+    assert graph_of(observation).users == ("ann ##1", "ann ##2", "ann #1")
+    assert graph_of(observation).behaviours == ("lost #1", "x", "lost ##1")
+    assert observation.receivers == ("lost #1", "x", None)
 
 
 def test_truth_outside_the_law_is_noted() -> None:
@@ -508,15 +511,19 @@ def test_truth_outside_the_law_is_noted() -> None:
 
 
 def test_delays_are_those_of_the_law_where_the_truth_is_not_known() -> None:
-    seen = observe(log_of([0, 0.5], [1]), "exponential:2")
+    observation = observe(log_of([0, 0.5], [1]), "exponential:2")
 
-    assert (seen.mean_delay, seen.longest_delay, seen.source) == (2.0, None, str(Exponential(2)))
+    assert (observation.mean_delay, observation.longest_delay, observation.source) == (
+        2.0,
+        None,
+        str(Exponential(2)),
+    )
 
 
 def test_the_mean_delay_is_known_if_everything_came_out() -> None:
-    seen = observe(log_of([0, 1], [3, 4]), "window:1,5")
+    observation = observe(log_of([0, 1], [3, 4]), "window:1,5")
 
-    assert (seen.mean_delay, seen.longest_delay) == (3.0, 5.0)
+    assert (observation.mean_delay, observation.longest_delay) == (3.0, 5.0)
     early = observe(log_of([0, 1], [2, 3]), "window:1,5")
     assert early.mean_delay == 2.0
 
@@ -542,14 +549,14 @@ def test_probabilities_of_best_guesses_are_shares_of_right_ones(
     promised, right = [], []
     for seed in range(150):
         log = synthesize(text, messages=8, rate=rate, cover=cover, seed=seed)
-        seen = observe(log, text)
-        probabilities = am.posterior(graph_of(seen)).matrix.toarray()[:, : log.n_out]
-        assert seen.truth is not None
+        observation = observe(log, text)
+        probabilities = am.posterior(graph_of(observation)).matrix.toarray()[:, : log.n_out]
+        assert observation.truth is not None
         user = seed % log.n_in
         if probabilities[user].sum() > 0:
             guess = int(probabilities[user].argmax())
             promised.append(probabilities[user, guess])
-            right.append(guess == seen.truth[user])
+            right.append(guess == observation.truth[user])
     probability = np.array(promised)
     error = math.sqrt(float((probability * (1 - probability)).sum()))
 
@@ -570,11 +577,11 @@ def test_probabilities_to_be_inside_at_the_end_are_shares_of_those_who_are(text:
             receivers=whole.receivers[:4],
             truth=np.where(whole.truth < 4, whole.truth, -1),
         )
-        seen = observe(log, text)
+        observation = observe(log, text)
         user = seed % 3
-        assert seen.lost == 5
+        assert observation.lost == 5
         assert log.truth is not None
-        promised.append(am.posterior(graph_of(seen)).matrix.toarray()[user, 4:].sum())
+        promised.append(am.posterior(graph_of(observation)).matrix.toarray()[user, 4:].sum())
         inside.append(log.truth[user] < 0)
     probability = np.array(promised)
     error = math.sqrt(float((probability * (1 - probability)).sum()))

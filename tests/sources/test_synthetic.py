@@ -10,7 +10,7 @@ import pytest
 from anonymatch.base.errors import InputError
 from anonymatch.measures.passages.flush_chain import Dummies, flush_pairs
 from anonymatch.measures.passages.links import Channel
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
     FlushLaw,
     Free,
     Law,
@@ -45,9 +45,9 @@ def test_the_truth_is_possible_under_the_law(law: Law, options: dict[str, float]
     log = synthesize(law, messages=80, rate=2.0, seed=11, **options)  # type: ignore[arg-type]
     assert log.truth is not None
     lost = int((log.truth < 0).sum())
-    seen = observe(log, law, lost=lost if "loss" in options else None)
+    observation = observe(log, law, lost=lost if "loss" in options else None)
 
-    assert not any("impossible" in note for note in seen.notes)
+    assert not any("impossible" in note for note in observation.notes)
     assert len(np.unique(log.truth[log.truth >= 0])) == (log.truth >= 0).sum()
 
 
@@ -61,19 +61,19 @@ def test_the_truth_is_possible_in_a_flush_mix(
     assert log.truth is not None
     end = max(log.arrivals[-1], log.departures[-1])
     channel = Channel(loss=loss, cover_rate=2 * cover, begin=0.0, end=end)
-    found = flush_pairs(law, log.arrivals, log.departures, channel=channel, dummies=dummies)
+    pairs = flush_pairs(law, log.arrivals, log.departures, channel=channel, dummies=dummies)
     true = np.flatnonzero(log.truth >= 0)
 
     assert len(true) > 40
-    assert (found.pairs[true, log.truth[true]] > 1e-6).all()
-    assert (found.lost[log.truth < 0] + found.inside[log.truth < 0] > 1e-6).all()
+    assert (pairs.pairs[true, log.truth[true]] > 1e-6).all()
+    assert (pairs.lost[log.truth < 0] + pairs.inside[log.truth < 0] > 1e-6).all()
 
 
 def test_flushes_follow_their_rule() -> None:
-    kept = synthesize("timed-pool:3,4", messages=4000, rate=2.0, seed=2)
-    came = np.searchsorted(kept.arrivals, np.unique(kept.departures), side="right")
+    pooled = synthesize("timed-pool:3,4", messages=4000, rate=2.0, seed=2)
+    came = np.searchsorted(pooled.arrivals, np.unique(pooled.departures), side="right")
     np.testing.assert_array_equal(
-        np.cumsum(np.unique(kept.departures, return_counts=True)[1]), came - 4
+        np.cumsum(np.unique(pooled.departures, return_counts=True)[1]), came - 4
     )
     coins = synthesize("binomial:2,0.3", messages=20_000, rate=2.0, seed=2)
     stays = np.round(coins.true_delays() / 2 + 0.5 - 1e-9)
@@ -262,24 +262,24 @@ def test_messages_in_any_order_keep_what_belongs_together() -> None:
     draw = np.random.default_rng(3)
     made = synthesize("window:1,9", messages=30, loss=0.2, cover=0.2, seed=8)
     first, then = draw.permutation(made.n_in), draw.permutation(made.n_out)
-    place = np.append(np.argsort(then), -1)
+    position = np.append(np.argsort(then), -1)
     assert made.truth is not None
-    found = Messages.in_order(
+    ordered = Messages.in_order(
         arrivals=made.arrivals[first],
         departures=made.departures[then],
         senders=[made.senders[i] for i in first],
         receivers=[made.receivers[j] for j in then],
-        truth=place[made.truth[first]],
+        truth=position[made.truth[first]],
     )
 
-    assert (found.senders, found.receivers) == (made.senders, made.receivers)
+    assert (ordered.senders, ordered.receivers) == (made.senders, made.receivers)
     for name in ("arrivals", "departures", "truth"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(made, name))
-        assert not getattr(found, name).flags.writeable
+        np.testing.assert_array_equal(getattr(ordered, name), getattr(made, name))
+        assert not getattr(ordered, name).flags.writeable
 
 
 def test_flags_follow_their_messages() -> None:
-    found = Messages.in_order(
+    ordered = Messages.in_order(
         arrivals=[2, 1],
         departures=[4, 3],
         senders="ab",
@@ -288,7 +288,7 @@ def test_flags_follow_their_messages() -> None:
         lost=[True, False],
     )
 
-    assert found.cover is not None
-    assert found.lost is not None
-    assert found.cover.tolist() == found.lost.tolist() == [False, True]
-    assert repr(found) == "Messages(2 in, 2 out, 1 to 4 s)"
+    assert ordered.cover is not None
+    assert ordered.lost is not None
+    assert ordered.cover.tolist() == ordered.lost.tolist() == [False, True]
+    assert repr(ordered) == "Messages(2 in, 2 out, 1 to 4 s)"

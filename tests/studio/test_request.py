@@ -14,6 +14,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.counting.reference import matchings
 from anonymatch.measures.mixes import batch_bits_per_message, exponential_bits_per_message
+from anonymatch.sources import ReadOptions
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.comparisons import contenders, edges_for
@@ -197,7 +198,9 @@ def test_errors_call_files_by_the_readers_names(tmp_path: Path) -> None:
 
 
 def test_the_command_line_of_an_audit_is_quoted() -> None:
-    inquiry = AuditRequest(name="a b;rm.csv", path=EXAMPLE, law="window:1,5", budget=5.0)
+    inquiry = AuditRequest(
+        name="a b;rm.csv", path=EXAMPLE, options=ReadOptions(law="window:1,5"), budget=5.0
+    )
 
     assert inquiry.command() == "anonymatch audit 'a b;rm.csv' --law window:1,5 --budget 5"
 
@@ -209,7 +212,10 @@ def test_errors_speak_of_the_fields_of_the_page(tmp_path: Path) -> None:
 
     def problem_of(law: str) -> str:
         with pytest.raises(am.InputError) as caught:
-            audits.find(AuditRequest(name="log.csv", path=path, law=law), lambda *_: None)
+            audits.find(
+                AuditRequest(name="log.csv", path=path, options=ReadOptions(law=law or None)),
+                lambda *_: None,
+            )
         return str(caught.value)
 
     assert "give 'How messages are delayed', one of window:1,5" in problem_of("")

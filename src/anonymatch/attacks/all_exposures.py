@@ -17,9 +17,8 @@ from anonymatch.attacks.one_exposure import Exposure, allow_splits, expose_one
 from anonymatch.attacks.position import Field, Position
 from anonymatch.attacks.residual import Shapes, Whole
 from anonymatch.attacks.result import Left
-from anonymatch.base.errors import NoMatchingError
 from anonymatch.counting import Count, count
-from anonymatch.graph import Graph, witness
+from anonymatch.graph import Graph, require_matching
 from anonymatch.running import Budget, tells_misfits
 
 __all__ = ["Exposures", "exposure", "exposures"]
@@ -247,9 +246,7 @@ def exposure(
 
 
 def _whole(graph: Graph, shapes: Shapes, *, solved: bool = True) -> Whole:
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     whole = shapes.whole(graph)
     if solved:
         shapes.solve_whole(whole)

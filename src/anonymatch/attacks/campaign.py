@@ -20,10 +20,10 @@ from anonymatch.attacks.result import Attack, AttackStep, Left, Ties
 from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, fixed, rank_of
 from anonymatch.attacks.walk import Drawn, Given, Stride, Truth, log_of_share, walk
 from anonymatch.base.arguments import whole
-from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
+from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, Call, Message, did_you_mean, several
 from anonymatch.counting import Count, count
-from anonymatch.graph import Graph, witness
+from anonymatch.graph import Graph, require_matching
 from anonymatch.running import Budget, Progress, tells_misfits
 
 __all__ = ["attack"]
@@ -111,9 +111,7 @@ def attack(
     """
     plan = _Plan.of(graph, steps, strategy, truth, samples, seed)
     shapes = Shapes(exact=exact, budget=budget, executor=executor)
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     blocks = shapes.whole(graph)
     shapes.solve_whole(blocks, runs=plan.runs(blocks))
     tree = Tree(shapes, shapes.budget)

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.audits.rates import UsedRates, used_rates
-from anonymatch.base.errors import BudgetError, NoMatchingError
+from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
 from anonymatch.counting import Count, Posterior, bregman, count, known_posterior, log_of
-from anonymatch.graph import Graph, check_memory, witness
+from anonymatch.graph import Graph, check_memory, require_matching
 from anonymatch.measures import (
     LOST,
     Interval,
@@ -29,7 +29,7 @@ from anonymatch.measures import (
     user_figures,
 )
 from anonymatch.running import Budget, Progress
-from anonymatch.sources import Erlang, Exponential, Observation, Passage, passage_graph
+from anonymatch.sources import Observation, Passage, passage_graph
 
 __all__ = ["Answers", "Work", "answer", "entropy_of"]
 
@@ -110,7 +110,8 @@ def _of_passage(observation: Observation, passage: Passage, work: Work) -> Answe
         try:
             return _by_links(observation, passage, work)
         except BudgetError:
-            if not (isinstance(passage.law, Erlang) and passage.conditions.silent):
+            law = passage.law
+            if law is None or not law.has_graph or not passage.conditions.silent:
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=work.budget)
@@ -153,7 +154,7 @@ def _even(passage: Passage) -> bool:
     """Whether all that came in left one exponential mix, and nothing else did: in closed form."""
     conditions = passage.conditions
     assert conditions is not None
-    if not isinstance(passage.law, Exponential) or not conditions.clean:
+    if passage.law is None or not passage.law.closed_form or not conditions.clean:
         return False
     if len(passage.users) != len(passage.behaviours):
         return False
@@ -266,9 +267,7 @@ def _link_guesses(links: LinkFigures) -> Range | None:
 
 
 def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] | None) -> Answers:
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
     observed = _with_strangers(graph, lost, strangers) if strangers else graph

@@ -63,8 +63,8 @@ def audit(
     seed, executor, progress
         As for :func:`anonymatch.count`.
     **how
-        Of a file: ``law="window:1,5"``, ``out=``, ``source=``, ``unit=``, ``cover=``, ``lost=``, as
-        :func:`anonymatch.sources.open_observation` takes them.
+        Of a file: ``law="window:1,5"``, ``source=``, ``unit=``, ``cover=``, ...: the fields of
+        :class:`anonymatch.sources.ReadOptions`.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from anonymatch.audits.wording import FigureText, figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.measures import Interval, averages
-from anonymatch.sources import Erlang, FlushLaw, Nouns, Observation
+from anonymatch.sources import Nouns, Observation
 
 __all__ = [
     "FIGURES",
@@ -176,12 +176,12 @@ def _fitting(observation: Observation) -> Ints | None:
     if graph is not None:
         return None if observation.lost else graph.behaviour_degrees
     assert passage is not None
-    if isinstance(passage.law, FlushLaw) or not len(passage.departures):
+    flushes = passage.law is not None and passage.law.flush is not None
+    if flushes or not len(passage.departures):
         return None
     # Several hops take time: nobody leaves at the moment of coming in.
-    at_once = not (isinstance(passage.law, Erlang) and passage.law.hops > 1)
     came = np.sort(passage.arrivals)
-    return np.searchsorted(came, passage.departures, side="right" if at_once else "left")
+    return np.searchsorted(came, passage.departures, side="right" if passage.at_once else "left")
 
 
 def _typical(audit: Audit) -> Interval | None:

@@ -11,30 +11,24 @@ from typing import Literal
 import numpy as np
 
 from anonymatch.audits.rates import UsedRates, used_rates
-from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures import (
     Channel,
-    Dummies,
-    Free,
+    FlushRule,
+    FreeRate,
     LinkFigures,
     Rates,
     fit_rates,
     flush_figures,
-    hidden_figures,
-    phase_figures,
 )
 from anonymatch.running import Budget, Execution, Progress
-from anonymatch.sources import Conditions, Erlang, Exponential, FlushLaw, Passage
+from anonymatch.sources import Conditions, Law, Passage, PassageWork
 
 __all__ = ["Passed", "bare_channel", "passed"]
 
-_FEW = 200  # messages whose guessing entropies are all computed
-_UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
-_AT_LEAST = 1.0  # that any budget allows, as for making a graph
 _FEWEST_FITTED, _MOST_FITTED = 20, 20_000  # messages of a flush mix whose losses are fitted
 _ROUNDS = 8  # in which they are
-_SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,65 +61,25 @@ def passed(
     """What a log says under the law and the conditions of its passage."""
     conditions, law = passage.conditions, passage.law
     assert conditions is not None
-    assert isinstance(law, Exponential | Erlang | FlushLaw)
+    assert law is not None
     effort = Execution(executor=executor, progress=progress)
     choice = _chosen(passage, law, conditions, effort)
     channel = choice.channel
-    times = passage.arrivals, passage.departures
-    size = len(passage.users)
-    if isinstance(law, FlushLaw):
-        dummies: Dummies = "pool" if conditions.cover_in_pool else "exit"
-        links = flush_figures(law, *times, channel=channel, dummies=dummies, budget=budget)
-    elif isinstance(law, Erlang) and law.hops > 1:
-        links = _of_hops(passage, law, channel, receivers, budget, seed, effort)
-    else:
-        links = hidden_figures(
-            *times,
-            mean=law.mean,
-            channel=channel,
-            receivers=receivers,
-            guessing_every=1 if size <= _FEW else size // _FEW,
-            effort=effort,
-            seconds=_SHARE * budget.seconds,
-        )
+    work = PassageWork(
+        channel=channel,
+        dummies="pool" if conditions.cover_in_pool else "exit",
+        receivers=receivers,
+        budget=budget,
+        seed=seed,
+        effort=effort,
+    )
+    links = law.links(passage.arrivals, passage.departures, work)
     return Passed(
         links=links,
         channel=channel,
         notes=(*choice.notes, *_fate_notes(links, channel), *links.notes),
         rates=used_rates(channel, conditions, choice.fitted),
     )
-
-
-def _of_hops(
-    passage: Passage,
-    law: Erlang,
-    channel: Channel,
-    receivers: np.ndarray | None,
-    budget: Budget,
-    seed: int,
-    effort: Execution,
-) -> LinkFigures:
-    """Figures of an Erlang law: soon, unless a budget is told or that is too little."""
-
-    def within(allowed: Budget) -> LinkFigures:
-        return phase_figures(
-            passage.arrivals,
-            passage.departures,
-            hops=law.hops,
-            mean=law.mean,
-            channel=channel,
-            receivers=receivers,
-            budget=allowed,
-            seed=seed,
-            effort=effort,
-        )
-
-    if not budget.chosen:
-        try:
-            return within(replace(budget, seconds=_UNASKED))
-        except BudgetError:
-            pass
-    return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,12 +91,7 @@ class _Choice:
     fitted: Mapping[str, float | None] = field(default_factory=dict)
 
 
-def _chosen(
-    passage: Passage,
-    law: Exponential | Erlang | FlushLaw,
-    conditions: Conditions,
-    effort: Execution,
-) -> _Choice:
+def _chosen(passage: Passage, law: Law, conditions: Conditions, effort: Execution) -> _Choice:
     """Losses and cover as they are told; what is not follows from the others, or is fitted."""
     came, left = len(passage.arrivals), len(passage.departures)
     needed = _needed_cover(passage)
@@ -151,16 +100,19 @@ def _chosen(
             conditions, cover=None, cover_rate=0.0
         )  # the same, without a number to count
     bare = bare_channel(conditions)
-    if isinstance(law, FlushLaw):
+    if law.flush is not None:
         if conditions.cover is not None or conditions.lost is not None:
             return _by_numbers(bare, conditions, came, left, needed)
-        return _of_flushes(passage, law, bare, conditions, needed)
+        return _of_flushes(passage, law.flush, bare, conditions, needed)
 
-    def fitted(channel: Channel, *free: Free) -> Rates:
+    mean = law.mean_delay
+    assert mean is not None
+
+    def fitted(channel: Channel, *free: FreeRate) -> Rates:
         return fit_rates(
             passage.arrivals,
             passage.departures,
-            mean=law.mean_delay,
+            mean=mean,
             channel=channel,
             free=free,
             effort=effort,
@@ -196,7 +148,7 @@ def bare_channel(conditions: Conditions) -> Channel:
     )
 
 
-_Model = tuple[Free, ...]
+_Model = tuple[FreeRate, ...]
 
 
 def _models(conditions: Conditions, came: int, unexplained: bool) -> list[_Model]:
@@ -303,7 +255,7 @@ def _beside_a_number(
 
 
 def _of_flushes(
-    passage: Passage, law: FlushLaw, channel: Channel, conditions: Conditions, needed: int
+    passage: Passage, rule: FlushRule, channel: Channel, conditions: Conditions, needed: int
 ) -> _Choice:
     """Of a flush mix cover is taken from the numbers, and losses are fitted by the evidence."""
     lasted = conditions.end - conditions.begin
@@ -319,13 +271,13 @@ def _of_flushes(
     times = passage.arrivals, passage.departures
     loss, evidence = missing / (2.0 * came), -math.inf
     for _ in range(_ROUNDS):
-        links = flush_figures(law, *times, channel=replace(channel, loss=loss))
+        links = flush_figures(rule, *times, channel=replace(channel, loss=loss))
         evidence = links.log_evidence if links.log_evidence is not None else -math.inf
         before, loss = loss, min(float(links.lost.mean()), 0.99)
         if abs(loss - before) <= 0.01 * before or loss <= 0.0:
             break
     try:
-        without = flush_figures(law, *times, channel=channel).log_evidence
+        without = flush_figures(rule, *times, channel=channel).log_evidence
     except InputError:
         without = None  # nothing explains the log without losses
     if without is not None and evidence - without <= _by_probability(came):
@@ -339,8 +291,7 @@ def _needed_cover(passage: Passage) -> int:
 
     Several hops take time: who comes in with a departure is not it.
     """
-    at_once = not (isinstance(passage.law, Erlang) and passage.law.hops > 1)
-    side: Literal["left", "right"] = "right" if at_once else "left"
+    side: Literal["left", "right"] = "right" if passage.at_once else "left"
     inside = np.searchsorted(passage.arrivals, passage.departures, side=side)
     short = np.arange(1, len(inside) + 1) - inside
     return max(int(short.max(initial=0)), 0)

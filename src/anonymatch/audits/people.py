@@ -48,7 +48,7 @@ def people_bits(observation: Observation, work: Work) -> Interval | None:
             entropy_of=lambda part: entropy_of(part, replace(work, budget=budget)),
             budget=budget,
             effort=Execution(executor=work.executor),
-            places=observation.lost,
+            lost_slots=observation.lost,
         )
     except BudgetError:
         return None

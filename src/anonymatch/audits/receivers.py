@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from anonymatch.audits.answers import Answers
 from anonymatch.counting import Posterior
-from anonymatch.measures import Interval, LinkFigures, Range, averages, exponential_mix_inside
+from anonymatch.measures import (
+    Interval,
+    LinkFigures,
+    Range,
+    averages,
+    entropy_terms,
+    exponential_mix_inside,
+)
 from anonymatch.sources import Observation, Passage
 
 __all__ = ["fewest_receivers"]
@@ -78,24 +85,18 @@ def _through_graph(posterior: Posterior, receivers: Receivers) -> Range:
         _sums(pair, part, len(pairs)) for part in (posterior.probabilities, posterior.margins)
     )
     low, high = (np.clip(probabilities + sign * margins, 0.0, 1.0) for sign in (-1.0, 1.0))
-    ends = _surprise(low), _surprise(high)
+    ends = entropy_terms(low), entropy_terms(high)
     over = (low < _PEAK) & (high > _PEAK)
     top = np.where(over, _PEAK * math.log2(math.e), np.maximum(*ends))
     bits = (
         _sums(pairs // len(numbers), part, graph.n_users).clip(0.0)
-        for part in (_surprise(probabilities), np.minimum(*ends), top)
+        for part in (entropy_terms(probabilities), np.minimum(*ends), top)
     )
     return Range(*bits).map(np.exp2)
 
 
 def _sums(groups: npt.NDArray[np.int64], values: Floats, number: int) -> Floats:
     return np.bincount(groups, values, number).astype(np.float64)
-
-
-def _surprise(probabilities: Floats) -> Floats:
-    """-p log2 p, and 0 for 0."""
-    surprise: Floats = -probabilities * np.log2(np.where(probabilities > 0.0, probabilities, 1.0))
-    return surprise
 
 
 # ---- a passage

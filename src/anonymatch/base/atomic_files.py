@@ -13,7 +13,7 @@ from threading import RLock
 
 from anonymatch.base.errors import InputError
 
-__all__ = ["as_path", "check_place", "discard_unfinished", "unfinished"]
+__all__ = ["as_path", "check_path", "discard_unfinished", "unfinished"]
 
 _UNKNOWN = "the system refuses"
 _TRIES = 8  # to empty a folder that another thread may be writing to
@@ -39,16 +39,16 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     return file
 
 
-def check_place(path: Path) -> None:
+def check_path(path: Path) -> None:
     """Refuse, before any work is done, a place where no file can be written."""
     if os.path.isdir(path):  # unlike a Path, it does not fail on names that are too long
-        raise InputError(f"{path}: it is a folder; give the name of a file")
+        raise InputError("it is a folder; give the name of a file").about(path)
     if os.path.exists(path) and not os.path.isfile(path):  # to be renamed over is its end
-        raise InputError(f"{path}: it is a device, a pipe or a socket; give the name of a file")
+        raise InputError("it is a device, a pipe or a socket; give the name of a file").about(path)
     if not os.path.isdir(path.parent):
-        raise InputError(f"{path}: its folder does not exist; make it first")
+        raise InputError("its folder does not exist; make it first").about(path)
     if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path}: no permission to write there; choose another folder")
+        raise InputError("no permission to write there; choose another folder").about(path)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def unfinished(path: Path) -> Iterator[Path]:
     ...     Path(folder, "a.txt").read_text()
     'whole'
     """
-    check_place(path)
+    check_path(path)
     folder = path.with_name(f".anonymatch-{secrets.token_hex(8)}")
     beside = folder / path.name
     try:
@@ -76,14 +76,16 @@ def unfinished(path: Path) -> Iterator[Path]:
         yield beside
         beside.replace(path)
     except UnicodeEncodeError as error:
-        raise InputError(f"{path}: the name {error.object!r} cannot be written as UTF-8") from None
+        raise InputError(f"the name {error.object!r} cannot be written as UTF-8").about(
+            path
+        ) from None
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise error.about(path) from None
     except Exception as error:
         reason = _reason(error)
         if reason is None:
             raise
-        raise InputError(f"{path}: cannot write it ({reason}); choose another place") from None
+        raise InputError(f"cannot write it ({reason}); choose another place").about(path) from None
     finally:
         _remove(folder)
         _folders.discard(folder)

@@ -10,8 +10,9 @@ AnonymatchError
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from anonymatch.base.text import Message, Piece, several
+from anonymatch.base.text import FileName, Message, Piece, several
 
 
 class AnonymatchError(Exception):
@@ -26,12 +27,90 @@ class AnonymatchError(Exception):
         super().__init__(self.message)
 
 
-class InputError(AnonymatchError, ValueError):
-    """A file, a value or a name is not usable: what is wrong, where, and what to do."""
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where in an input something is wrong, as far as that is known.
 
-    def about(self, where: object) -> InputError:
-        """The same, with the file or the place that it is about before it."""
-        return InputError(f"{where}: ", self.message)
+    Attributes
+    ----------
+    file : str or None
+    lines : tuple of int
+        The line, or several that do not go together.
+    noun : str
+        What they are: lines, or rows of a table that is no text.
+    column : int or None
+        Of the line, from 1.
+
+    Examples
+    --------
+    >>> str(Where("a.csv", (3, 7))), str(Where(lines=(2,), noun="row")), str(Where())
+    ('a.csv: lines 3 and 7', 'row 2', '')
+    """
+
+    file: str | None = None
+    lines: tuple[int, ...] = ()
+    noun: str = "line"
+    column: int | None = None
+
+    @property
+    def line(self) -> int | None:
+        """The first of the lines; None if none is known."""
+        return self.lines[0] if self.lines else None
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What a message begins with."""
+        file: tuple[Piece, ...] = () if self.file is None else (FileName(self.file), ": ")
+        if not self.lines:
+            return file
+        plural = "s" if len(self.lines) > 1 else ""
+        return (*file, f"{self.noun}{plural} {' and '.join(map(str, self.lines))}: ")
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.pieces)).removesuffix(": ")
+
+
+class InputError(AnonymatchError, ValueError):
+    """A file, a value or a name is not usable: what is wrong, where, and what to do.
+
+    Attributes
+    ----------
+    where : Where
+        The file and its line, if it is about one; ``message`` begins with it.
+    what : Message
+        The rest of the message.
+
+    Examples
+    --------
+    >>> error = InputError("it is empty").at(7).about("a.csv")
+    >>> print(error)
+    a.csv: line 7: it is empty
+    >>> error.where.file, error.where.line, error.what
+    ('a.csv', 7, 'it is empty')
+    """
+
+    def __init__(self, *pieces: Piece, where: Where | None = None) -> None:
+        self.where, self.what = where or Where(), Message(*pieces)
+        super().__init__(*self.where.pieces, self.what)
+
+    def about(self, file: object) -> InputError:
+        """The same, with the file that it is about, unless it is known to be about another."""
+        if self.where.file is not None:
+            return self
+        return InputError(self.what, where=replace(self.where, file=str(file)))
+
+    def at(self, *lines: int, noun: str = "line", column: int | None = None) -> InputError:
+        """The same, with the line of the file, or the lines, that it is about."""
+        column = self.where.column if column is None else column
+        where = Where(self.where.file, lines, noun, column)
+        return InputError(self.what, where=where)
+
+    def more(self, *pieces: Piece) -> InputError:
+        """The same, with more to say at its end."""
+        return InputError(self.what, *pieces, where=self.where)
+
+    def __reduce__(self) -> tuple[Callable[..., InputError], tuple[object, ...]]:
+        return _input_error, (self.what, self.where)
 
 
 class NoMatchingError(AnonymatchError, ValueError):
@@ -79,6 +158,10 @@ class StoppedError(AnonymatchError):
 
 for _error in (AnonymatchError, InputError, NoMatchingError, BudgetError, StoppedError):
     _error.__module__ = "anonymatch"  # where users find it, and what a traceback says
+
+
+def _input_error(what: Message, where: Where) -> InputError:
+    return InputError(what, where=where)
 
 
 def _budget_error(message: str, seconds: float, memory: float, where: str) -> BudgetError:

@@ -6,7 +6,7 @@ message words it: ``cover=1`` in Python, ``--cover 1`` on the command line, a fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
@@ -17,6 +17,7 @@ from unicodedata import category
 __all__ = [
     "Argument",
     "Call",
+    "FileName",
     "Message",
     "Piece",
     "as_option",
@@ -63,16 +64,13 @@ def as_option(argument: Argument) -> str:
 
     Examples
     --------
-    >>> as_option(Argument("cover", 1)), as_option(Argument("out", ...))
-    ('--cover 1', '--departures')
+    >>> as_option(Argument("cover", 1)), as_option(Argument("cover_rate", ...))
+    ('--cover 1', '--cover-rate')
     """
-    option = _OPTIONS.get(argument.name, f"--{argument.name.replace('_', '-')}")
+    option = f"--{argument.name.replace('_', '-')}"
     if argument.value is None or isinstance(argument.value, EllipsisType):
         return option
     return f"{option} {quote(str(argument.value))}"
-
-
-_OPTIONS = {"out": "--departures"}  # those that are not called as their keyword
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +89,12 @@ class Call:
 
     def __str__(self) -> str:
         return self.python
+
+
+class FileName(str):
+    """The name of a file in a message; who calls files otherwise has them renamed."""
+
+    __slots__ = ()
 
 
 Piece: TypeAlias = str | Argument | Call
@@ -123,6 +127,20 @@ class Message(str):
     def worded(self, say: Callable[[Argument], str]) -> str:
         """The text outside Python, with every argument as ``say`` words it."""
         return "".join(_worded(piece, say) for piece in self.pieces)
+
+    def renamed(self, names: Mapping[str, str]) -> Message:
+        """The same with files called by other names.
+
+        Examples
+        --------
+        >>> Message(FileName("/tmp/x.csv"), ": it is empty").renamed({"/tmp/x.csv": "my.csv"})
+        'my.csv: it is empty'
+        """
+        pieces = (
+            FileName(names.get(piece, piece)) if isinstance(piece, FileName) else piece
+            for piece in self.pieces
+        )
+        return Message(*pieces)
 
     def __reduce__(self) -> tuple[type[Message], tuple[Piece, ...]]:
         return type(self), self.pieces

@@ -4,194 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
+
+from typer.models import OptionInfo
 
 from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
 from anonymatch.base.text import Message
 from anonymatch.cli import words
 from anonymatch.cli.console import notes, watch
-from anonymatch.cli.options import Options, above_zero, from_zero, option, whole
+from anonymatch.cli.options import Options, above_zero, from_zero, whole
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
-from anonymatch.sources import SOURCES, Observation, open_observation, passage_graph
+from anonymatch.sources import (
+    Observation,
+    ReadOptions,
+    help_text,
+    open_observation,
+    passage_graph,
+)
 
-__all__ = ["OneWay", "Way", "about", "graph_of", "making", "observe"]
+__all__ = ["FileOptions", "FilesOptions", "about", "graph_of", "making", "observe"]
 
 _MAKING = 1.0  # seconds of making a graph that any budget allows
 
-Law = Annotated[
-    list[str] | None,
-    option(
-        "--law",
-        "How messages are delayed, in seconds: window:MIN,MAX exponential:MEAN (poisson, sg) "
-        "erlang:HOPS,MEAN (loopix; the mean of one hop) threshold:N timed:SECONDS pool:N,KEPT "
-        "timed-pool:SECONDS,KEPT binomial:SECONDS,P cottrell:SECONDS,LEAST,P.",
-        metavar="LAW",
-    ),
-]
-Source = Annotated[
-    str | None,
-    option("--source", f"What FILE is, if it does not show: {', '.join(SOURCES)}.", metavar="KIND"),
-]
-Departures = Annotated[
-    Path | None,
-    option("--departures", "Messages out, if FILE has only those in.", metavar="FILE"),
-]
-Unit = Annotated[
-    str | None, option("--unit", "Of times: s, ms, us or ns (s unless told).", metavar="UNIT")
-]
-Loss = Annotated[
-    float | None,
-    option(
-        "--loss",
-        "Probability of a message to be lost on its way.",
-        metavar="P",
-        parser=from_zero("a probability", below=1.0),
-    ),
-]
-Lost = Annotated[
-    int | None,
-    option(
-        "--lost",
-        "Instead: so many messages in were lost, beyond those still inside at the end.",
-        metavar="N",
-        parser=whole(0),
-    ),
-]
-CoverRate = Annotated[
-    float | None,
-    option(
-        "--cover-rate",
-        "Messages out a second that are nobody's (dummy traffic).",
-        metavar="R",
-        parser=from_zero("a rate"),
-    ),
-]
-Cover = Annotated[
-    int | None,
-    option("--cover", "Instead: so many messages out are nobody's.", metavar="N", parser=whole(0)),
-]
-Until = Annotated[
-    str | None,
-    option(
-        "--until",
-        "When the log ends: seconds, or a date-time (its last row unless told).",
-        metavar="TIME",
-    ),
-]
-Drained = Annotated[bool, option("--drained", "Nothing was left inside when the log ended.")]
-InsideAtStart = Annotated[
-    float | None,
-    option(
-        "--inside-at-start",
-        "Messages inside when the log begins, on average, if it starts in mid traffic (none "
-        "unless told, or unless the log shows some).",
-        metavar="R",
-        parser=from_zero("a number of messages"),
-    ),
-]
-CoverInPool = Annotated[
-    bool,
-    option("--cover-in-pool", "Cover of a flush mix is held back like messages."),
-]
-CoverVisible = Annotated[
-    bool,
-    option("--cover-visible", "The attacker sees what the log flags as cover or lost."),
-]
-WholeLog = Annotated[
-    bool,
-    option("--whole-log", "Count messages near the ends of the log as all others."),
-]
-Original = Annotated[
-    Path | None,
-    option("--original", "The table before release, which a released FILE needs.", metavar="FILE"),
-]
+
+class _ReadOption(OptionInfo):
+    """An option of :class:`ReadOptions`: what its help says is looked up when it is shown."""
+
+    def __init__(self, name: str, metavar: str | None = None, **more: Any) -> None:
+        self._field = name
+        option = f"--{name.replace('_', '-')}"
+        super().__init__(default=..., param_decls=(option,), metavar=metavar, **more)
+
+    @property
+    def help(self) -> str:
+        return help_text(self._field)
+
+    @help.setter  # noqa: A003
+    def help(self, text: object) -> None:
+        """Typer would set it at once; laws may come later."""
 
 
-LongestDelay = Annotated[
-    float | None,
-    option(
-        "--longest-delay",
-        "Of flow pairs: seconds that no packet takes longer (2 unless told).",
-        metavar="SECONDS",
-        parser=above_zero("delay"),
-    ),
-]
-Strays = Annotated[
-    int | None,
-    option(
-        "--strays",
-        "Of flow pairs: packets that a pair may receive though neither sent them.",
-        metavar="N",
-        parser=whole(0),
-    ),
-]
-Align = Annotated[
-    str | None,
-    option(
-        "--align",
-        "Of flow pairs: start shifts each recording so that all begin together.",
-        metavar="WHERE",
-    ),
-]
-Identifiers = Annotated[
-    list[str] | None,
-    option(
-        "--identifiers",
-        "Of a released table: a column that an attacker knows; may be repeated (all columns "
-        "that both tables have unless told).",
-        metavar="COLUMN",
-    ),
-]
+_PROBABILITY = from_zero("a probability", below=1.0)
+_MESSAGES = from_zero("a number of messages")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
-    """Options that say how files are to be understood."""
+class FilesOptions:
+    """Options that say how files are to be understood: fields of :class:`ReadOptions`.
 
-    law: Law = None
-    source: Source = None
-    unit: Unit = None
-    loss: Loss = None
-    lost: Lost = None
-    cover_rate: CoverRate = None
-    cover: Cover = None
-    until: Until = None
-    drained: Drained = False
-    inside_at_start: InsideAtStart = None
-    cover_in_pool: CoverInPool = False
-    cover_visible: CoverVisible = False
-    whole_log: WholeLog = False
-    longest_delay: LongestDelay = None
-    strays: Strays = None
-    align: Align = None
+    There may be one law for each file.
+    """
+
+    law: Annotated[list[str] | None, _ReadOption("law", "LAW")] = None
+    source: Annotated[str | None, _ReadOption("source", "KIND")] = None
+    unit: Annotated[str | None, _ReadOption("unit", "UNIT")] = None
+    loss: Annotated[float | None, _ReadOption("loss", "P", parser=_PROBABILITY)] = None
+    lost: Annotated[int | None, _ReadOption("lost", "N", parser=whole(0))] = None
+    cover_rate: Annotated[
+        float | None, _ReadOption("cover_rate", "R", parser=from_zero("a rate"))
+    ] = None
+    cover: Annotated[int | None, _ReadOption("cover", "N", parser=whole(0))] = None
+    until: Annotated[str | None, _ReadOption("until", "TIME")] = None
+    drained: Annotated[bool, _ReadOption("drained")] = False
+    inside_at_start: Annotated[
+        float | None, _ReadOption("inside_at_start", "R", parser=_MESSAGES)
+    ] = None
+    cover_in_pool: Annotated[bool, _ReadOption("cover_in_pool")] = False
+    cover_visible: Annotated[bool, _ReadOption("cover_visible")] = False
+    whole_log: Annotated[bool, _ReadOption("whole_log")] = False
+    longest_delay: Annotated[
+        float | None, _ReadOption("longest_delay", "SECONDS", parser=above_zero("delay"))
+    ] = None
+    strays: Annotated[int | None, _ReadOption("strays", "N", parser=whole(0))] = None
+    align: Annotated[str | None, _ReadOption("align", "WHERE")] = None
 
     def law_of(self, k: int) -> str | None:
         """The law of the k-th file: one for all of them, or one for each."""
         return self.law[min(k, len(self.law) - 1)] if self.law else None
 
-    def keywords(self, k: int = 0) -> dict[str, Any]:
+    def of_file(self, k: int = 0) -> ReadOptions:
         """For the k-th file."""
-        return {
-            "law": self.law_of(k),
-            "source": self.source,
-            "unit": self.unit,
-            "loss": self.loss,
-            "lost": self.lost,
-            "cover_rate": self.cover_rate,
-            "cover": self.cover,
-            "until": self.until,
-            "drained": self.drained,
-            "inside_at_start": self.inside_at_start,
-            "cover_in_pool": self.cover_in_pool,
-            "cover_visible": self.cover_visible,
-            "whole_log": self.whole_log,
-            "longest_delay": self.longest_delay,
-            "strays": self.strays,
-            "align": self.align,
-        }
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return ReadOptions(**values | {"law": self.law_of(k)})
 
     def check(self, files: int) -> None:
         """Refuse laws that are neither one for all files nor one for each."""
@@ -200,19 +97,15 @@ class Way:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneWay(Way):
+class FileOptions(FilesOptions):
     """The same for a single file, which may have another beside it."""
 
-    departures: Departures = None
-    original: Original = None
-    identifiers: Identifiers = None
+    departures: Annotated[Path | None, _ReadOption("departures", "FILE")] = None
+    original: Annotated[Path | None, _ReadOption("original", "FILE")] = None
+    identifiers: Annotated[list[str] | None, _ReadOption("identifiers", "COLUMN")] = None
 
-    def keywords(self, k: int = 0) -> dict[str, Any]:
-        return super().keywords(k) | {
-            "out": self.departures,
-            "original": self.original,
-            "identifiers": self.identifiers or None,
-        }
+    def of_file(self, k: int = 0) -> ReadOptions:
+        return replace(super().of_file(k), identifiers=self.identifiers or None)
 
 
 @contextmanager
@@ -220,24 +113,28 @@ def about(path: Path) -> Iterator[None]:
     """What is found wrong while a file is solved becomes a line that begins with it."""
     try:
         yield
-    except (InputError, BudgetError) as error:
-        if error.message.startswith(str(path)):
-            raise
+    except InputError as error:
         raise error.about(path) from None
+    except BudgetError as error:
+        raise (error if error.where else error.about(path)) from None
     except NoMatchingError as error:
-        raise InputError(f"{path}: ", error.message) from None
+        raise InputError(error.message).about(path) from None
 
 
-def observe(path: Path, options: Options, way: Way, k: int = 0) -> Observation:
+def observe(path: Path, options: Options, reading: FilesOptions, k: int = 0) -> Observation:
     """Read FILE, with its notes on standard error."""
     options.limit_readers()
-    keywords = way.keywords(k) | {"budget": making(options)}
+    given, budget = reading.of_file(k), making(options)
     with notes():
         try:
-            seen = watch(f"reading {path.name}", lambda _: open_observation(path, **keywords))
+            observation = watch(
+                f"reading {path.name}", lambda _: open_observation(path, given, budget=budget)
+            )
         except BudgetError as error:  # what is wrong with the file names it, and a law does not
             raise error.about(path) from None
-    return replace(seen, notes=tuple(Message(note).worded(words.option) for note in seen.notes))
+    return replace(
+        observation, notes=tuple(Message(note).worded(words.option) for note in observation.notes)
+    )
 
 
 def making(options: Options) -> Budget:
@@ -246,9 +143,9 @@ def making(options: Options) -> Budget:
     return Budget(seconds=max(allowed.seconds, _MAKING), memory=allowed.memory)
 
 
-def graph_of(seen: Observation, options: Options) -> Graph:
+def graph_of(observation: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
-    if seen.graph is not None:
-        return seen.graph
-    assert seen.passage is not None
-    return passage_graph(seen.passage, budget=making(options))
+    if observation.graph is not None:
+        return observation.graph
+    assert observation.passage is not None
+    return passage_graph(observation.passage, budget=making(options))

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.base.atomic_files import check_place, unfinished
+from anonymatch.base.atomic_files import check_path, unfinished
 from anonymatch.base.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def check_places(read: Iterable[Path], written: Iterable[Path]) -> None:
             raise InputError(f"{path}: it is the file to read; give another name to write to")
         if any(path == other or _same(path, other) for other in taken):
             raise InputError(f"{path}: it would be written twice; give each its own name")
-        check_place(path)
+        check_path(path)
         taken.append(path)
 
 

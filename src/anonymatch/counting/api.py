@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import real, whole
-from anonymatch.base.errors import InputError, NoMatchingError
+from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import CONFIDENCE, Estimate
@@ -21,7 +21,7 @@ from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.planning.choose import METHODS
 from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.results import Count, Factor, Objects, Posterior, power_product
-from anonymatch.graph import Graph, check_graph, witness
+from anonymatch.graph import Graph, check_graph, require_matching, witness
 from anonymatch.running import Budget, Progress, check_place, tells_misfits
 
 __all__ = ["Total", "count", "known_posterior", "posterior"]
@@ -168,9 +168,7 @@ def _posterior(
     graph: Graph, settings: Settings, promise: Accuracy | None, *, partial: bool = False
 ) -> Posterior:
     check_graph(graph)
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     job = Computation(graph, settings, edges=True)
     promise = None if settings.exact else promise
     estimates: dict[int, EdgeEstimate] | None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import whole
-from anonymatch.base.errors import BudgetError, NoMatchingError
+from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
 from anonymatch.counting.approximate.chain_sample import ApproximateNote, chain_sample
 from anonymatch.counting.approximate.estimate import EstimateBudget
@@ -20,7 +20,7 @@ from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.exact import frontier
 from anonymatch.counting.exact.closed_form import complete, nested
 from anonymatch.counting.exact.near_complete import near_complete
-from anonymatch.graph import Graph, check_graph, check_memory, witness
+from anonymatch.graph import Graph, check_graph, check_memory, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
 
 __all__ = ["sample"]
@@ -80,9 +80,7 @@ def sample(
     allowance = Budget.of(budget)
     effort = Execution(executor=executor, progress=progress)
     check_memory(4 * size * graph.n_users, several(size, "matching"), "draw fewer at a time")
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     reduced = reduce(graph, exact=False)
     table = reduced.table
     matchings = np.empty((size, graph.n_users), dtype=np.int32)

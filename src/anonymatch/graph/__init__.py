@@ -1,5 +1,8 @@
 """The graph: who may have done what, how graphs are made, and their files."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from anonymatch.graph import families
 from anonymatch.graph.decomposition import (
     Blocks,
@@ -11,6 +14,7 @@ from anonymatch.graph.decomposition import (
     block_table,
     blocks,
     forced,
+    require_matching,
     structure,
     witness,
 )
@@ -33,17 +37,22 @@ from anonymatch.graph.families import (
 )
 from anonymatch.graph.graph import Graph, check_graph
 from anonymatch.graph.inputs import join
-from anonymatch.graph.io import delimited, files, json_text, limits, parquet
+from anonymatch.graph.io import files, limits
 from anonymatch.graph.io.files import FileNote, read, reading, write
+from anonymatch.graph.io.formats import FORMATS, format_of
 from anonymatch.graph.io.limits import check_memory
 from anonymatch.graph.io.logs import DIRECTIONS, TIMES
-from anonymatch.graph.io.rows import names_of
 from anonymatch.graph.io.source import Source, decode
 from anonymatch.graph.io.spreadsheets import plain_cell, plain_table
 from anonymatch.graph.names import Names
 
+if TYPE_CHECKING:
+    from anonymatch.graph.io import delimited, json_text, parquet
+    from anonymatch.graph.io.rows import names_of
+
 __all__ = [
     "DIRECTIONS",
+    "FORMATS",
     "SMALLEST",
     "TIMES",
     "BlockTable",
@@ -74,6 +83,7 @@ __all__ = [
     "ferrers",
     "files",
     "forced",
+    "format_of",
     "grid",
     "hessenberg",
     "hexagon",
@@ -91,9 +101,20 @@ __all__ = [
     "random_regular",
     "read",
     "reading",
+    "require_matching",
     "ring",
     "settle",
     "structure",
     "witness",
     "write",
 ]
+
+_OF_TABLES = {"delimited": "", "json_text": "", "parquet": "", "names_of": "rows"}
+"""What needs polars, and is imported when it is asked for; with the module it is in, if in one."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_TABLES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"anonymatch.graph.io.{_OF_TABLES[name] or name}")
+    return getattr(module, name) if _OF_TABLES[name] else module

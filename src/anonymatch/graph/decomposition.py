@@ -32,6 +32,7 @@ __all__ = [
     "block_table",
     "blocks",
     "forced",
+    "require_matching",
     "structure",
     "witness",
 ]
@@ -67,7 +68,7 @@ class Structure:
     block_of_behaviour: Indices
     witness_users: Indices
     witness_behaviours: Indices
-    found: _native.Structure = field(repr=False)  # what the kernel needs to go on
+    kernel: _native.Structure = field(repr=False)  # what the kernel needs to go on
 
     @property
     def matched(self) -> bool:
@@ -247,8 +248,8 @@ def structure(graph: Graph) -> Structure:
     check_graph(graph)
     known = _structures.get(graph)
     if known is None:
-        found = _native.find_structure(graph)
-        known = _structures[graph] = _read(Structure, found, found=found)
+        kernel = _native.find_structure(graph)
+        known = _structures[graph] = _read(Structure, kernel, kernel=kernel)
     return known
 
 
@@ -272,8 +273,8 @@ def block_table(graph: Graph) -> BlockTable:
     check_graph(graph)
     known = _tables.get(graph)
     if known is None:
-        found = _require_matching(graph).found
-        known = _read(BlockTable, _native.block_table(graph, found, _weight_keys(graph)))
+        kernel = require_matching(graph).kernel
+        known = _read(BlockTable, _native.block_table(graph, kernel, _weight_keys(graph)))
         _tables[graph] = known
     return known
 
@@ -299,7 +300,7 @@ def blocks(graph: Graph) -> Blocks:
     >>> parts[0].graph()
     Graph(2 users, 2 behaviours, 4 edges)
     """
-    return Blocks(graph, range(_require_matching(graph).n_blocks))
+    return Blocks(graph, range(require_matching(graph).n_blocks))
 
 
 def allowed(graph: Graph) -> Graph:
@@ -316,9 +317,9 @@ def allowed(graph: Graph) -> Graph:
     >>> allowed(Graph.from_rows(["110", "110", "111"])).to_rows()
     ['110', '110', '001']
     """
-    found = _require_matching(graph)
-    block_of_edge = np.repeat(found.block_of_user, np.diff(graph.indptr))
-    mask = block_of_edge == found.block_of_behaviour.take(graph.indices)
+    parts = require_matching(graph)
+    block_of_edge = np.repeat(parts.block_of_user, np.diff(graph.indptr))
+    mask = block_of_edge == parts.block_of_behaviour.take(graph.indices)
     return graph if mask.all() else graph.keep_edges(mask)
 
 
@@ -336,12 +337,12 @@ def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
     >>> forced(Graph.from_rows(["110", "110", "111"]))
     [(2, 2)]
     """
-    found = _require_matching(graph)
-    used = found.block_of_behaviour[found.block_of_behaviour >= 0]
-    sizes = (np.bincount(side, minlength=found.n_blocks) for side in (found.block_of_user, used))
+    parts = require_matching(graph)
+    used = parts.block_of_behaviour[parts.block_of_behaviour >= 0]
+    sizes = (np.bincount(side, minlength=parts.n_blocks) for side in (parts.block_of_user, used))
     single = np.logical_and.reduce([size == 1 for size in sizes])
-    users = np.flatnonzero(single[found.block_of_user])
-    names = zip(users.tolist(), found.behaviour_of_user[users].tolist(), strict=True)
+    users = np.flatnonzero(single[parts.block_of_user])
+    names = zip(users.tolist(), parts.behaviour_of_user[users].tolist(), strict=True)
     return [(graph.users[user], graph.behaviours[behaviour]) for user, behaviour in names]
 
 
@@ -354,22 +355,23 @@ def witness(graph: Graph) -> Witness | None:
     >>> witness(Graph.from_rows(["100", "100", "111"]))
     Witness(users=(0, 1), behaviours=(0,))
     """
-    found = structure(graph)
-    if found.matched:
+    parts = structure(graph)
+    if parts.matched:
         return None
     return Witness(
-        users=tuple(graph.users[i] for i in found.witness_users.tolist()),
-        behaviours=tuple(graph.behaviours[i] for i in found.witness_behaviours.tolist()),
+        users=tuple(graph.users[i] for i in parts.witness_users.tolist()),
+        behaviours=tuple(graph.behaviours[i] for i in parts.witness_behaviours.tolist()),
     )
 
 
-def _require_matching(graph: Graph) -> Structure:
-    found = structure(graph)
-    if not found.matched:
+def require_matching(graph: Graph) -> Structure:
+    """The structure of a graph, if it has a perfect matching; else its witness as an error."""
+    parts = structure(graph)
+    if not parts.matched:
         why = witness(graph)
         assert why is not None
         raise NoMatchingError(why.users, why.behaviours)
-    return found
+    return parts
 
 
 def _weight_keys(graph: Graph) -> Weights | None:

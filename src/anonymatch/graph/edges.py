@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch._native import LARGEST
+from anonymatch.base.arrays import Bools
 from anonymatch.base.errors import InputError
 
 Indices = npt.NDArray[np.int32]
 Weights = npt.NDArray[np.float64]
 Objects = npt.NDArray[np.object_]
-Bools = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
 Describe = Callable[[int], str]
@@ -91,22 +91,22 @@ def canonical(
     if floats is not None and order is not None:
         floats = floats[order]
         exact = None if exact is None else exact[order]
-    keep: Bools | None = None
+    retained: Bools | None = None
     if duplicates:
         same = _repeats(indptr, indices)
         if floats is not None:
             _check_equal(same, floats if exact is None else exact, order, describe)
-        keep = np.concatenate(([True], ~same))
+        retained = np.concatenate(([True], ~same))
     weightless = 0
     if floats is not None and not floats.all():
-        empty = (floats == 0.0) if keep is None else keep & (floats == 0.0)
+        empty = (floats == 0.0) if retained is None else retained & (floats == 0.0)
         weightless = int(np.count_nonzero(empty))
-        keep = (floats != 0.0) if keep is None else keep & (floats != 0.0)
-    if keep is not None:
-        indptr = np.concatenate(([0], np.cumsum(keep, dtype=np.int32)))[indptr].astype(np.int32)
-        indices = indices[keep]
-        floats = None if floats is None else floats[keep]
-        exact = None if exact is None else exact[keep]
+        retained = (floats != 0.0) if retained is None else retained & (floats != 0.0)
+    if retained is not None:
+        indptr = np.concatenate(([0], np.cumsum(retained, dtype=np.int32)))[indptr].astype(np.int32)
+        indices = indices[retained]
+        floats = None if floats is None else floats[retained]
+        exact = None if exact is None else exact[retained]
     floats, exact = settle(floats, exact)
     return Edges(
         indptr=indptr,

@@ -11,14 +11,13 @@ import numpy.typing as npt
 
 from anonymatch._native import LARGEST
 from anonymatch.base.arguments import real, whole, wholes
+from anonymatch.base.arrays import Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import several
 from anonymatch.graph.graph import Graph
 from anonymatch.graph.inputs import join
 from anonymatch.graph.io.limits import check_memory
 from anonymatch.graph.names import Names
-
-Integers = npt.NDArray[np.int64]
 
 _BYTES_AN_EDGE = 40  # two ends as int64, what they are made from, and the sorted rows
 _DRAWN = 1 << 24  # random numbers that are held at once
@@ -289,23 +288,23 @@ def _check_size(edges: int, n: int = 0) -> None:
     check_memory(_BYTES_AN_EDGE * (edges + n), size, "make it smaller")
 
 
-def _pair_by_pair(n: int, density: float, draws: np.random.Generator) -> Integers:
+def _pair_by_pair(n: int, density: float, draws: np.random.Generator) -> Ints:
     """The pairs that are edges, from one number a pair, some rows at a time."""
     rows = max(1, _DRAWN // max(n, 1))
-    found = [np.empty(0, dtype=np.int64)]
+    chosen = [np.empty(0, dtype=np.int64)]
     for first in range(0, n, rows):
         there = draws.random((min(rows, n - first), n)) < density
-        found.append(first * n + np.flatnonzero(there))
-    return np.concatenate(found)
+        chosen.append(first * n + np.flatnonzero(there))
+    return np.concatenate(chosen)
 
 
-def _distinct(pairs: int, size: int, draws: np.random.Generator) -> Integers:
+def _distinct(pairs: int, size: int, draws: np.random.Generator) -> Ints:
     """So many different pairs, all sets equally likely: drawn until enough of them differ."""
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < size:
-        found = np.sort(np.append(found, draws.integers(pairs, size=size - len(found))))
-        found = found[np.diff(found, prepend=-1) > 0]
-    return found
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < size:
+        drawn = np.sort(np.append(drawn, draws.integers(pairs, size=size - len(drawn))))
+        drawn = drawn[np.diff(drawn, prepend=-1) > 0]
+    return drawn
 
 
 def _board(squares: npt.NDArray[np.bool_]) -> Graph:
@@ -329,7 +328,7 @@ def _coloured(one: Any, other: Any, white: Any, there: Any = True) -> Graph:
     return _graph(users[one[black]], behaviours[other[black]], *sizes)
 
 
-def _spans(begins: Integers, ends: Integers, n_behaviours: int) -> Graph:
+def _spans(begins: Ints, ends: Ints, n_behaviours: int) -> Graph:
     """User i may have done begins[i] to ends[i] - 1."""
     lengths = ends - begins
     _check_size(int(lengths.sum(dtype=np.float64)), n_behaviours)
@@ -338,6 +337,6 @@ def _spans(begins: Integers, ends: Integers, n_behaviours: int) -> Graph:
     return _graph(users, begins[users] + offset, len(begins), n_behaviours)
 
 
-def _graph(users: Integers, behaviours: Integers, n_users: int, n_behaviours: int) -> Graph:
+def _graph(users: Ints, behaviours: Ints, n_users: int, n_behaviours: int) -> Graph:
     names = Names(range(n_users), "user"), Names(range(n_behaviours), "behaviour")
     return Graph(*join(*names, users, behaviours, None))

@@ -340,12 +340,12 @@ class Graph:
         new_column = inverse(columns_taken, self.n_behaviours, "behaviour")
         edges = self._edges
         rows, columns = new_row[edges.rows()], new_column[edges.indices]
-        keep = np.flatnonzero((rows >= 0) & (columns >= 0))
+        retained = np.flatnonzero((rows >= 0) & (columns >= 0))
         values = edges.weights if edges.exact is None else edges.exact
         chosen = canonical(
-            rows[keep],
-            columns[keep],
-            None if values is None else values[keep],
+            rows[retained],
+            columns[retained],
+            None if values is None else values[retained],
             (len(rows_taken), len(columns_taken)),
             str,
         )
@@ -369,13 +369,13 @@ class Graph:
             None if edges.weights is None else edges.weights[mask],
             None if edges.exact is None else edges.exact[mask],
         )
-        kept = Edges(
+        retained = Edges(
             indptr=pointers(self.rows()[mask], self.n_users),
             indices=edges.indices[mask],
             weights=weights,
             exact=exact,
         )
-        return Graph(self._users, self._behaviours, kept)
+        return Graph(self._users, self._behaviours, retained)
 
     # ---- exports
 

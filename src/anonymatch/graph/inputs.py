@@ -80,18 +80,18 @@ def _positions(row: Iterable[int], user: int, limit: int | None) -> npt.NDArray[
     if isinstance(row, bytes):
         raise InputError(f"{wrong}, not {row[:40]!r}")
     known = isinstance(row, (list, range, np.ndarray))
-    found = np.array(row if known else list(elements(row, wrong)))
-    if found.size == 0:
+    positions = np.array(row if known else list(elements(row, wrong)))
+    if positions.size == 0:
         return np.empty(0, dtype=np.int64)
-    if found.dtype.kind not in "iu" or found.ndim != 1:
+    if positions.dtype.kind not in "iu" or positions.ndim != 1:
         raise InputError(wrong)
-    low, high = int(found.min()), int(found.max())
+    low, high = int(positions.min()), int(positions.max())
     if low < 0 or (limit is not None and high >= limit):
         raise InputError(
             f"row {user} names behaviour {low if low < 0 else high}, outside 0 to "
             f"{'...' if limit is None else limit - 1}"
         )
-    return found.astype(np.int64)
+    return positions.astype(np.int64)
 
 
 def edge_list(
@@ -104,7 +104,7 @@ def edge_list(
         None if names is None else Names.given(names, None, noun)
         for names, noun in ((users, "user"), (behaviours, "behaviour"))
     )
-    found: list[dict[Hashable, int]] = [{}, {}]
+    indices: list[dict[Hashable, int]] = [{}, {}]
     ends = (array("q"), array("q"))
     weights: list[object] = []
     weighted = False
@@ -119,7 +119,7 @@ def edge_list(
             if fixed is not None:
                 ends[side].append(fixed.find(edge[side]))
                 continue
-            index = found[side]
+            index = indices[side]
             try:
                 end = index.get(edge[side])
             except TypeError:
@@ -129,7 +129,7 @@ def edge_list(
             ends[side].append(end)
     names = tuple(
         fixed if fixed is not None else Names(tuple(index), noun)
-        for fixed, index, noun in zip(sides, found, ("user", "behaviour"), strict=True)
+        for fixed, index, noun in zip(sides, indices, ("user", "behaviour"), strict=True)
     )
     row, column = (np.frombuffer(end, dtype=np.int64) if end else _none() for end in ends)
     return join(names[0], names[1], row, column, weights if weighted else None)

@@ -18,19 +18,26 @@ from anonymatch.measures.mixes import (
 from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
 from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
 from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
-from anonymatch.measures.passages.hidden_chain import Free, Rates, fit_rates, hidden_figures
+from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
 from anonymatch.measures.passages.links import Channel, LinkFigures, ReceiverFigures
 from anonymatch.measures.passages.phase_chain import phase_figures
 from anonymatch.measures.summary import Metrics, metrics
 from anonymatch.measures.system import log_rescaled
-from anonymatch.measures.users import LOST, Range, UserFigures, name_column, user_figures
+from anonymatch.measures.users import (
+    LOST,
+    Range,
+    UserFigures,
+    entropy_terms,
+    name_column,
+    user_figures,
+)
 
 __all__ = [
     "LOST",
     "Channel",
     "Dummies",
     "FlushRule",
-    "Free",
+    "FreeRate",
     "Interval",
     "LinkFigures",
     "Metrics",
@@ -39,6 +46,7 @@ __all__ = [
     "ReceiverFigures",
     "UserFigures",
     "batch_bits_per_message",
+    "entropy_terms",
     "exponential_bits",
     "exponential_bits_per_message",
     "exponential_mix_count",

@@ -7,15 +7,14 @@ quantiles: if no figure falls, the k-th smallest does not. So both are exact int
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import Range, UserFigures
 
 __all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]
 
-Floats = npt.NDArray[np.float64]
 
 SAMPLED = 0.99
 """Confidence of means over a sample."""
@@ -57,13 +56,13 @@ def mean_entropy(users: UserFigures, joint: Interval) -> Interval | None:
     >>> found.bits.low <= mean_entropy(found.answers.users, found.bits).low
     True
     """
-    found = mean(users, users.shannon)
-    if found is None or users.known or users.departed is not None:
-        return found
+    average = mean(users, users.shannon)
+    if average is None or users.known or users.departed is not None:
+        return average
     counted = users.counted
     others = float(users.shannon.high[~counted].sum())
     least = (joint.low * len(counted) - others) / int(counted.sum())
-    return found.clipped(min(least, found.high), found.high)
+    return average.clipped(min(least, average.high), average.high)
 
 
 def sampled_mean(users: UserFigures, figures: Range) -> tuple[Interval, float] | None:
@@ -73,8 +72,8 @@ def sampled_mean(users: UserFigures, figures: Range) -> tuple[Interval, float] |
     """
     known = ~np.isnan(figures.low)
     if bool(known[users.counted].all()):
-        found = mean(users, figures)
-        return None if found is None else (found, 1.0)
+        average = mean(users, figures)
+        return None if average is None else (average, 1.0)
     counted = users.counted & known
     weights = counted * _weights(users)
     values = np.where(counted, np.where(np.isnan(figures.value), figures.low, figures.value), 0.0)

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Ints
 from anonymatch.graph import BlockTable, Graph
 from anonymatch.running import Execution
 
 __all__ = ["Classes", "ReceiverBlock", "ReceiverGroup"]
 
-Ints = npt.NDArray[np.int64]
 Classes = dict[int, int]
 """The weight of each class, by a number that tells how often each pair occurs."""
 
@@ -59,18 +59,18 @@ class ReceiverBlock:
         k: int,
         sender_of: Ints,
         receiver_of: Ints,
-        places: int = 0,
+        lost_slots: int = 0,
     ) -> ReceiverBlock:
         """Block k of the graph; senders and receivers are numbers.
 
-        The last ``places`` behaviours are taken even where others are spare.
+        The last ``lost_slots`` behaviours are taken even where others are spare.
         """
         begin, end = table.user_offsets[k : k + 2].tolist()
         senders = sender_of[table.users[begin:end]].tolist()
         outs = table.behaviours[table.behaviour_offsets[k] : table.behaviour_offsets[k + 1]]
         rows: list[list[tuple[int, int]]] = []
         spare = len(outs) > len(senders)
-        full = (outs >= graph.n_behaviours - places) | (not spare)
+        full = (outs >= graph.n_behaviours - lost_slots) | (not spare)
         columns: list[list[Any]] = [
             [*kind] for kind in zip(receiver_of[outs].tolist(), full.tolist(), strict=True)
         ]
@@ -101,19 +101,19 @@ class ReceiverBlock:
         """For each row, a bound on the ways to spread it, in all states before it."""
         filled = self._filled()
         spread = Spread()
-        seen: set[int] = set()
+        opened: set[int] = set()
         states = used = 0.0  # logs
         steps = []
         for row, full in zip(self.rows, filled, strict=True):
             kinds = [kind for kind, _ in row.edges]
             free = [self.sizes[kind] for kind in kinds if kind not in full]
             before = min(states, used + spread.log)
-            states = before + _log_ways(row.number, free, known=not full)
+            states = before + _log_choices(row.number, free, known=not full)
             steps.append(math.exp(min(states, _LARGEST)))
             spread.add(row.sender, row.number, [self.receivers[kind] for kind in kinds])
-            used += sum(math.log(self.sizes[kind] + 1) for kind in kinds if kind not in seen)
+            used += sum(math.log(self.sizes[kind] + 1) for kind in kinds if kind not in opened)
             used -= sum(math.log(self.sizes[kind] + 1) for kind in full)
-            seen.update(kinds)
+            opened.update(kinds)
         return steps
 
     def run(self, unit: Mapping[tuple[int, int], int], advance: Callable[[int], None]) -> Classes:
@@ -131,14 +131,14 @@ class ReceiverBlock:
                 for kind, _ in edges
             ]
             following: Classes = {}
-            for state, ways in states.items():
+            for state, count in states.items():
                 free = [
                     self.sizes[kind]
                     - (state >> shifts[kind] & (1 << self.sizes[kind].bit_length()) - 1)
                     for kind, _ in edges
                 ]
                 for taken in _vectors(row.number, free, len(full)):
-                    now, weight, left = state, ways, row.number
+                    now, weight, left = state, count, row.number
                     for t, step, f, (_, w) in zip(taken, steps, free, edges, strict=True):
                         if t:
                             now += t * step
@@ -148,8 +148,8 @@ class ReceiverBlock:
             states = following
             advance(i)
         classes: Classes = {}
-        for state, ways in states.items():
-            classes[state >> at] = classes.get(state >> at, 0) + ways
+        for state, count in states.items():
+            classes[state >> at] = classes.get(state >> at, 0) + count
         return classes
 
     def _filled(self) -> list[set[int]]:
@@ -198,18 +198,18 @@ class ReceiverGroup:
             }
         )
         messages = sum(row.number for block in self.blocks for row in block.rows)
-        unit = {cell: 1 << messages.bit_length() * place for place, cell in enumerate(cells)}
+        unit = {cell: 1 << messages.bit_length() * position for position, cell in enumerate(cells)}
         total: Classes = {0: 1}
         for block, steps, join in zip(self.blocks, self._steps, self._joins, strict=True):
 
             def advance(row: int, steps: list[float] = steps) -> None:
                 effort.advance(_STEP_SECONDS * steps[row])
 
-            found = block.run(unit, advance)
+            counts = block.run(unit, advance)
             joined: Classes = {}
-            for left, ways in total.items():
-                for right, others in found.items():
-                    joined[left + right] = joined.get(left + right, 0) + ways * others
+            for left, count in total.items():
+                for right, others in counts.items():
+                    joined[left + right] = joined.get(left + right, 0) + count * others
             total = joined
             effort.advance(_JOIN_SECONDS * join)
         return total
@@ -278,7 +278,7 @@ def _whole(graph: Graph, edges: npt.NDArray[Any]) -> list[int]:
     return [weight // divisor for weight in whole]
 
 
-def _log_ways(number: int, sizes: list[int], *, known: bool) -> float:
+def _log_choices(number: int, sizes: list[int], *, known: bool) -> float:
     """Log of the ways to take ``number`` things of kinds with these sizes.
 
     If it is not known how many of them remain for these kinds: the most, over all numbers up to it.
@@ -287,14 +287,18 @@ def _log_ways(number: int, sizes: list[int], *, known: bool) -> float:
         return 0.0
     if number * len(sizes) * min(number, max(sizes)) > _POLYNOMIAL:
         return _log_multisets(number, len(sizes))
-    ways, log = np.ones(1), 0.0  # coefficients of the product of 1 + x + ... + x^size
+    coefficients, log = np.ones(1), 0.0  # coefficients of the product of 1 + x + ... + x^size
     for size in sizes:
-        ways = np.convolve(ways, np.ones(min(size, number) + 1))[: number + 1]
-        log += math.log(ways.max())
-        ways /= ways.max()
+        coefficients = np.convolve(coefficients, np.ones(min(size, number) + 1))[: number + 1]
+        log += math.log(coefficients.max())
+        coefficients /= coefficients.max()
     if not known:
         return log
-    return log + math.log(ways[number]) if len(ways) > number and ways[number] > 0 else 0.0
+    return (
+        log + math.log(coefficients[number])
+        if len(coefficients) > number and coefficients[number] > 0
+        else 0.0
+    )
 
 
 def _log_multisets(number: int, kinds: int) -> float:

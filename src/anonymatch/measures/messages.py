@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Ints
 from anonymatch.base.errors import InputError
 from anonymatch.graph import BlockTable, Graph, block_table
 from anonymatch.measures.class_programme import ReceiverBlock, ReceiverGroup
@@ -23,7 +24,6 @@ from anonymatch.running import Budget, Execution
 
 __all__ = ["MessageClasses", "Parties", "message_classes"]
 
-Ints = npt.NDArray[np.int64]
 Parties = Mapping[Any, Hashable] | Sequence[Hashable]
 """Who sent (or received) each message: by the message's name, or in the order of the graph."""
 
@@ -59,7 +59,7 @@ def message_classes(
     entropy_of: Callable[[Graph], Interval],
     budget: Budget,
     effort: Execution,
-    places: int = 0,
+    lost_slots: int = 0,
 ) -> MessageClasses:
     """The entropy over classes, exactly, block by block.
 
@@ -73,7 +73,7 @@ def message_classes(
         The entropy of the matchings of a graph, for parts in which classes are matchings.
     budget, effort
         Refused with BudgetError if the programme's predicted cost exceeds the budget.
-    places
+    lost_slots
         So many of the last behaviours are places for lost messages: all of them are taken, even
         where some messages out are nobody's.
 
@@ -85,10 +85,10 @@ def message_classes(
     sender_of = _codes(senders, graph.users, "senders", "messages in")
     receiver_of = _codes(receivers, graph.behaviours, "receivers", "messages out")
     table = block_table(graph)
-    plain, groups = _groups(table, sender_of, receiver_of, graph.n_behaviours - places)
+    plain, groups = _groups(table, sender_of, receiver_of, graph.n_behaviours - lost_slots)
     programmes = [
         ReceiverGroup(
-            [ReceiverBlock.of(graph, table, k, sender_of, receiver_of, places) for k in group]
+            [ReceiverBlock.of(graph, table, k, sender_of, receiver_of, lost_slots) for k in group]
         )
         for group in groups
     ]
@@ -100,12 +100,12 @@ def message_classes(
     entropy = Interval(0.0, 0.0, 0.0)
     if len(plain):
         entropy = entropy.plus(entropy_of(_part(graph, table, plain)))
-    found = []
+    answers = []
     for programme in programmes:
         classes = programme.run(effort)
-        found.append(tuple(weight for _, weight in sorted(classes.items())))
-        entropy = entropy.plus(_entropy(found[-1]))
-    return MessageClasses(entropy=entropy, groups=tuple(found))
+        answers.append(tuple(weight for _, weight in sorted(classes.items())))
+        entropy = entropy.plus(_entropy(answers[-1]))
+    return MessageClasses(entropy=entropy, groups=tuple(answers))
 
 
 def _codes(parties: Parties, names: Sequence[Hashable], what: str, messages: str) -> Ints:

@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from anonymatch.base.errors import InputError
 
@@ -228,6 +227,8 @@ def _poisson_mean(
     inside: float, function: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 ) -> float:
     """The mean of a function of 1 + Poisson(inside)."""
+    from scipy.special import gammaln
+
     if isinstance(inside, bool) or not isinstance(inside, int | float) or not 0 <= inside < 1e9:
         raise InputError(f"inside must be a number from 0 to 1e9, not {inside!r}")
     if inside == 0:

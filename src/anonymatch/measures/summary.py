@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
-from anonymatch.base.errors import BudgetError, InputError, NoMatchingError
+from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.counting import Count, Posterior, count, known_posterior, posterior
-from anonymatch.graph import Graph, witness
+from anonymatch.graph import Graph, require_matching
 from anonymatch.measures import system
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.messages import MessageClasses, Parties, message_classes
@@ -240,8 +240,8 @@ class Metrics:
         return MEANINGS
 
     def _value(self, name: str) -> float | None:
-        found = self.figures.get(name)
-        return None if found is None else found.value
+        figure = self.figures.get(name)
+        return None if figure is None else figure.value
 
 
 @tells_misfits
@@ -291,9 +291,7 @@ def metrics(
         raise InputError(f"threshold must be an effective set size above 0, not {threshold!r}")
     if messages is not None and not (isinstance(messages, tuple | list) and len(messages) == 2):
         raise InputError("messages must be a pair: who sent each message, who received each")
-    why = witness(graph)
-    if why is not None:
-        raise NoMatchingError(why.users, why.behaviours)
+    require_matching(graph)
     watched = None if progress is None else _Stages(progress)
     work = _Work(graph, method, Budget.of(budget), seed, executor, watched)
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
@@ -405,10 +403,10 @@ class _Work:
             probabilities = None
         return system.matching_entropy(self.count(graph), probabilities, graph, support)
 
-    def _sure(self, found: Answer) -> Answer:
+    def _sure(self, answer: Answer) -> Answer:
         """An answer, after taking note of how sure it is."""
-        self.confidence = min(self.confidence, found.confidence)
-        return found
+        self.confidence = min(self.confidence, answer.confidence)
+        return answer
 
     def _keywords(self) -> _Keywords:
         return {
@@ -442,9 +440,9 @@ def _system(
         reasons["weighted_degree"] = "rows and columns do not all have the same sum"
     if graph.weighted:
         changed = system.rescaled(graph)
-        found = None if changed is None else work.count(changed)
+        count = None if changed is None else work.count(changed)
         nothing = Interval(-math.inf, -math.inf, -math.inf)
-        log = nothing if found is None else Interval(found.log, found.low, found.high)
+        log = nothing if count is None else Interval(count.log, count.low, count.high)
     else:
         log = system.log_rescaled(graph, support)
     figures["log_rescaled_log"] = log

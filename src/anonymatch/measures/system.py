@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.counting import Count, Posterior
 from anonymatch.graph import Edges, Graph, settle
 from anonymatch.measures.interval import Interval
@@ -28,7 +28,6 @@ __all__ = [
     "weighted_degree",
 ]
 
-Floats = npt.NDArray[np.float64]
 
 _EQUAL_SUMS = 1e-9  # relative difference of row and column sums that still counts as none
 
@@ -184,10 +183,10 @@ def matching_entropy(
     mean = float(posterior.probabilities @ apart) + float(middles.sum())
     error = float(posterior.margins @ np.abs(apart))
     size = float(np.abs(logs).max()) * graph.n_users
-    found = Interval.rounded(
+    entropy = Interval.rounded(
         weight.log - mean, weight.low - mean - error, weight.high - mean + error, size=size
     )
-    return found.clipped(0.0, max(support.high, 0.0))
+    return entropy.clipped(0.0, max(support.high, 0.0))
 
 
 def rescaled(graph: Graph) -> Graph | None:
@@ -211,10 +210,10 @@ def rescaled(graph: Graph) -> Graph | None:
     rest = np.bincount(rows[smaller], weights=weights[smaller], minlength=graph.n_users)
     others[largest] = rest[rows[largest]]
     values = weights / sums[rows] * np.log1p(others / weights)
-    kept = values > 0
-    if len(np.unique(rows[kept])) < graph.n_users:
+    positive = values > 0
+    if len(np.unique(rows[positive])) < graph.n_users:
         return None
-    return reweighted(graph.keep_edges(kept), values[kept])
+    return reweighted(graph.keep_edges(positive), values[positive])
 
 
 def log_rescaled(graph: Graph, matchings: Count) -> Interval:

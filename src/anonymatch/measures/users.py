@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.graph import Graph, structure
 from anonymatch.measures.interval import ROUNDING, Interval
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["LOST", "Range", "UserFigures", "name_column", "user_figures"]
+__all__ = ["LOST", "Range", "UserFigures", "entropy_terms", "name_column", "user_figures"]
 
 _TOGETHER = 100_000  # users whose edges are looked at together: a million would fill memory
 _EDGES = 1 << 18  # and edges of several users: arrays of more come as fresh pages, again and again
@@ -29,9 +30,6 @@ _CELLS = 2**22  # probabilities that are sorted together
 LOST = -2
 """In place of a behaviour's index: the message never came out."""
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 _TIE = (
     1e-12  # probabilities closer than this, relatively, are equal: the first behaviour is the guess
@@ -165,10 +163,10 @@ class UserFigures:
         import polars as pl
 
         number = len(self.degree)
-        places = pl.Series(self.guess)
+        positions = pl.Series(self.guess)
         columns: dict[str, pl.Series] = {
             "user": name_column(self.users),
-            "guess": name_column(self.behaviours).gather(places.set(places < 0, None)),
+            "guess": name_column(self.behaviours).gather(positions.set(positions < 0, None)),
             **_columns("probability", self.probability),
             **_columns("probability_departed", self.surest),
             **_columns("shannon", self.shannon),
@@ -302,7 +300,7 @@ class _Rows:
         )
         return replace(
             self,
-            indptr=np.concatenate(([0], np.cumsum(ends - begins))),
+            indptr=offsets(ends - begins),
             columns=columns,
             probabilities=probabilities,
             errors=errors,
@@ -384,7 +382,7 @@ class _Edges:
     ) -> None:
         self.rows, self.columns, self._error = rows, columns, error
         self.sizes: Ints = np.bincount(rows, minlength=n_users).astype(np.int64)
-        self.begins: Ints = np.concatenate(([0], np.cumsum(self.sizes)))[:-1]
+        self.begins: Ints = offsets(self.sizes)[:-1]
         single = self.sizes[rows] == 1
         self.probabilities: Floats = np.where(single, 1.0, probabilities)
         margin = np.where(single, 0.0, error)
@@ -426,8 +424,8 @@ class _Edges:
         """Probability of the likeliest departure: such a guess is wrong if the message was lost."""
         real = self._real(last)
         parts = (np.where(real, part, 0.0) for part in (self.probabilities, self.low, self.high))
-        found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
-        return self._within(found, 0.0, 1.0)
+        largest = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
+        return self._within(largest, 0.0, 1.0)
 
     def _real(self, last: int) -> Bools:
         """All but the behaviour ``last``, to be lost, of who can be something else."""
@@ -439,16 +437,16 @@ class _Edges:
         return sums
 
     def shannon(self) -> Range:
-        at_low, at_high = _surprise(self.low), _surprise(self.high)
+        at_low, at_high = entropy_terms(self.low), entropy_terms(self.high)
         peak = 1 / math.e  # where -p log2 p is largest
         over = (self.low < peak) & (peak < self.high)
         top = np.where(over, math.log2(math.e) * peak, np.maximum(at_low, at_high))
-        found = Range(
-            self.sum(_surprise(self.probabilities)),
+        entropy = Range(
+            self.sum(entropy_terms(self.probabilities)),
             self.sum(np.minimum(at_low, at_high)),
             self.sum(top),
         )
-        return self._within(found, 0.0, np.log2(self.sizes))
+        return self._within(entropy, 0.0, np.log2(self.sizes))
 
     def renyi2(self) -> Range:
         squares = Range(*(self.sum(part**2) for part in (self.probabilities, self.low, self.high)))
@@ -458,8 +456,8 @@ class _Edges:
         if not len(self.rows):
             return Range(self.probabilities, self.low, self.high)
         parts = (self.probabilities, self.low, self.high)
-        found = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
-        return self._within(found, 1.0 / self.sizes, 1.0)
+        largest = Range(*(np.maximum.reduceat(part, self.begins) for part in parts))
+        return self._within(largest, 1.0 / self.sizes, 1.0)
 
     def until_right(self) -> Range:
         """How many guesses it takes on average, the likeliest first."""
@@ -481,9 +479,9 @@ class _Edges:
             alike = np.flatnonzero(widths == width)
             ranks = np.arange(width, 0.0, -1.0)
             for some in np.array_split(alike, len(alike) * width // _CELLS + 1):
-                places = self.begins[some][:, None] + np.arange(width)
+                positions = self.begins[some][:, None] + np.arange(width)
                 within = np.arange(width) < self.sizes[some][:, None]
-                taken = self.probabilities[np.minimum(places, len(self.probabilities) - 1)]
+                taken = self.probabilities[np.minimum(positions, len(self.probabilities) - 1)]
                 # What is not there has probability 0 and comes last among the likeliest.
                 result[some] = (np.sort(np.where(within, taken, 0.0), axis=1) * ranks).sum(axis=1)
         return result
@@ -498,20 +496,20 @@ class _Edges:
         guesses[users] = np.where(columns < last, columns, LOST)
         return guesses
 
-    def _within(self, found: Range, least: float | Floats, most: float | Floats) -> Range:
+    def _within(self, figures: Range, least: float | Floats, most: float | Floats) -> Range:
         """Ends moved apart by rounding, and no further than what holds for any probabilities."""
-        slack = (1 + self.sizes) * ROUNDING * np.abs(found.high)
+        slack = (1 + self.sizes) * ROUNDING * np.abs(figures.high)
         return Range(
-            np.clip(found.value, least, most),
-            np.clip(found.low - slack, least, most),
-            np.clip(found.high + slack, least, most),
+            np.clip(figures.value, least, most),
+            np.clip(figures.low - slack, least, most),
+            np.clip(figures.high + slack, least, most),
         )
 
 
-def _surprise(probabilities: Floats) -> Floats:
-    """-p log2 p, and 0 for 0."""
-    result: Floats = -probabilities * np.log2(np.where(probabilities > 0, probabilities, 1.0))
-    return result
+def entropy_terms(probabilities: Floats) -> Floats:
+    """-p log2 p of each, and 0 for 0: what outcomes add to an entropy, in bits."""
+    terms: Floats = -probabilities * np.log2(np.where(probabilities > 0, probabilities, 1.0))
+    return terms
 
 
 def _columns(name: str, figures: Range) -> dict[str, pl.Series]:

@@ -22,7 +22,7 @@ from typing import Any, Final, ParamSpec, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from anonymatch.base.atomic_files import as_path, check_place
+from anonymatch.base.atomic_files import as_path, check_path
 from anonymatch.base.errors import AnonymatchError, InputError, StoppedError
 from anonymatch.base.text import Call, several
 from anonymatch.running.broadcast import code
@@ -116,7 +116,7 @@ class Checkpoint(Executor):
         executor: Executor | None = None,
     ) -> None:
         self.path = as_path(path)
-        check_place(self.path)
+        check_path(self.path)
         if executor is not None and not callable(getattr(executor, "submit", None)):
             raise InputError(f"executor must be a concurrent.futures.Executor, not {executor!r}")
         self.executor = executor

@@ -1,6 +1,6 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
-from anonymatch.sources.detect import PARTS, SOURCES, mean_delay, open_observation
+from anonymatch.sources.detect import PARTS, mean_delay, open_observation
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
 from anonymatch.sources.formats.relay_files import read_relays
@@ -8,7 +8,8 @@ from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_we
 from anonymatch.sources.formats.released import read_released
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
+    LAWS,
     Binomial,
     Cottrell,
     Erlang,
@@ -16,13 +17,16 @@ from anonymatch.sources.laws.laws import (
     FlushLaw,
     Free,
     Law,
+    PassageWork,
     Pool,
     Threshold,
     Timed,
     TimedPool,
     Window,
     law_name,
+    law_usage,
     parse_law,
+    register,
 )
 from anonymatch.sources.log_graph import exponential_graph, observe, passage_graph
 from anonymatch.sources.messages import Messages
@@ -35,9 +39,11 @@ from anonymatch.sources.observation import (
     Observation,
     Passage,
 )
+from anonymatch.sources.reading import SOURCES, ReadOptions, help_text
 from anonymatch.sources.synthetic import synthesize
 
 __all__ = [
+    "LAWS",
     "MESSAGES",
     "PARTS",
     "PEOPLE",
@@ -55,13 +61,17 @@ __all__ = [
     "Nouns",
     "Observation",
     "Passage",
+    "PassageWork",
     "Pool",
+    "ReadOptions",
     "Threshold",
     "Timed",
     "TimedPool",
     "Window",
     "exponential_graph",
+    "help_text",
     "law_name",
+    "law_usage",
     "mean_delay",
     "observe",
     "open_observation",
@@ -75,6 +85,7 @@ __all__ = [
     "read_relays",
     "read_released",
     "read_rings",
+    "register",
     "relay_graph",
     "relay_weights",
     "synthesize",

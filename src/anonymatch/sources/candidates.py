@@ -6,39 +6,22 @@ consecutive departures, and both ends of the run only move forward from message 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaincc, gammainccinv, gammaln
 
 from anonymatch._native import LARGEST
+from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.errors import InputError
 from anonymatch.graph import Edges, settle
-from anonymatch.measures import flush_numbers, rounding
+from anonymatch.measures import rounding
 from anonymatch.running import Budget
-from anonymatch.sources.laws.laws import (
-    Binomial,
-    Cottrell,
-    Erlang,
-    Exponential,
-    Free,
-    Law,
-    Pool,
-    Threshold,
-    Timed,
-    TimedPool,
-    Window,
-)
 
-__all__ = ["CUT", "Candidates", "candidates", "edges_of"]
+__all__ = ["CUT", "Candidates", "between", "edges_of", "same"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 CUT = 1e-9
 """The probability, a message, of all the delays that are left out because they are too long."""
@@ -64,14 +47,14 @@ class Candidates:
         What was left out, a sentence; empty if nothing.
     """
 
-    first: Integers
-    end: Integers
+    first: Ints
+    end: Ints
     late: Bools
     weigh: Callable[[npt.NDArray[Any], npt.NDArray[Any]], Floats] | None = None
     staying: Floats | None = None
     note: str = ""
 
-    def orphans(self, n_out: int) -> Integers:
+    def orphans(self, n_out: int) -> Ints:
         """Departures that nobody can have sent."""
         some = self.end > self.first
         begins, ends = (
@@ -80,39 +63,8 @@ class Candidates:
         return np.flatnonzero(np.cumsum(begins - ends) == 0)
 
 
-def candidates(
-    law: Law,
-    arrivals: Floats,
-    departures: Floats,
-    *,
-    users: Integers,
-    behaviours: Integers,
-    end: float,
-) -> Candidates:
-    """Candidates of the chosen messages, given all that came and left, each in order of time.
-
-    ``users`` and ``behaviours`` are the indices of those that are to be matched; the others fill
-    batches. ``end``: when the log ends; batches end with the last flush that was seen.
-    """
-    if isinstance(law, Threshold | Timed | Pool):
-        rounds = flush_numbers(law.flush, arrivals, departures)
-        last = float(rounds.departures[-1]) if len(departures) else -math.inf
-        came, left = rounds.arrivals[users], rounds.departures[behaviours]
-        return _pool(law, came, left, last) if isinstance(law, Pool) else _same(came, left, last)
-    if isinstance(law, TimedPool | Binomial | Cottrell):
-        raise InputError(
-            f"{law}: whose a message out is depends on how many are inside, which no graph of "
-            "candidates says; take its figures from the log"
-        )
-    came, left = arrivals[users], departures[behaviours]
-    if isinstance(law, Window):
-        return _between(came, left, law.low, law.high, end)
-    if isinstance(law, Free):
-        return _free(law, came, left, end)
-    return _erlang(Erlang(1, law.mean) if isinstance(law, Exponential) else law, came, left, end)
-
-
-def _between(came: Floats, left: Floats, low: float, high: float, last: float) -> Candidates:
+def between(came: Floats, left: Floats, low: float, high: float, last: float) -> Candidates:
+    """Candidates by delays from ``low`` to ``high`` seconds, of a log that ends at ``last``."""
     ends = [abs(float(times[at])) for times in (came, left) if len(times) for at in (0, -1)]
     slack = rounding(max(ends, default=0.0))
     return Candidates(
@@ -122,7 +74,8 @@ def _between(came: Floats, left: Floats, low: float, high: float, last: float) -
     )
 
 
-def _same(came: Floats, left: Floats, last: float) -> Candidates:
+def same(came: Floats, left: Floats, last: float) -> Candidates:
+    """Candidates of the same flush, by its number; ``last`` is the last flush that was seen."""
     return Candidates(
         first=np.searchsorted(left, came, side="left"),
         end=np.searchsorted(left, came, side="right"),
@@ -130,87 +83,30 @@ def _same(came: Floats, left: Floats, last: float) -> Candidates:
     )
 
 
-def _pool(law: Pool, came: Floats, left: Floats, last: float) -> Candidates:
-    """A message stays with the same probability at each flush: weights fall by it every time."""
-    if not law.kept:
-        return _same(came, left, last)
-    fall = math.log(law.kept / (law.batch + law.kept))
-    longest = math.ceil(math.log(CUT) / fall)
-    flushes = np.maximum(0.0, last - came + 1)
-    return Candidates(
-        first=np.searchsorted(left, came, side="left"),
-        end=np.searchsorted(left, came + longest, side="right"),
-        late=came + longest > last,
-        weigh=lambda users, behaviours: (left[behaviours] - came[users]) * fall,
-        staying=flushes * fall - math.log(-math.expm1(fall)),
-        note=f"stays of more than {longest} flushes, of probability {CUT:g} a message, are left "
-        f"out",
-    )
-
-
-def _erlang(law: Erlang, came: Floats, left: Floats, last: float) -> Candidates:
-    longest = law.mean * float(gammainccinv(law.hops, CUT))
-    more = law.hops - 1
-
-    def weigh(users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> Floats:
-        delays: Floats = left[behaviours]
-        delays -= came[users]
-        delays /= law.mean
-        if not more:
-            return -delays
-        logs: Floats = np.log(delays)
-        logs *= more
-        logs -= delays
-        return logs
-
-    stays = gammaincc(law.hops, np.maximum(0.0, last - came) / law.mean)
-    logs = np.log(np.maximum(stays, 1e-300)) + float(gammaln(law.hops)) - math.log(law.hops)
-    return Candidates(
-        # Several hops take some time; one may take none that the clock can show.
-        first=np.searchsorted(left, came, side="right" if more else "left"),
-        end=np.searchsorted(left, came + longest, side="right"),
-        late=came + longest > last,
-        weigh=weigh,
-        staying=logs,
-        note=f"delays above {longest:.4g} s, of probability {CUT:g} a message, are left out",
-    )
-
-
-def _free(law: Free, came: Floats, left: Floats, last: float) -> Candidates:
-    runs = _between(came, left, 0.0, law.longest, last)
-
-    def weigh(users: npt.NDArray[Any], behaviours: npt.NDArray[Any]) -> Floats:
-        delays = np.maximum(0.0, left[behaviours] - came[users])
-        with np.errstate(divide="ignore"):
-            return np.log(law.weights(delays))
-
-    return Candidates(first=runs.first, end=runs.end, late=runs.late, weigh=weigh)
-
-
 def edges_of(
     runs: Candidates,
     n_out: int,
     *,
     budget: Budget,
-    places: int = 0,
+    lost_slots: int = 0,
     linked: Bools | None = None,
 ) -> Edges:
-    """Rows of edges, each with its run; then ``places`` more columns for the ``linked`` users.
+    """Rows of edges, each with its run; then ``lost_slots`` more columns for the ``linked`` users.
 
     Each row is divided by its largest weight, which changes no probability.
     """
     lengths = np.maximum(runs.end - runs.first, 0)
     added = np.zeros(len(lengths), dtype=np.int64)
     if linked is not None:
-        added[linked] = places
+        added[linked] = lost_slots
     total = int(lengths.sum()) + int(added.sum())
     _check_size(total, runs.weigh is not None, budget)
-    indptr = np.concatenate(([0], np.cumsum(lengths + added))).astype(np.int32)
+    indptr = offsets(lengths + added).astype(np.int32)
     starts = indptr[:-1]
     indices = np.arange(total, dtype=np.int32)
     indices += np.repeat((runs.first - starts).astype(np.int32), lengths + added)
     beyond: npt.NDArray[np.intp] = np.empty(0, dtype=np.intp)
-    if places and added.any():
+    if lost_slots and added.any():
         ends = runs.first + lengths
         over = indices - np.repeat(ends.astype(np.int32), lengths + added)
         beyond = np.flatnonzero(over >= 0)
@@ -241,11 +137,11 @@ def _weighted(
         largest[some] = np.maximum.reduceat(logs, indptr[some])
     largest[np.isneginf(largest)] = 0.0
     logs -= largest[rows]
-    keep = logs > _NEGLIGIBLE
-    if not keep.all():
-        indices, logs = indices[keep], logs[keep]
-        counts = np.bincount(rows[keep], minlength=size)
-        indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    retained = logs > _NEGLIGIBLE
+    if not retained.all():
+        indices, logs = indices[retained], logs[retained]
+        counts = np.bincount(rows[retained], minlength=size)
+        indptr = offsets(counts).astype(np.int32)
     weights, _ = settle(np.exp(logs, out=logs), None)
     return Edges(indptr=indptr, indices=indices, weights=weights, exact=None)
 

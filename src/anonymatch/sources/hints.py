@@ -11,16 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message
-from anonymatch.sources.laws.laws import Law
+from anonymatch.sources.laws import Law
 from anonymatch.sources.messages import Messages
 
 __all__ = ["hinting", "scale_notes", "unit_hint"]
 
-Floats = npt.NDArray[np.float64]
 
 _OUR_DAYS = 631152000.0, 4102444800.0  # 1990 to 2100, in seconds since 1970
 _UNITS = (("ms", 1e3, "milliseconds"), ("us", 1e6, "microseconds"), ("ns", 1e9, "nanoseconds"))
@@ -50,7 +49,7 @@ def scale_notes(messages: Messages, law: Law) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from anonymatch.sources.laws.laws import Exponential
+    >>> from anonymatch.sources.laws import Exponential
     >>> log = Messages(
     ...     arrivals=range(9), departures=range(1, 10), senders="abcdefghi", receivers="abcdefghi"
     ... )
@@ -82,7 +81,7 @@ def hinting(messages: Messages, law: Law, *, unit: str | None) -> Iterator[None]
         hints = [hint] if hint is not None else list(scale_notes(messages, law))
         if not hints:
             raise
-        raise InputError(error.message, "; ", hints[0]) from None
+        raise error.more("; ", hints[0]) from None
 
 
 def _shown(seconds: float) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 
-__all__ = ["labels", "place_names"]
+__all__ = ["labels", "lost_slot_names"]
 
 _MARKS = (" #", " ##", " ###")
 
@@ -45,33 +45,33 @@ def labels(names: tuple[Hashable, ...], noun: str) -> tuple[Hashable, ...]:
     )
 
 
-def place_names(number: int, taken: Iterable[Hashable]) -> list[str]:
+def lost_slot_names(number: int, taken: Iterable[Hashable]) -> list[str]:
     """Names for places of lost messages.
 
     Examples
     --------
-    >>> place_names(2, ["x", "lost #1"])
+    >>> lost_slot_names(2, ["x", "lost #1"])
     ['lost ##1', 'lost ##2']
     """
     used, mark = set(taken) if number else set(), " #"
-    while used and not used.isdisjoint(_places(number, mark)):
+    while used and not used.isdisjoint(_numbered_slots(number, mark)):
         mark += "#"
-    return _places(number, mark)
+    return _numbered_slots(number, mark)
 
 
-def _places(number: int, mark: str) -> list[str]:
+def _numbered_slots(number: int, mark: str) -> list[str]:
     return [f"lost{mark}{k}" for k in range(1, number + 1)]
 
 
 def _numbered(
     names: tuple[Hashable, ...], number: Counter[Hashable], mark: str, *, as_text: bool
 ) -> tuple[Hashable, ...]:
-    seen = dict.fromkeys(number, 0)
+    counts = dict.fromkeys(number, 0)
     made: list[Hashable] = []
     for name in names:
         if number[name] == 1:
             made.append(str(name) if as_text else name)
         else:
-            seen[name] += 1
-            made.append(f"{name}{mark}{seen[name]}")
+            counts[name] += 1
+            made.append(f"{name}{mark}{counts[name]}")
     return tuple(made)

@@ -26,44 +26,25 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names, structure
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
-from anonymatch.sources.labels import place_names
-from anonymatch.sources.laws.laws import (
-    Binomial,
-    Cottrell,
-    Erlang,
-    Exponential,
-    FlushLaw,
-    Free,
-    Law,
-    Pool,
-    Threshold,
-    Timed,
-    TimedPool,
-    Window,
-    check_law,
-)
-from anonymatch.sources.log_ends import end_delay, near_an_end
+from anonymatch.sources.labels import lost_slot_names
+from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, check_law
+from anonymatch.sources.log_ends import near_an_end
 from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
 _SOME = 50  # messages from which on the ends of a log are worth a note
-MOST_HOPS = 4
-"""Hops of an Erlang law up to which logs are followed by what is inside."""
 
 
 def observe(
@@ -151,12 +132,12 @@ def observe(
     """
     check_messages(messages)
     rule = check_law(law)
-    seen = LogProblem.of(messages, rule, visible=cover_visible)
+    problem = LogProblem.of(messages, rule, visible=cover_visible)
     conditions, notes = _conditions(
-        seen, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
+        problem, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
     )
     if cover_in_pool:
-        if not isinstance(rule, FlushLaw):
+        if rule.flush is None:
             raise InputError(
                 Argument("cover_in_pool"), f" is for mixes that flush, and this is the {rule}"
             )
@@ -165,23 +146,23 @@ def observe(
         conditions = _with_start(conditions, rule, inside_at_start)
     phase = _phase(rule, messages.departures)
     try:
-        observation = _observed(seen, conditions, Budget.of(budget))
+        observation = _observed(problem, conditions, Budget.of(budget))
     except InputError as error:
         if phase is None:
             raise
-        raise InputError(error.message, f". {phase}") from None
+        raise error.more(f". {phase}") from None
     if phase is not None:
         observation = replace(observation, notes=(*observation.notes, phase))
     observation = replace(observation, notes=(*observation.notes, *notes))
-    return observation if whole_log else _with_ends(observation, seen, conditions)
+    return observation if whole_log else _with_ends(observation, problem, conditions)
 
 
 def _with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:
     """The conditions with a mean number of messages inside at the beginning."""
     mean = real(inside, "inside_at_start", high=1e15)
-    if not mean and not _by_hops(law):
+    if not mean and not law.may_start_full:
         return conditions  # empty, as other mixes are taken to be
-    if not _by_hops(law):
+    if not law.may_start_full:
         raise InputError(
             Argument("inside_at_start"),
             f" is for exponential mixes and for Erlang laws of up to {MOST_HOPS} hops, and this is "
@@ -190,41 +171,35 @@ def _with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:
     return replace(conditions, inside_at_start=mean)
 
 
-def _by_hops(law: Law) -> bool:
-    """Whether logs are followed by how many messages are in each of a few exponential hops."""
-    return isinstance(law, Exponential) or (isinstance(law, Erlang) and law.hops <= MOST_HOPS)
-
-
 def _phase(law: Law, departures: Floats) -> str | None:
     """What to say if messages leave at another moment of the interval than the law's clock."""
-    if not isinstance(law, Timed | TimedPool | Binomial | Cottrell) or not len(departures):
+    rule = law.flush
+    if rule is None or rule.interval is None or not len(departures):
         return None
-    after = np.mod(departures - law.origin, law.interval)
+    interval = rule.interval
+    after = np.mod(departures - rule.origin, interval)
     middle = float(np.median(after))
-    apart = np.abs(np.mod(after - middle + law.interval / 2, law.interval) - law.interval / 2)
-    alike = float(np.mean(apart < 1e-3 * law.interval)) > 0.9
-    off = min(middle, law.interval - middle) > 0.01 * law.interval
+    apart = np.abs(np.mod(after - middle + interval / 2, interval) - interval / 2)
+    alike = float(np.mean(apart < 1e-3 * interval)) > 0.9
+    off = min(middle, interval - middle) > 0.01 * interval
     if not alike or not off:
         return None
-    origin = math.fmod(law.origin + middle, law.interval)
+    origin = math.fmod(rule.origin + middle, interval)
     return (
         f"Messages leave {middle:.6g} s after the flushes of the {law}: if its clock is shifted, "
         f"add where it begins as the law's last number, {origin:.6g}"
     )
 
 
-def _observed(seen: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
-    law = seen.law
-    if _by_hops(law):
-        return _through(seen, _inside(seen, conditions))
-    alike = isinstance(law, Threshold | Timed | Pool)  # where nothing is told, a graph says all
-    if isinstance(law, FlushLaw) and not (alike and conditions.silent):
-        return _through(seen, _inside(seen, conditions))
-    if isinstance(law, Threshold | Timed | Pool) and conditions.silent:
-        loss = _loss_of_flushes(seen, law, conditions.end)
+def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
+    law = problem.law
+    if law.followed and not (law.alike and conditions.silent):
+        return _through(problem, _inside(problem, conditions))
+    if law.alike and conditions.silent:
+        loss = _loss_of_flushes(problem, conditions.end)
         if loss > 0.0:
-            told = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
-            observation = _through(seen, _inside(seen, told))
+            lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
+            observation = _through(problem, _inside(problem, lossy))
             note = Message(
                 f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
                 "at the end (",
@@ -232,10 +207,10 @@ def _observed(seen: LogProblem, conditions: Conditions, budget: Budget) -> Obser
                 ")",
             )
             return replace(observation, notes=(*observation.notes, note))
-    if isinstance(law, Pool):
-        passage = seen.passage(conditions.lost)
+    if law.by_moments:
+        passage = problem.passage(conditions.lost)
         if passage is not None:
-            return _through(seen, passage)
+            return _through(problem, passage)
     for name in ("loss", "cover_rate"):
         if getattr(conditions, name):
             number = {"loss": "lost", "cover_rate": "cover"}[name]
@@ -245,24 +220,18 @@ def _observed(seen: LogProblem, conditions: Conditions, budget: Budget) -> Obser
                 f"give a number instead: ",
                 Argument(number),
             )
-    return _matched(seen, conditions, budget)
+    return _matched(problem, conditions, budget)
 
 
-def _loss_of_flushes(seen: LogProblem, law: Threshold | Timed | Pool, end: float) -> float:
+def _loss_of_flushes(problem: LogProblem, end: float) -> float:
     """The share of messages that a flush mix must have lost: they cannot all be inside."""
-    missing = seen.n_in - seen.n_out
-    if isinstance(law, Timed):
-        last = law.origin + math.floor((end - law.origin) / law.interval) * law.interval
-        inside = float(np.count_nonzero(seen.log.arrivals[seen.ins] > last))
-        most = inside
-    else:
-        kept = law.kept if isinstance(law, Pool) else 0
-        inside, most = kept + (law.batch - 1) / 2, kept + law.batch - 1
-    return (missing - inside) / seen.n_in if missing > most else 0.0
+    missing = problem.n_in - problem.n_out
+    inside, most = problem.law.inside_at_end(problem.log.arrivals[problem.ins], end)
+    return (missing - inside) / problem.n_in if missing > most else 0.0
 
 
 def _conditions(
-    seen: LogProblem,
+    problem: LogProblem,
     loss: float | None,
     lost: int | None,
     cover_rate: float | None,
@@ -277,7 +246,7 @@ def _conditions(
         raise _either("loss", "a probability", "lost")
     if cover_rate is not None and cover is not None:
         raise _either("cover_rate", "a rate", "cover")
-    log = seen.log
+    log = problem.log
     ends = [
         float(times[at]) for times in (log.arrivals, log.departures) if len(times) for at in (0, -1)
     ]
@@ -288,7 +257,7 @@ def _conditions(
             Argument("until"),
             f" is {log.moment(end)}, but the log goes on to {log.moment(last)}; give that or more",
         )
-    told = Conditions(
+    given = Conditions(
         loss=None if loss is None else _loss(loss),
         lost=None if lost is None else whole(lost, "lost"),
         cover_rate=None if cover_rate is None else real(cover_rate, "cover_rate", high=1e30),
@@ -297,7 +266,7 @@ def _conditions(
         end=end,
         drained=bool(drained),
     )
-    return (told, []) if visible else _flagged(seen, told)
+    return (given, []) if visible else _flagged(problem, given)
 
 
 def _either(rate: str, what: str, number: str) -> InputError:
@@ -332,35 +301,37 @@ def _loss(loss: float) -> float:
     return share
 
 
-def _flagged(seen: LogProblem, told: Conditions) -> tuple[Conditions, list[str]]:
+def _flagged(problem: LogProblem, conditions: Conditions) -> tuple[Conditions, list[str]]:
     """Rates, or under other laws numbers, that the log's flags say and nobody told.
 
     A dummy that goes all the way is to the attacker a message like all others.
     """
-    rates = not isinstance(seen.law, Window | Free)
-    cover, lost = _alone(seen.log, seen.law, told.end)
-    lasted = told.end - told.begin
-    before, much = told, []
-    if cover and told.cover is None and told.cover_rate is None:
+    rates = problem.law.flags_as_rates
+    cover, lost = _alone(problem.log, problem.law, conditions.end)
+    lasted = conditions.end - conditions.begin
+    before, much = conditions, []
+    if cover and conditions.cover is None and conditions.cover_rate is None:
         if rates and lasted > 0:
-            told = replace(told, cover_rate=cover / lasted)
+            conditions = replace(conditions, cover_rate=cover / lasted)
             much.append(f"cover of {cover / lasted:.3g} a second")
-        elif told.lost is None:
-            told = replace(told, cover=cover)
+        elif conditions.lost is None:
+            conditions = replace(conditions, cover=cover)
             much.append(several(cover, "cover message"))
-    if lost and told.loss is None and told.lost is None:
-        if rates and lost < seen.n_in:
-            told = replace(told, loss=lost / seen.n_in)
-            much.append(f"a loss of {lost / seen.n_in:.3g}")
-        elif told.cover is None:
-            told = replace(told, lost=max(lost, seen.n_in - seen.n_out))
+    if lost and conditions.loss is None and conditions.lost is None:
+        if rates and lost < problem.n_in:
+            conditions = replace(conditions, loss=lost / problem.n_in)
+            much.append(f"a loss of {lost / problem.n_in:.3g}")
+        elif conditions.cover is None:
+            conditions = replace(conditions, lost=max(lost, problem.n_in - problem.n_out))
             much.append(several(lost, "lost message"))
     if not much:
-        return told, []
+        return conditions, []
     note = f"{' and '.join(much)} by the log's flags: the attacker knows how much, not which"
     names = ("loss", "lost", "cover_rate", "cover")
-    flagged = frozenset(name for name in names if getattr(told, name) != getattr(before, name))
-    return replace(told, flagged=flagged), [note[0].upper() + note[1:]]
+    flagged = frozenset(
+        name for name in names if getattr(conditions, name) != getattr(before, name)
+    )
+    return replace(conditions, flagged=flagged), [note[0].upper() + note[1:]]
 
 
 def _alone(log: Messages, law: Law, end: float) -> tuple[int, int]:
@@ -383,16 +354,18 @@ def _late(log: Messages, law: Law, end: float) -> Bools:
     """Arrivals that may still be inside at the end: by the law's 99.9 % delay, or nothing left."""
     came = log.arrivals
     lasted = float(came[-1] - came[0])
-    reach = end_delay(law, (len(came) - 1) / lasted if lasted > 0 else None) or 0.0
+    reach = law.end_delay((len(came) - 1) / lasted if lasted > 0 else None) or 0.0
     last = float(log.departures[-1]) if log.n_out else -math.inf
     late: Bools = came > min(end - reach, last)
     return late
 
 
-def _with_ends(observation: Observation, seen: LogProblem, conditions: Conditions) -> Observation:
+def _with_ends(
+    observation: Observation, problem: LogProblem, conditions: Conditions
+) -> Observation:
     """The observation with messages near an end of the log marked."""
-    reach = end_delay(seen.law, observation.rate)
-    arrivals = seen.log.arrivals[seen.ins]
+    reach = problem.law.end_delay(observation.rate)
+    arrivals = problem.log.arrivals[problem.ins]
     edge = near_an_end(arrivals, conditions.begin, conditions.end, reach)
     if edge is None or reach is None:
         lasted = conditions.end - conditions.begin
@@ -453,7 +426,7 @@ def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> 
     size, left = len(passage.users), len(order)
     conditions = passage.conditions
     if conditions is not None and passage.law is not None:
-        even = isinstance(passage.law, Exponential) and conditions.clean
+        even = passage.law.closed_form and conditions.clean
         if not even or left > size:
             return _weighted_graph(passage, passage.law, conditions, Budget.of(budget))
     everybody = np.ones(size, dtype=np.bool_)
@@ -463,7 +436,7 @@ def passage_graph(passage: Passage, *, budget: Budget | float | None = None) -> 
         late=everybody,
     )
     names = [passage.behaviours[at] for at in order.tolist()]
-    edges = edges_of(runs, left, budget=Budget.of(budget), places=size - left, linked=everybody)
+    edges = edges_of(runs, left, budget=Budget.of(budget), lost_slots=size - left, linked=everybody)
     return _graph(tuple(passage.users), names, size - left, edges)
 
 
@@ -480,52 +453,53 @@ def _weighted_graph(passage: Passage, law: Law, conditions: Conditions, budget: 
     return graph
 
 
-def _through(seen: LogProblem, passage: Passage) -> Observation:
-    inside = max(seen.n_in - seen.n_out, 0)
-    told = passage.conditions is not None  # then its answers tell what became of the others
-    notes = [_lost_note(inside, seen.n_in, late=False)] if inside and not told else []
-    notes += _truth_notes(seen, lambda i, j: passage.arrivals[i] <= passage.departures[j])
-    return _observation(seen, passage=passage, lost=inside, notes=notes)
+def _through(problem: LogProblem, passage: Passage) -> Observation:
+    inside = max(problem.n_in - problem.n_out, 0)
+    conditioned = passage.conditions is not None  # then its answers tell what became of the others
+    notes = [_lost_note(inside, problem.n_in, late=False)] if inside and not conditioned else []
+    notes += _truth_notes(problem, lambda i, j: passage.arrivals[i] <= passage.departures[j])
+    return _observation(problem, passage=passage, lost=inside, notes=notes)
 
 
-def _inside(seen: LogProblem, conditions: Conditions) -> Passage:
+def _inside(problem: LogProblem, conditions: Conditions) -> Passage:
     """The passage through a mix that is followed by what is inside."""
-    log = seen.log
-    if not isinstance(seen.law, FlushLaw):
-        _check_numbers(seen, conditions)
+    log = problem.log
+    if problem.law.flush is None:
+        _check_numbers(problem, conditions)
     return Passage(
-        users=seen.users,
-        behaviours=seen.behaviours,
-        arrivals=log.arrivals[seen.ins],
-        departures=log.departures[seen.outs],
-        law=seen.law,
+        users=problem.users,
+        behaviours=problem.behaviours,
+        arrivals=log.arrivals[problem.ins],
+        departures=log.departures[problem.outs],
+        law=problem.law,
         conditions=conditions,
     )
 
 
-def _check_numbers(seen: LogProblem, conditions: Conditions) -> None:
+def _check_numbers(problem: LogProblem, conditions: Conditions) -> None:
     """Refuse numbers that cannot be, and departures that nobody can be if there is no cover."""
     lost, cover = conditions.lost, conditions.cover
-    if lost is not None and lost > seen.n_in:
+    if lost is not None and lost > problem.n_in:
         raise InputError(
-            Argument("lost"), f" is {lost}, but {several(seen.n_in, 'message')} came in"
+            Argument("lost"), f" is {lost}, but {several(problem.n_in, 'message')} came in"
         )
-    if cover is not None and cover > seen.n_out:
+    if cover is not None and cover > problem.n_out:
         raise InputError(
-            Argument("cover"), f" is {cover}, but {several(seen.n_out, 'message')} left"
+            Argument("cover"), f" is {cover}, but {several(problem.n_out, 'message')} left"
         )
     if conditions.inside_at_start:
         return  # any departure may be of a message that came in before
     none = cover == 0 or (cover is None and conditions.cover_rate == 0.0)
-    unsent = seen.unsent(seen.log.arrivals[seen.ins], seen.log.departures[seen.outs])
+    unsent = problem.unsent(problem.log.arrivals[problem.ins], problem.log.departures[problem.outs])
     if none and len(unsent):
-        raise seen.no_sender(unsent, cover=len(unsent), start=True)
+        raise problem.no_sender(unsent, cover=len(unsent), start=True)
     known = cover if cover is not None else (0 if none else None)
-    kept = seen.n_in - (lost or 0)
-    if known is not None and seen.n_out - known > kept:
+    delivered = problem.n_in - (lost or 0)
+    if known is not None and problem.n_out - known > delivered:
         raise InputError(
-            f"{several(seen.n_in, 'message')} came in and {seen.n_out} left: with "
-            f"{lost or 0} lost at least {seen.n_out - kept} of them are cover, not {known}; give ",
+            f"{several(problem.n_in, 'message')} came in and {problem.n_out} left: with "
+            f"{lost or 0} lost at least {problem.n_out - delivered} of them are cover, not "
+            f"{known}; give ",
             Argument("cover"),
             ", ",
             Argument("cover_rate"),
@@ -535,88 +509,93 @@ def _check_numbers(seen: LogProblem, conditions: Conditions) -> None:
         )
 
 
-def _matched(seen: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
+def _matched(problem: LogProblem, conditions: Conditions, budget: Budget) -> Observation:
     """The observation with a graph in which every user is matched, to a place if need be."""
     cover, lost = conditions.cover, conditions.lost
-    said = seen.numbers(cover, lost)
-    runs = seen.candidates(conditions.end)
-    alone = runs.orphans(seen.n_out)
-    surplus = seen.n_out - (seen.n_in - (said or 0))
-    edges = edges_of(runs, seen.n_out, budget=budget)
-    graph = _graph(seen.users, seen.behaviours, 0, edges)
-    missing = seen.n_in - structure(graph).n_matched
+    stated = problem.numbers(cover, lost)
+    runs = problem.candidates(conditions.end)
+    alone = runs.orphans(problem.n_out)
+    surplus = problem.n_out - (problem.n_in - (stated or 0))
+    edges = edges_of(runs, problem.n_out, budget=budget)
+    graph = _graph(problem.users, problem.behaviours, 0, edges)
+    missing = problem.n_in - structure(graph).n_matched
     if len(alone) and surplus <= 0:
-        raise seen.no_sender(alone, cover=seen.n_out - seen.n_in + missing)
-    places = missing if said is None else said
-    if places < missing and cover is not None:
+        raise problem.no_sender(alone, cover=problem.n_out - problem.n_in + missing)
+    lost_slots = missing if stated is None else stated
+    if lost_slots < missing and cover is not None:
         raise InputError(
             Argument("cover"),
-            f" is {cover}, but under the {seen.law} only {seen.n_in - missing} of "
-            f"{several(seen.n_out, 'message')} out can be somebody's at once; give "
-            f"{seen.n_out - seen.n_in + missing} or more",
+            f" is {cover}, but under the {problem.law} only {problem.n_in - missing} of "
+            f"{several(problem.n_out, 'message')} out can be somebody's at once; give "
+            f"{problem.n_out - problem.n_in + missing} or more",
         )
-    if places < missing:
-        raise _too_few(seen, runs, graph, missing)
-    if seen.n_out - (seen.n_in - places) > 0 >= surplus:
+    if lost_slots < missing:
+        raise _too_few(problem, runs, graph, missing)
+    if problem.n_out - (problem.n_in - lost_slots) > 0 >= surplus:
         raise InputError(
-            f"only {seen.n_in - missing} of {several(seen.n_out, 'message')} out can be somebody's "
-            f"at once under the {seen.law}; check times and law, or allow for cover traffic (",
-            Argument("cover", seen.n_out - seen.n_in + missing),
+            f"only {problem.n_in - missing} of {several(problem.n_out, 'message')} out can be "
+            "somebody's "
+            f"at once under the {problem.law}; check times and law, or allow for cover traffic (",
+            Argument("cover", problem.n_out - problem.n_in + missing),
             ")",
         )
-    spare = seen.n_out - (seen.n_in - places)
+    spare = problem.n_out - (problem.n_in - lost_slots)
     notes = [runs.note] if runs.note else []
-    if places:
+    if lost_slots:
         late = lost is None and cover is None  # who knows numbers knows of losses on the way
-        graph, linked = _with_places(seen, runs, places, budget, late=late)
+        graph, linked = _with_lost_slots(problem, runs, lost_slots, budget, late=late)
         if not structure(graph).matched:
-            raise _too_few(seen, runs, _graph(seen.users, seen.behaviours, 0, edges), missing)
-        notes.append(_lost_note(places, linked, late=late))
+            raise _too_few(
+                problem, runs, _graph(problem.users, problem.behaviours, 0, edges), missing
+            )
+        notes.append(_lost_note(lost_slots, linked, late=late))
     notes += _cover_notes(spare, len(alone))
-    notes += _truth_notes(seen, lambda i, j: (runs.first[i] <= j) & (j < runs.end[i]))
-    return _observation(seen, graph=graph, lost=places, spare=spare, notes=notes)
+    notes += _truth_notes(problem, lambda i, j: (runs.first[i] <= j) & (j < runs.end[i]))
+    return _observation(problem, graph=graph, lost=lost_slots, spare=spare, notes=notes)
 
 
-def _with_places(
-    seen: LogProblem, runs: Candidates, places: int, budget: Budget, *, late: bool
+def _with_lost_slots(
+    problem: LogProblem, runs: Candidates, lost_slots: int, budget: Budget, *, late: bool
 ) -> tuple[Graph, int]:
     """The graph with places for lost messages, and how many messages they are open to.
 
     ``late``: to those only that may be inside when the log ends. A loss on the way may happen at
     any time, so it weighs the same for all.
     """
-    to = runs.late if late else np.ones(seen.n_in, dtype=np.bool_)
+    to = runs.late if late else np.ones(problem.n_in, dtype=np.bool_)
     which = runs if late else replace(runs, staying=None)
-    edges = edges_of(which, seen.n_out, budget=budget, places=places, linked=to)
-    return _graph(seen.users, seen.behaviours, places, edges), int(np.count_nonzero(to))
+    edges = edges_of(which, problem.n_out, budget=budget, lost_slots=lost_slots, linked=to)
+    return _graph(problem.users, problem.behaviours, lost_slots, edges), int(np.count_nonzero(to))
 
 
 def _graph(
-    users: tuple[Hashable, ...], behaviours: Sequence[Hashable], places: int, edges: Edges
+    users: tuple[Hashable, ...], behaviours: Sequence[Hashable], lost_slots: int, edges: Edges
 ) -> Graph:
-    names = (*behaviours, *place_names(places, behaviours))
+    names = (*behaviours, *lost_slot_names(lost_slots, behaviours))
     return Graph(Names(users, "user"), Names(names, "behaviour"), edges)
 
 
-def _too_few(seen: LogProblem, runs: Candidates, graph: Graph, missing: int) -> InputError:
+def _too_few(problem: LogProblem, runs: Candidates, graph: Graph, missing: int) -> InputError:
     """Why no matching covers all users: by one message if it is about one."""
     alone = np.flatnonzero(np.diff(graph.indptr) == 0)
     if len(alone):
         early = alone[~runs.late[alone]]
-        return seen.no_receiver(early if len(early) else alone, lost=missing)
-    found = structure(graph).witness_users.tolist()
-    some = ", ".join(repr(seen.users[user]) for user in found[:3]) + ", ..." * (len(found) > 3)
+        return problem.no_receiver(early if len(early) else alone, lost=missing)
+    witness = structure(graph).witness_users.tolist()
+    some = ", ".join(repr(problem.users[user]) for user in witness[:3]) + ", ..." * (
+        len(witness) > 3
+    )
     return InputError(
-        f"{several(len(found), 'message')} in ({some}) fit only "
-        f"{several(len(found) - 1, 'message')} out under the {seen.law}; check times and law, or "
-        "allow for losses (",
+        f"{several(len(witness), 'message')} in ({some}) fit only "
+        f"{several(len(witness) - 1, 'message')} out under the {problem.law}; check times and "
+        "law, or allow for losses (",
         Argument("lost", missing),
         ")",
     )
 
 
 def _observation(
-    seen: LogProblem,
+    problem: LogProblem,
     *,
     graph: Graph | None = None,
     passage: Passage | None = None,
@@ -625,33 +604,33 @@ def _observation(
     notes: Sequence[str] = (),
 ) -> Observation:
     nowhere = () if graph is None else (None,) * lost
-    mean, longest = seen.delays()
-    arrivals = seen.log.arrivals
+    mean, longest = problem.delays()
+    arrivals = problem.log.arrivals
     lasted = float(arrivals[-1] - arrivals[0]) if len(arrivals) > 1 else 0.0
     return Observation(
         graph=graph,
         passage=passage,
-        source=str(seen.law),
+        source=str(problem.law),
         nouns=MESSAGES,
-        senders=seen.senders if seen.repeated else None,
-        receivers=(*seen.receivers, *nowhere) if seen.repeated else None,
-        truth=seen.truth(),
+        senders=problem.senders if problem.repeated else None,
+        receivers=(*problem.receivers, *nowhere) if problem.repeated else None,
+        truth=problem.truth(),
         mean_delay=mean,
         longest_delay=longest,
         rate=(len(arrivals) - 1) / lasted if lasted > 0 else None,
-        cover=_cover_share(seen, spare, followed=passage is not None),
+        cover=_cover_share(problem, spare, followed=passage is not None),
         lost=lost,
-        notes=(*seen.log.notes, *_flag_notes(seen), *notes),
-        gone=_gone(seen),
+        notes=(*problem.log.notes, *_flag_notes(problem), *notes),
+        gone=_gone(problem),
     )
 
 
-def _cover_share(seen: LogProblem, spare: int, *, followed: bool) -> float | None:
+def _cover_share(problem: LogProblem, spare: int, *, followed: bool) -> float | None:
     """Share of the messages out that are nobody's: by the flags, if there are some.
 
     Of a log that is ``followed`` by what is inside the answers tell it.
     """
-    log = seen.log
+    log = problem.log
     if not log.n_out:
         return None
     if log.cover is not None:
@@ -659,18 +638,18 @@ def _cover_share(seen: LogProblem, spare: int, *, followed: bool) -> float | Non
     return None if followed else spare / log.n_out
 
 
-def _gone(seen: LogProblem) -> Bools | None:
+def _gone(problem: LogProblem) -> Bools | None:
     """Who is flagged and has no departure."""
-    log = seen.log
+    log = problem.log
     if log.lost is None:
         return None
     gone = log.lost if log.truth is None else log.lost & (log.truth < 0)
-    return gone[seen.ins]
+    return gone[problem.ins]
 
 
-def _flag_notes(seen: LogProblem) -> list[str]:
+def _flag_notes(problem: LogProblem) -> list[str]:
     notes = []
-    cover, dummies = seen.log.n_out - seen.n_out, seen.log.n_in - seen.n_in
+    cover, dummies = problem.log.n_out - problem.n_out, problem.log.n_in - problem.n_in
     if cover:
         are = "is" if cover == 1 else "are"
         notes.append(f"{several(cover, 'message')} out {are} cover traffic by the log; left out")
@@ -680,15 +659,15 @@ def _flag_notes(seen: LogProblem) -> list[str]:
     return notes
 
 
-def _lost_note(places: int, linked: int, *, late: bool) -> str:
-    are = "is" if places == 1 else "are"
+def _lost_note(lost_slots: int, linked: int, *, late: bool) -> str:
+    are = "is" if lost_slots == 1 else "are"
     if not late:
-        they = "it" if places == 1 else "they"
-        return f"{several(places, 'message')} in never came out; {they} may be any of {linked}"
+        they = "it" if lost_slots == 1 else "they"
+        return f"{several(lost_slots, 'message')} in never came out; {they} may be any of {linked}"
     return Message(
-        f"{several(places, 'message')} in {are} taken to be still inside when the log ends, which "
-        f"may be any of {linked}; if messages get lost on the way, say so (",
-        Argument("lost", places),
+        f"{several(lost_slots, 'message')} in {are} taken to be still inside when the log ends, "
+        f"which may be any of {linked}; if messages get lost on the way, say so (",
+        Argument("lost", lost_slots),
         ")",
     )
 
@@ -701,9 +680,9 @@ def _cover_notes(spare: int, alone: int) -> list[str]:
     return [f"{several(spare, 'message')} out {are} nobody's{known}"]
 
 
-def _truth_notes(seen: LogProblem, possible: Callable[[Integers, Integers], Bools]) -> list[str]:
+def _truth_notes(problem: LogProblem, possible: Callable[[Ints, Ints], Bools]) -> list[str]:
     """A note on true pairs of users and behaviours that the law does not allow."""
-    truth = seen.truth()
+    truth = problem.truth()
     if truth is None:
         return []
     known = np.flatnonzero(truth >= 0)
@@ -711,5 +690,5 @@ def _truth_notes(seen: LogProblem, possible: Callable[[Integers, Integers], Bool
     if not len(wrong):
         return []
     pairs = f"{several(len(wrong), 'true pair')} {'is' if len(wrong) == 1 else 'are'}"
-    first = seen.users[int(wrong[0])]
-    return [f"{pairs} impossible under the {seen.law}, first that of {first!r}: it does not fit"]
+    first = problem.users[int(wrong[0])]
+    return [f"{pairs} impossible under the {problem.law}, first that of {first!r}: it does not fit"]

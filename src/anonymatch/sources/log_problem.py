@@ -1,4 +1,4 @@
-"""Seen: a log that is to be matched under a law, and what its numbers allow."""
+"""LogProblem: a log that is to be matched under a law, and what its numbers allow."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Piece, quoted, several
-from anonymatch.measures import flush_numbers
-from anonymatch.sources.candidates import Candidates, candidates
+from anonymatch.sources.candidates import Candidates
 from anonymatch.sources.labels import labels
-from anonymatch.sources.laws.laws import Law, Pool
+from anonymatch.sources.laws import Law
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Passage
 
 __all__ = ["LogProblem"]
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -41,8 +36,8 @@ class LogProblem:
 
     log: Messages
     law: Law
-    ins: Integers
-    outs: Integers
+    ins: Ints
+    outs: Ints
     senders: tuple[Hashable, ...]
     receivers: tuple[Hashable, ...]
     users: tuple[Hashable, ...]
@@ -78,13 +73,13 @@ class LogProblem:
         """Whether somebody has several messages."""
         return self.users is not self.senders or self.behaviours is not self.receivers
 
-    def truth(self) -> Integers | None:
+    def truth(self) -> Ints | None:
         """The behaviour of each user by index, -1 where it is not known."""
         if self.log.truth is None:
             return None
-        place = np.full(self.log.n_out + 1, -1, dtype=np.int64)  # the last one is for -1
-        place[self.outs] = np.arange(self.n_out)
-        truth: Integers = place[self.log.truth[self.ins]]
+        position = np.full(self.log.n_out + 1, -1, dtype=np.int64)  # the last one is for -1
+        position[self.outs] = np.arange(self.n_out)
+        truth: Ints = position[self.log.truth[self.ins]]
         return truth
 
     def delays(self) -> tuple[float | None, float | None]:
@@ -104,11 +99,11 @@ class LogProblem:
 
     def candidates(self, end: float) -> Candidates:
         arrivals, users = self._filling()
-        return candidates(
-            self.law, arrivals, self.log.departures, users=users, behaviours=self.outs, end=end
+        return self.law.candidates(
+            arrivals, self.log.departures, users=users, behaviours=self.outs, end=end
         )
 
-    def _filling(self) -> tuple[Floats, Integers]:
+    def _filling(self) -> tuple[Floats, Ints]:
         """Arrivals that fill batches, and which of them are to be matched.
 
         Whoever the attacker knows to be lost on entry fills none; a dummy that goes on does.
@@ -124,32 +119,16 @@ class LogProblem:
         self.check_lost(lost)
         if self.n_out > self.n_in or (lost is not None and lost > self.n_in - self.n_out):
             return None
-        arrivals, departures = self._moments()
+        log = self.log
+        filling, users = self._filling()
+        arrivals, departures = self.law.moments(
+            log.arrivals[self.ins], log.departures[self.outs], filling=filling, users=users
+        )
         unsent = self.unsent(arrivals, departures)
         if len(unsent):
             raise self.no_sender(unsent, cover=len(unsent))
         return Passage(
             users=self.users, behaviours=self.behaviours, arrivals=arrivals, departures=departures
-        )
-
-    def _moments(self) -> tuple[Floats, Floats]:
-        """When each message in may leave first, and when each message out was let go."""
-        log, law = self.log, self.law
-        if not isinstance(law, Pool):
-            return log.arrivals[self.ins], log.departures[self.outs]
-        arrivals, users = self._filling()
-        flushes = arrivals[law.batch + law.kept - 1 :: law.batch]
-        if not len(flushes):
-            return log.arrivals[self.ins], np.full(self.n_out, -inf)
-        rounds = flush_numbers(law.flush, arrivals, log.departures)
-        came = rounds.arrivals[users].astype(np.int64)
-        left = rounds.departures[self.outs].astype(np.int64)
-        # Who waits for a flush that is still to come was in no flush before, even at its moment.
-        waiting = np.maximum(log.arrivals[self.ins], np.nextafter(flushes[-1], inf))
-        within = came < len(flushes)
-        return (
-            np.where(within, flushes[np.where(within, came, 0)], waiting),
-            np.where(left >= 0, flushes[np.maximum(left, 0)], -inf),
         )
 
     def check_lost(self, lost: int | None) -> None:
@@ -185,14 +164,14 @@ class LogProblem:
             )
         return needed
 
-    def unsent(self, arrivals: Floats, departures: Floats) -> Integers:
+    def unsent(self, arrivals: Floats, departures: Floats) -> Ints:
         """The fewest messages out that nobody inside can have sent, if all others are sent."""
         inside = np.searchsorted(arrivals, departures, side="right") - np.arange(len(departures))
         # Each of them leaves one more inside for those after it, so they are the new minima.
         fewest = np.minimum(np.minimum.accumulate(inside), 1)
         return np.flatnonzero(np.diff(fewest, prepend=1))
 
-    def no_sender(self, outs: Integers, cover: int, *, start: bool = False) -> InputError:
+    def no_sender(self, outs: Ints, cover: int, *, start: bool = False) -> InputError:
         """That nobody can have sent these messages out, which so much cover would explain.
 
         ``start``: so would messages that were inside when the log began.
@@ -220,7 +199,7 @@ class LogProblem:
             ")",
         )
 
-    def no_receiver(self, users: Integers, lost: int) -> InputError:
+    def no_receiver(self, users: Ints, lost: int) -> InputError:
         """That no message out fits these messages in, which so many losses would explain."""
         first = int(users[0])
         name = quoted(self.users[first])
@@ -235,11 +214,11 @@ class LogProblem:
         )
 
 
-def _unflagged(flags: Bools | None, size: int) -> Integers:
+def _unflagged(flags: Bools | None, size: int) -> Ints:
     return np.arange(size) if flags is None else np.flatnonzero(~flags)
 
 
-def _chosen(names: tuple[Hashable, ...], indices: Integers) -> tuple[Hashable, ...]:
+def _chosen(names: tuple[Hashable, ...], indices: Ints) -> tuple[Hashable, ...]:
     if len(indices) == len(names):
         return names
     return tuple(map(names.__getitem__, indices.tolist()))

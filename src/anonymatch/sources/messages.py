@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import wholes
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
 
 __all__ = ["LATEST", "Messages", "check_messages", "in_words"]
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 LATEST = 1e30
 """Seconds from 0 beyond which no time is taken: differences and squares stay finite."""
@@ -61,7 +59,7 @@ class Messages:
     departures: Floats
     senders: tuple[Hashable, ...] = field(repr=False)
     receivers: tuple[Hashable, ...] = field(repr=False)
-    truth: Integers | None = field(default=None, repr=False)
+    truth: Ints | None = field(default=None, repr=False)
     cover: Bools | None = field(default=None, repr=False)
     lost: Bools | None = field(default=None, repr=False)
     dates: str | None = field(default=None, repr=False)
@@ -161,7 +159,7 @@ class Messages:
         """A time of this log as its reader writes it."""
         return in_words(time, self.dates)
 
-    def _truth(self, given: object) -> Integers:
+    def _truth(self, given: object) -> Ints:
         truth = wholes(given, "truth", least=-1)
         _check_length(truth, "truth", self.n_in)
         _check_indices(truth, self.n_out)
@@ -258,7 +256,7 @@ def _flags(given: object, what: str, size: int) -> Bools | None:
     return _fixed(flags.astype(np.bool_))
 
 
-def _check_indices(truth: Integers, size: int) -> None:
+def _check_indices(truth: Ints, size: int) -> None:
     if len(truth) and int(truth.max()) >= size:
         raise InputError(
             f"truth names departure {int(truth.max())}, but there "

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.graph import Graph
-from anonymatch.sources.laws.laws import Law
+from anonymatch.sources.laws import Law
 
 __all__ = [
     "FLOWS",
@@ -21,8 +22,6 @@ __all__ = [
     "Observation",
     "Passage",
 ]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,8 @@ class Conditions:
     @property
     def silent(self) -> bool:
         """Whether nothing is said of losses, cover and what was inside at the beginning."""
-        told = (self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start)
-        return all(one is None for one in told) and not self.drained
+        given = (self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start)
+        return all(one is None for one in given) and not self.drained
 
     @property
     def clean(self) -> bool:
@@ -138,6 +137,11 @@ class Passage:
     departures: Floats
     law: Law | None = None
     conditions: Conditions | None = None
+
+    @property
+    def at_once(self) -> bool:
+        """Whether a message may leave at the moment at which it came in."""
+        return self.law is None or self.law.at_once
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

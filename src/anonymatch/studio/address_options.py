@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from anonymatch.sources import SOURCES, law_name
+from anonymatch.sources import LAWS, SOURCES, ReadOptions, law_name
 from anonymatch.studio.address import choice, number
 from anonymatch.studio.request import AuditRequest
 from anonymatch.studio.uploads import Store, Upload
 
-__all__ = ["EXAMPLES", "LAWS", "ROLES", "UNITS", "AddressOptions", "Example"]
+__all__ = ["EXAMPLES", "ROLES", "UNITS", "AddressOptions", "Example", "law_choices", "numbers_of"]
 
 _FOLDER = Path(__file__).parents[1] / "examples"
 _SECONDS = 30.0  # for exact answers, unless told
@@ -29,18 +29,25 @@ EXAMPLES = {
     "mix.csv": Example("A mix in one round, as pairs that fit"),
     "mix_log.csv": Example("The same mix as a message log", "window:1,6"),
 }
-LAWS = {
-    "": ("not needed: the file says who fits what", ""),
-    "window": ("window: least, longest delay in s", "1,5"),
-    "exponential": ("exponential: mean delay in s", "2"),
-    "erlang": ("erlang: hops, mean delay of one in s", "3,0.5"),
-    "threshold": ("threshold: messages in a batch", "10"),
-    "timed": ("timed: s between sendings", "60"),
-    "pool": ("pool: messages in a round, kept back", "100,10"),
-}
-"""From the name of a law to what it and its numbers are, and an example of them."""
-ROLES = {"out": "the messages out", "original": "the table before release"}
+ROLES = {"departures": "the messages out", "original": "the table before release"}
 UNITS = {"": "as the file says, or s", "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
+
+
+def law_choices() -> dict[str, str]:
+    """From the names of laws to what they and their numbers are; "" for no law."""
+    named = {name: f"{name}: {numbers_of(name)}" for name in LAWS}
+    return {"": "not needed: the file says who fits what"} | named
+
+
+def numbers_of(law: str) -> str:
+    """What the numbers of a law are, for people.
+
+    Examples
+    --------
+    >>> numbers_of("erlang")
+    'hops, mean delay of one in s'
+    """
+    return ", ".join(one.text for one in LAWS[law].parameters if not one.optional)
 
 
 @dataclass
@@ -55,7 +62,7 @@ class AddressOptions:
     example: str = ""
     law: str = ""
     numbers: str = ""
-    role: str = "out"
+    role: str = "departures"
     source: str = ""
     unit: str = ""
     budget: float = _SECONDS
@@ -103,8 +110,8 @@ class AddressOptions:
         """What has to be told before there is something to audit; "" if nothing is missing."""
         if not self.law or self.numbers or not (self.file or self.example):
             return ""
-        _, _, wanted = LAWS[self.law][0].partition(": ")
-        return f"Tell the numbers of the {self.law} law: {wanted}, such as {LAWS[self.law][1]}."
+        wanted, example = numbers_of(self.law), LAWS[self.law].example
+        return f"Tell the numbers of the {self.law} law: {wanted}, such as {example}."
 
     def inquiry(self) -> AuditRequest | None:
         """The same with paths of files; None while nothing is chosen, or numbers are missing."""
@@ -122,12 +129,14 @@ class AddressOptions:
             name=name,
             path=path,
             token=token,
-            law=self._law,
-            source=self.source,
-            unit=self.unit,
-            second=None if second is None else second.path,
+            options=ReadOptions(
+                law=self._law or None,
+                source=self.source or None,
+                unit=self.unit or None,
+                departures=second.path if second and self.role == "departures" else None,
+                original=second.path if second and self.role == "original" else None,
+            ),
             second_name="" if second is None else second.name,
-            role=self.role,
             budget=self.budget,
         )
 
@@ -139,7 +148,7 @@ class AddressOptions:
 
     def delay(self, law: str) -> None:
         """Choose a law. Its numbers are the mix's own: nobody can guess them for it."""
-        self.law = choice({"law": law}, "law", list(LAWS))
+        self.law = choice({"law": law}, "law", ["", *LAWS])
         self.numbers = ""
 
     def measured(self) -> Callable[[], float | None] | None:

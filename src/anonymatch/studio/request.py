@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from anonymatch.attacks import Exposure, exposure
 from anonymatch.audits import Audit, audit, identified
@@ -15,7 +16,7 @@ from anonymatch.base.text import Argument, Message, as_option
 from anonymatch.graph import Graph
 from anonymatch.report import LARGEST
 from anonymatch.running import Allowance, Progress
-from anonymatch.sources import mean_delay
+from anonymatch.sources import ReadOptions, mean_delay
 
 __all__ = ["FIELDS", "AuditRequest", "Audits", "Why", "as_field", "why"]
 
@@ -24,7 +25,7 @@ FIELDS = {
     "source": "What it is",
     "unit": "Unit of times",
     "budget": "Time for exact answers",
-    "out": "A second file is",
+    "departures": "A second file is",
     "original": "A second file is",
 }
 """From arguments to the labels of the fields that give them."""
@@ -45,11 +46,10 @@ class AuditRequest:
     path : Path
     token : str
         Of an upload, or "" for an example.
-    law, source, unit : str
-        As the command line takes them; "" if not told.
-    second : Path or None
-        The messages out, or the table before release; ``role`` says which: "out" or "original".
-    second_name, role : str
+    options : ReadOptions
+        How it is to be understood.
+    second_name : str
+        What the messages out, or the table before release, are called.
     budget : float
         Predicted seconds that may be spent on exact answers.
     """
@@ -57,65 +57,47 @@ class AuditRequest:
     name: str
     path: Path
     token: str = ""
-    law: str = ""
-    source: str = ""
-    unit: str = ""
-    second: Path | None = None
+    options: ReadOptions = field(default_factory=ReadOptions)
     second_name: str = ""
-    role: str = "out"
     budget: float = 30.0
-
-    def keywords(self) -> dict[str, object]:
-        """How the file is to be understood, as keywords of :func:`anonymatch.audit`."""
-        given: dict[str, object] = {"law": self.law, "source": self.source, "unit": self.unit}
-        if self.second is not None:
-            given[self.role] = self.second
-        return {name: value for name, value in given.items() if value}
 
     def mean_delay(self) -> float | None:
         """Seconds that messages of the log were held on average; None if it does not say."""
         try:
-            return mean_delay(
-                self.path,
-                out=self.second if self.role == "out" else None,
-                source=self.source or None,
-                unit=self.unit or None,
-            )
+            return mean_delay(self.path, self.options)
         except AnonymatchError as error:
-            raise InputError(self.clean(str(error))) from None
+            raise self.worded(error) from None
 
-    def clean(self, message: str) -> str:
-        """An error's line, with files called as the reader calls them."""
-        for path, name in ((self.path, self.name), (self.second, self.second_name)):
-            if path is not None:
-                message = message.replace(str(path), name).replace(path.name, name)
-        return message
+    def worded(self, error: AnonymatchError) -> InputError:
+        """An error in the words of the page, with files called as the reader calls them."""
+        names = {str(self.path): self.name}
+        second = self.options.departures or self.options.original
+        if second is not None:
+            names[str(second)] = self.second_name
+        return InputError(error.message.renamed(names).worded(as_field))
+
+    def _shown(self) -> dict[str, Any]:
+        """Options with files called as the reader calls them."""
+        given = self.options.given()
+        return {
+            name: self.second_name if name in ("departures", "original") else value
+            for name, value in given.items()
+        }
 
     def command(self) -> str:
         """The command line that gives the same."""
         from shlex import quote
 
-        parts = ["anonymatch", "audit", quote(self.name)]
-        for option, value in (
-            ("--law", self.law),
-            ("--source", self.source),
-            ("--unit", self.unit),
-        ):
-            parts += [option, quote(value)] if value else []
-        if self.second is not None:
-            option = {"out": "--departures", "original": "--original"}[self.role]
-            parts += [option, quote(self.second_name)]
-        return " ".join([*parts, "--budget", f"{self.budget:g}"])
+        given = [as_option(Argument(name, value)) for name, value in self._shown().items()]
+        parts = ["anonymatch", "audit", quote(self.name), *given, f"--budget {self.budget:g}"]
+        return " ".join(parts)
 
     def python(self) -> str:
         """The Python lines that give the same."""
-        given = self.keywords()
-        if self.second is not None:
-            given[self.role] = self.second_name
-        told = "".join(f", {name}={value!r}" for name, value in given.items())
+        arguments = "".join(f", {name}={value!r}" for name, value in self._shown().items())
         return (
             "import anonymatch as am\n"
-            f"audit = am.audit({self.name!r}{told}, budget={self.budget:g})\n"
+            f"audit = am.audit({self.name!r}{arguments}, budget={self.budget:g})\n"
             "print(audit)\n"
             "audit.report('audit.html')"
         )
@@ -156,21 +138,23 @@ class Audits:
                 return known
         progress(0.0, 1.0)
         try:
-            found = audit(
+            answer = audit(
                 inquiry.path,
                 name=inquiry.name,
                 budget=inquiry.budget,
                 progress=progress,
-                **inquiry.keywords(),  # type: ignore[arg-type]
+                **inquiry.options.given(),
             )
         except AnonymatchError as error:
-            raise InputError(inquiry.clean(error.message.worded(as_field))) from None
-        found = replace(found, notes=tuple(Message(note).worded(as_field) for note in found.notes))
+            raise inquiry.worded(error) from None
+        answer = replace(
+            answer, notes=tuple(Message(note).worded(as_field) for note in answer.notes)
+        )
         with self._lock:
-            self._known[inquiry] = found
+            self._known[inquiry] = answer
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
-        return found
+        return answer
 
     def forget(self, token: str) -> None:
         """Forget what was found about a file that is removed."""
@@ -211,7 +195,7 @@ class Why:
     around: Graph | None
 
 
-def why(found: Audit, user: Hashable) -> Why:
+def why(audit: Audit, user: Hashable) -> Why:
     """What an attacker knows about a user of an audit, and what follows.
 
     Examples
@@ -222,25 +206,25 @@ def why(found: Audit, user: Hashable) -> Why:
     >>> told.candidates, told.reason
     ((('y', 1.0), ('x', 0.0)), 'nobody else fits y')
     """
-    users = found.answers.users
+    users = audit.answers.users
     row = list(users.users).index(user)
-    graph = found.observation.graph
+    graph = audit.observation.graph
     probability, effective = float(users.probability.value[row]), float(users.effective.value[row])
     return Why(
         user=user,
-        candidates=_candidates(found, row),
+        candidates=_candidates(audit, row),
         degree=int(users.degree[row]),
         allowed=int(users.allowed[row]),
         effective=None if effective != effective else effective,
         probability=None if probability != probability else probability,
-        reason=_reason(found, user, int(users.allowed[row])),
-        exposure=_exposure(found, user),
+        reason=_reason(audit, user, int(users.allowed[row])),
+        exposure=_exposure(audit, user),
         around=None if graph is None else _around(graph, user),
     )
 
 
-def _candidates(found: Audit, row: int) -> tuple[tuple[Hashable, float | None], ...]:
-    graph, probabilities = found.observation.graph, found.answers.probabilities
+def _candidates(audit: Audit, row: int) -> tuple[tuple[Hashable, float | None], ...]:
+    graph, probabilities = audit.observation.graph, audit.answers.probabilities
     if graph is None:
         return ()
     begin, end = graph.indptr[row : row + 2].tolist()
@@ -251,21 +235,21 @@ def _candidates(found: Audit, row: int) -> tuple[tuple[Hashable, float | None], 
     return tuple(sorted(zip(names, values, strict=True), key=lambda pair: -pair[1]))
 
 
-def _reason(found: Audit, user: Hashable, allowed: int) -> str:
+def _reason(audit: Audit, user: Hashable, allowed: int) -> str:
     if allowed != 1:
         return ""
-    for one in found.worst:
+    for one in audit.worst:
         if one.user == user:
             return one.reason
-    graph = found.observation.graph
+    graph = audit.observation.graph
     if graph is None:
         return "nobody else was inside"
     return next((one.reason for one in identified(graph) if one.user == user), "")
 
 
-def _exposure(found: Audit, user: Hashable) -> Exposure | None:
-    graph = found.observation.graph
-    if graph is None or found.observation.lost:
+def _exposure(audit: Audit, user: Hashable) -> Exposure | None:
+    graph = audit.observation.graph
+    if graph is None or audit.observation.lost:
         return None
     try:
         return exposure(graph, user, budget=_SECONDS)

@@ -76,6 +76,7 @@ def holds(found: Estimate, log: float) -> bool:
 # ---- the count
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
     """8 graphs of each of nine classes, of 15 to 40 users, with one interval each."""
     held = narrow = 0

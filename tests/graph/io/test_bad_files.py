@@ -303,8 +303,8 @@ def npz(**arrays: object) -> bytes:
         "indices": np.array([0, 1]),
         "indptr": np.array([0, 1, 2]),
     }
-    kept = {key: array for key, array in (good | arrays).items() if array is not None}
-    np.savez(stream, **kept)  # type: ignore[arg-type]
+    chosen = {key: array for key, array in (good | arrays).items() if array is not None}
+    np.savez(stream, **chosen)  # type: ignore[arg-type]
     return stream.getvalue()
 
 

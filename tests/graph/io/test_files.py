@@ -338,10 +338,10 @@ def test_large_factorisation_agrees_with_a_dictionary() -> None:
     for numbers in (shuffled, np.sort(shuffled), np.repeat(shuffled[:4000], 100)):
         for values in (pl.Series(numbers), pl.Series(numbers).cast(pl.String)):
             codes, different = factorise(values)
-            seen: dict[object, int] = {}
-            expected = [seen.setdefault(value, len(seen)) for value in values.to_list()]
+            counts: dict[object, int] = {}
+            expected = [counts.setdefault(value, len(counts)) for value in values.to_list()]
             assert codes.tolist() == expected
-            assert different.to_list() == list(seen)
+            assert different.to_list() == list(counts)
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 50])

@@ -89,15 +89,15 @@ def explained(
     """
     from_start = early_density or density
     stays_from_start = early_survival or survival
-    kept, gone = (1.0 - loss, loss) if lost is None else (1.0, 1.0)
+    delivered, gone = (1.0 - loss, loss) if lost is None else (1.0, 1.0)
     nobody = cover_rate if cover is None else 1.0
     n, m = len(arrivals), len(departures)
-    told = [math.nan] * m if real is None else list(real)
+    given = [math.nan] * m if real is None else list(real)
     weights: dict[Outcome, float] = {}
     for outcome in outcomes(arrivals, departures, strict=strict):
         taken = {what for what in outcome if what >= 0}
         free = [j for j in range(m) if j not in taken]
-        if any(told[j] == 0.0 for j in taken):
+        if any(given[j] == 0.0 for j in taken):
             continue
         if lost is not None and outcome.count(LOST) != lost:
             continue
@@ -105,7 +105,7 @@ def explained(
             continue
         weight = _nobodys(
             [departures[j] - begin for j in free],
-            [told[j] for j in free],
+            [given[j] for j in free],
             nobody,
             inside_at_start,
             from_start,
@@ -115,9 +115,9 @@ def explained(
             if what == LOST:
                 weight *= gone
             elif what == INSIDE:
-                weight *= kept * survival(end - arrivals[i])
+                weight *= delivered * survival(end - arrivals[i])
             else:
-                weight *= kept * density(departures[what] - arrivals[i])
+                weight *= delivered * density(departures[what] - arrivals[i])
         if weight > 0.0:
             weights[outcome] = weight
     total = sum(weights.values())
@@ -159,7 +159,7 @@ def explained(
         early=_early(
             weights,
             departures,
-            told,
+            given,
             nobody if cover != 0 else 0.0,
             inside_at_start,
             from_start,
@@ -173,7 +173,7 @@ def explained(
 
 def _nobodys(
     since: Sequence[float],
-    told: Sequence[float],
+    given: Sequence[float],
     cover: float,
     inside: float,
     density: Callable[[float], float],
@@ -186,15 +186,15 @@ def _nobodys(
     """
     total = 0.0
     for early in product((False, True), repeat=len(since)):
-        covers = sum(said != 0.0 and not was for said, was in zip(told, early, strict=True))
+        covers = sum(stated != 0.0 and not was for stated, was in zip(given, early, strict=True))
         if number is not None and covers != number:
             continue
         weight = 1.0
-        for after, said, was_inside in zip(since, told, early, strict=True):
+        for after, stated, was_inside in zip(since, given, early, strict=True):
             if was_inside:
-                weight *= 0.0 if said == 0.0 else inside * density(after)
+                weight *= 0.0 if stated == 0.0 else inside * density(after)
             else:
-                weight *= 1.0 if said == 0.0 else 0.0 if said == 1.0 else cover
+                weight *= 1.0 if stated == 0.0 else 0.0 if stated == 1.0 else cover
         total += weight
     return total
 
@@ -202,7 +202,7 @@ def _nobodys(
 def _early(
     weights: dict[Outcome, float],
     departures: Sequence[float],
-    told: Sequence[float],
+    given: Sequence[float],
     cover: float,
     inside: float,
     density: Callable[[float], float],
@@ -214,7 +214,7 @@ def _early(
     for outcome, weight in weights.items():
         for j in set(range(len(departures))) - set(outcome):
             since = [departures[j] - begin]
-            both = _nobodys(since, [told[j]], cover, inside, density)
-            alone = _nobodys(since, [told[j]], cover, 0.0, density)
+            both = _nobodys(since, [given[j]], cover, inside, density)
+            alone = _nobodys(since, [given[j]], cover, 0.0, density)
             early[j] += weight / total * (both - alone) / both
     return early

@@ -106,17 +106,17 @@ def _flush(
     cover: int,
     mean: float,
 ) -> Iterator[tuple[State, float]]:
-    total, seen = len(inside) + cover, len(part.left)
+    total, departed = len(inside) + cover, len(part.left)
     for leaving in _subsets(inside):
         for dummies in range(cover + 1):
             probability = _leave(rule, total, len(leaving) + dummies) * math.comb(cover, dummies)
-            added = seen - len(leaving) - dummies
+            added = departed - len(leaving) - dummies
             if probability == 0 or added < 0:
                 continue
             probability *= _poisson(added, mean)
             if probability == 0:
                 continue
-            probability /= math.perm(seen, len(leaving))
+            probability /= math.perm(departed, len(leaving))
             for slots in permutations(part.left, len(leaving)):
                 now = list(fates)
                 for i, slot in zip(leaving, slots, strict=True):

@@ -48,19 +48,22 @@ def test_lost_messages_are_places_that_nobody_tells_apart(
     times: tuple[list[int], list[int]], n_lost: int
 ) -> None:
     arrivals, departures = times
-    kept = departures[: max(len(departures) - n_lost, 0)]
-    lost = len(departures) - len(kept)
-    fits = np.less_equal.outer(arrivals, [*kept, *[10**6] * lost]).astype(int)
+    remaining = departures[: max(len(departures) - n_lost, 0)]
+    lost = len(departures) - len(remaining)
+    fits = np.less_equal.outer(arrivals, [*remaining, *[10**6] * lost]).astype(int)
     graph = am.Graph.from_biadjacency(fits)
     if am.witness(graph) is not None:
         return
     probabilities = am.posterior(graph).matrix.toarray()
     merged = np.hstack(
-        [probabilities[:, : len(kept)], probabilities[:, len(kept) :].sum(axis=1)[:, None]]
+        [
+            probabilities[:, : len(remaining)],
+            probabilities[:, len(remaining) :].sum(axis=1)[:, None],
+        ]
     )
-    closed = passage_figures(arrivals, kept)
+    closed = passage_figures(arrivals, remaining)
 
-    assert passage_count(arrivals, kept).log == pytest.approx(
+    assert passage_count(arrivals, remaining).log == pytest.approx(
         am.count(graph).log - sum(np.log(np.arange(1, lost + 1))), abs=1e-9
     )
     assert closed.probability.value == pytest.approx(merged.max(axis=1), abs=1e-9)

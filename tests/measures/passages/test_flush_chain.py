@@ -18,7 +18,7 @@ from anonymatch.measures.passages import flush_states
 from anonymatch.measures.passages.exponential import passage_figures
 from anonymatch.measures.passages.flush_chain import Dummies, FlushPairs, flush_figures, flush_pairs
 from anonymatch.measures.passages.links import Channel, LinkFigures
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
     Binomial,
     Cottrell,
     FlushLaw,
@@ -56,13 +56,13 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def compare(found: FlushPairs, figures: LinkFigures, truth: Reference) -> None:
+def compare(pairs: FlushPairs, figures: LinkFigures, truth: Reference) -> None:
     """All figures against those from the explanations."""
-    assert found.log_evidence == pytest.approx(truth.log_evidence, abs=1e-9)
+    assert pairs.log_evidence == pytest.approx(truth.log_evidence, abs=1e-9)
     assert figures.log_evidence == pytest.approx(truth.log_evidence, abs=1e-9)
     for name in ("pairs", "lost", "inside", "cover"):
         np.testing.assert_allclose(
-            getattr(found, name), getattr(truth, name), rtol=1e-9, atol=1e-11
+            getattr(pairs, name), getattr(truth, name), rtol=1e-9, atol=1e-11
         )
     np.testing.assert_allclose(figures.lost, truth.lost, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(figures.inside, truth.inside, rtol=1e-9, atol=1e-11)
@@ -179,20 +179,20 @@ def test_figures_are_those_of_all_explanations(
         if not options.get("drained") or dummies == "exit":
             mean = mean_cover(law, rate, len(rounds) - 1, dummies)
             fixed = normal(truth.log_evidence, channel, len(came), loss, mean)
-        found = flush_pairs(law, came, left, channel=channel, dummies=dummies)
+        pairs = flush_pairs(law, came, left, channel=channel, dummies=dummies)
         figures = flush_figures(law, came, left, channel=channel, dummies=dummies)
         if options.get("drained") and dummies == "pool":
-            fixed = found.log_evidence  # whether cover is inside as well is another question
+            fixed = pairs.log_evidence  # whether cover is inside as well is another question
         truth = Reference(**{**vars(truth), "log_evidence": fixed})
-        compare(found, figures, truth)
+        compare(pairs, figures, truth)
     assert checked + impossible > 0 or numbers_refused(law, channel, dummies)
 
 
 def numbers_refused(law: FlushLaw, channel: Channel, dummies: Dummies) -> bool:
     """Whether a number is told where cover traffic in the pool allows for none."""
-    told = channel.lost is not None or channel.cover is not None
+    numbered = channel.lost is not None or channel.cover is not None
     some = channel.cover_rate > 0 or bool(channel.cover)
-    return told and some and dummies == "pool" and not law.flush.even_coins
+    return numbered and some and dummies == "pool" and not law.flush.even_coins
 
 
 def mean_cover(law: FlushLaw, rate: float, flushes: int, dummies: Dummies) -> float:
@@ -276,9 +276,9 @@ def test_mixes_that_wait_for_a_number_have_all_explanations(
         truth = summary(weights, len(left))
         mean = rate * sum(part.span for part in rounds if not part.ends)
         fixed = normal(truth.log_evidence, channel, len(came), loss, mean)
-        found = flush_pairs(law, came, left, channel=channel, dummies=dummies)
+        pairs = flush_pairs(law, came, left, channel=channel, dummies=dummies)
         figures = flush_figures(law, came, left, channel=channel, dummies=dummies)
-        compare(found, figures, Reference(**{**vars(truth), "log_evidence": fixed}))
+        compare(pairs, figures, Reference(**{**vars(truth), "log_evidence": fixed}))
     assert checked == 8 or channel.drained or channel.lost or channel.cover
 
 
@@ -290,16 +290,16 @@ def test_golden_flushes(case: dict[str, Any]) -> None:
     rounds = len(case["left"])
     channel = Channel(loss=case["loss"], cover_rate=case["d"], begin=0.0, end=rounds)
     dummies: Dummies = "pool" if "pool" in case["dummies"] else "exit"
-    found = flush_pairs(law, came, left, channel=channel, dummies=dummies)
+    pairs = flush_pairs(law, came, left, channel=channel, dummies=dummies)
 
-    assert found.log_evidence == pytest.approx(case["log_evidence"], abs=1e-12)
+    assert pairs.log_evidence == pytest.approx(case["log_evidence"], abs=1e-12)
     flush = np.repeat(np.arange(rounds), case["left"])
     for i, expected in enumerate(case["round_then_inside_then_lost"]):
-        by_flush = np.bincount(flush, found.pairs[i], minlength=rounds)
-        row = [*by_flush, found.inside[i], found.lost[i]]
+        by_flush = np.bincount(flush, pairs.pairs[i], minlength=rounds)
+        row = [*by_flush, pairs.inside[i], pairs.lost[i]]
         np.testing.assert_allclose(row, expected, rtol=0, atol=1e-12)
         for at in range(rounds):  # within a flush each place alike
-            assert np.ptp(found.pairs[i, flush == at]) < 1e-15
+            assert np.ptp(pairs.pairs[i, flush == at]) < 1e-15
 
 
 MADE: list[FlushLaw] = [
@@ -358,12 +358,12 @@ def test_rows_and_columns_add_up_to_one(
     law: FlushLaw, dummies: Dummies, cover: float, loss: float
 ) -> None:
     log, channel = made(law, dummies, 5, cover=cover, loss=loss)
-    found = flush_pairs(law, log.arrivals, log.departures, channel=channel, dummies=dummies)
+    pairs = flush_pairs(law, log.arrivals, log.departures, channel=channel, dummies=dummies)
     figures = flush_figures(law, log.arrivals, log.departures, channel=channel, dummies=dummies)
 
-    np.testing.assert_allclose(found.pairs.sum(axis=1) + found.lost + found.inside, 1, atol=1e-11)
-    np.testing.assert_allclose(found.pairs.sum(axis=0), figures.real, atol=1e-11)
-    assert found.pairs.min(initial=0.0) >= 0
+    np.testing.assert_allclose(pairs.pairs.sum(axis=1) + pairs.lost + pairs.inside, 1, atol=1e-11)
+    np.testing.assert_allclose(pairs.pairs.sum(axis=0), figures.real, atol=1e-11)
+    assert pairs.pairs.min(initial=0.0) >= 0
     np.testing.assert_allclose(figures.departed + figures.lost + figures.inside, 1, atol=1e-11)
     for part in (figures.shannon, figures.shannon_all, figures.probability):
         assert np.isfinite(part.value).all()
@@ -386,7 +386,7 @@ def test_rows_and_columns_add_up_to_one(
 def test_without_cover_and_losses_figures_are_those_of_the_graph(law: FlushLaw) -> None:
     log, channel = made(law, "exit", 3, messages=60, cover=0.0, loss=0.0)
     observation = observe(log, law)
-    found = flush_pairs(law, log.arrivals, log.departures, channel=channel)
+    pairs = flush_pairs(law, log.arrivals, log.departures, channel=channel)
     figures = flush_figures(law, log.arrivals, log.departures, channel=channel)
     if observation.passage is not None:
         graph = passage_graph(observation.passage)
@@ -395,7 +395,7 @@ def test_without_cover_and_losses_figures_are_those_of_the_graph(law: FlushLaw) 
         graph = observation.graph
     table = posterior(graph).matrix.toarray()[:, : log.n_out]
 
-    np.testing.assert_allclose(found.pairs, table, atol=1e-9)
+    np.testing.assert_allclose(pairs.pairs, table, atol=1e-9)
     missing = log.n_in - log.n_out
     matchings = count(graph).log - math.lgamma(missing + 1)
     assert figures.joint_bits.value == pytest.approx(matchings / math.log(2), rel=1e-9)
@@ -444,11 +444,11 @@ def test_times_may_come_in_any_order() -> None:
     law = Binomial(1, 0.5)
     came, left = [0.5, 2.5, 1.5], [3.0, 2.0]
     channel = Channel(loss=0.1, cover_rate=0.2, begin=0.0, end=3.5)
-    found = flush_pairs(law, came, left, channel=channel)
+    pairs = flush_pairs(law, came, left, channel=channel)
     sorted_ = flush_pairs(law, sorted(came), sorted(left), channel=channel)
 
-    np.testing.assert_allclose(found.pairs, sorted_.pairs[np.ix_([0, 2, 1], [1, 0])])
-    np.testing.assert_allclose(found.lost, sorted_.lost[[0, 2, 1]])
+    np.testing.assert_allclose(pairs.pairs, sorted_.pairs[np.ix_([0, 2, 1], [1, 0])])
+    np.testing.assert_allclose(pairs.lost, sorted_.lost[[0, 2, 1]])
 
 
 def test_scaled_times_change_no_probability() -> None:
@@ -516,10 +516,10 @@ def test_logs_that_cannot_be_are_refused_with_what_to_tell(
 def test_an_unlikely_log_is_not_called_impossible() -> None:
     """So many losses that a cut by probability so far would miss them."""
     channel = Channel(loss=1e-6, begin=0.0, end=2.5)
-    found = flush_pairs(TimedPool(1, 0), np.linspace(0.1, 0.9, 40), [1.0], channel=channel)
+    pairs = flush_pairs(TimedPool(1, 0), np.linspace(0.1, 0.9, 40), [1.0], channel=channel)
 
-    np.testing.assert_allclose(found.pairs, 1 / 40, rtol=1e-9)
-    np.testing.assert_allclose(found.lost, 39 / 40, rtol=1e-9)
+    np.testing.assert_allclose(pairs.pairs, 1 / 40, rtol=1e-9)
+    np.testing.assert_allclose(pairs.lost, 39 / 40, rtol=1e-9)
 
 
 def test_empty_logs_have_figures() -> None:
@@ -562,26 +562,26 @@ def test_cover_at_the_exit_may_leave_before_the_first_flush(
     left = [2.0, 2, 4, 4] if isinstance(law, Threshold) else left
     channel = Channel(loss=loss, cover_rate=0.2, begin=0.0, end=6.0)
     without = flush_pairs(law, came, left, channel=channel)
-    found = flush_pairs(law, came, [0.5, *left], channel=channel)
+    pairs = flush_pairs(law, came, [0.5, *left], channel=channel)
 
-    assert found.pairs[:, 0].max() == 0.0
-    assert found.cover[0] == 1.0
-    np.testing.assert_allclose(found.pairs[:, 1:], without.pairs, atol=1e-12)
-    np.testing.assert_allclose(found.lost, without.lost, atol=1e-12)
-    np.testing.assert_allclose(found.inside, without.inside, atol=1e-12)
+    assert pairs.pairs[:, 0].max() == 0.0
+    assert pairs.cover[0] == 1.0
+    np.testing.assert_allclose(pairs.pairs[:, 1:], without.pairs, atol=1e-12)
+    np.testing.assert_allclose(pairs.lost, without.lost, atol=1e-12)
+    np.testing.assert_allclose(pairs.inside, without.inside, atol=1e-12)
 
 
 def test_cover_at_the_exit_may_leave_between_flushes_where_messages_get_lost() -> None:
     came, left = [1.0, 2, 3, 4, 5], [2.0, 2, 5, 5]
     channel = Channel(loss=0.1, cover_rate=0.2, begin=0.0, end=6.0)
     without = flush_pairs(Threshold(2), came, left, channel=channel)
-    found = flush_pairs(Threshold(2), came, [*left, 3.5], channel=channel)
+    pairs = flush_pairs(Threshold(2), came, [*left, 3.5], channel=channel)
 
-    assert found.pairs[:, 4].max() == 0.0
-    np.testing.assert_allclose(found.pairs[:, :4], without.pairs, atol=1e-12)
-    np.testing.assert_allclose(found.lost, without.lost, atol=1e-12)
+    assert pairs.pairs[:, 4].max() == 0.0
+    np.testing.assert_allclose(pairs.pairs[:, :4], without.pairs, atol=1e-12)
+    np.testing.assert_allclose(pairs.lost, without.lost, atol=1e-12)
     # One of 3 and 4 is lost: with both inside, the flush would have come at 4.
-    assert found.lost[2:4].sum() == pytest.approx(1.0)
+    assert pairs.lost[2:4].sum() == pytest.approx(1.0)
 
 
 def test_fewer_than_a_batch_leave_only_where_there_is_cover() -> None:

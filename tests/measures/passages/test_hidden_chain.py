@@ -378,7 +378,7 @@ def test_receivers_are_sums_over_their_departures() -> None:
 
 @pytest.mark.parametrize("loss", [0.0, 0.02])
 def test_losses_are_seen_where_there_are_some(loss: float) -> None:
-    seen = 0
+    number = 0
     for seed in range(6):
         arrivals, departures, _, end = simulated(1000, 5.0, loss, 0.0, seed)
         rates = fit_rates(
@@ -388,9 +388,9 @@ def test_losses_are_seen_where_there_are_some(loss: float) -> None:
             channel=Channel(begin=0.0, end=end),
             free=["loss"],
         )
-        seen += rates.gain > 2.0 + 0.5 * math.log(1000)
+        number += rates.gain > 2.0 + 0.5 * math.log(1000)
 
-    assert seen == (6 if loss else 0)
+    assert number == (6 if loss else 0)
 
 
 def test_the_cover_rate_is_found_if_there_are_no_losses() -> None:

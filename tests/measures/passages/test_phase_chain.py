@@ -214,7 +214,7 @@ def test_known_erlang_logs_have_their_figures(name: str) -> None:
 
     size = len(arrivals)
     for key, value in case["expect"].items():
-        found = {
+        answers = {
             "log_evidence": figures.log_evidence,
             "joint_bits": figures.joint_bits.value,
             "joint_bits_each": figures.joint_bits.value / size,
@@ -224,7 +224,7 @@ def test_known_erlang_logs_have_their_figures(name: str) -> None:
             "unseen": figures.lost + figures.inside,
             "first_row": matrix(figures)[0],
         }[key]
-        np.testing.assert_allclose(found, value, rtol=1e-11, atol=1e-6, err_msg=key)
+        np.testing.assert_allclose(answers, value, rtol=1e-11, atol=1e-6, err_msg=key)
     assert figures.method == "counts by hop"
     assert figures.confidence == 1.0
 
@@ -258,7 +258,7 @@ def test_rows_and_columns_add_up(hops: int) -> None:
 def test_units_of_time_change_nothing() -> None:
     arrivals, departures, _ = erlang_log(5, 40, 2.0, hops=3, mean=0.5)
     end = float(departures[-1]) + 0.5
-    told = [
+    figures = [
         phase_pairs(
             arrivals * unit + 7.0,
             departures * unit + 7.0,
@@ -270,8 +270,8 @@ def test_units_of_time_change_nothing() -> None:
         for unit in (1.0, 1024.0)
     ]
 
-    np.testing.assert_allclose(matrix(told[0]), matrix(told[1]), atol=1e-9)
-    assert told[0].joint_bits.value == pytest.approx(told[1].joint_bits.value, abs=1e-7)
+    np.testing.assert_allclose(matrix(figures[0]), matrix(figures[1]), atol=1e-9)
+    assert figures[0].joint_bits.value == pytest.approx(figures[1].joint_bits.value, abs=1e-7)
 
 
 @pytest.mark.parametrize("gap", [1e-12, 1e-6, 1e3, 1e6, 1e12])
@@ -346,14 +346,14 @@ def test_probabilities_are_calibrated_against_simulated_truth() -> None:
     for seed in range(12):
         draw = np.random.default_rng([seed, 5])
         arrivals, departures, departure = erlang_log(seed, size, 2.0, hops=3, mean=0.7)
-        kept = draw.random(size) >= 0.05
-        left = np.sort(departure[kept])
+        delivered = draw.random(size) >= 0.05
+        left = np.sort(departure[delivered])
         cover = draw.uniform(0.0, departures[-1], draw.poisson(0.2 * departures[-1]))
         times = np.concatenate((departures[left], cover))
         order = np.argsort(times)
         position = np.argsort(order)
         truth = np.full(size, -7)
-        truth[np.flatnonzero(kept)] = position[np.searchsorted(left, departure[kept])]
+        truth[np.flatnonzero(delivered)] = position[np.searchsorted(left, departure[delivered])]
         channel = Channel(
             loss=0.05, cover_rate=0.2, begin=0.0, end=float(max(departures[-1], arrivals[-1]))
         )
@@ -389,9 +389,9 @@ def test_numbers_too_dear_to_count_are_taken_as_means_and_that_is_told() -> None
     how: dict[str, Any] = {"hops": 2, "mean": 0.8, "channel": channel}
 
     exact = phase_figures(*log, budget=BUDGET, **how)
-    asked = phase_chain._Log.of(*log, 2, 0.8, channel)
+    problem = phase_chain._Log.of(*log, 2, 0.8, channel)
     work = phase_chain._Work(BUDGET, Execution())
-    mean = phase_chain._tilted(asked, work, 0)
+    mean = phase_chain._tilted(problem, work, 0)
 
     assert mean.method.endswith("tilted")
     assert "taken as a mean" in mean.notes[0]
@@ -455,18 +455,18 @@ def test_progress_is_told_and_work_ends_when_asked() -> None:
     arrivals, departures, _ = erlang_log(1, 400, 8.0, hops=3, mean=1.0)
     channel = Channel(begin=0.0, end=float(departures[-1]), drained=True)
     how: dict[str, Any] = {"hops": 3, "mean": 1.0, "channel": channel, "budget": BUDGET}
-    told: list[tuple[float, float]] = []
+    steps: list[tuple[float, float]] = []
     stop = CancelToken()
 
     def progress(done: float, total: float) -> None:
-        told.append((done, total))
-        if len(told) == 5:
+        steps.append((done, total))
+        if len(steps) == 5:
             stop.cancel()
 
     with stop.active(), pytest.raises(Cancelled):
         phase_figures(arrivals, departures, progress=progress, **how)
-    assert len(told) >= 5
-    assert all(0.0 <= done <= total for done, total in told)
+    assert len(steps) >= 5
+    assert all(0.0 <= done <= total for done, total in steps)
 
 
 def test_an_empty_log_has_figures() -> None:

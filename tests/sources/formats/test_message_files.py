@@ -45,10 +45,10 @@ def test_written_logs_are_read_back(suffix: str, tmp_path: Path) -> None:
     made = synthesize("threshold:3", messages=40, users=5, receivers=4, cover=0.2, loss=0.1, seed=7)
     path = tmp_path / f"log.{suffix}"
     write_messages(made, path)
-    found = read_messages(path)
+    log = read_messages(path)
 
-    assert same(found, made)
-    assert all("the time and name of another" in note for note in found.notes)
+    assert same(log, made)
+    assert all("the time and name of another" in note for note in log.notes)
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
@@ -94,32 +94,32 @@ def test_whole_numbers_stay_names_in_parquet(tmp_path: Path) -> None:
     ],
 )
 def test_one_log_in_many_spellings(text: str, tmp_path: Path) -> None:
-    found = read_messages(put(tmp_path / "log.csv", text))
+    log = read_messages(put(tmp_path / "log.csv", text))
 
-    assert found.senders == ("ann", "bob")
-    assert found.receivers == ("x", "y")
-    assert found.arrivals.tolist() == [0, 1]
-    assert found.departures.tolist() == [2, 3]
-    assert all(known is None for known in (found.truth, found.cover, found.lost))
+    assert log.senders == ("ann", "bob")
+    assert log.receivers == ("x", "y")
+    assert log.arrivals.tolist() == [0, 1]
+    assert log.departures.tolist() == [2, 3]
+    assert all(known is None for known in (log.truth, log.cover, log.lost))
 
 
 def test_two_files_need_no_directions(tmp_path: Path) -> None:
     first = put(tmp_path / "in.csv", "time,user,message\n0,ann,p\n1,bob,q\n")
     second = tmp_path / "out.tsv.gz"
     second.write_bytes(gzip.compress(b"time\tbehaviour\tmessage\n2\tx\tq\n3\ty\tr\n"))
-    found = read_messages(first, second)
+    log = read_messages(first, second)
 
-    assert (found.senders, found.receivers) == (("ann", "bob"), ("x", "y"))
-    assert found.truth is not None
-    assert found.truth.tolist() == [-1, 0]
+    assert (log.senders, log.receivers) == (("ann", "bob"), ("x", "y"))
+    assert log.truth is not None
+    assert log.truth.tolist() == [-1, 0]
 
 
 @pytest.mark.parametrize(("unit", "scale"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
 def test_units(unit: str, scale: int, tmp_path: Path) -> None:
     path = put(tmp_path / "log.csv", f"{HEAD}{2 * scale},in,ann,\n{5 * scale},out,,x\n")
-    found = read_messages(path, unit=unit)
+    log = read_messages(path, unit=unit)
 
-    assert (found.arrivals.tolist(), found.departures.tolist()) == ([2.0], [5.0])
+    assert (log.arrivals.tolist(), log.departures.tolist()) == ([2.0], [5.0])
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_units(unit: str, scale: int, tmp_path: Path) -> None:
 )
 def test_date_times(first: str, second: str, tmp_path: Path) -> None:
     path = put(tmp_path / "log.csv", f"{HEAD}{first},in,ann,\n{second},out,,x\n")
-    found = read_messages(path)
+    log = read_messages(path)
     began = datetime(2024, 5, 1, 10, tzinfo=UTC).timestamp()
 
-    assert found.arrivals[0] == pytest.approx(began, abs=2e-6)
-    assert found.departures[0] - found.arrivals[0] == pytest.approx(2.5, abs=1e-6)
+    assert log.arrivals[0] == pytest.approx(began, abs=2e-6)
+    assert log.departures[0] - log.arrivals[0] == pytest.approx(2.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
@@ -147,10 +147,10 @@ def test_date_times_of_parquet(zone: str | None, tmp_path: Path) -> None:
     times = pl.Series([began, began + timedelta(seconds=3)]).cast(pl.Datetime("us", zone))
     frame = pl.DataFrame({"time": times, "direction": ["in", "out"], "id": [1, 2]})
     frame.write_parquet(tmp_path / "log.parquet")
-    found = read_messages(tmp_path / "log.parquet")
+    log = read_messages(tmp_path / "log.parquet")
 
-    assert found.departures[0] - found.arrivals[0] == 3
-    assert (found.senders, found.receivers) == ((1,), (2,))
+    assert log.departures[0] - log.arrivals[0] == 3
+    assert (log.senders, log.receivers) == ((1,), (2,))
 
 
 def test_flags_and_truth(tmp_path: Path) -> None:
@@ -159,26 +159,26 @@ def test_flags_and_truth(tmp_path: Path) -> None:
         "0,in,ann,1,,no\n1,in,bob,,,1\n2,in,cem,2,,\n"
         "3,out,x,2,False,\n4,out,y,,TRUE,\n5,out,z,1,0,\n"
     )
-    found = read_messages(put(tmp_path / "log.csv", text))
+    log = read_messages(put(tmp_path / "log.csv", text))
 
-    assert found.truth is not None
-    assert found.cover is not None
-    assert found.lost is not None
-    assert found.truth.tolist() == [2, -1, 0]
-    assert found.cover.tolist() == [False, True, False]
-    assert found.lost.tolist() == [False, True, False]
+    assert log.truth is not None
+    assert log.cover is not None
+    assert log.lost is not None
+    assert log.truth.tolist() == [2, -1, 0]
+    assert log.cover.tolist() == [False, True, False]
+    assert log.lost.tolist() == [False, True, False]
 
 
 def test_a_dummy_that_goes_all_the_way_is_flagged_at_both_ends(tmp_path: Path) -> None:
     text = LINKED + "0,in,ann,1,true\n1,in,bob,2,\n2,out,x,1,true\n3,out,y,2,\n"
-    found = read_messages(put(tmp_path / "log.csv", text))
+    log = read_messages(put(tmp_path / "log.csv", text))
 
-    assert found.truth is not None
-    assert found.cover is not None
-    assert found.lost is not None
-    assert found.truth.tolist() == [0, 1]
-    assert found.cover.tolist() == [True, False]
-    assert found.lost.tolist() == [True, False]
+    assert log.truth is not None
+    assert log.cover is not None
+    assert log.lost is not None
+    assert log.truth.tolist() == [0, 1]
+    assert log.cover.tolist() == [True, False]
+    assert log.lost.tolist() == [True, False]
 
 
 # ---- what is noted

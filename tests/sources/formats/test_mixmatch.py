@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import anonymatch as am
 from anonymatch.sources.formats.mixmatch import FLOW_PAIR, _of_law, read_flow_pairs
-from anonymatch.sources.laws.laws import Erlang
+from anonymatch.sources.laws import Erlang
 
 MS = 10**6
 Times = tuple[list[int], list[int]]  # milliseconds: sent, received
@@ -28,12 +28,12 @@ def side(sent: list[int], received: list[int], name: str | None = None) -> dict[
     }
 
 
-def save(place: Path, pairs: list[tuple[Times, Times]]) -> Path:
+def save(folder: Path, pairs: list[tuple[Times, Times]]) -> Path:
     for number, (one, two) in enumerate(pairs):
-        (place / f"{number:03}").mkdir(parents=True)
+        (folder / f"{number:03}").mkdir(parents=True)
         document = {"start": 0, "end": 0, "initiator": side(*one), "responder": side(*two)}
-        (place / f"{number:03}" / FLOW_PAIR).write_text(json.dumps(document))
-    return place
+        (folder / f"{number:03}" / FLOW_PAIR).write_text(json.dumps(document))
+    return folder
 
 
 def possible(one: Times, two: Times, longest: int, strays: int, origin: int) -> bool:
@@ -65,8 +65,8 @@ times = st.lists(st.integers(0, 900), min_size=1, max_size=4).map(sorted)
 def test_edges_are_those_of_the_definition(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[Times, Times]], strays: int
 ) -> None:
-    place = save(tmp_path_factory.mktemp("flows"), pairs)
-    graph = read_flow_pairs(place, longest_delay=0.3, strays=strays).graph
+    folder = save(tmp_path_factory.mktemp("flows"), pairs)
+    graph = read_flow_pairs(folder, longest_delay=0.3, strays=strays).graph
     assert graph is not None
     origin = min(min(flow[0] + flow[1]) for pair in pairs for flow in pair)
     expected = {
@@ -85,51 +85,53 @@ def test_true_pairs_are_always_possible(tmp_path: Path) -> None:
     pairs = []
     for number in range(12):
         begin = 40 * number + np.array([0, 3, 5, 8])
-        asked, told = begin + 0, begin[-1] + 400 + np.sort(rng.integers(0, 800, 30))
+        requests, replies = begin + 0, begin[-1] + 400 + np.sort(rng.integers(0, 800, 30))
         loops = [begin[0] + np.sort(rng.integers(0, 900, 9)) for _ in range(2)]
         heard, got, *back = (
-            sent + rng.integers(0, 290, len(sent)) for sent in (asked, told, *loops)
+            sent + rng.integers(0, 290, len(sent)) for sent in (requests, replies, *loops)
         )
         got = got[: len(got) - number % 3]
         pairs.append(
             (
-                ([*asked, *loops[0]], [*got, *back[0]]),
-                ([*told, *loops[1]], [*heard, *back[1]]),
+                ([*requests, *loops[0]], [*got, *back[0]]),
+                ([*replies, *loops[1]], [*heard, *back[1]]),
             )
         )
     whole = [tuple(([*map(int, a)], [*map(int, b)]) for a, b in pair) for pair in pairs]
-    seen = read_flow_pairs(save(tmp_path, whole), longest_delay=0.3)  # type: ignore[arg-type]
+    observation = read_flow_pairs(save(tmp_path, whole), longest_delay=0.3)  # type: ignore[arg-type]
 
-    assert seen.graph is not None
-    assert seen.truth is not None
-    assert seen.notes == ()
-    assert np.count_nonzero(seen.graph.rows() == seen.graph.indices) == 12
-    assert seen.graph.n_edges < 144
+    assert observation.graph is not None
+    assert observation.truth is not None
+    assert observation.notes == ()
+    assert np.count_nonzero(observation.graph.rows() == observation.graph.indices) == 12
+    assert observation.graph.n_edges < 144
 
 
 def test_flows_far_apart_have_nothing_to_do_with_each_other(tmp_path: Path) -> None:
     day = 86_400_000
     pairs = [(([k * day], [k * day + 90]), ([k * day + 60], [k * day + 30])) for k in range(30)]
-    seen = read_flow_pairs(save(tmp_path, pairs))
+    observation = read_flow_pairs(save(tmp_path, pairs))
 
-    assert seen.graph is not None
-    assert seen.graph.n_edges == 30
-    assert seen.mean_delay == pytest.approx(0.03)
+    assert observation.graph is not None
+    assert observation.graph.n_edges == 30
+    assert observation.mean_delay == pytest.approx(0.03)
 
 
 def test_a_true_pair_that_is_ruled_out_is_noted(tmp_path: Path) -> None:
     pairs = [(([0, 10], [80]), ([50], [30, 40])), (([0], [500]), ([400], [5]))]
-    seen = read_flow_pairs(save(tmp_path, pairs), longest_delay=0.05)
+    observation = read_flow_pairs(save(tmp_path, pairs), longest_delay=0.05)
 
-    assert seen.notes[0].startswith("1 of 2 true pairs are ruled out")
+    assert observation.notes[0].startswith("1 of 2 true pairs are ruled out")
 
 
 def test_a_pair_without_data_is_left_out(tmp_path: Path) -> None:
-    seen = read_flow_pairs(save(tmp_path, [(([0], [9]), ([5], [2])), (([], []), ([5], [2]))]))
+    observation = read_flow_pairs(
+        save(tmp_path, [(([0], [9]), ([5], [2])), (([], []), ([5], [2]))])
+    )
 
-    assert seen.graph is not None
-    assert seen.graph.n_users == 1
-    assert seen.notes == ("Left out: 1 flow pair with a side without data packets.",)
+    assert observation.graph is not None
+    assert observation.graph.n_users == 1
+    assert observation.notes == ("Left out: 1 flow pair with a side without data packets.",)
 
 
 def test_identities_that_come_twice_get_a_number(tmp_path: Path) -> None:
@@ -207,17 +209,17 @@ def exchange(begin: int) -> tuple[Times, Times]:
 
 
 def test_recordings_that_do_not_overlap_are_told(tmp_path: Path) -> None:
-    seen = read_flow_pairs(save(tmp_path, [exchange(number * HOUR) for number in range(3)]))
+    observation = read_flow_pairs(save(tmp_path, [exchange(number * HOUR) for number in range(3)]))
 
-    assert len(seen.notes) == 1
-    assert seen.notes[0].startswith("No two of the 3 recordings overlap in time")
-    assert seen.notes[0].endswith("align='start'.")
+    assert len(observation.notes) == 1
+    assert observation.notes[0].startswith("No two of the 3 recordings overlap in time")
+    assert observation.notes[0].endswith("align='start'.")
 
 
 def test_some_recordings_that_overlap_no_other_are_told(tmp_path: Path) -> None:
-    seen = read_flow_pairs(save(tmp_path, [exchange(0), exchange(10), exchange(HOUR)]))
+    observation = read_flow_pairs(save(tmp_path, [exchange(0), exchange(10), exchange(HOUR)]))
 
-    assert seen.notes[0].startswith("1 of 3 recordings overlaps no other in time")
+    assert observation.notes[0].startswith("1 of 3 recordings overlaps no other in time")
 
 
 def test_recordings_that_overlap_need_no_note(tmp_path: Path) -> None:
@@ -235,16 +237,16 @@ def test_aligned_recordings_are_those_that_began_together(tmp_path: Path) -> Non
 
     apart = save(tmp_path / "apart", [moved(pair, k * HOUR) for k, pair in enumerate(flows)])
     together = save(tmp_path / "together", flows)
-    found = read_flow_pairs(apart, align="start")
+    observation = read_flow_pairs(apart, align="start")
     expected = read_flow_pairs(together)
 
-    assert found.graph is not None
+    assert observation.graph is not None
     assert expected.graph is not None
-    assert found.graph.rows().tolist() == expected.graph.rows().tolist()
-    assert found.graph.indices.tolist() == expected.graph.indices.tolist()
-    assert found.graph.n_edges > 6
-    assert found.mean_delay == pytest.approx(expected.mean_delay)
-    assert found.notes[-1] == "The 6 recordings were shifted in time to begin together."
+    assert observation.graph.rows().tolist() == expected.graph.rows().tolist()
+    assert observation.graph.indices.tolist() == expected.graph.indices.tolist()
+    assert observation.graph.n_edges > 6
+    assert observation.mean_delay == pytest.approx(expected.mean_delay)
+    assert observation.notes[-1] == "The 6 recordings were shifted in time to begin together."
 
 
 @pytest.mark.parametrize(
@@ -259,9 +261,9 @@ def test_aligned_recordings_are_those_that_began_together(tmp_path: Path) -> Non
 def test_flow_pairs_take_the_longest_delay_of_a_law(
     tmp_path: Path, law: str, longest: float
 ) -> None:
-    seen = read_flow_pairs(save(tmp_path, [exchange(0)]), law=law)
+    observation = read_flow_pairs(save(tmp_path, [exchange(0)]), law=law)
 
-    assert seen.longest_delay == pytest.approx(longest)
+    assert observation.longest_delay == pytest.approx(longest)
 
 
 @pytest.mark.parametrize("hops", [2, 3, 10, 200])

@@ -20,22 +20,22 @@ FIGURE: dict[str, Any] = {
 }
 
 
-def save(place: Path, document: object) -> Path:
-    path = place / "relays.json"
+def save(folder: Path, document: object) -> Path:
+    path = folder / "relays.json"
     path.write_text(document if isinstance(document, str) else json.dumps(document))
     return path
 
 
 def test_the_figure_of_the_paper(tmp_path: Path) -> None:
-    seen = read_relays(save(tmp_path, FIGURE))
-    assert seen.graph is not None
-    before = [edge[2] for edge in seen.graph.to_edges() if edge[0] == "alice"]
-    after = am.posterior(seen.graph, exact=True).counts["alice"].values()
-    total = am.count(seen.graph, exact=True).value
+    observation = read_relays(save(tmp_path, FIGURE))
+    assert observation.graph is not None
+    before = [edge[2] for edge in observation.graph.to_edges() if edge[0] == "alice"]
+    after = am.posterior(observation.graph, exact=True).counts["alice"].values()
+    total = am.count(observation.graph, exact=True).value
 
     assert before == [Fraction(1, 3)] * 2 + [Fraction(1, 6)] * 2
     assert [value / total for value in after] == [Fraction(4, 11)] * 2 + [Fraction(3, 22)] * 2
-    assert seen.truth is None
+    assert observation.truth is None
 
 
 def test_relays_may_be_listed_one_by_one(tmp_path: Path) -> None:
@@ -43,9 +43,9 @@ def test_relays_may_be_listed_one_by_one(tmp_path: Path) -> None:
     for one, two in FIGURE["links"]:
         links.setdefault(one, []).append(two)
     document = {key: value for key, value in FIGURE.items() if key != "links"}
-    seen = read_relays(save(tmp_path, document | {"relays": links, "length": 3}))
+    observation = read_relays(save(tmp_path, document | {"relays": links, "length": 3}))
 
-    assert seen.graph == read_relays(save(tmp_path, FIGURE)).graph
+    assert observation.graph == read_relays(save(tmp_path, FIGURE)).graph
 
 
 def test_numbers_and_text_name_the_same_relay(tmp_path: Path) -> None:
@@ -59,13 +59,16 @@ def test_numbers_and_text_name_the_same_relay(tmp_path: Path) -> None:
     }
     path = tmp_path / "relays.json.gz"
     path.write_bytes(gzip.compress(json.dumps(document).encode()))
-    seen = read_relays(path)
+    observation = read_relays(path)
 
-    assert seen.graph is not None
-    assert [edge[2] for edge in seen.graph.to_edges()] == [Fraction(1, 4), Fraction(3, 4)] * 2
-    assert seen.source == "paths of 2 relays, by bandwidth"
-    assert seen.truth is not None
-    assert seen.truth.tolist() == [-1, 0]
+    assert observation.graph is not None
+    assert [edge[2] for edge in observation.graph.to_edges()] == [
+        Fraction(1, 4),
+        Fraction(3, 4),
+    ] * 2
+    assert observation.source == "paths of 2 relays, by bandwidth"
+    assert observation.truth is not None
+    assert observation.truth.tolist() == [-1, 0]
 
 
 def test_walks_may_pass_a_relay_again(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ LINKS: list[tuple[str, str]] = [(a, b) for a, b in FACTS[0]["links"]]
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact["id"])
 def test_known_weights(fact: dict[str, Any]) -> None:
     links = [(a, b) for a, b in fact["links"]]
-    found = relay_weights(links, entry=fact["entry"], exits=fact["exits"], relays=fact["relays"])
+    weights = relay_weights(links, entry=fact["entry"], exits=fact["exits"], relays=fact["relays"])
 
-    assert found == [Fraction(value) for value in fact["expected"]]
+    assert weights == [Fraction(value) for value in fact["expected"]]
 
 
 def test_matching_all_users_changes_what_paths_alone_say() -> None:
@@ -62,10 +62,10 @@ def test_layers_of_a_stratified_network_are_counted_at_once() -> None:
     """Five layers of forty: 40^4 paths from the entry, none of them listed."""
     layers = [[(layer, k) for k in range(40)] for layer in range(5)]
     links = [link for one, two in pairwise(layers) for link in product(one, two)]
-    found = path_counts(links, entry=(0, 0), relays=5)
+    counts = path_counts(links, entry=(0, 0), relays=5)
 
-    assert set(found.values()) == {40**3}
-    assert len(found) == 40
+    assert set(counts.values()) == {40**3}
+    assert len(counts) == 40
 
 
 def test_paths_through_cycles_have_a_budget() -> None:
@@ -97,15 +97,15 @@ def test_bad_input_is_named(change: dict[str, Any], says: str) -> None:
 
 def walk_list(links: set[tuple[int, int]], first: int, relays: int, *, repeat: bool) -> list[Any]:
     """Every walk, or every path, as a tuple of its relays."""
-    ways: list[tuple[int, ...]] = [(first,)]
+    walks: list[tuple[int, ...]] = [(first,)]
     for _ in range(relays - 1):
-        ways = [
-            (*way, end)
-            for way in ways
+        walks = [
+            (*walk, end)
+            for walk in walks
             for begin, end in links
-            if begin == way[-1] and begin != end and (repeat or end not in way)
+            if begin == walk[-1] and begin != end and (repeat or end not in walk)
         ]
-    return ways
+    return walks
 
 
 @given(
@@ -125,11 +125,11 @@ def test_weights_are_those_of_a_list(
     expected: dict[tuple[str, str], Fraction] = {}
     for entry in ends:
         weights = dict.fromkeys(behaviours, Fraction(0))
-        for way in walk_list(links, entry, relays, repeat=repeat):
+        for walk in walk_list(links, entry, relays, repeat=repeat):
             weight = Fraction(1)
-            for relay in way[1:]:
+            for relay in walk[1:]:
                 weight *= exact[relay]
-            at_end = [name for name, place in behaviours.items() if place == way[-1]]
+            at_end = [name for name, exit_relay in behaviours.items() if exit_relay == walk[-1]]
             for name in at_end:
                 weights[name] += weight / len(at_end)
         total = sum(weights.values())

@@ -49,9 +49,9 @@ from anonymatch.sources.formats.text_tables import read_text_table
 )
 def test_what_lies_in_a_cell(cell: str, inside: list[str], outside: list[str]) -> None:
     values = list(dict.fromkeys(spelling(value) for value in [*inside, *outside]))
-    found = dict(zip(values, fits(values, [spelling(cell)])[:, 0], strict=True))
+    fitting = dict(zip(values, fits(values, [spelling(cell)])[:, 0], strict=True))
 
-    assert {value for value in values if found[value]} == {spelling(value) for value in inside}
+    assert {value for value in values if fitting[value]} == {spelling(value) for value in inside}
     if is_plain(spelling(cell)):
         assert {spelling(value) for value in inside} == {spelling(cell)}
 
@@ -60,8 +60,8 @@ def test_a_value_that_is_not_known_lies_in_every_cell() -> None:
     assert fits([""], ["20", "{a}", "<3", "x*"]).all()
 
 
-def save(place: Path, name: str, columns: dict[str, list[str | None]]) -> Path:
-    path = place / name
+def save(folder: Path, name: str, columns: dict[str, list[str | None]]) -> Path:
+    path = folder / name
     pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_csv(path)
     return path
 
@@ -82,14 +82,14 @@ def test_edges_are_those_of_comparing_everybody(
     people: list[tuple[str | None, ...]],
     rows: list[tuple[str | None, ...]],
 ) -> None:
-    place = tmp_path_factory.mktemp("tables")
+    folder = tmp_path_factory.mktemp("tables")
     names = ("age", "code", "sex")
     known, given_ = (
-        save(place, file, {name: [row[at] for row in side] for at, name in enumerate(names)})
+        save(folder, file, {name: [row[at] for row in side] for at, name in enumerate(names)})
         for file, side in (("known.csv", people), ("given.csv", rows))
     )
-    seen = read_released(known, given_)
-    assert seen.graph is not None
+    observation = read_released(known, given_)
+    assert observation.graph is not None
     lost = max(len(people) - len(rows), 0)
     expected = {
         (i, j)
@@ -101,10 +101,12 @@ def test_edges_are_those_of_comparing_everybody(
         )
     } | {(i, len(rows) + j) for i in range(len(people)) for j in range(lost)}
 
-    edges = list(zip(seen.graph.rows().tolist(), seen.graph.indices.tolist(), strict=True))
+    edges = list(
+        zip(observation.graph.rows().tolist(), observation.graph.indices.tolist(), strict=True)
+    )
     assert set(edges) == expected
     assert edges == sorted(edges)
-    assert seen.lost == lost
+    assert observation.lost == lost
 
 
 def test_names_and_columns_are_chosen_by_what_both_tables_have(tmp_path: Path) -> None:
@@ -122,12 +124,12 @@ def test_names_and_columns_are_chosen_by_what_both_tables_have(tmp_path: Path) -
 def test_people_without_a_name_of_their_own_are_numbered(tmp_path: Path) -> None:
     known = save(tmp_path, "k.csv", {"kind": ["a", "a"], "age": ["1", "2"]})
     given_ = save(tmp_path, "g.csv", {"age": ["*"]})
-    seen = read_released(known, given_)
+    observation = read_released(known, given_)
 
-    assert seen.graph is not None
-    assert seen.graph.users == ("person 1", "person 2")
-    assert seen.graph.behaviours == ("row 1", "lost #1")
-    assert seen.lost == 1
+    assert observation.graph is not None
+    assert observation.graph.users == ("person 1", "person 2")
+    assert observation.graph.behaviours == ("row 1", "lost #1")
+    assert observation.lost == 1
 
 
 def test_parquet_is_the_same_as_text(tmp_path: Path) -> None:
@@ -227,18 +229,18 @@ def test_people_left_out_of_a_release_are_not_identified(tmp_path: Path) -> None
     known, given = tmp_path / "known.csv", tmp_path / "given.csv"
     known.write_text("name,age\npia,77\nrex,78\nmia,23\nnoa,27\noli,31\n")
     given.write_text("age,illness\n20-29,flu\n20-29,cold\n30-39,cold\n")
-    found = am.audit(read_released(known, given))
+    audit = am.audit(read_released(known, given))
 
-    assert (found.identified, found.unreleased, found.n_counted) == (1, 2, 3)
-    assert [one.user for one in found.worst] == ["oli", "mia", "noa"]
-    assert found.worst[0].reason != "nothing that came out can be this message"
-    assert found.users.select("user", "released").rows() == [
+    assert (audit.identified, audit.unreleased, audit.n_counted) == (1, 2, 3)
+    assert [one.user for one in audit.worst] == ["oli", "mia", "noa"]
+    assert audit.worst[0].reason != "nothing that came out can be this message"
+    assert audit.users.select("user", "released").rows() == [
         ("pia", False), ("rex", False), ("mia", True), ("noa", True), ("oli", True),
     ]  # fmt: skip
-    assert found.entropy.value == pytest.approx(2 / 3)
-    assert "2 people are not in the release: no row can be theirs." in found.notes[-1]
-    assert "1 of 3 (33.3 %) is identified" in found.verdict
-    assert found.to_dict()["unreleased"] == 2
+    assert audit.entropy.value == pytest.approx(2 / 3)
+    assert "2 people are not in the release: no row can be theirs." in audit.notes[-1]
+    assert "1 of 3 (33.3 %) is identified" in audit.verdict
+    assert audit.to_dict()["unreleased"] == 2
 
 
 def test_a_release_of_others_and_one_of_everybody_are_told(tmp_path: Path) -> None:
@@ -256,10 +258,10 @@ def test_a_release_of_others_and_one_of_everybody_are_told(tmp_path: Path) -> No
 
 
 def test_other_sources_know_no_release() -> None:
-    found = am.audit(am.complete(3))
+    audit = am.audit(am.complete(3))
 
-    assert found.unreleased is None
-    assert "released" not in found.users.columns
+    assert audit.unreleased is None
+    assert "released" not in audit.users.columns
 
 
 def test_the_reason_of_the_worst_is_theirs_whoever_is_left_out(tmp_path: Path) -> None:

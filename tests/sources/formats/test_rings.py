@@ -13,8 +13,8 @@ from anonymatch.sources.formats.rings import is_rings, read_rings
 PLAIN = {"i1": ["o1", "o2"], "i2": ["o2", "o3"]}
 
 
-def save(place: Path, document: object) -> Path:
-    path = place / "rings.json"
+def save(folder: Path, document: object) -> Path:
+    path = folder / "rings.json"
     path.write_text(document if isinstance(document, str) else json.dumps(document))
     return path
 
@@ -49,13 +49,13 @@ def test_the_truth_is_kept_by_index(tmp_path: Path) -> None:
         "b": {"members": ["8", "9", 9]},
         "c": {"members": [7], "truth": None},
     }
-    seen = read_rings(save(tmp_path, document))
+    observation = read_rings(save(tmp_path, document))
 
-    assert seen.graph is not None
-    assert seen.graph.behaviours == ("7", "8", "9")
-    assert seen.truth is not None
-    assert seen.truth.tolist() == [1, -1, -1]
-    assert seen.notes == ("1 member came twice in one ring; once is enough.",)
+    assert observation.graph is not None
+    assert observation.graph.behaviours == ("7", "8", "9")
+    assert observation.truth is not None
+    assert observation.truth.tolist() == [1, -1, -1]
+    assert observation.notes == ("1 member came twice in one ring; once is enough.",)
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,16 @@ def route(sender: str, receiver: str) -> str:
     return f'"[{sender}, ( id: 4, corrupt: False ), Client id: {receiver}]"'
 
 
-def mixim(place: Path, sent: list[str], received: list[str], head: str = HEAD) -> Path:
-    (place / SENT).write_text("\n".join([f"{head},MessageRoute", *sent]) + "\n")
-    (place / RECEIVED).write_text(
+def mixim(folder: Path, sent: list[str], received: list[str], head: str = HEAD) -> Path:
+    (folder / SENT).write_text("\n".join([f"{head},MessageRoute", *sent]) + "\n")
+    (folder / RECEIVED).write_text(
         "\n".join([f"{head},MessageTimeReceived,MessageRoute", *received]) + "\n"
     )
-    return place
+    return folder
 
 
-def nym(place: Path, *rows: str, head: str = NYM) -> Path:
-    path = place / "packet_log.csv"
+def nym(folder: Path, *rows: str, head: str = NYM) -> Path:
+    path = folder / "packet_log.csv"
     path.write_text("\n".join([head, *rows]) + "\n")
     return path
 

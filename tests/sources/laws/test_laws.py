@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anonymatch.base.errors import InputError
-from anonymatch.sources.laws.laws import (
+from anonymatch.sources.laws import (
     Binomial,
     Cottrell,
     Erlang,
@@ -45,12 +45,12 @@ from anonymatch.sources.laws.laws import (
     ],
 )
 def test_text_names_a_law(text: str, law: Law, mean: float | None, longest: float | None) -> None:
-    found = parse_law(text)
+    parsed = parse_law(text)
 
-    assert found == law
+    assert parsed == law
     assert check_law(text) == check_law(law) == law
-    assert (found.mean_delay, found.longest_delay) == (mean, longest)
-    assert hash(found) == hash(law)
+    assert (parsed.mean_delay, parsed.longest_delay) == (mean, longest)
+    assert hash(parsed) == hash(law)
 
 
 @pytest.mark.parametrize(

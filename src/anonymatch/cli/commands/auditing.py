@@ -15,7 +15,7 @@ from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.options import Options, command, option, size, whole
-from anonymatch.cli.reading import OneWay, Way, about, observe
+from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
 from anonymatch.running import Progress
 
 __all__: list[str] = []
@@ -53,7 +53,7 @@ Html = Annotated[Path | None, option("--html", "Also write a page with pictures.
 def audit(
     *,
     file: Log,
-    way: OneWay,
+    reading: FileOptions,
     html: Html = None,
     csv: Annotated[
         Path | None,
@@ -97,8 +97,8 @@ def audit(
 
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
-    way.check(1)
-    observation = observe(file, options, way)
+    reading.check(1)
+    observation = observe(file, options, reading)
     options.executor(observation.graph)  # a file of a run is about this graph
     shown = "designs" if options.json or html is not None else "best_design"
     result = _audit(
@@ -133,7 +133,7 @@ def compare(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Two logs or tables, or more.")
     ],
-    way: Way,
+    reading: FilesOptions,
     html: Html = None,
     threshold: Threshold = 5.0,
     steps: Steps = 10,
@@ -141,14 +141,14 @@ def compare(
 ) -> None:
     """Which setting is better? Audits side by side. --law once for all, or once for each."""
     files = list(files)
-    if len(files) == 1 and way.law is not None and len(way.law) > 1:
-        files *= len(way.law)  # one log under several laws
+    if len(files) == 1 and reading.law is not None and len(reading.law) > 1:
+        files *= len(reading.law)  # one log under several laws
     if len(files) < 2:
         raise am.InputError("to compare takes two files, or one file and several --law")
-    way.check(len(files))
+    reading.check(len(files))
     audits, names = [], []
     for k, path in enumerate(files):
-        observation = observe(path, options, way, k)
+        observation = observe(path, options, reading, k)
         audits.append(
             _audit(
                 path,
@@ -160,8 +160,8 @@ def compare(
                 shown="designs" if options.json else None,
             )
         )
-        several_laws = files.count(path) > 1 and way.law is not None and len(way.law) > 1
-        names.append(str(way.law_of(k)) if several_laws else path.name)
+        several_laws = files.count(path) > 1 and reading.law is not None and len(reading.law) > 1
+        names.append(str(reading.law_of(k)) if several_laws else path.name)
     comparison = am.compare(audits, names)
     if html is not None:
         from anonymatch.report import comparison_html, write_html

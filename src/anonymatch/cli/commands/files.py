@@ -12,7 +12,7 @@ from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import File, app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
-from anonymatch.cli.reading import OneWay, graph_of, observe
+from anonymatch.cli.reading import FileOptions, graph_of, observe
 from anonymatch.cli.screens import answers, audit
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def convert(
     *,
     file: File,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The same graph in another format.")],
-    way: OneWay,
+    reading: FileOptions,
     options: Options,
 ) -> None:
     """Write the graph in another format. The suffix of OUT tells which; logs become edge lists."""
-    way.check(1)
-    graph = graph_of(observe(file, options, way), options)
+    reading.check(1)
+    graph = graph_of(observe(file, options, reading), options)
     am.write(graph, out)
     if options.json:
         json_output.print_json({"path": str(out)} | json_output.graph_record(graph))

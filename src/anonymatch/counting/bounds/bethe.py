@@ -151,7 +151,9 @@ def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
         square.columns[edges].astype(np.int32),
         weights,
     )
-    found = _native.bethe(block, kappa=kappa, sweeps=sweeps, stop=current_token().byte).marginals
+    found = _native.propagate_beliefs(
+        block, kappa=kappa, sweeps=sweeps, cancel=current_token().byte
+    ).marginals
     return sums(edges, found, square.n_edges)
 
 

@@ -138,7 +138,7 @@ def split(
         worth=_WORTH * rate,
         stretch=_STRETCH,
         parts=min(_MOST, _MOST_EDGES // block.n_edges) if reached else _FEW,
-        stop=current_token().byte,
+        cancel=current_token().byte,
     )
     return Parts(
         kept=tuple(part.kept() for part in found),

@@ -52,7 +52,7 @@ def read(source: Source, separator: str) -> tuple[Parts, list[str]]:
         return tables.convert(frame)
     except EdgeError as error:
         lines = tuple(line_of_row(data, separator, row) for row in error.positions)
-        raise InputError(f"{tables.places('line', lines)}: {error}") from None
+        raise error.at(*lines) from None
 
 
 def load(
@@ -109,7 +109,7 @@ def _named(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         name if first[name] == at else given[at] for at, name in enumerate(columns[: len(given)])
     ]
     if len(columns) != len(given) or len(set(names)) < len(names):
-        raise InputError(f"line 1: its columns {listed(columns)} cannot be told apart; rename them")
+        raise InputError(f"its columns {listed(columns)} cannot be told apart; rename them").at(1)
     frame.columns = names
     return frame
 
@@ -151,19 +151,19 @@ def _header(data: memoryview, separator: str) -> list[str]:
     if first.count(separator.encode()) >= _MOST_COLUMNS:
         number = first.count(separator.encode()) + 1
         raise InputError(
-            f"line 1: {number} columns; at most {_MOST_COLUMNS} are read, so leave out those that "
+            f"{number} columns; at most {_MOST_COLUMNS} are read, so leave out those that "
             "are not needed"
-        )
+        ).at(1)
     _check_quotes(first.removeprefix(_BYTE_ORDER_MARK), separator)  # polars cuts names at others
     try:
         columns = next(csv.reader([decode(first)], delimiter=separator), [])
     except csv.Error as error:
         if b"\r" in first:
-            raise InputError("line 1: it ends with CR alone; end lines with LF or CRLF") from None
-        raise InputError(f"line 1: {error}") from None
+            raise InputError("it ends with CR alone; end lines with LF or CRLF").at(1) from None
+        raise InputError(str(error)).at(1) from None
     for name in set(columns) & set(tables.COLUMNS):
         if columns.count(name) > 1:
-            raise InputError(f"line 1: column {quoted(name)} is there twice; keep one")
+            raise InputError(f"column {quoted(name)} is there twice; keep one").at(1)
     return columns
 
 
@@ -173,12 +173,12 @@ def _check_quotes(data: bytes, separator: str) -> None:
     at = data.find(b'"')
     while at >= 0:
         if at and data[at - 1] not in borders:
-            raise InputError(f"line {_line_of(data, at)}: {_INNER_QUOTE}")
+            raise InputError(_INNER_QUOTE).at(_line_of(data, at))
         end = data.find(b'"', at + 1)
         while end >= 0 and data[end + 1 : end + 2] == b'"':
             end = data.find(b'"', end + 2)
         if end < 0 or data[end + 1 : end + 2].strip(borders):
-            raise InputError(f"line {_line_of(data, at)}: {_OPEN_QUOTE}")
+            raise InputError(_OPEN_QUOTE).at(_line_of(data, at))
         at = data.find(b'"', end + 1)
 
 
@@ -237,19 +237,19 @@ def _check_plain_fields(
 
 def _refuse(line: int, fields: int, expected: int) -> None:
     raise InputError(
-        f"line {line}: {several(fields, 'field')}, but the header has {expected}; "
+        f"{several(fields, 'field')}, but the header has {expected}; "
         "write an empty field for a missing name"
-    )
+    ).at(line)
 
 
 def line_of_row(data: memoryview, separator: str, row: int) -> int:
     """The line of the file where a row (0 is the first after the header) begins."""
     begin = 1
-    seen = -2
+    current = -2
     for line, _ in _records(data, separator, keep_blank_after_header=True):
-        seen += 1
+        current += 1
         begin = line
-        if seen == row:
+        if current == row:
             break
     return begin
 
@@ -269,4 +269,4 @@ def _records(
                 yield begin, fields
             begin = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"line {begin}: {error}") from None
+        raise InputError(str(error)).at(begin) from None

@@ -10,7 +10,8 @@
 ==================  ==========================================================================
 
 All but .parquet and .npz may end in .gz. What is read back equals what was written, except that
-CSV and TSV turn whole-number names into text. Each format is described in its module.
+CSV and TSV turn whole-number names into text. Each format is described in its module, and
+``formats.py`` is the table of them.
 """
 
 from __future__ import annotations
@@ -21,26 +22,17 @@ import os
 import stat
 import warnings
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.graph.graph import Graph, check_graph
+from anonymatch.graph.io.formats import format_of
 from anonymatch.graph.io.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
-
-    from anonymatch.graph.inputs import Parts
-
-    Reader = Callable[[Source], tuple[Parts, list[str]]]
-    Writer = Callable[[Graph, BinaryIO], None]
-
-_SUFFIXES = (".csv", ".tsv", ".parquet", ".mtx", ".npz", ".json", ".jsonl")
-_PACKED = (".csv", ".tsv", ".mtx", ".json", ".jsonl")
+    from collections.abc import Iterator
 
 
 class FileNote(UserWarning):
@@ -80,12 +72,12 @@ def read(path: str | os.PathLike[str]) -> Graph:
     [('ann', 'x'), ('ann', 'y'), ('bob', 'x')]
     >>> folder.cleanup()
     """
-    place = as_path(path)
-    suffix, packed = _suffix(place)
-    with reading(place):
-        parts, notes = _reader(suffix)(Source(place, packed))
+    file = as_path(path)
+    _, kind, packed = format_of(file)
+    with reading(file):
+        parts, notes = kind.reader(Source(file, packed))
     for note in notes:
-        warnings.warn(f"{place}: {note}", FileNote, stacklevel=2)
+        warnings.warn(f"{file}: {note}", FileNote, stacklevel=2)
     return Graph(*parts)
 
 
@@ -112,10 +104,10 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     True
     """
     check_graph(graph)
-    place = as_path(path)
-    suffix, packed = _suffix(place)
-    writer = _writer(suffix)
-    with unfinished(place) as beside, beside.open("xb") as file:
+    target = as_path(path)
+    _, kind, packed = format_of(target)
+    writer = kind.writer
+    with unfinished(target) as beside, beside.open("xb") as file:
         if packed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
                 writer(graph, stream)  # type: ignore[arg-type]
@@ -124,31 +116,17 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def reading(place: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
     """Refuse what is no regular file; what is wrong inside becomes one line with its name."""
     try:
-        _check_file(place)
+        _check_file(path)
         yield
     except InputError as error:
-        raise error.about(place) from None
+        raise error.about(path) from None
     except OSError as error:
-        raise InputError(f"{place}: {_reason(error)}") from None
+        raise InputError(_reason(error)).about(path) from None
     except MemoryError:
-        raise InputError(f"{place}: reading it needs more memory than there is") from None
-
-
-def _suffix(path: Path) -> tuple[str, bool]:
-    """The suffix that tells the format, and whether the file is compressed."""
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes and suffixes[-1] == ".gz":
-        if len(suffixes) == 2 and suffixes[0] in _PACKED:
-            return suffixes[0], True
-    elif suffixes and suffixes[-1] in _SUFFIXES:
-        return suffixes[-1], False
-    raise InputError(
-        f"{path}: its suffix tells no known format; known are {' '.join(_SUFFIXES)}, "
-        f"and .gz after {' '.join(_PACKED)}"
-    )
+        raise InputError("reading it needs more memory than there is").about(path) from None
 
 
 def _check_file(path: Path) -> None:
@@ -182,42 +160,3 @@ def _reason(error: OSError) -> str:
     if isinstance(error, PermissionError):
         return "no permission to read it; ask its owner or choose another file"
     return f"cannot read it ({error.strerror or type(error).__name__})"
-
-
-def _reader(suffix: str) -> Reader:
-    """The reader of a format; each imports what it needs only when it is used."""
-    if suffix in (".csv", ".tsv"):
-        from anonymatch.graph.io import delimited
-
-        return partial(delimited.read, separator="," if suffix == ".csv" else "\t")
-    if suffix in (".json", ".jsonl"):
-        from anonymatch.graph.io import json_text
-
-        return json_text.read if suffix == ".json" else json_text.read_lines
-    return _module(suffix).read  # type: ignore[no-any-return]
-
-
-def _writer(suffix: str) -> Writer:
-    if suffix in (".csv", ".tsv"):
-        from anonymatch.graph.io import delimited
-
-        return partial(delimited.write, separator="," if suffix == ".csv" else "\t")
-    if suffix in (".json", ".jsonl"):
-        from anonymatch.graph.io import json_text
-
-        return json_text.write if suffix == ".json" else json_text.write_lines
-    return _module(suffix).write  # type: ignore[no-any-return]
-
-
-def _module(suffix: str) -> Any:
-    if suffix == ".parquet":
-        from anonymatch.graph.io import parquet
-
-        return parquet
-    if suffix == ".mtx":
-        from anonymatch.graph.io import matrix_market
-
-        return matrix_market
-    from anonymatch.graph.io import npz
-
-    return npz

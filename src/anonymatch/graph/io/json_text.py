@@ -63,7 +63,7 @@ def load(source: Source) -> Any:
     if not text.strip():
         raise InputError("it is empty")
     limits.check_memory(_UNFOLDS * len(text), "JSON", packed=source.size)
-    return _parse(text, "")
+    return _parse(text)
 
 
 def write(graph: Graph, stream: BinaryIO) -> None:
@@ -91,29 +91,35 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     weighted = False
     extra: set[str] = set()
     for number, line in _lines(text):
-        place = f"line {number}: "
-        record = _parse(line, place)
-        if not isinstance(record, dict):
-            raise InputError(f'{place}need an object: {{"user": ..., "behaviour": ...}}')
+        try:
+            record = _parse(line)
+            if not isinstance(record, dict):
+                raise InputError('need an object: {"user": ..., "behaviour": ...}')
+        except InputError as error:
+            raise error.at(number) from None
         others = record.keys() - _LINE_KEYS
         if others:
             refuse_log(record)
             extra.update(others)
-        if "user" not in record and "behaviour" not in record:
-            raise InputError(f'{place}there is neither "user" nor "behaviour"; name one')
-        found = [
-            _index(record.get(noun), noun, sides[side], place)
-            for side, noun in enumerate(("user", "behaviour"))
-        ]
-        if -1 in found:
-            for end, index in zip(alone, found, strict=True):
+        try:
+            if "user" not in record and "behaviour" not in record:
+                raise InputError('there is neither "user" nor "behaviour"; name one')
+            edge = [
+                _index(record.get(noun), noun, sides[side])
+                for side, noun in enumerate(("user", "behaviour"))
+            ]
+            weight = _weight(record.get("weight", 1)) if -1 not in edge else 1
+        except InputError as error:
+            raise error.at(number) from None
+        if -1 in edge:
+            for end, index in zip(alone, edge, strict=True):
                 end.extend([index] * (index >= 0))
             continue
         lines.append(number)
-        for end, index in zip(ends, found, strict=True):
+        for end, index in zip(ends, edge, strict=True):
             end.append(index)
         weighted = weighted or "weight" in record
-        weights.append(_weight(record.get("weight", 1), place))
+        weights.append(weight)
     if not sides[0] and not sides[1]:
         raise InputError("it is empty; write one edge a line")
     users, behaviours = Names(tuple(sides[0]), "user"), Names(tuple(sides[1]), "behaviour")
@@ -121,8 +127,7 @@ def read_lines(source: Source) -> tuple[Parts, list[str]]:
     try:
         parts = join(users, behaviours, row, column, weights if weighted else None)
     except EdgeError as error:
-        where = " and ".join(str(lines[at]) for at in error.positions)
-        raise InputError(f"line{'s' if ' ' in where else ''} {where}: {error}") from None
+        raise error.at(*(lines[at] for at in error.positions)) from None
     ignored = f"ignored keys: {listed(sorted(extra))}"
     users_alone, behaviours_alone = (np.array(end, dtype=np.int64) for end in alone)
     lonely = lonely_notes(parts, users_alone, behaviours_alone)
@@ -154,12 +159,14 @@ def _document(document: dict[str, Any]) -> tuple[Parts, list[str]]:
             raise InputError(f'"{key}" must be a list, not {_kind(value)}')
     edges = []
     for number, edge in enumerate(document["edges"]):
-        place = f"edge {number}: "
-        if not isinstance(edge, list) or len(edge) not in (2, 3):
-            raise InputError(f"{place}need [user, behaviour] or [user, behaviour, weight]")
-        for name, noun in zip(edge, ("user", "behaviour"), strict=False):
-            _checked(name, noun, place)
-        edges.append((*edge[:2], *(_weight(weight, place) for weight in edge[2:])))
+        try:
+            if not isinstance(edge, list) or len(edge) not in (2, 3):
+                raise InputError("need [user, behaviour] or [user, behaviour, weight]")
+            for name, noun in zip(edge, ("user", "behaviour"), strict=False):
+                check_name(name, noun)
+            edges.append((*edge[:2], *(_weight(weight) for weight in edge[2:])))
+        except InputError as error:
+            raise error.at(number, noun="edge") from None
     sides = [
         None if noun not in document else check_names(document[noun], noun[:-1])
         for noun in ("users", "behaviours")
@@ -167,8 +174,7 @@ def _document(document: dict[str, Any]) -> tuple[Parts, list[str]]:
     try:
         parts = edge_list(edges, *sides)
     except EdgeError as error:
-        where = " and ".join(str(position) for position in error.positions)
-        raise InputError(f"edge{'s' if ' ' in where else ''} {where}: {error}") from None
+        raise error.at(*error.positions, noun="edge") from None
     return parts, edge_notes(parts, "entry", "entries")
 
 
@@ -179,25 +185,24 @@ def _mapping(document: dict[str, Any]) -> tuple[Parts, list[str]]:
             raise InputError(
                 f"user {quoted(user)} must have a list of behaviours, not {_kind(behaviours)}"
             )
-        edges += [(user, _checked(name, "behaviour", "")) for name in behaviours]
+        edges += [(user, check_name(name, "behaviour")) for name in behaviours]
     parts = edge_list(edges, list(document), None)
     return parts, edge_notes(parts, "entry", "entries")
 
 
-def _parse(text: str, place: str) -> Any:
+def _parse(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_object, parse_float=_float)
     except json.JSONDecodeError as error:
-        where = place or f"line {error.lineno}: "
-        raise InputError(f"{where}no JSON at column {error.colno}: {error.msg}") from None
+        wrong = InputError(f"no JSON at column {error.colno}: {error.msg}")
+        raise wrong.at(error.lineno, column=error.colno) from None
     except RecursionError:
-        raise InputError(f"{place}the JSON is nested too deep") from None
+        raise InputError("the JSON is nested too deep") from None
     except _VanishedError as error:
         line = text.count("\n", 0, text.find(str(error))) + 1
-        where = place or f"line {line}: "
-        raise InputError(f"{where}the weight is {error}{TOO_SMALL}") from None
+        raise InputError(f"the weight is {error}{TOO_SMALL}").at(line) from None
     except ValueError as error:  # a number of more than 4300 digits, a key twice
-        raise InputError(f"{place}{str(error).partition(';')[0]}") from None
+        raise InputError(str(error).partition(";")[0]) from None
 
 
 class _VanishedError(ValueError):
@@ -220,25 +225,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _index(name: Any, noun: str, index: dict[Any, int], place: str) -> int:
+def _index(name: Any, noun: str, index: dict[Any, int]) -> int:
     if name is None:
         return -1
-    return index.setdefault(_checked(name, noun, place), len(index))
+    return index.setdefault(check_name(name, noun), len(index))
 
 
-def _checked(name: Any, noun: str, place: str) -> str | int:
-    try:
-        return check_name(name, noun)
-    except InputError as error:
-        raise InputError(f"{place}{error}") from None
-
-
-def _weight(value: Any, place: str) -> int | float | Fraction:
+def _weight(value: Any) -> int | float | Fraction:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     exact = exact_text(value) if isinstance(value, str) else None
     if exact is None:
-        raise InputError(f"{place}the weight is {quoted(value)}; give a number")
+        raise InputError(f"the weight is {quoted(value)}; give a number")
     return exact
 
 

@@ -104,8 +104,11 @@ def _entries(content: bytes, header: _Header) -> tuple[AnyArray, AnyArray, AnyAr
     body = io.BytesIO(content[header.begin :])
     try:
         with warnings.catch_warnings():
-            for said in ("loadtxt: input contained no data", r"Input line \d+ contained no data"):
-                warnings.filterwarnings("ignore", said, UserWarning)
+            for message in (
+                "loadtxt: input contained no data",
+                r"Input line \d+ contained no data",
+            ):
+                warnings.filterwarnings("ignore", message, UserWarning)
             # One more than declared shows that there are more, without the memory for all.
             table = np.loadtxt(
                 body, dtype=kind, comments=None, ndmin=1, max_rows=header.entries + 1
@@ -137,11 +140,11 @@ def _entries(content: bytes, header: _Header) -> tuple[AnyArray, AnyArray, AnyAr
 
 def _check_vanished(content: bytes, begin: int) -> None:
     """Refuse numbers such as 1e-400, which are not 0 but become 0 as a float64."""
-    for found in _TINY.finditer(content, begin):
-        text = found[0].decode("ascii", "replace")
+    for match in _TINY.finditer(content, begin):
+        text = match[0].decode("ascii", "replace")
         if float(text) == 0.0 and re.match(VANISHED, text):
-            line = content.count(b"\n", 0, found.start()) + 1
-            raise InputError(f"line {line}: the weight is {text}{TOO_SMALL}")
+            line = content.count(b"\n", 0, match.start()) + 1
+            raise InputError(f"the weight is {text}{TOO_SMALL}").at(line)
 
 
 def _entry_error(message: str) -> str:
@@ -165,11 +168,11 @@ def _header(content: bytes) -> _Header:
     kind = [word.decode("ascii", "replace") for word in words[1:]]
     if len(kind) != 4 or kind[0] != "matrix" or kind[1] not in _LAYOUTS or kind[2] not in _FIELDS:
         raise InputError(
-            f"line 1: {' '.join(kind) or 'nothing'}; need matrix coordinate (or array), "
+            f"{' '.join(kind) or 'nothing'}; need matrix coordinate (or array), "
             "then pattern, integer or real, then general"
-        )
+        ).at(1)
     if kind[3] != "general":
-        raise InputError(f"line 1: the matrix is {kind[3]}; need general, with every edge written")
+        raise InputError(f"the matrix is {kind[3]}; need general, with every edge written").at(1)
     names: dict[str, str] = {}
     begin, line = content.find(b"\n") + 1, 1
     while begin and begin < len(content):
@@ -198,14 +201,13 @@ def _sizes(text: bytes, line: int, layout: str, size: int) -> tuple[tuple[int, i
     wanted = 3 if layout == "coordinate" else 2
     words = text.split()
     if len(words) != wanted or not all(word.isdigit() and len(word) < 20 for word in words):
-        raise InputError(f"line {line}: {text[:60]!r}; need {wanted} whole numbers: the sizes")
+        raise InputError(f"{text[:60]!r}; need {wanted} whole numbers: the sizes").at(line)
     numbers = [int(word) for word in words]
     entries = numbers[2] if layout == "coordinate" else numbers[0] * numbers[1]
     # Every entry takes a digit and a line end at least: a larger claim cannot be true.
     if 2 * entries > size:
         raise InputError(
-            f"line {line}: {several(entries, 'entry', 'entries')} in a file of {size} bytes; "
-            "copy it again"
-        )
+            f"{several(entries, 'entry', 'entries')} in a file of {size} bytes; copy it again"
+        ).at(line)
     check_sides((numbers[0], numbers[1]), entries)
     return (numbers[0], numbers[1]), entries

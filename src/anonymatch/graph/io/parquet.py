@@ -39,7 +39,7 @@ def read(source: Source) -> tuple[Parts, list[str]]:
         return tables.convert(frame)
     except EdgeError as error:
         rows = tuple(row + 1 for row in error.positions)
-        raise InputError(f"{tables.places('row', rows)}: {error}") from None
+        raise error.at(*rows, noun="row") from None
 
 
 def load(

@@ -37,12 +37,12 @@ def named(text: str | None, size: int, noun: str) -> Names:
     if text is None:
         return Names(range(size), noun)
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError(f"the names of {noun}s are no JSON list") from None
-    if not isinstance(found, list):
+    if not isinstance(value, list):
         raise InputError(f"the names of {noun}s are no JSON list")
-    return Names.given(check_names(found, noun), size, noun)
+    return Names.given(check_names(value, noun), size, noun)
 
 
 def check_names(names: Iterable[Any], noun: str) -> list[str | int]:

@@ -39,5 +39,5 @@ def decode(content: bytes) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"line {line}: byte {content[error.start]:#04x} is not UTF-8; save the file as UTF-8"
-        ) from None
+            f"byte {content[error.start]:#04x} is not UTF-8; save the file as UTF-8"
+        ).at(line) from None

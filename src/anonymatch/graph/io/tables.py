@@ -44,7 +44,7 @@ def from_frame(frame: Any) -> Parts:
     try:
         return convert(_as_polars(frame))[0]
     except EdgeError as error:
-        raise InputError(f"{places('row', error.positions)}: {error}") from None
+        raise error.at(*error.positions, noun="row") from None
 
 
 def convert(frame: pl.DataFrame) -> tuple[Parts, list[str]]:
@@ -103,15 +103,15 @@ def meant(columns: list[str]) -> dict[str, str]:
     >>> meant(["user", "USER", "behaviour"])  # the name itself comes first
     {'user': 'user', 'behaviour': 'behaviour'}
     """
-    found = {}
+    chosen = {}
     for name in COLUMNS:
         like = [name] if name in columns else [one for one in columns if _plain(one) == name]
         if len(like) > 1:
             raise InputError(
                 f"columns {listed(like)} could each be {quoted(name)}; name one of them {name}"
             )
-        found.update(dict.fromkeys(like, name))
-    return found
+        chosen.update(dict.fromkeys(like, name))
+    return chosen
 
 
 def _plain(column: str) -> str:
@@ -125,10 +125,10 @@ def check_columns(columns: list[str]) -> None:
     known = meant(columns)
     for name in COLUMNS[:2]:
         if name not in known.values():
-            found = listed(columns)
+            present = listed(columns)
             others = [column for column in columns if column not in known]
             raise InputError(
-                f"no column {quoted(name)}; the columns are {found or 'none'}; "
+                f"no column {quoted(name)}; the columns are {present or 'none'}; "
                 f"name them user, behaviour and, if weighted, weight{meant_instead([name], others)}"
             )
 
@@ -139,12 +139,6 @@ def check_types(schema: dict[str, pl.DataType]) -> None:
     for column, name in meant(list(schema)).items():
         if name != "weight":
             _check_names(pl.Series(column, [], dtype=schema[column]))
-
-
-def places(noun: str, positions: tuple[int, ...]) -> str:
-    """'row 7', or 'rows 3 and 7'."""
-    plural = "s" if len(positions) > 1 else ""
-    return f"{noun}{plural} " + " and ".join(str(position) for position in positions)
 
 
 def factorise(values: pl.Series) -> tuple[Indices, pl.Series]:
@@ -166,8 +160,8 @@ def factorise_hashed(
     wrong = _differing(codes, different, values)
     if not len(wrong):
         return codes, different
-    seen: dict[object, int] = {}
-    fresh = [seen.setdefault(value, len(seen)) for value in values.gather(wrong).to_list()]
+    numbers: dict[object, int] = {}
+    fresh = [numbers.setdefault(value, len(numbers)) for value in values.gather(wrong).to_list()]
     codes[wrong] = np.array(fresh, dtype=np.int32) + np.int32(len(first))
     leaders = wrong[np.unique(np.array(fresh), return_index=True)[1]]
     first = np.concatenate((first, leaders)).astype(np.int32)

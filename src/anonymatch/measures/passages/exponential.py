@@ -16,15 +16,13 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.counting import Count, product
 from anonymatch.measures.mixes import exponential_mix_inside
 from anonymatch.measures.users import LOST, Range, UserFigures
 
 __all__ = ["Stay", "guesses_of", "passage_count", "passage_figures", "stay_of"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,13 +96,13 @@ def guesses_of(inside: Sequence[int]) -> Floats:
     [1.75, 1.5, 1.0, 1.0]
     """
     departs = ranks = 0.0
-    found = [1.0]
+    guesses = [1.0]
     for size in reversed(inside):
         later = (size - 1) / size
         departs = 1.0 / size + later * departs
         ranks = departs + later * ranks
-        found.append(ranks / departs)
-    return np.array(found[::-1])
+        guesses.append(ranks / departs)
+    return np.array(guesses[::-1])
 
 
 def passage_count(arrivals: npt.ArrayLike, departures: npt.ArrayLike) -> Count:

@@ -27,9 +27,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, xlogy
 
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.interval import Interval
@@ -50,8 +50,6 @@ from anonymatch.running import Budget
 
 __all__ = ["Dummies", "FlushPairs", "flush_figures", "flush_pairs"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Dummies = Literal["exit", "pool"]
 
 _LN2 = math.log(2.0)
@@ -62,8 +60,8 @@ _SECONDS_A_CELL, _SECONDS_A_ROUND, _COLUMNS = 4e-9, 4e-4, 48
 _MOST_PAIRS = 20_000_000
 
 
-class FlushLaw(Protocol):
-    """A law of a mix that sends on several messages together."""
+class HasFlush(Protocol):
+    """The law of a mix that sends on several messages together."""
 
     @property
     def flush(self) -> FlushRule: ...
@@ -84,7 +82,7 @@ class FlushPairs(NamedTuple):
 
 
 def flush_figures(
-    law: FlushLaw,
+    law: HasFlush | FlushRule,
     arrivals: npt.ArrayLike,
     departures: npt.ArrayLike,
     *,
@@ -122,7 +120,7 @@ def flush_figures(
 
     Examples
     --------
-    >>> from anonymatch.sources.laws.laws import Timed
+    >>> from anonymatch.sources import Timed
     >>> channel = Channel(loss=0.1, cover_rate=0.04, begin=0, end=10)
     >>> figures = flush_figures(Timed(10), [1, 2, 3], [10, 10], channel=channel)
     >>> figures.lost.round(3).tolist(), figures.shannon.value.tolist()
@@ -133,7 +131,7 @@ def flush_figures(
 
 
 def flush_pairs(
-    law: FlushLaw,
+    law: HasFlush | FlushRule,
     arrivals: npt.ArrayLike,
     departures: npt.ArrayLike,
     *,
@@ -147,7 +145,7 @@ def flush_pairs(
 
     Examples
     --------
-    >>> from anonymatch.sources.laws.laws import Pool
+    >>> from anonymatch.sources import Pool
     >>> found = flush_pairs(Pool(1, 1), [0, 1, 2], [1, 2], channel=Channel(begin=0, end=2))
     >>> found.pairs.tolist(), found.inside.tolist()
     ([[0.5, 0.25], [0.5, 0.25], [0.0, 0.5]], [0.25, 0.25, 0.5])
@@ -204,14 +202,16 @@ class _Problem:
     @classmethod
     def of(
         cls,
-        law: FlushLaw,
+        law: HasFlush | FlushRule,
         arrivals: npt.ArrayLike,
         departures: npt.ArrayLike,
         channel: Channel,
         dummies: Dummies,
         budget: Budget,
     ) -> _Problem:
-        rule = law.flush
+        from scipy.special import xlogy
+
+        rule = law if isinstance(law, FlushRule) else law.flush
         came, in_order = _sorted(arrivals, "arrivals")
         left, out_order = _sorted(departures, "departures")
         _check_channel(channel, came, left)
@@ -350,10 +350,10 @@ class _Problem:
         inside = several(max(error.most, 0), "message")
         too_many = left if rule.share is not None else left + rule.kept
         if error.most < too_many:
-            kept = f", {rule.kept} of which stay" if rule.kept else ""
+            staying = f", {rule.kept} of which stay" if rule.kept else ""
             return InputError(
-                f"{text}, but at most {inside} can be inside{kept}; check times and law, or allow "
-                "for cover traffic (",
+                f"{text}, but at most {inside} can be inside{staying}; check times and law, or "
+                "allow for cover traffic (",
                 Argument("cover_rate"),
                 ")",
             )
@@ -368,12 +368,12 @@ class _Problem:
         model, rule = self.model, self.model.rule
         least = several(error.least, "message")
         if model.lost is not None or model.cover is not None:
-            told = " and ".join(
+            given = " and ".join(
                 f"{several(number, name)}"
                 for number, name in ((model.lost, "lost message"), (model.cover, "cover message"))
                 if number is not None
             )
-            return InputError(f"no explanation of this log has {told}; tell rates instead")
+            return InputError(f"no explanation of this log has {given}; tell rates instead")
         if model.drained:
             return InputError(
                 f"at least {least} are inside when the log ends, so it was not drained; check "
@@ -541,6 +541,8 @@ def _xlog2(value: float) -> float:
 
 
 def _entropy_of(parts: Floats) -> Floats:
+    from scipy.special import xlogy
+
     return np.asarray(-xlogy(parts, parts) / _LN2)
 
 
@@ -613,13 +615,15 @@ def _rate(channel: Channel, span: float) -> float:
 
 def _constant(model: FlushModel, rate: float, number: int) -> float:
     """What the flushes left out and the numbers told add to the log evidence."""
+    from scipy.special import gammaln, xlogy
+
     idle = model.rounds.empty * rate * (model.rule.interval or 0.0)
-    found = -idle
+    constant = -idle
     if model.lost:
         lost = float(model.lost)
-        ways = gammaln(number + 1) - gammaln(lost + 1) - gammaln(number - lost + 1)
-        found -= ways + xlogy(lost, model.loss) + xlogy(number - lost, 1.0 - model.loss)
+        choices = gammaln(number + 1) - gammaln(lost + 1) - gammaln(number - lost + 1)
+        constant -= choices + xlogy(lost, model.loss) + xlogy(number - lost, 1.0 - model.loss)
     if model.cover:
         mean = float(model.means.sum()) + idle
-        found -= model.cover * math.log(mean) - mean - float(gammaln(model.cover + 1))
-    return float(found)
+        constant -= model.cover * math.log(mean) - mean - float(gammaln(model.cover + 1))
+    return float(constant)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers
@@ -16,8 +16,6 @@ from anonymatch.running import Budget
 
 __all__ = ["BY_COVER", "BY_MESSAGE", "FlushRounds", "flush_rounds"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 BY_MESSAGE, BY_COVER = 1, 2  # what set off a flush of a mix that waits for a number
 _SECONDS_A_FLUSH, _BYTES_A_FLUSH = 1e-4, 1000.0

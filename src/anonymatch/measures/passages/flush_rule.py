@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FlushNumbers", "FlushRule", "flush_numbers", "rounding"]
+from anonymatch.base.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+__all__ = ["FlushNumbers", "FlushRule", "flush_numbers", "rounding"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

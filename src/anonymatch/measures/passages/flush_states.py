@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.measures.passages.flush_rounds import BY_MESSAGE, FlushRounds
 from anonymatch.measures.passages.flush_rule import FlushRule
 
@@ -32,8 +32,6 @@ __all__ = [
     "log_factorials",
 ]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 CUT = 1e-18  # of the probability so far, below which a number inside is not followed
 _NEVER = -1e200  # the log of 0, such that 0 times it is 0
@@ -123,6 +121,8 @@ class Pass:
 
 def log_factorials(number: int) -> Floats:
     """Natural logs of the factorials from 0 to a number."""
+    from scipy.special import gammaln
+
     return np.asarray(gammaln(np.arange(number + 1) + 1.0))
 
 
@@ -243,8 +243,8 @@ class Transitions:
         left = int(self.model.rounds.left[at])
         table = self.factorials
         leaving = np.clip(leaving, 0, np.minimum(left, inside))
-        ways = table[left] - table[leaving] - table[left - leaving]
-        return np.asarray(ways + table[inside] - table[inside - leaving])
+        logs = table[left] - table[leaving] - table[left - leaving]
+        return np.asarray(logs + table[inside] - table[inside - leaving])
 
     def _kept(self, inside: Ints, at: int) -> Ints:
         """How many stay; -1 where a mix that waits for a number has not so many at a flush."""
@@ -298,9 +298,9 @@ def _forward(model: FlushModel, cut: float) -> Pass:
             size = ended.max(initial=-math.inf)
             if size == -math.inf:
                 raise ImpossibleFlush(at, *_ends_of(filled, reached))
-            keep = ended > size + least
-            result.filled.append(filled.only(keep))
-            result.near_cut.append(ended[keep] < size + least + math.log(_EDGE))
+            retained = ended > size + least
+            result.filled.append(filled.only(retained))
+            result.near_cut.append(ended[retained] < size + least + math.log(_EDGE))
             result.log_evidence[at] = float(_log_sum(ended, 0))
             break
         after = steps.flush(filled, at)
@@ -309,9 +309,9 @@ def _forward(model: FlushModel, cut: float) -> Pass:
         if size == -math.inf:
             raise ImpossibleFlush(at, *_ends_of(filled, reached))
         rows, columns = _both_sums(moves, float(size), precise=cut == 0.0)
-        keep, stay = rows > rows.max() + least, columns > columns.max() + least
-        result.filled.append(filled.only(keep))
-        result.near_cut.append(rows[keep] < rows.max() + least + math.log(_EDGE))
+        retained, stay = rows > rows.max() + least, columns > columns.max() + least
+        result.filled.append(filled.only(retained))
+        result.near_cut.append(rows[retained] < rows.max() + least + math.log(_EDGE))
         total = float(_log_sum(columns, 0))
         result.log_evidence[at] = total
         states, logs = after.only(stay), columns[stay] - total

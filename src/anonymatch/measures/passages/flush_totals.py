@@ -12,9 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import bdtr, pdtr, xlogy
 
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.measures.passages.flush_rounds import BY_COVER, BY_MESSAGE
 from anonymatch.measures.passages.flush_states import (
     Backward,
@@ -27,8 +26,6 @@ from anonymatch.measures.passages.flush_states import (
 
 __all__ = ["known_totals"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _CUT = 1e-18  # numbers of cover messages inside that are less likely are not followed
 
@@ -97,7 +94,7 @@ def known_totals(model: FlushModel, row: Row) -> tuple[Floats, Backward]:
 
 def _stretches(model: FlushModel) -> list[_Stretch]:
     rounds, rule = model.rounds, model.rule
-    found = []
+    stretches = []
     begin, start = 0, 0
     for at in range(rounds.number):
         left = int(rounds.left[at])
@@ -106,11 +103,11 @@ def _stretches(model: FlushModel) -> list[_Stretch]:
         if rule.batch is not None and not _full(left, rule.batch, int(rounds.batches[at])):
             raise ImpossibleFlush(at, rule.batch + rule.kept, rule.batch + rule.kept)
         total = left + rule.kept
-        found.append(_Stretch(waiting=range(begin, at), last=at, start=start, total=total))
+        stretches.append(_Stretch(waiting=range(begin, at), last=at, start=start, total=total))
         begin, start = at + 1, rule.kept
     end = rounds.number
-    found.append(_Stretch(waiting=range(begin, end), last=end, start=start, total=None))
-    return found
+    stretches.append(_Stretch(waiting=range(begin, end), last=end, start=start, total=None))
+    return stretches
 
 
 def _full(left: int, batch: int, most: int) -> bool:
@@ -182,10 +179,14 @@ def _part(of: range) -> slice:
 
 def _at_most(numbers: Ints, mean: float) -> Floats:
     """Probability of at most so many, by Poisson's law."""
+    from scipy.special import pdtr
+
     return np.where(numbers < 0, 0.0, pdtr(np.maximum(numbers, 0), mean))
 
 
 def _poisson(numbers: Ints, mean: float) -> Floats:
+    from scipy.special import xlogy
+
     table = log_factorials(int(numbers.max(initial=0)))
     some = np.maximum(numbers, 0)
     return np.where(numbers < 0, -math.inf, xlogy(some, mean) - mean - table[some])
@@ -193,6 +194,8 @@ def _poisson(numbers: Ints, mean: float) -> Floats:
 
 def _log_binomial(most: Ints, number: Ints, share: float) -> Floats:
     """Log probability that at most so many of a number are early, each with this probability."""
+    from scipy.special import bdtr
+
     fits = bdtr(np.maximum(most, 0), np.maximum(number, 0), share)
     with np.errstate(divide="ignore"):
         return np.where(most < 0, -math.inf, np.log(fits))
@@ -246,8 +249,8 @@ def _leave(cover: Floats, total: int, left: int, table: Floats) -> tuple[float, 
     weights = np.where(fits, np.exp(logs), 0.0) * cover[some][:, None]
     alike = float((weights * (table[inside] - table[stays])).sum())
     entropy = float(cover.sum()) * (table[total] - table[total - left]) - alike
-    kept = np.bincount(stays[fits], weights[fits], minlength=1)
-    return float(entropy), kept.astype(np.float64)
+    staying = np.bincount(stays[fits], weights[fits], minlength=1)
+    return float(entropy), staying.astype(np.float64)
 
 
 def _pass_back(model: FlushModel, inside: Ints, lost: Floats, row: Row) -> None:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch._native import Counted, HiddenFigures
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.measures.interval import Interval
@@ -36,13 +37,12 @@ from anonymatch.measures.passages.links import (
     entropy_slack,
     taken_as_mean,
     two_outcomes,
+    with_tilt,
 )
 from anonymatch.running import Execution
 
-__all__ = ["Free", "Rates", "fit_rates", "hidden_figures"]
+__all__ = ["FreeRate", "Rates", "fit_rates", "hidden_figures"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-30, 1e-80, 1e-200)  # weights of numbers inside that are left out, smaller on demand
@@ -194,7 +194,7 @@ class _Log:
         """How many are inside at the end, if that is known; else -1."""
         channel = self.channel
         if channel.lost is not None and channel.cover is not None:
-            left = len(self.departures) - self._told_cover()
+            left = len(self.departures) - self._given_cover()
             return len(self.arrivals) - channel.lost - left + channel.cover
         return 0 if channel.drained else -1
 
@@ -217,7 +217,7 @@ class _Log:
             return channel.cover_rate
         return channel.cover / (channel.end - channel.begin) if channel.cover else 0.0
 
-    def _told_cover(self) -> int:
+    def _given_cover(self) -> int:
         return 0 if self.known is None else int(np.count_nonzero(self.known == 0.0))
 
     def weights(self) -> _Weights:
@@ -244,7 +244,7 @@ class _Log:
                 return Counted.nothing, 0
             cover = 0 if lost < cover else cover
         if cover:  # those that are told count along the way too
-            return Counted.cover, cover + self._told_cover()
+            return Counted.cover, cover + self._given_cover()
         return (Counted.losses, lost) if lost else (Counted.nothing, 0)
 
     def constant(self) -> float:
@@ -305,7 +305,7 @@ def _run(
     events = log.events
     size = len(log.arrivals)
     wanted = rows or _Rows(32, 0, False, None)
-    chain = _native.hidden_chain(
+    chain = _native.hidden_chain_job(
         events.arrival,
         events.spread(np.full(size, weights.kept), weights.real),
         events.spread(np.full(size, weights.lost), weights.cover),
@@ -389,7 +389,7 @@ def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[s
     real = float(figures.real.sum())
     if log.counted() != _NOTHING or real < _FEW_REAL or not figures.busy > 0.0:
         return ()
-    told = best = figures.log_evidence + log.constant()
+    given = best = figures.log_evidence + log.constant()
     mean = log.mean
     factor = _MEAN_STEP if figures.busy > real else 1.0 / _MEAN_STEP
     for _ in range(_MEAN_ROUNDS):
@@ -399,7 +399,7 @@ def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[s
         if not evidence > best:
             break
         best, mean = evidence, tried.mean
-    gain = best - told
+    gain = best - given
     if gain < _MEAN_GAIN:
         return ()
     note = (
@@ -528,13 +528,9 @@ def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
     lost = channel.loss if channel.lost is None else (channel.lost + 0.5) / (size + 1)
     lasted = max(channel.end - channel.begin, 1e-300)
     rate = channel.cover_rate if channel.cover is None else (channel.cover + 0.5) / lasted
-    if channel.lost is not None:
-        odds = math.exp(tilt) * lost / (1.0 - lost)
-        lost = odds / (1.0 + odds)
-    else:
-        rate *= math.exp(tilt)
-    told = replace(channel, loss=lost, lost=None, cover_rate=rate, cover=None)
-    return replace(log, channel=told).weights(), channel.lost is not None
+    lost, rate = with_tilt(lost, rate, tilt, losses=channel.lost is not None)
+    fitted = replace(channel, loss=lost, lost=None, cover_rate=rate, cover=None)
+    return replace(log, channel=fitted).weights(), channel.lost is not None
 
 
 def _tilted(log: _Log, effort: Execution, rows: _Rows) -> LinkFigures:
@@ -558,14 +554,14 @@ def _tilted(log: _Log, effort: Execution, rows: _Rows) -> LinkFigures:
     variance = (excess(tilt + 0.01) - excess(tilt - 0.01)) / 0.02
     weights, _ = _rates(log, tilt)
     figures, left_out = _solved(log, weights, effort, rows, _NOTHING)
-    told = _figures(log, figures, left_out, weights, rows)
-    return taken_as_mean(told, log.channel, goal, variance)
+    links = _figures(log, figures, left_out, weights, rows)
+    return taken_as_mean(links, log.channel, goal, variance)
 
 
 # ---- rates that nobody told
 
 
-Free = Literal["loss", "cover_rate", "inside_at_start"]
+FreeRate = Literal["loss", "cover_rate", "inside_at_start"]
 """Rates that can be fitted."""
 
 
@@ -599,7 +595,7 @@ def fit_rates(
     *,
     mean: float,
     channel: Channel,
-    free: Sequence[Free],
+    free: Sequence[FreeRate],
     effort: Execution | None = None,
 ) -> Rates:
     """The rates named by ``free`` that fit a log best; the channel has the others.
@@ -652,13 +648,13 @@ def fit_rates(
     )
 
 
-def _at(log: _Log, rates: Mapping[Free, float]) -> _Log:
+def _at(log: _Log, rates: Mapping[FreeRate, float]) -> _Log:
     """The log with these rates."""
     changes: dict[str, Any] = {str(name): rate for name, rate in rates.items()}
     return replace(log, channel=replace(log.channel, **changes))
 
 
-def _exposure(log: _Log, name: Free) -> float:
+def _exposure(log: _Log, name: FreeRate) -> float:
     """What an expected number is divided by to be the rate of that name."""
     if name == "loss":
         return max(len(log.arrivals), 1)
@@ -667,7 +663,7 @@ def _exposure(log: _Log, name: Free) -> float:
     return max(log.early_out, 1e-300)
 
 
-def _first_guess(log: _Log, name: Free) -> float:
+def _first_guess(log: _Log, name: FreeRate) -> float:
     """Where the search for a rate begins: above 0, where it would stay."""
     excess = len(log.departures) - len(log.arrivals)
     if name == "loss":
@@ -679,7 +675,7 @@ def _first_guess(log: _Log, name: Free) -> float:
     return min(max(stationary, 1.0), len(log.departures) + 1.0)
 
 
-def _expected(log: _Log, figures: HiddenFigures, name: Free) -> float:
+def _expected(log: _Log, figures: HiddenFigures, name: FreeRate) -> float:
     """The rate at which the number expected now would be the mean."""
     if name == "loss":
         return min(float(figures.lost.sum()) / _exposure(log, name), 1.0 - 1e-9)
@@ -688,7 +684,7 @@ def _expected(log: _Log, figures: HiddenFigures, name: Free) -> float:
     return max(float(nobodys.sum()), 0.0) / _exposure(log, name)
 
 
-def _rate_error(log: _Log, name: Free) -> float:
+def _rate_error(log: _Log, name: FreeRate) -> float:
     rate: float = getattr(log.channel, name)
     left = 1.0 - rate if name == "loss" else 1.0
     return math.sqrt(rate * left / _exposure(log, name))

@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import real
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
 from anonymatch.measures.interval import Interval
-from anonymatch.measures.users import Range
+from anonymatch.measures.users import Range, entropy_terms
 
 __all__ = [
     "Channel",
@@ -31,10 +32,9 @@ __all__ = [
     "entropy_slack",
     "taken_as_mean",
     "two_outcomes",
+    "with_tilt",
 ]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # What a number that is taken as a mean changes at most: in any probability, in the entropy of a
 # message and in joint bits, as measured on logs of 60 to 400 messages where both could be had.
@@ -187,8 +187,7 @@ def two_outcomes(share: Floats) -> Floats:
     """Entropy in bits of two outcomes, the first with this probability."""
     sure = (share <= 0.0) | (share >= 1.0)
     inner = np.where(sure, 0.5, share)
-    bits: Floats = -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
-    return np.where(sure, 0.0, bits)
+    return np.where(sure, 0.0, entropy_terms(inner) + entropy_terms(1 - inner))
 
 
 def check_start(channel: Channel) -> Channel:
@@ -226,6 +225,20 @@ def early_shares(nobodys: Floats, early: Floats, all_nobodys: Floats) -> Floats:
     some = all_nobodys > 0.0
     shares: Floats = nobodys * np.where(some, early / np.where(some, all_nobodys, 1.0), 0.0)
     return shares
+
+
+def with_tilt(loss: float, cover: float, tilt: float, *, losses: bool) -> tuple[float, float]:
+    """Rates with the odds of a loss, or else the rate of cover, times the exponential of ``tilt``.
+
+    Examples
+    --------
+    >>> with_tilt(0.5, 2.0, math.log(3), losses=True)
+    (0.75, 2.0)
+    """
+    if not losses:
+        return loss, cover * math.exp(tilt)
+    odds = math.exp(tilt) * loss / (1.0 - loss)
+    return odds / (1.0 + odds), cover
 
 
 def taken_as_mean(

@@ -22,8 +22,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch._native import PHASES_LARGEST, PhaseChain, PhaseRows
+from anonymatch._native import PHASE_CHAIN_LARGEST, PhaseChain, PhaseRows
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.interval import Interval
@@ -38,16 +39,15 @@ from anonymatch.measures.passages.links import (
     entropy_slack,
     taken_as_mean,
     two_outcomes,
+    with_tilt,
 )
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_of_work
 
 __all__ = ["MOST_HOPS", "phase_figures", "phase_pairs"]
 
-MOST_HOPS = PHASES_LARGEST
+MOST_HOPS = PHASE_CHAIN_LARGEST
 """Hops up to which counts by hop are available."""
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand
@@ -260,10 +260,10 @@ class _Log:
         both = {"lost": lost, "cover": cover}
         if not self.loss or (not self.cover and self.early is None):
             return None
-        told = [(number, name) for name, number in both.items() if number is not None]
-        if not told:
+        given = [(number, name) for name, number in both.items() if number is not None]
+        if not given:
             return None
-        number, name = min(told)
+        number, name = min(given)
         return name, number
 
     def log_prior(self) -> float:
@@ -487,7 +487,7 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
         if not _forward(chain, log, work):
             continue
         exact, chosen = _plan(chain, log, work, pairs=pairs)
-        _backward(chain, work, keep=exact)
+        _backward(chain, work, store=exact)
         cut_off = chain.kernel.cut_off
         missing = cut_off if cut_off <= 1.0 else 1.0  # not a number where weights ran out of range
         if missing > _CUT_ERROR and epsilon > 0.0:
@@ -498,10 +498,10 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
             if worst > _CUT_ERROR and epsilon > 0.0:
                 continue
             if worst <= _CUT_ERROR or pairs:
-                told = _told(log, chain, rows, worst, samples=0)
-                return replace(told, pairs=dense) if pairs else told
+                solved = _chain_figures(log, chain, rows, worst, samples=0)
+                return replace(solved, pairs=dense) if pairs else solved
         rows = _drawn(chain, log, work, chosen, seed)
-        return replace(_told(log, chain, rows, missing, samples=chosen), seed=seed)
+        return replace(_chain_figures(log, chain, rows, missing, samples=chosen), seed=seed)
     raise _unexplained(log)
 
 
@@ -570,13 +570,13 @@ def _exact_fits(chain: PhaseChain, work: _Work) -> bool:
     return float(chain.kernel.row_work().sum()) * _WORK_SECONDS <= work.left
 
 
-def _backward(chain: PhaseChain, work: _Work, *, keep: bool) -> None:
+def _backward(chain: PhaseChain, work: _Work, *, store: bool) -> None:
     kernel = chain.kernel
     each = _BACKWARD * kernel.work * _WORK_SECONDS / max(kernel.stretches, 1)
     work.effort.expect(each * kernel.stretches)
     going = kernel.stretches > 0
     while going:
-        going = kernel.backward(keep)
+        going = kernel.backward(store)
         work.done(each)
 
 
@@ -635,7 +635,7 @@ def _rows(
         inside_logs=inside,
         unseen_logs=unseen,
         pairs=pairs,
-        stop=byte_of_work(),
+        cancel=byte_of_work(),
     )
 
 
@@ -679,7 +679,7 @@ def _drawn(chain: PhaseChain, log: _Log, work: _Work, samples: int, seed: int) -
 # ---- from rows to figures
 
 
-def _told(
+def _chain_figures(
     log: _Log, chain: PhaseChain, rows: PhaseRows, missing: float, *, samples: int
 ) -> LinkFigures:
     lost, departing = chain.kernel.lost(), chain.kernel.real()
@@ -780,16 +780,14 @@ def _tilted(log: _Log, work: _Work, seed: int) -> LinkFigures:
     goal = log.channel.lost if losses else log.channel.cover
     assert goal is not None
     tilt, variance = _tilt(log, work, goal)
-    told = _solved(_with_tilt(log, tilt), work, seed, pairs=False, count=False)
-    return taken_as_mean(told, log.channel, goal, variance)
+    solved = _solved(_with_tilt(log, tilt), work, seed, pairs=False, count=False)
+    return taken_as_mean(solved, log.channel, goal, variance)
 
 
 def _with_tilt(log: _Log, tilt: float) -> _Log:
     """The odds of a loss, or the rate of cover, times the exponential of ``tilt``."""
-    if log.channel.lost is None:
-        return replace(log, cover=log.cover * math.exp(tilt))
-    odds = math.exp(tilt) * log.loss / (1.0 - log.loss)
-    return replace(log, loss=odds / (1.0 + odds))
+    loss, cover = with_tilt(log.loss, log.cover, tilt, losses=log.channel.lost is not None)
+    return replace(log, loss=loss, cover=cover)
 
 
 def _tilt(log: _Log, work: _Work, goal: int) -> tuple[float, float]:
@@ -802,7 +800,7 @@ def _tilt(log: _Log, work: _Work, goal: int) -> tuple[float, float]:
         chain = _with_tilt(log, tilt).chain(_CUTS[0], count=False)
         if not _forward(chain, log, work):
             raise _unexplained(log)
-        _backward(chain, work, keep=False)
+        _backward(chain, work, store=False)
         lost, departing = chain.kernel.lost(), chain.kernel.real()
         return float(lost.sum() if log.channel.lost is not None else (1.0 - departing).sum())
 

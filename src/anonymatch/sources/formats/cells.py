@@ -22,7 +22,8 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from anonymatch.base.arrays import Bools
 
 __all__ = ["fits", "is_plain", "spelling"]
 
@@ -31,8 +32,6 @@ _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?", re.ASCII)
 _BETWEEN = re.compile(rf"({_NUMBER})\s*-\s*({_NUMBER})", re.ASCII)
 _INTERVAL = re.compile(rf"([\[(])\s*({_NUMBER})\s*[,;]\s*({_NUMBER})\s*([\])])", re.ASCII)
 _SIDED = re.compile(rf"(<=|>=|<|>)\s*({_NUMBER})", re.ASCII)
-
-Bools = npt.NDArray[np.bool_]
 
 
 def spelling(text: str | None) -> str:
@@ -72,12 +71,12 @@ def fits(values: Sequence[str], cells: Sequence[str]) -> Bools:
            [0, 0, 1, 1, 0, 1],
            [1, 1, 1, 1, 1, 1]])
     """
-    place = {value: at for at, value in enumerate(values)}
+    position = {value: at for at, value in enumerate(values)}
     numbers = np.array([_number(value) for value in values])
     texts = np.array(values, dtype=np.dtypes.StringDType())
-    found = np.zeros((len(values), len(cells)), dtype=np.bool_)
+    table = np.zeros((len(values), len(cells)), dtype=np.bool_)
     for column, cell in enumerate(cells):
-        within = found[:, column]
+        within = table[:, column]
         if is_plain(cell):
             pass
         elif not cell.rstrip("*"):
@@ -90,11 +89,11 @@ def fits(values: Sequence[str], cells: Sequence[str]) -> Bools:
             within |= np.strings.startswith(texts, cell.rstrip("*"))
         else:
             for member in cell[1:-1].split(","):
-                within[place.get(spelling(member), [])] = True
-        within[place.get(cell, [])] = True
-    if "" in place:
-        found[place[""]] = True
-    return found
+                within[position.get(spelling(member), [])] = True
+        within[position.get(cell, [])] = True
+    if "" in position:
+        table[position[""]] = True
+    return table
 
 
 def _number(text: str) -> float:

@@ -18,8 +18,8 @@ def load_json(path: str | os.PathLike[str]) -> Any:
     """The value of a .json file, which may end in .gz; call it inside ``files.reading``."""
     from anonymatch.graph import json_text  # imports polars
 
-    place = as_path(path)
-    return json_text.load(Source(place, packed=place.suffix.lower() == ".gz"))
+    file = as_path(path)
+    return json_text.load(Source(file, packed=file.suffix.lower() == ".gz"))
 
 
 def as_object(value: object, what: str) -> dict[str, Any]:

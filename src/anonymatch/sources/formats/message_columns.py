@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted, several
 from anonymatch.sources.formats.message_tables import Table
@@ -15,8 +16,6 @@ from anonymatch.sources.messages import LATEST
 
 __all__ = ["UNITS", "Clock", "clock", "directions", "flags", "mixed_units", "names", "seconds"]
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 """How many of each make a second."""
@@ -81,21 +80,21 @@ def clock(table: Table, unit: str | None) -> Clock:
     if given.null_count():
         table.refuse(int(given.is_null().arg_true()[0]), "there is no time; give every row one")
     if given.dtype == pl.String:
-        found = _from_text(table, given.str.strip_chars(), unit)
+        times = _from_text(table, given.str.strip_chars(), unit)
     elif given.dtype.is_numeric():
-        found = Clock(given.cast(pl.Float64).to_numpy() / UNITS[unit or "s"], "numbers")
+        times = Clock(given.cast(pl.Float64).to_numpy() / UNITS[unit or "s"], "numbers")
     elif given.dtype.is_temporal() and given.dtype != pl.Time:
-        found = _from_dates(table, given, unit)
+        times = _from_dates(table, given, unit)
     else:
-        raise InputError(f"{table.path}: column 'time' holds {given.dtype}; give {_WANTED}")
-    wrong = np.flatnonzero(~np.isfinite(found.times))
+        raise InputError(f"column 'time' holds {given.dtype}; give {_WANTED}").about(table.path)
+    wrong = np.flatnonzero(~np.isfinite(times.times))
     if len(wrong):
         _refuse(table, given, int(wrong[0]))
-    wrong = np.flatnonzero(np.abs(found.times) > LATEST)
+    wrong = np.flatnonzero(np.abs(times.times) > LATEST)
     if len(wrong):
-        far = found.times[wrong[0]]
+        far = times.times[wrong[0]]
         table.refuse(int(wrong[0]), f"the time is {far:g} s; give times up to {LATEST:g} s")
-    return found
+    return times
 
 
 _WANTED = "seconds or ISO 8601 date-times"
@@ -178,8 +177,8 @@ def _epoch(moments: pl.Series) -> Floats:
 
 def _check_no_unit(table: Table, unit: str | None) -> None:
     if unit is not None:
-        raise InputError(
-            f"{table.path}: its times are date-times; leave ", Argument("unit", unit), " out"
+        raise InputError("its times are date-times; leave ", Argument("unit", unit), " out").about(
+            table.path
         )
 
 
@@ -199,8 +198,8 @@ def mixed_units(tables: list[tuple[Table, Floats]]) -> list[str]:
         large = np.abs(of_table) >= sizes[at + 1]
         odd = np.flatnonzero(large if above <= below else ~large)
         if len(odd):
-            place, low, high = table.place(int(odd[0])), sizes[at], sizes[at + 1]
-            return [f"{place}: no time is between {low:g} and {high:g} s; check the unit of all"]
+            cell, low, high = table.position(int(odd[0])), sizes[at], sizes[at + 1]
+            return [f"{cell}: no time is between {low:g} and {high:g} s; check the unit of all"]
     return []
 
 
@@ -229,14 +228,14 @@ def _more(rows: int) -> str:
 
 def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) -> pl.Series:
     """Who is seen in these rows, by the first of the columns that is there."""
-    column = next(found for name in columns if (found := table.column(name)) is not None)
+    column = next(present for name in columns if (present := table.column(name)) is not None)
     kind = column.dtype
     if kind in (pl.Categorical, pl.Enum):
         column, kind = column.cast(pl.String), pl.String()
     if not (kind in (pl.String, pl.Null) or kind.is_integer()):
         raise InputError(
-            f"{table.path}: column {quoted(column.name)} holds {kind}; give text or whole numbers"
-        )
+            f"column {quoted(column.name)} holds {kind}; give text or whole numbers"
+        ).about(table.path)
     chosen = column.gather(rows)
     if chosen.null_count():
         row = int(rows[int(chosen.is_null().arg_true()[0])])
@@ -246,7 +245,7 @@ def names(table: Table, columns: tuple[str, ...], rows: npt.NDArray[np.intp]) ->
 
 def flags(table: Table, rows: npt.NDArray[np.intp]) -> Bools | None:
     """Which of these rows are cover, dummies or lost; None if no row says anything."""
-    found = None
+    flagged = None
     for name in ("cover", "dummy", "lost"):
         column = table.column(name)
         if column is None:
@@ -263,8 +262,8 @@ def flags(table: Table, rows: npt.NDArray[np.intp]) -> Bools | None:
             if len(wrong):
                 at = int(wrong[0])
                 table.refuse(int(rows[at]), f"{name} is {quoted(given[at])}; write true or false")
-        found = true.to_numpy() if found is None else found | true.to_numpy()
-    return found
+        flagged = true.to_numpy() if flagged is None else flagged | true.to_numpy()
+    return flagged
 
 
 def seconds(unit: object) -> str | None:

@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Message, quoted, several
+from anonymatch.base.text import FileName, Message, quoted, several
 from anonymatch.sources.hints import unit_hint
 from anonymatch.sources.messages import Messages, check_messages, in_words
 
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_messages", "write_messages"]
 
-Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 _IN, _OUT = ("user", "name"), ("behaviour", "name")
@@ -62,7 +62,7 @@ class _Side(NamedTuple):
 
 def read_messages(
     path: str | os.PathLike[str],
-    out: str | os.PathLike[str] | None = None,
+    departures: str | os.PathLike[str] | None = None,
     *,
     unit: str | None = None,
 ) -> Messages:
@@ -75,7 +75,7 @@ def read_messages(
     ----------
     path : path
         A .csv, .tsv, .parquet or .jsonl file, described above; text may end in .gz.
-    out : path, optional
+    departures : path, optional
         The messages out; ``path`` then has the messages in.
     unit : {"s", "ms", "us", "ns"}, optional
         What times in numbers are in; seconds unless told.
@@ -103,18 +103,19 @@ def read_messages(
     """
     from anonymatch.sources.formats import message_columns  # imports polars
 
-    tables = _tables(path, out)
+    tables = _tables(path, departures)
     unit = message_columns.seconds(unit)
     clocks = [message_columns.clock(table, unit) for table in tables]
     if clocks[0].kind != clocks[-1].kind:
         raise InputError(
-            f"{tables[1].path}: its times are {clocks[1].kind}, but those of {tables[0].path} are "
-            f"{clocks[0].kind}; write all alike"
-        )
-    times = [found.times for found in clocks]
-    told: list[str] = []
-    if out is None:
-        inward, told = message_columns.directions(tables[0])
+            f"its times are {clocks[1].kind}, but those of ",
+            FileName(tables[0].path),
+            f" are {clocks[0].kind}; write all alike",
+        ).about(tables[1].path)
+    times = [each.times for each in clocks]
+    remarks: list[str] = []
+    if departures is None:
+        inward, remarks = message_columns.directions(tables[0])
         rows = np.flatnonzero(inward), np.flatnonzero(~inward)
     else:
         rows = np.arange(len(times[0])), np.arange(len(times[1]))
@@ -122,7 +123,7 @@ def read_messages(
     left, after = _side(tables[-1], rows[1], clocks[-1], _OUT, "out")
     notes = [note for table in tables for note in table.notes]
     notes += [note for clock in clocks for note in clock.notes]
-    notes += [*told, *before, *after]
+    notes += [*remarks, *before, *after]
     if clocks[0].kind == "numbers":
         mixed = message_columns.mixed_units(list(zip(tables, times, strict=True)))
         notes += mixed or _unit_notes(tables[0], times[0], unit)
@@ -167,9 +168,9 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
     from anonymatch.sources.formats.message_tables import suffix_of
 
     check_messages(messages)
-    place = as_path(path)
-    suffix, packed = suffix_of(place)
-    with unfinished(place) as beside, beside.open("xb") as file:
+    target = as_path(path)
+    suffix, packed = suffix_of(target)
+    with unfinished(target) as beside, beside.open("xb") as file:
         frame = _frame(messages, suffix=suffix)
         if packed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
@@ -178,15 +179,15 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
             _put(frame, suffix, file)
 
 
-def _tables(path: str | os.PathLike[str], out: str | os.PathLike[str] | None) -> list[Table]:
+def _tables(path: str | os.PathLike[str], departures: str | os.PathLike[str] | None) -> list[Table]:
     """The table of both directions, or of messages in and of messages out."""
     from anonymatch.sources.formats import message_tables
 
     first = as_path(path)
-    if out is None:
+    if departures is None:
         return [message_tables.load(first, (("time",), ("direction",), _IN, _OUT))]
-    wanted = (first, _IN), (as_path(out), _OUT)
-    return [message_tables.load(place, (("time",), names)) for place, names in wanted]
+    wanted = (first, _IN), (as_path(departures), _OUT)
+    return [message_tables.load(each, (("time",), names)) for each, names in wanted]
 
 
 def _side(
@@ -196,14 +197,16 @@ def _side(
     from anonymatch.sources.formats import message_columns
 
     if not len(rows):
-        raise InputError(f"{table.path}: no row has the direction {noun}; add the messages {noun}")
+        raise InputError(f"no row has the direction {noun}; add the messages {noun}").about(
+            table.path
+        )
     notes, times = [], clock.times[rows]
     back = np.flatnonzero(np.diff(times) < 0)
     if len(back):
-        place = table.place(int(rows[back[0] + 1]))
+        line = table.position(int(rows[back[0] + 1]))
         came, then = (in_words(time, clock.dates) for time in times[back[0] : back[0] + 2])
         notes.append(
-            f"{place}: the time goes back, from {came.removesuffix(' s')} to {then}; "
+            f"{line}: the time goes back, from {came.removesuffix(' s')} to {then}; "
             f"messages {noun} were sorted by time"
         )
         order = np.argsort(times, kind="stable")
@@ -218,17 +221,17 @@ def _repeats(side: _Side, noun: str) -> list[str]:
     """A note on messages of one time and one name."""
     import polars as pl
 
-    seen = pl.DataFrame([pl.Series("time", side.times), side.names.alias("name")])
+    messages = pl.DataFrame([pl.Series("time", side.times), side.names.alias("name")])
     message = side.table.column("message")
     if message is not None:
-        seen = seen.with_columns(message.gather(side.rows).alias("message"))
-    again = (~seen.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
+        messages = messages.with_columns(message.gather(side.rows).alias("message"))
+    again = (~messages.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
     if not len(again):
         return []
-    place = side.table.place(int(side.rows[int(again[0])]))
+    line = side.table.position(int(side.rows[int(again[0])]))
     repeats = "repeats" if len(again) == 1 else "repeat"
     who = several(len(again), "message")
-    return [f"{place}: {who} {noun} {repeats} the time and name of another; all are kept"]
+    return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
 
 
 def _truth(came: _Side, left: _Side) -> npt.NDArray[np.int64] | None:
@@ -348,9 +351,9 @@ def _frame(messages: Messages, *, suffix: str) -> pl.DataFrame:
         if flags is not None:
             whole = np.zeros(came + left, dtype=np.bool_)
             whole[begin : begin + len(flags)] = flags
-            said = np.zeros(came + left, dtype=np.bool_)
-            said[begin : begin + len(flags)] = True
-            columns[name] = pl.select(pl.when(pl.Series(said)).then(pl.Series(whole))).to_series()
+            marked = np.zeros(came + left, dtype=np.bool_)
+            marked[begin : begin + len(flags)] = True
+            columns[name] = pl.select(pl.when(pl.Series(marked)).then(pl.Series(whole))).to_series()
     order = np.argsort(times, kind="stable")
     return pl.DataFrame(columns)[order]
 

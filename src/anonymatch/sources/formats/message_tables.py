@@ -14,14 +14,24 @@ from typing import Any, NoReturn
 
 import polars as pl
 
-from anonymatch.base.errors import InputError
+from anonymatch.base.errors import InputError, Where
 from anonymatch.base.text import listed, meant_instead, quoted, several
-from anonymatch.graph import DIRECTIONS, TIMES, Source, decode, delimited, limits, parquet, reading
+from anonymatch.graph import (
+    DIRECTIONS,
+    FORMATS,
+    TIMES,
+    Source,
+    decode,
+    delimited,
+    format_of,
+    limits,
+    parquet,
+    reading,
+)
 
-__all__ = ["PACKED", "SUFFIXES", "Table", "load", "suffix_of"]
+__all__ = ["SUFFIXES", "Table", "load", "suffix_of"]
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
-PACKED = (".csv", ".tsv", ".jsonl")
+SUFFIXES = tuple(suffix for suffix, kind in FORMATS.items() if kind.table)
 
 _SPELLINGS = {
     "time": TIMES,
@@ -45,20 +55,20 @@ class Table:
     """The known columns of a file, under their first spelling; rows that are empty are left out.
 
     ``row_of`` has the row of the file, from 0, of each row of the table; ``where`` turns it into
-    words such as ``line 7``.
+    where that is: ``line 7``.
     """
 
     path: Path
     frame: pl.DataFrame
     row_of: pl.Series
-    where: Callable[[int], str]
+    where: Callable[[int], Where]
     notes: tuple[str, ...] = ()
 
     def refuse(self, row: int, what: str) -> NoReturn:
         """Raise the error about a row of the table."""
-        raise InputError(f"{self.place(row)}: {what}")
+        raise InputError(what, where=self.where(int(self.row_of[row]))).about(self.path)
 
-    def place(self, row: int) -> str:
+    def position(self, row: int) -> str:
         """File and line of a row of the table."""
         return f"{self.path}: {self.where(int(self.row_of[row]))}"
 
@@ -75,43 +85,35 @@ def load(path: Path, needed: tuple[tuple[str, ...], ...]) -> Table:
             raise InputError("it has columns and no rows; add one row a message")
         meant = {column: meaning for column in frame.columns if (meaning := _meaning(column))}
         extra = [column for column in frame.columns if column not in meant]
-        kept = frame.select(*meant).rename(meant)
-        full = kept.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+        chosen = frame.select(*meant).rename(meant)
+        full = chosen.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
         notes = [f"ignored columns: {listed(extra)}"] if extra else []
         rows = full.arg_true()
-        if len(rows) < kept.height:
-            notes.append(f"ignored {several(kept.height - len(rows), 'empty row')}")
-            kept = kept[rows]
-        if kept.is_empty():
+        if len(rows) < chosen.height:
+            notes.append(f"ignored {several(chosen.height - len(rows), 'empty row')}")
+            chosen = chosen[rows]
+        if chosen.is_empty():
             raise InputError("it has columns and no rows; add one row a message")
-    return Table(path, kept, rows, where, tuple(f"{path}: {note}" for note in notes))
+    return Table(path, chosen, rows, where, tuple(f"{path}: {note}" for note in notes))
 
 
 def suffix_of(path: Path) -> tuple[str, bool]:
     """The suffix that tells the format, and whether the file is compressed."""
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes and suffixes[-1] == ".gz":
-        if len(suffixes) == 2 and suffixes[0] in PACKED:
-            return suffixes[0], True
-    elif suffixes and suffixes[-1] in SUFFIXES:
-        return suffixes[-1], False
-    raise InputError(
-        f"{path}: its suffix tells no known format of message logs; known are "
-        f"{' '.join(SUFFIXES)}, and .gz after {' '.join(PACKED)}"
-    )
+    suffix, _, packed = format_of(path, SUFFIXES, of="message logs")
+    return suffix, packed
 
 
 def _frame(
     source: Source, suffix: str, needed: tuple[tuple[str, ...], ...]
-) -> tuple[pl.DataFrame, Callable[[int], str]]:
+) -> tuple[pl.DataFrame, Callable[[int], Where]]:
     check = partial(_check_columns, needed=needed)
     if suffix == ".parquet":
         return parquet.load(source, lambda schema: _wanted(schema, check), _BYTES_A_ROW), _row
     if suffix == ".jsonl":
         return _json_lines(source, check)
-    separator = "," if suffix == ".csv" else "\t"
+    separator = FORMATS[suffix].separator
     frame, data = delimited.load(source, separator, check, _BYTES_A_ROW)
-    return frame, lambda row: f"line {delimited.line_of_row(data, separator, row)}"
+    return frame, lambda row: Where(lines=(delimited.line_of_row(data, separator, row),))
 
 
 def _wanted(schema: dict[str, pl.DataType], check: Callable[[list[str]], None]) -> list[str]:
@@ -131,8 +133,8 @@ def _check_kinds(schema: Mapping[str, pl.DataType]) -> None:
             raise InputError(f"column {quoted(name)} holds {kind}; give text or numbers")
 
 
-def _row(row: int) -> str:
-    return f"row {row + 1}"
+def _row(row: int) -> Where:
+    return Where(lines=(row + 1,), noun="row")
 
 
 def _meaning(column: str) -> str | None:
@@ -143,11 +145,11 @@ def _check_columns(columns: list[str], *, needed: tuple[tuple[str, ...], ...]) -
     meant = [_meaning(column) for column in columns]
     for group in needed:
         if not set(group) & set(meant):
-            found = listed(columns) or "none"
+            present = listed(columns) or "none"
             others = [column for column, meaning in zip(columns, meant, strict=True) if not meaning]
             near = meant_instead((word for name in group for word in _SPELLINGS[name]), others)
             raise InputError(
-                f"no column {' or '.join(map(repr, group))}; the columns are {found}{near}"
+                f"no column {' or '.join(map(repr, group))}; the columns are {present}{near}"
             )
     for name in _SPELLINGS:
         same = [
@@ -161,7 +163,7 @@ def _check_columns(columns: list[str], *, needed: tuple[tuple[str, ...], ...]) -
 
 def _json_lines(
     source: Source, check: Callable[[list[str]], None]
-) -> tuple[pl.DataFrame, Callable[[int], str]]:
+) -> tuple[pl.DataFrame, Callable[[int], Where]]:
     content = source.content()
     if not content.strip():
         raise InputError("it is empty; write one message a line")
@@ -184,7 +186,7 @@ def _json_lines(
     _check_kinds(frame.schema)
     ignored = dict.fromkeys(_writable(key) for key in keys if key not in columns)
     frame = frame.with_columns(pl.lit(None).alias(key) for key in ignored)
-    return frame, lambda row: f"line {numbers[row]}"
+    return frame, lambda row: Where(lines=(numbers[row],))
 
 
 def _records(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -199,15 +201,14 @@ def _records(content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             record = json.loads(decode(line))
         except json.JSONDecodeError as error:
-            raise InputError(
-                f"line {number}: no JSON at column {error.colno}: {error.msg}"
-            ) from None
+            wrong = InputError(f"no JSON at column {error.colno}: {error.msg}")
+            raise wrong.at(number, column=error.colno) from None
         except InputError as error:  # about the first line of its own
-            raise InputError(f"line {number}{str(error).removeprefix('line 1')}") from None
+            raise error.at(number) from None
         except (ValueError, RecursionError) as error:
-            raise InputError(f"line {number}: no usable JSON ({error})") from None
+            raise InputError(f"no usable JSON ({error})").at(number) from None
         if not isinstance(record, dict):
-            raise InputError(f'line {number}: need an object: {{"time": ..., "user": ...}}')
+            raise InputError('need an object: {"time": ..., "user": ...}').at(number)
         yield number, record
 
 
@@ -235,8 +236,8 @@ def _series(key: str, values: list[Any], numbers: Sequence[int]) -> pl.Series:
         if isinstance(value, (dict, list)) or type(value) not in (type(None), type(first))
     )
     kind = _NAMES_OF_KINDS.get(type(values[odd]), "a number")
-    raise InputError(
-        f"line {numbers[odd]}: {quoted(key)} is {kind}; give text or numbers, alike in all lines"
+    raise InputError(f"{quoted(key)} is {kind}; give text or numbers, alike in all lines").at(
+        numbers[odd]
     )
 
 

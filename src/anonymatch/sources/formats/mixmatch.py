@@ -26,7 +26,6 @@ References
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,15 +35,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammainccinv
 
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
 from anonymatch.graph import Graph, Names, canonical, limits, reading
 from anonymatch.sources.formats.json_files import as_object, load_json
-from anonymatch.sources.laws.laws import Erlang, Exponential, Law, Window, check_law
+from anonymatch.sources.laws import Law, check_law
 from anonymatch.sources.observation import FLOWS, Observation
 
 __all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
@@ -57,7 +56,6 @@ LONGEST_DELAY = 2.0
 ALIGN = ("start",)
 """How recordings can be shifted in time."""
 
-_RARE = 1e-9  # share of packets that may take longer than the longest delay of a law without end
 _ACKNOWLEDGEMENT = 53
 _LOOKS = 100  # a longest delay
 _STRIDES = (128, 16, 1)  # few looks first rule out most pairs
@@ -67,7 +65,6 @@ _LATEST = 1 << 62  # room for sums in 64 bits
 _MOST_TICKS = 10_000_000
 _BYTES_A_TICK = 12  # two conditions, and what is needed to make those of one flow
 
-Integers = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
 
 
@@ -81,8 +78,8 @@ class _Flow:
     held: Counts  # sent and not received, at each tick from ``begin``; 0 before
     spare: Counts  # received, less what was sent a longest delay ago, plus what never arrives
     missing: int  # sent and never received
-    sent: Integers
-    received: Integers
+    sent: Ints
+    received: Ints
 
 
 def read_flow_pairs(
@@ -134,19 +131,19 @@ def read_flow_pairs(
     seconds = _longest_delay(law, longest_delay)
     _check_align(align)
     spare = whole(strays, "strays")
-    place = as_path(folder)
-    files = list(flow_pair_files(place))
+    path = as_path(folder)
+    files = list(flow_pair_files(path))
     if not files:
-        raise InputError(f"{place}: no folder in it has a {FLOW_PAIR}")
+        raise InputError(f"no folder in it has a {FLOW_PAIR}").about(path)
     pairs = [_read(file) for file in files]
     whole_pairs = [pair for pair in pairs if all(len(side.times) for side in pair)]
     if not whole_pairs:
-        raise InputError(f"{place}: every flow pair has a side without data packets")
+        raise InputError("every flow pair has a side without data packets").about(path)
     tick = max(int(seconds / _NANO) // _LOOKS, 1)
     begins = [min(int(side.times.min()) for side in pair) for pair in whole_pairs]
     origins = [min(begins)] * len(begins) if align is None else begins
     size = sum(file.stat().st_size for file in files)
-    with _about(place):
+    with _about(path):
         _check_ticks([side for pair in whole_pairs for side in pair], tick, size)
         initiators, responders = (
             [_flow(pair[end], at, tick) for pair, at in zip(whole_pairs, origins, strict=True)]
@@ -169,14 +166,16 @@ def read_flow_pairs(
     )
 
 
-def flow_pair_files(place: Path) -> Iterator[Path]:
+def flow_pair_files(folder: Path) -> Iterator[Path]:
     """The flow pairs in the folders of a folder, by name; its own comes first."""
-    if (place / FLOW_PAIR).is_file():
-        yield place / FLOW_PAIR
+    if (folder / FLOW_PAIR).is_file():
+        yield folder / FLOW_PAIR
     try:
-        entries = sorted(place.iterdir())
+        entries = sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(f"{place}: cannot list it ({error.strerror}); check the path") from None
+        raise InputError(f"cannot list it ({error.strerror}); check the path").about(
+            folder
+        ) from None
     for entry in entries:
         if os.path.isfile(entry / FLOW_PAIR):  # unlike a Path, it does not fail on loops of links
             yield entry / FLOW_PAIR
@@ -204,12 +203,8 @@ def _longest_delay(law: Law | str | None, given: float | None) -> float:
 
 def _of_law(law: Law) -> float:
     """The longest delay under a law; of one without an end, what hardly a packet exceeds."""
-    if isinstance(law, Exponential):
-        return _hardly_exceeded(1, law.mean)
-    if isinstance(law, Erlang):
-        return _hardly_exceeded(law.hops, law.mean)
-    longest = law.longest_delay
-    if longest is None or longest == math.inf or (isinstance(law, Window) and law.low > 0):
+    longest = law.packet_delay()
+    if longest is None:
         raise InputError(
             f"flow pairs have one longest delay, which the {law} does not say; give ",
             Argument("law", "window:0,SECONDS"),
@@ -217,17 +212,6 @@ def _of_law(law: Law) -> float:
             Argument("longest_delay", ...),
         )
     return longest
-
-
-def _hardly_exceeded(hops: int, mean: float) -> float:
-    """The seconds that so many exponential mixes exceed together once in 10^9 packets.
-
-    Examples
-    --------
-    >>> round(_hardly_exceeded(1, 1.0), 3), round(_hardly_exceeded(3, 0.05), 3)
-    (20.723, 1.334)
-    """
-    return mean * float(gammainccinv(hops, _RARE))
 
 
 def _check_align(align: str | None) -> None:
@@ -247,11 +231,11 @@ class _Side:
     """The times of one side's data packets, in nanoseconds, sorted."""
 
     name: str
-    sent: Integers
-    received: Integers
+    sent: Ints
+    received: Ints
 
     @property
-    def times(self) -> Integers:
+    def times(self) -> Ints:
         return np.concatenate((self.sent, self.received))
 
 
@@ -268,14 +252,18 @@ def _side(document: dict[str, Any], role: str, file: Path) -> _Side:
     name = side.get("nym_identity")
     if not isinstance(name, str) or not name:
         name = f"{role} of {file.parent.name}"
-    sent, received = (_packets(side, role, way) for way in ("to_gateway", "from_gateway"))
+    sent, received = (
+        _packets(side, role, direction) for direction in ("to_gateway", "from_gateway")
+    )
     return _Side(name, sent, received)
 
 
-def _packets(side: dict[str, Any], role: str, way: str) -> Integers:
+def _packets(side: dict[str, Any], role: str, direction: str) -> Ints:
     """When data packets passed; acknowledgements are left out."""
-    given = side.get(way)
-    wrong = f'"{way}" of the {role} must be a list of [nanoseconds, bytes], whole, from 0 to 2^62'
+    given = side.get(direction)
+    wrong = (
+        f'"{direction}" of the {role} must be a list of [nanoseconds, bytes], whole, from 0 to 2^62'
+    )
     if not isinstance(given, list):
         raise InputError(wrong)
     if not given:
@@ -317,12 +305,12 @@ def _check_ticks(sides: Sequence[_Side], tick: int, size: int) -> None:
 
 
 @contextmanager
-def _about(place: Path) -> Iterator[None]:
+def _about(file: Path) -> Iterator[None]:
     """What is wrong becomes one line that begins with the folder."""
     try:
         yield
     except InputError as error:
-        raise error.about(place) from None
+        raise error.about(file) from None
 
 
 def _flow(side: _Side, origin: int, tick: int) -> _Flow:
@@ -350,8 +338,8 @@ def _flow(side: _Side, origin: int, tick: int) -> _Flow:
 def _graph(
     initiators: Sequence[_Flow], responders: Sequence[_Flow], strays: int, size: int
 ) -> Graph:
-    rows: list[Integers] = []
-    columns: list[Integers] = []
+    rows: list[Ints] = []
+    columns: list[Ints] = []
     begins = np.array([flow.begin for flow in responders])
     ends = np.array([flow.end for flow in responders])
     for group in _groups(initiators):
@@ -408,12 +396,12 @@ def _clock(flows: Sequence[_Flow], first: int, last: int) -> npt.NDArray[np.int3
 
 def _names(flows: Sequence[_Flow], noun: str) -> Names:
     """Identities; with a number where one has several flows."""
-    seen: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     names = []
     for flow in flows:
-        seen[flow.name] = seen.get(flow.name, 0) + 1
-        again = seen[flow.name] > 1
-        names.append(f"{flow.name} ({seen[flow.name]})" if again else flow.name)
+        numbers[flow.name] = numbers.get(flow.name, 0) + 1
+        again = numbers[flow.name] > 1
+        names.append(f"{flow.name} ({numbers[flow.name]})" if again else flow.name)
     return Names.given(names, len(flows), noun)
 
 
@@ -459,7 +447,7 @@ def _time_notes(
     )
 
 
-def _apart(begins: Integers, ends: Integers) -> int:
+def _apart(begins: Ints, ends: Ints) -> int:
     """How many of these stretches of time overlap no other.
 
     Examples

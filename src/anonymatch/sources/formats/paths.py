@@ -17,7 +17,7 @@ from anonymatch.base.text import quoted
 from anonymatch.graph import exact_text, limits
 from anonymatch.running import Budget
 
-__all__ = ["Links", "all_ways", "onward_links", "paths_from"]
+__all__ = ["Links", "all_path_counts", "onward_links", "paths_from"]
 
 Links = Mapping[Hashable, Mapping[Hashable, int]]
 """From each relay to those that it sends to, with their bandwidth, which is not 0."""
@@ -60,13 +60,13 @@ def _whole_bandwidths(bandwidth: Mapping[Any, Any], relays: Iterable[Hashable]) 
                 f"relay {quoted(relay)} has no bandwidth; give one for every relay, or none"
             )
         value = bandwidth[relay]
-        found = _exact(value)
-        if found is None or found < 0:
+        fraction = _exact(value)
+        if fraction is None or fraction < 0:
             raise InputError(
                 f"relay {quoted(relay)} has the bandwidth {quoted(value)}; give a number of "
                 "0 or more"
             )
-        exact[relay] = found
+        exact[relay] = fraction
     unit = math.lcm(*(value.denominator for value in exact.values()))
     whole = {relay: int(value * unit) for relay, value in exact.items()}
     shared = math.gcd(*whole.values()) or 1
@@ -88,7 +88,7 @@ def _exact(value: object) -> Fraction | None:
 # ---- from all entries to all exits
 
 
-def all_ways(
+def all_path_counts(
     onward: Links,
     entries: list[Hashable],
     exits: list[Hashable],
@@ -106,22 +106,22 @@ def all_ways(
         powers = _powers(onward, entries, exits, relays)
         if powers is not None:
             if not repeat and relays == 3:
-                place = {relay: at for at, relay in enumerate(exits)}
+                column = {relay: at for at, relay in enumerate(exits)}
                 for at, entry in enumerate(entries):
-                    if entry in place:
-                        powers[at, place[entry]] = 0
+                    if entry in column:
+                        powers[at, column[entry]] = 0
             return powers
         links = sum(map(len, onward.values()))
         seconds = _LINK_SECONDS * links * len(entries) * relays
         if not budget.allows(seconds, 0.0):
             raise budget.refusal("walks weighed by large numbers", seconds, 0.0)
-    ways = np.zeros((len(entries), len(exits)), dtype=object)
+    counts = np.zeros((len(entries), len(exits)), dtype=object)
     for at, entry in enumerate(entries):
-        found = (
+        of_entry = (
             _walks(onward, entry, relays) if repeat else paths_from(onward, entry, relays, budget)
         )
-        ways[at] = [found.get(relay, 0) for relay in exits]
-    return ways
+        counts[at] = [of_entry.get(relay, 0) for relay in exits]
+    return counts
 
 
 def _powers(
@@ -146,17 +146,17 @@ def _powers(
     )
     rough = matrix.astype(np.float64)
     rows = np.array([index[entry] for entry in entries], dtype=np.int64)
-    ways = scipy.sparse.csr_array(
+    counts = scipy.sparse.csr_array(
         (np.ones(len(rows), dtype=np.int64), (np.arange(len(rows)), rows)),
         shape=(len(rows), size),
     )
     for _ in range(relays - 1):
-        bound = ways.astype(np.float64) @ rough
+        bound = counts.astype(np.float64) @ rough
         if bound.nnz and bound.max() >= _EXACT_FLOATS:
             return None
-        ways = ways @ matrix
-    columns = np.array([index[place] for place in exits], dtype=np.int64)
-    table: npt.NDArray[np.int64] = ways.toarray()[:, columns]
+        counts = counts @ matrix
+    columns = np.array([index[exit_relay] for exit_relay in exits], dtype=np.int64)
+    table: npt.NDArray[np.int64] = counts.toarray()[:, columns]
     sums = table.astype(np.float64).sum(axis=1)
     return None if len(sums) and sums.max() >= _EXACT_FLOATS else table
 
@@ -176,14 +176,14 @@ def paths_from(onward: Links, entry: Hashable, relays: int, budget: Budget) -> d
 
 
 def _walks(onward: Links, entry: Hashable, relays: int) -> dict[Hashable, int]:
-    ways: dict[Hashable, int] = {entry: 1}
+    counts: dict[Hashable, int] = {entry: 1}
     for _ in range(relays - 1):
         following: dict[Hashable, int] = {}
-        for relay, number in ways.items():
+        for relay, number in counts.items():
             for after, wide in onward[relay].items():
                 following[after] = following.get(after, 0) + number * wide
-        ways = following
-    return ways
+        counts = following
+    return counts
 
 
 def _by_sets(onward: Links, entry: Hashable, relays: int, budget: Budget) -> dict[Hashable, int]:
@@ -194,17 +194,17 @@ def _by_sets(onward: Links, entry: Hashable, relays: int, budget: Budget) -> dic
     seconds, memory = relays * bound * _STEP_SECONDS, bound * _STATE_BYTES
     if not budget.allows(seconds, memory):
         raise budget.refusal(f"paths of {relays} different relays", seconds, memory)
-    ways: dict[tuple[Hashable, frozenset[Hashable]], int] = {(entry, frozenset([entry])): 1}
+    counts: dict[tuple[Hashable, frozenset[Hashable]], int] = {(entry, frozenset([entry])): 1}
     for _ in range(relays - 1):
         following: dict[tuple[Hashable, frozenset[Hashable]], int] = {}
-        for (relay, passed), number in ways.items():
+        for (relay, passed), number in counts.items():
             for after, wide in onward[relay].items():
                 if after not in passed:
                     now = after, passed | {after}
                     following[now] = following.get(now, 0) + number * wide
-        ways = following
+        counts = following
     paths: dict[Hashable, int] = {}
-    for (relay, _), number in ways.items():
+    for (relay, _), number in counts.items():
         paths[relay] = paths.get(relay, 0) + number
     return paths
 

@@ -66,9 +66,9 @@ def read_relays(
     >>> print(*(edge[2] for edge in seen.graph.to_edges()[:4]))
     1/3 1/3 1/6 1/6
     """
-    place = as_path(path)
-    with reading(place):
-        document = as_object(load_json(place), "a topology")
+    file = as_path(path)
+    with reading(file):
+        document = as_object(load_json(file), "a topology")
         unknown = set(document) - _KEYS
         if unknown:
             known = ", ".join(sorted(_KEYS))

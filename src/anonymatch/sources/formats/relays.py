@@ -21,11 +21,12 @@ import numpy.typing as npt
 
 from anonymatch._native import LARGEST
 from anonymatch.base.arguments import whole
+from anonymatch.base.arrays import offsets
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.graph import SMALLEST, Edges, Graph, Names, limits, settle
 from anonymatch.running import Budget
-from anonymatch.sources.formats.paths import Links, all_ways, onward_links, paths_from
+from anonymatch.sources.formats.paths import Links, all_path_counts, onward_links, paths_from
 
 __all__ = ["EXACT_EDGES", "path_counts", "path_graph", "relay_graph", "relay_weights"]
 
@@ -143,7 +144,11 @@ def relay_graph(
     """
     links = list(links)
     _check_exits(exits, onward_links(links))
-    behaviours = {(place, number): place for place, seen in exits.items() for number in range(seen)}
+    behaviours = {
+        (relay, number): relay
+        for relay, departures in exits.items()
+        for number in range(departures)
+    }
     return path_graph(
         links,
         users=users,
@@ -200,11 +205,11 @@ def path_graph(
         for relay in dict.fromkeys(side.values()):
             _known(relay, onward, what)
     entries, exits = (list(dict.fromkeys(side.values())) for side in (users, behaviours))
-    ways = all_ways(onward, entries, exits, length, repeat=repeat, budget=allowance)
-    for entry, row in zip(entries, ways, strict=True):
+    counts = all_path_counts(onward, entries, exits, length, repeat=repeat, budget=allowance)
+    for entry, row in zip(entries, counts, strict=True):
         if not row.any():
             raise _no_path(length, entry)
-    return _weighted(users, behaviours, entries, exits, ways)
+    return _weighted(users, behaviours, entries, exits, counts)
 
 
 def _weighted(
@@ -212,21 +217,23 @@ def _weighted(
     behaviours: Mapping[Any, Hashable],
     entries: list[Hashable],
     exits: list[Hashable],
-    ways: npt.NDArray[Any],
+    counts: npt.NDArray[Any],
 ) -> Graph:
     """The graph from the ways between entries and exits; users of one entry share their row."""
     start, end = ({relay: at for at, relay in enumerate(side)} for side in (entries, exits))
     entry_of = np.array([start[relay] for relay in users.values()], dtype=np.int64)
     exit_of = np.array([end[relay] for relay in behaviours.values()], dtype=np.int64)
-    seen = np.bincount(exit_of, minlength=len(exits))
-    degrees = ((ways != 0) @ seen)[entry_of] if len(exits) else np.zeros(len(entry_of), np.int64)
+    departures = np.bincount(exit_of, minlength=len(exits))
+    degrees = (
+        ((counts != 0) @ departures)[entry_of] if len(exits) else np.zeros(len(entry_of), np.int64)
+    )
     edges = int(degrees.sum())
     if edges > LARGEST:
         raise InputError(f"{edges} edges; a graph holds at most {LARGEST}")
     limits.check_memory(28 * edges, f"a graph of {edges} edges", "take fewer users")
     exact = edges <= EXACT_EDGES
-    rows = [_shares(row, seen, exact=exact) for row in ways]
-    columns = [np.flatnonzero(row[exit_of]).astype(np.int32) for row in ways]
+    rows = [_shares(row, departures, exact=exact) for row in counts]
+    columns = [np.flatnonzero(row[exit_of]).astype(np.int32) for row in counts]
     indices = _joined([columns[at] for at in entry_of], np.int32)
     values = [row[exit_of[there]] for row, there in zip(rows, columns, strict=True)]
     weights = _joined([values[at] for at in entry_of], np.object_ if exact else np.float64)
@@ -234,7 +241,7 @@ def _weighted(
     if len(floats) and floats.min() < SMALLEST:
         raise InputError("an exit is reached too seldom for a weight in float64; leave it out")
     settled, rounded = settle(floats, weights if exact else None)
-    indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int32)
+    indptr = offsets(degrees).astype(np.int32)
     return Graph(
         Names.given(users, None, "user"),
         Names.given(behaviours, None, "behaviour"),
@@ -247,18 +254,18 @@ def _joined(parts: list[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
 
 
 def _shares(
-    ways: npt.NDArray[Any], seen: npt.NDArray[np.int64], *, exact: bool
+    counts: npt.NDArray[Any], departures: npt.NDArray[np.int64], *, exact: bool
 ) -> npt.NDArray[Any]:
     """The probability of one behaviour at each exit."""
     if not exact:
-        floats = ways.astype(np.float64)
-        quotients: npt.NDArray[Any] = floats / floats.sum() / seen
+        floats = counts.astype(np.float64)
+        quotients: npt.NDArray[Any] = floats / floats.sum() / departures
         return quotients
-    total = sum(ways.tolist())
-    shares = np.empty(len(ways), dtype=object)
+    total = sum(counts.tolist())
+    shares = np.empty(len(counts), dtype=object)
     shares[:] = [
         Fraction(number, total * times)
-        for number, times in zip(ways.tolist(), seen.tolist(), strict=True)
+        for number, times in zip(counts.tolist(), departures.tolist(), strict=True)
     ]
     return shares
 
@@ -274,13 +281,13 @@ def _weights(
     onward: Links, entry: Hashable, exits: Mapping[Any, int], relays: int, budget: Budget
 ) -> list[Fraction]:
     paths = paths_from(onward, entry, relays, budget)
-    total = sum(paths.get(place, 0) for place, seen in exits.items() if seen)
+    total = sum(paths.get(relay, 0) for relay, departures in exits.items() if departures)
     if total == 0:
         raise _no_path(relays, entry)
     return [
-        Fraction(paths.get(place, 0), total * seen)
-        for place, seen in exits.items()
-        for _ in range(seen)
+        Fraction(paths.get(relay, 0), total * departures)
+        for relay, departures in exits.items()
+        for _ in range(departures)
     ]
 
 
@@ -295,9 +302,10 @@ def _length(relays: int) -> int:
 
 
 def _check_exits(exits: Mapping[Any, int], onward: Links) -> None:
-    for place, seen in exits.items():
-        _known(place, onward, "exit")
-        if isinstance(seen, bool) or not isinstance(seen, int) or seen < 0:
+    for relay, departures in exits.items():
+        _known(relay, onward, "exit")
+        if isinstance(departures, bool) or not isinstance(departures, int) or departures < 0:
             raise InputError(
-                f"exit {quoted(place)} has {quoted(seen)} behaviours; give a whole number from 0"
+                f"exit {quoted(relay)} has {quoted(departures)} behaviours; give a whole number "
+                "from 0"
             )

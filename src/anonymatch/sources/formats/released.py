@@ -18,16 +18,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from anonymatch.base.arguments import elements
+from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, listed, quoted, several
 from anonymatch.graph import Edges, Graph, Names, limits
 from anonymatch.sources.formats.cells import fits, is_plain, spelling
 from anonymatch.sources.formats.text_tables import read_text_table
-from anonymatch.sources.labels import place_names
+from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.observation import PEOPLE, Observation
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ MOST_EDGES = 100_000_000
 
 _MOST_COMPARISONS = 10_000_000_000
 _MOST_CELLS = 2_000_000_000  # of the table of values by cells of one column
-
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 def read_released(
@@ -95,7 +92,7 @@ def read_released(
     behaviours = [f"row {number}" for number in range(1, rows.height + 1)]
     graph = Graph(
         Names.given(_person_names(people, named, f"{as_path(original)}"), people.height, "user"),
-        Names.given([*behaviours, *place_names(lost, behaviours)], None, "behaviour"),
+        Names.given([*behaviours, *lost_slot_names(lost, behaviours)], None, "behaviour"),
         edges,
     )
     return Observation(
@@ -114,8 +111,8 @@ def read_released(
 class _Column:
     """One quasi-identifier as codes; ``fits`` has a row a value and a column a cell."""
 
-    values: Integers
-    cells: Integers
+    values: Ints
+    cells: Ints
     fits: Bools
     joined: bool
 
@@ -124,7 +121,7 @@ class _Column:
         """How much of the table a value leaves, on average over values and cells."""
         return 0.0 if self.joined else float(self.fits.mean())
 
-    def codes(self, side: int) -> Integers:
+    def codes(self, side: int) -> Ints:
         return self.cells if side else self.values
 
 
@@ -132,9 +129,9 @@ def _column(people: pl.DataFrame, rows: pl.DataFrame, name: str) -> _Column:
     value_codes, values = _coded(people.get_column(name))
     cell_codes, cells = _coded(rows.get_column(name))
     if all(map(is_plain, cells)) and "" not in values:
-        place = {cell: at for at, cell in enumerate(cells)}
+        position = {cell: at for at, cell in enumerate(cells)}
         # A value that no cell has gets a code of its own, which no row has.
-        shared = np.array([place.get(value, len(cells) + at) for at, value in enumerate(values)])
+        shared = np.array([position.get(value, len(cells) + at) for at, value in enumerate(values)])
         return _Column(shared[value_codes], cell_codes, np.empty((0, 0), np.bool_), joined=True)
     if len(values) * len(cells) > _MOST_CELLS:
         raise InputError(
@@ -144,17 +141,17 @@ def _column(people: pl.DataFrame, rows: pl.DataFrame, name: str) -> _Column:
     return _Column(value_codes, cell_codes, fits(values, cells), joined=False)
 
 
-def _coded(column: pl.Series) -> tuple[Integers, list[str]]:
+def _coded(column: pl.Series) -> tuple[Ints, list[str]]:
     """The code of each entry, and the different spellings."""
     distinct = column.unique(maintain_order=True)
     spellings = [spelling(text) for text in distinct.to_list()]
-    place = {text: at for at, text in enumerate(dict.fromkeys(spellings))}
+    codes = {text: at for at, text in enumerate(dict.fromkeys(spellings))}
     old = distinct.to_frame("text").with_row_index("code")
     rank = column.to_frame("text").join(
         old, on="text", how="left", nulls_equal=True, maintain_order="left"
     )
-    code = np.array([place[text] for text in spellings], dtype=np.int64)
-    return code[rank.get_column("code").to_numpy()], list(place)
+    code = np.array([codes[text] for text in spellings], dtype=np.int64)
+    return code[rank.get_column("code").to_numpy()], list(codes)
 
 
 # ---- classes of people and of rows
@@ -164,25 +161,25 @@ def _coded(column: pl.Series) -> tuple[Integers, list[str]]:
 class _Classes:
     """Entries with the same codes: the codes in sorted order, and who has them."""
 
-    codes: Integers
-    members: Integers  # by class
-    begins: Integers  # of each class in ``members``, and the end
-    class_of: Integers
+    codes: Ints
+    members: Ints  # by class
+    begins: Ints  # of each class in ``members``, and the end
+    class_of: Ints
 
-    def of(self, number: int) -> Integers:
+    def of(self, number: int) -> Ints:
         return self.members[self.begins[number] : self.begins[number + 1]]
 
 
-def _classes(codes: Integers) -> _Classes:
+def _classes(codes: Ints) -> _Classes:
     different, class_of, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    begins = np.concatenate(([0], np.cumsum(sizes)))
+    begins = offsets(sizes)
     order = np.argsort(class_of.ravel(), kind="stable")
     return _Classes(different, order, begins, class_of.ravel())
 
 
 def _pairs(
     people: _Classes, rows: _Classes, tables: list[Bools], joined: int
-) -> Iterator[tuple[int, Integers]]:
+) -> Iterator[tuple[int, Ints]]:
     """Class of people, and the classes of rows that it fits.
 
     Classes are sorted by the joined columns and then by the first that is compared, so that those
@@ -214,7 +211,7 @@ def _pairs(
                 yield number, candidates[fit]
 
 
-def _groups(people: Integers, rows: Integers) -> Iterator[tuple[int, int, int, int]]:
+def _groups(people: Ints, rows: Ints) -> Iterator[tuple[int, int, int, int]]:
     """Ranges of classes of both sides with the same joined codes."""
     where = {tuple(rows[begin].tolist()): (begin, end) for begin, end in _runs(rows)}
     for begin, end in _runs(people):
@@ -223,32 +220,30 @@ def _groups(people: Integers, rows: Integers) -> Iterator[tuple[int, int, int, i
             yield begin, end, *other
 
 
-def _runs(sorted_rows: Integers) -> Iterator[tuple[int, int]]:
+def _runs(sorted_rows: Ints) -> Iterator[tuple[int, int]]:
     """Ranges of equal rows; all are equal if they have no columns."""
     new = (np.diff(sorted_rows, axis=0) != 0).any(axis=1)
     borders = [0, *(np.flatnonzero(new) + 1).tolist(), len(sorted_rows)]
     return pairwise(borders)
 
 
-def _ranges(begins: Integers, ends: Integers) -> Integers:
+def _ranges(begins: Ints, ends: Ints) -> Ints:
     """The numbers from each begin to before its end, in one array."""
     lengths = ends - begins
     return np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(int(lengths.sum()))
 
 
-def _edges(
-    people: _Classes, rows: _Classes, pairs: Iterator[tuple[int, Integers]], lost: int
-) -> Edges:
+def _edges(people: _Classes, rows: _Classes, pairs: Iterator[tuple[int, Ints]], lost: int) -> Edges:
     """Rows of the graph; counted to the end even where they are too many to keep."""
-    places = np.arange(len(rows.members), len(rows.members) + lost)
-    candidates: list[Integers] = [places] * len(people.codes)
+    lost_slots = np.arange(len(rows.members), len(rows.members) + lost)
+    candidates: list[Ints] = [lost_slots] * len(people.codes)
     owners, sizes = (np.diff(side.begins) for side in (people, rows))
     total = len(people.members) * lost
     for number, chosen in pairs:
         total += int(sizes[chosen].sum()) * int(owners[number])
         if total <= MOST_EDGES:
-            found = np.concatenate([places[:0], *(rows.of(one) for one in chosen.tolist())])
-            candidates[number] = np.concatenate((np.sort(found), places))
+            columns = np.concatenate([lost_slots[:0], *(rows.of(one) for one in chosen.tolist())])
+            candidates[number] = np.concatenate((np.sort(columns), lost_slots))
     if total > MOST_EDGES:
         raise InputError(
             f"{len(people.members)} people and {len(rows.members)} rows make {total:.3g} edges, "
@@ -256,10 +251,10 @@ def _edges(
             Argument("identifiers"),
         )
     limits.check_memory(16 * total, f"a graph of {total} edges", "audit a part of the tables")
-    degrees = np.array([len(found) for found in candidates], dtype=np.int64)[people.class_of]
+    degrees = np.array([len(columns) for columns in candidates], dtype=np.int64)[people.class_of]
     indices = [candidates[number].astype(np.int32) for number in people.class_of.tolist()]
     return Edges(
-        indptr=np.concatenate(([0], np.cumsum(degrees))).astype(np.int32),
+        indptr=offsets(degrees).astype(np.int32),
         indices=np.concatenate(indices),
         weights=None,
         exact=None,
@@ -287,18 +282,18 @@ def _identifiers(
     for name in chosen:
         for frame, what in ((people, "original"), (rows, "released")):
             if name not in frame.columns:
-                found = listed(frame.columns)
-                raise InputError(f"the {what} table has no column {quoted(name)}; it has {found}")
+                present = listed(frame.columns)
+                raise InputError(f"the {what} table has no column {quoted(name)}; it has {present}")
     return chosen
 
 
 def _name_column(
-    people: pl.DataFrame, rows: pl.DataFrame, wanted: str | None, place: str
+    people: pl.DataFrame, rows: pl.DataFrame, wanted: str | None, file: str
 ) -> str | None:
     if wanted is not None:
         if wanted not in people.columns:
-            found = listed(people.columns)
-            raise InputError(f"{place}: there is no column {quoted(wanted)}; it has {found}")
+            present = listed(people.columns)
+            raise InputError(f"there is no column {quoted(wanted)}; it has {present}").about(file)
         return wanted
     for name in people.columns:
         if name not in rows.columns:
@@ -307,7 +302,7 @@ def _name_column(
     return None
 
 
-def _person_names(people: pl.DataFrame, named: str | None, place: str) -> list[str]:
+def _person_names(people: pl.DataFrame, named: str | None, file: str) -> list[str]:
     if named is None:
         return [f"person {number}" for number in range(1, people.height + 1)]
     column = people.get_column(named)
@@ -315,7 +310,11 @@ def _person_names(people: pl.DataFrame, named: str | None, place: str) -> list[s
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         what = "empty" if column[row] is None else f"{quoted(column[row])}, which is there twice"
-        raise InputError(f"{place}: row {row + 1}: {named} is {what}; each person needs a name")
+        raise (
+            InputError(f"{named} is {what}; each person needs a name")
+            .at(row + 1, noun="row")
+            .about(file)
+        )
     return column.to_list()
 
 

@@ -44,9 +44,9 @@ def read_rings(path: str | os.PathLike[str]) -> Observation:
     ...     read_rings(place).graph
     Graph(2 users, 3 behaviours, 4 edges)
     """
-    place = as_path(path)
-    with reading(place):
-        rings, truth = _rings(load_json(place))
+    file = as_path(path)
+    with reading(file):
+        rings, truth = _rings(load_json(file))
         outputs = {name: at for at, name in enumerate(dict.fromkeys(_flat(rings)))}
         indices = true_indices(truth, rings, outputs)
         graph = Graph.from_edges(

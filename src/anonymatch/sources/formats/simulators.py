@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
@@ -47,10 +47,6 @@ NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
 _FIRST_CLIENT = r"^\[\s*Client id: ([^,\]]+)"
 _LAST_CLIENT = r"Client id: ([^,\]]+?)\s*\]$"
 _BEFORE_NUMBER = r"^(.+)_[^_]*$"
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 def read_mixim(folder: str | os.PathLike[str]) -> Messages:
@@ -81,15 +77,15 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
     (('client 1',), ('client 2',), array([1.75]))
     >>> folder.cleanup()
     """
-    place = as_path(folder)
-    sent, received = read_text_table(place / SENT), read_text_table(place / RECEIVED)
-    with_names = ((sent, place / SENT), (received, place / RECEIVED))
+    folder_path = as_path(folder)
+    sent, received = read_text_table(folder_path / SENT), read_text_table(folder_path / RECEIVED)
+    with_names = ((sent, folder_path / SENT), (received, folder_path / RECEIVED))
     ids_in, ids_out = (_ids(frame, path, "MessageID") for frame, path in with_names)
     real_in, real_out = (
         _is_real(_column(frame, path, "MessageType")) for frame, path in with_names
     )
-    arrivals = _times(sent, place / SENT, "MessageTimeLeft")
-    departures = _times(received, place / RECEIVED, "MessageTimeReceived")
+    arrivals = _times(sent, folder_path / SENT, "MessageTimeLeft")
+    departures = _times(received, folder_path / RECEIVED, "MessageTimeReceived")
     where = {name: index for index, name in enumerate(ids_out)}
     truth = np.array([where.get(name, -1) for name in ids_in], dtype=np.int64)
     notes = []
@@ -104,7 +100,7 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
         (_clients(sent, ids_in, _FIRST_CLIENT), _clients(received, ids_out, _LAST_CLIENT)),
         truth,
         ~real_in,
-        place,
+        folder_path,
         tuple(notes),
     )
 
@@ -125,36 +121,36 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
     (('A', 'sender of p2'), array([1, 0]), array([ True, False]))
     >>> folder.cleanup()
     """
-    place = as_path(path)
-    frame = read_text_table(place, separator=";")
+    file = as_path(path)
+    frame = read_text_table(file, separator=";")
     notes = []
-    events = _column(frame, place, "Type").str.starts_with("RCV").fill_null(value=False)
+    events = _column(frame, file, "Type").str.starts_with("RCV").fill_null(value=False)
     if not events.any():
-        raise InputError(f"{place}: no row says that a packet was received (Type RCV_...)")
+        raise InputError("no row says that a packet was received (Type RCV_...)").about(file)
     if not events.all():
         notes.append(f"{several(int((~events).sum()), 'row')} of other events were ignored.")
     frame = frame.filter(events)
-    first = frame.get_column(_name(frame, place, "PacketID")).is_first_distinct()
+    first = frame.get_column(_name(frame, file, "PacketID")).is_first_distinct()
     if not first.all():
         again = several(int((~first).sum()), "packet", "packets")
         notes.append(f"{again} came again; the first time counts.")
         frame = frame.filter(first)
-    ids = _ids(frame, place, "PacketID")
-    real = _is_real(_column(frame, place, "PacketType", "Type"))
-    labels = _column(frame, place, "RealSenderLabel").fill_null("").to_list()
+    ids = _ids(frame, file, "PacketID")
+    real = _is_real(_column(frame, file, "PacketType", "Type"))
+    labels = _column(frame, file, "RealSenderLabel").fill_null("").to_list()
     senders = [
         {"1": "A", "2": "B"}.get(label.strip(), f"sender of {name}")
         for label, name in zip(labels, ids, strict=True)
     ]
     if any(label.strip() not in ("1", "2") for label in labels):
         notes.append("The log names two senders, A and B; each other packet has its own sender.")
-    receivers = _column(frame, place, "ClientID").fill_null("unknown").to_list()
+    receivers = _column(frame, file, "ClientID").fill_null("unknown").to_list()
     return _messages(
-        (_times(frame, place, "PacketTimeSent"), _times(frame, place, "PacketTimeDelivered")),
+        (_times(frame, file, "PacketTimeSent"), _times(frame, file, "PacketTimeDelivered")),
         (senders, receivers),
         np.arange(len(ids)),
         ~real,
-        place,
+        file,
         tuple(notes),
     )
 
@@ -162,14 +158,14 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
 def _messages(
     times: tuple[Floats, Floats],
     people: tuple[Sequence[Hashable], Sequence[Hashable]],
-    truth: Integers,
+    truth: Ints,
     dummies: Bools,
-    place: Path,
+    path: Path,
     notes: tuple[str, ...],
 ) -> Messages:
     real = truth[(truth >= 0) & ~dummies]
     if not len(real):
-        raise InputError(f"{place}: no real message went through; nothing can be audited")
+        raise InputError("no real message went through; nothing can be audited").about(path)
     cover = np.ones(len(times[1]), dtype=np.bool_)
     cover[real] = False
     try:
@@ -184,42 +180,45 @@ def _messages(
             notes=notes,
         )
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise error.about(path) from None
 
 
-def _name(frame: pl.DataFrame, place: Path, *names: str) -> str:
+def _name(frame: pl.DataFrame, path: Path, *names: str) -> str:
     try:
         return find_column(frame, *names)
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise error.about(path) from None
 
 
-def _column(frame: pl.DataFrame, place: Path, *names: str) -> pl.Series:
-    return frame.get_column(_name(frame, place, *names))
+def _column(frame: pl.DataFrame, path: Path, *names: str) -> pl.Series:
+    return frame.get_column(_name(frame, path, *names))
 
 
-def _times(frame: pl.DataFrame, place: Path, name: str) -> Floats:
+def _times(frame: pl.DataFrame, path: Path, name: str) -> Floats:
     try:
-        return numbers(_column(frame, place, name))
+        return numbers(_column(frame, path, name))
     except InputError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(str(place)) else f"{place}: {text}") from None
+        raise error.about(path) from None
 
 
-def _ids(frame: pl.DataFrame, place: Path, name: str) -> list[str]:
-    ids = _column(frame, place, name)
+def _ids(frame: pl.DataFrame, path: Path, name: str) -> list[str]:
+    ids = _column(frame, path, name)
     again = ids.is_duplicated() | ids.is_null()
     if again.any():
         row = int(again.arg_max() or 0)
         what = "is empty" if ids[row] is None else f"{quoted(ids[row])} is there twice"
-        raise InputError(f"{place}: row {row + 1}: {ids.name} {what}; each message needs its own")
+        raise (
+            InputError(f"{ids.name} {what}; each message needs its own")
+            .at(row + 1, noun="row")
+            .about(path)
+        )
     return ids.to_list()
 
 
 def _is_real(kinds: pl.Series) -> Bools:
     """Whether each type says real: ``Real``, ``REAL``, ``RCV_PKT_REAL``."""
-    said = kinds.str.strip_chars().str.to_lowercase().str.ends_with("real")
-    return said.fill_null(value=False).to_numpy().astype(np.bool_)
+    real = kinds.str.strip_chars().str.to_lowercase().str.ends_with("real")
+    return real.fill_null(value=False).to_numpy().astype(np.bool_)
 
 
 def _clients(frame: pl.DataFrame, ids: list[str], pattern: str) -> list[str]:

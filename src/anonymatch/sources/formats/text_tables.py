@@ -13,14 +13,14 @@ import numpy.typing as npt
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import listed, meant_instead, quoted
-from anonymatch.graph import Source, reading
+from anonymatch.graph import FORMATS, Source, reading
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["find_column", "numbers", "read_text_table"]
 
-_SUFFIXES = {".csv": ",", ".tsv": "\t"}
+_SEPARATORS = {suffix: kind.separator for suffix, kind in FORMATS.items() if kind.separator}
 _BYTES_A_ROW = 400  # columns, names as Python has them, and sorts, at their peak
 _A_DAY = {None: 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _FIRST_DAY, _LAST_DAY = (
@@ -38,19 +38,19 @@ def read_text_table(path: str | os.PathLike[str], *, separator: str | None = Non
     separator : str, optional
         Between fields of a text file; default by suffix.
     """
-    place = as_path(path)
-    packed = place.suffix.lower() == ".gz"
-    suffix = (place.suffixes[-2] if packed and len(place.suffixes) > 1 else place.suffix).lower()
-    with reading(place):
+    file = as_path(path)
+    packed = file.suffix.lower() == ".gz"
+    suffix = (file.suffixes[-2] if packed and len(file.suffixes) > 1 else file.suffix).lower()
+    with reading(file):
         if suffix == ".parquet":
-            frame = _parquet(Source(place, packed=False))
-        elif separator is None and suffix not in _SUFFIXES:
+            frame = _parquet(Source(file, packed=False))
+        elif separator is None and suffix not in _SEPARATORS:
             raise InputError("its suffix tells no table; known are .csv .tsv .parquet")
         else:
             from anonymatch.graph import delimited  # imports polars
 
-            source = Source(place, packed)
-            mark = separator or _SUFFIXES[suffix]
+            source = Source(file, packed)
+            mark = separator or _SEPARATORS[suffix]
             frame, _ = delimited.load(source, mark, _check_columns, _BYTES_A_ROW)
         if frame.is_empty():
             raise InputError("it has columns and no rows")
@@ -63,23 +63,23 @@ def find_column(frame: pl.DataFrame, *names: str) -> str:
     for name in names:
         if name.lower() in there:
             return there[name.lower()]
-    found = listed(frame.columns)
+    present = listed(frame.columns)
     near = meant_instead(names, frame.columns)
-    raise InputError(f"there is no column {quoted(names[0])}; the columns are {found}{near}")
+    raise InputError(f"there is no column {quoted(names[0])}; the columns are {present}{near}")
 
 
 def numbers(column: pl.Series) -> npt.NDArray[np.float64]:
     """A column of text as finite numbers; an InputError names the first row that is none."""
     import polars as pl
 
-    found = column.str.strip_chars().cast(pl.Float64, strict=False)
-    wrong = found.is_null() | ~found.is_finite().fill_null(value=False)
+    values = column.str.strip_chars().cast(pl.Float64, strict=False)
+    wrong = values.is_null() | ~values.is_finite().fill_null(value=False)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        raise InputError(
-            f"row {row + 1}: {column.name} is {_shown(column[row])}; give a finite number"
+        raise InputError(f"{column.name} is {_shown(column[row])}; give a finite number").at(
+            row + 1, noun="row"
         )
-    return found.to_numpy().astype(np.float64)
+    return values.to_numpy().astype(np.float64)
 
 
 def _parquet(source: Source) -> pl.DataFrame:
@@ -100,16 +100,15 @@ def _parquet(source: Source) -> pl.DataFrame:
         far = (~days.is_between(_FIRST_DAY, _LAST_DAY)).fill_null(value=False).arg_true()
         if len(far):  # it is not shown: polars cannot write every date that it can hold
             raise InputError(
-                f"row {int(far[0]) + 1}: {column.name} is no date of the years 1 to 9999; "
-                "write it as text"
-            )
+                f"{column.name} is no date of the years 1 to 9999; write it as text"
+            ).at(int(far[0]) + 1, noun="row")
     return frame.with_columns(pl.all().cast(pl.String))
 
 
 def _check_columns(columns: list[str]) -> None:
     if len(set(columns)) < len(columns):
         twice = next(name for name, times in Counter(columns).items() if times > 1)
-        raise InputError(f"line 1: column {quoted(twice)} is there twice; keep one")
+        raise InputError(f"column {quoted(twice)} is there twice; keep one").at(1)
 
 
 def _shown(value: str | None) -> str:

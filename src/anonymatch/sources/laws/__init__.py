@@ -1,1 +1,89 @@
-"""Delay laws: how long a mix holds messages back."""
+"""Laws: how long a mix holds messages back.
+
+=====================  ===========================================================================
+``window:1,5``         a delay from 1 to 5 seconds (also ``uniform:1,5``)
+``exponential:2``      one mix with delays without memory, 2 seconds on average: a Poisson or
+                       stop-and-go mix (also ``exp:2``, ``poisson:2``, ``sg:2``)
+``erlang:3,0.5``       3 such mixes in a row, half a second on average in each: a path through
+                       Loopix or Nym (also ``loopix:3,0.5``, ``gamma:3,0.5``)
+``threshold:10``       a mix that waits for 10 messages and sends them on together (also
+                       ``batch:10``)
+``timed:60``           a mix that sends on every 60 seconds what it has (``timed:60,5``: from 5 on)
+``pool:100,10``        a mix that waits for 110 messages, sends on 100 of them, and keeps 10
+``timed-pool:60,10``   a mix that sends on every 60 seconds all but 10
+``binomial:60,0.5``    a mix that every 60 seconds flips a coin for each message: it leaves or stays
+``cottrell:60,10,0.6`` the same, so that 10 stay on average, and at least 40 in 100
+=====================  ===========================================================================
+
+Numbers are seconds a message is held on average, never rates a second. Any other law is a function
+of the delay, in Python: :class:`Free`. A law is a value with methods; ``law.py`` says which.
+"""
+
+from anonymatch.sources.laws.exponential import MOST_HOPS, Erlang, Exponential
+from anonymatch.sources.laws.flushes import (
+    Binomial,
+    Cottrell,
+    FlushLaw,
+    Pool,
+    Threshold,
+    Timed,
+    TimedPool,
+)
+from anonymatch.sources.laws.free import Free
+from anonymatch.sources.laws.law import (
+    LATE,
+    LAWS,
+    DelayLaw,
+    Law,
+    Parameter,
+    PassageWork,
+    Traffic,
+    check_law,
+    law_examples,
+    law_name,
+    law_usage,
+    parse_law,
+    register,
+)
+from anonymatch.sources.laws.window import Window
+
+__all__ = [
+    "LATE",
+    "LAWS",
+    "MOST_HOPS",
+    "Binomial",
+    "Cottrell",
+    "DelayLaw",
+    "Erlang",
+    "Exponential",
+    "FlushLaw",
+    "Free",
+    "Law",
+    "Parameter",
+    "PassageWork",
+    "Pool",
+    "Threshold",
+    "Timed",
+    "TimedPool",
+    "Traffic",
+    "Window",
+    "check_law",
+    "law_examples",
+    "law_name",
+    "law_usage",
+    "parse_law",
+    "register",
+]
+
+for _law in (
+    Window,
+    Exponential,
+    Erlang,
+    Threshold,
+    Timed,
+    Pool,
+    TimedPool,
+    Binomial,
+    Cottrell,
+):
+    register(_law)

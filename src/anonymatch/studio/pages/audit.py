@@ -15,9 +15,16 @@ from anonymatch.base.numbers import plural
 from anonymatch.graph import plain_table
 from anonymatch.report import Section, audit_html, audit_sections
 from anonymatch.running import Progress
-from anonymatch.sources import SOURCES
+from anonymatch.sources import LAWS, SOURCES
 from anonymatch.studio.address import address, number
-from anonymatch.studio.address_options import EXAMPLES, LAWS, ROLES, UNITS, AddressOptions
+from anonymatch.studio.address_options import (
+    EXAMPLES,
+    ROLES,
+    UNITS,
+    AddressOptions,
+    law_choices,
+    numbers_of,
+)
 from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
 from anonymatch.studio.pages.one_user import ask, show_answer
@@ -123,17 +130,16 @@ class _Page:
                     names = {name: example.story for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
                     select("Or look at an example", names, options.example, self._set_example)
-                laws = {name: words for name, (words, _) in LAWS.items()}
                 hint = "Message logs need it."
-                select(FIELDS["law"], laws, options.law, self._set_law, hint=hint)
+                select(FIELDS["law"], law_choices(), options.law, self._set_law, hint=hint)
                 if options.law:
-                    hint = laws[options.law].partition(": ")[2]
+                    hint = numbers_of(options.law)
                     field(
                         "Its numbers",
                         options.numbers,
                         self._set_numbers,
                         hint=f"{hint}. {_MEASURED}" if self.measured else hint,
-                        placeholder=f"such as {LAWS[options.law][1]}",
+                        placeholder=f"such as {LAWS[options.law].example}",
                     )
             with box("details", "more"):
                 text("More about the file", "summary")
@@ -155,7 +161,7 @@ class _Page:
                 unit="s",
                 hint="What would take longer is estimated.",
             )
-            select(FIELDS["out"], ROLES, options.role, partial(self._set, "role"))
+            select(FIELDS["departures"], ROLES, options.role, partial(self._set, "role"))
         if options.second is not None:
             text(f"Second file: {options.second.name}", "p")
         self._drop("second", "Drop the second file here", "if the first one needs it")
