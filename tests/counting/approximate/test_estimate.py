@@ -286,9 +286,9 @@ def test_a_count_that_shall_end_ends_with_what_it_has(chunks: int) -> None:
     def tell(done: float, _: float) -> None:
         seen.append(done)
         if len(seen) >= chunks:
-            stop.ask()
+            stop.cancel()
 
-    with stop.listening():
+    with stop.active():
         found = am.count(am.random_regular(100, 10, seed=1), progress=tell)
 
     assert stop.useful

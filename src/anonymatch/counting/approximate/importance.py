@@ -218,7 +218,7 @@ class WormChain:
             most_steps=_SLOWEST * paced * block.n_users + 2**16,
         )
         if not pace.counts.any():
-            raise Cancelled if stop is not None and stop.asked else TooSlowError
+            raise Cancelled if stop is not None and stop.cancelled else TooSlowError
         self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
 
     @cached_property

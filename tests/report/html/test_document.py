@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 import anonymatch as am
 from anonymatch.paper import check
-from anonymatch.report.html.page import Section, page, write_page
-from anonymatch.report.html.paper import paper_page
+from anonymatch.report.html.document import Section, document, write_html
+from anonymatch.report.html.paper import paper_html
 from anonymatch.report.html.tables import table
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\u202e שלום"
@@ -80,7 +80,7 @@ def ids(text: str) -> list[str]:
 
 
 def test_page_is_well_formed_and_loads_nothing() -> None:
-    text = paper_page(claims())
+    text = paper_html(claims())
     tree = ET.fromstring(text)
 
     assert not [each for each in tree.iter() if each.tag in ("script", "img", "link", "iframe")]
@@ -90,7 +90,7 @@ def test_page_is_well_formed_and_loads_nothing() -> None:
 
 
 def test_every_link_has_a_place_and_every_place_one_name() -> None:
-    text = paper_page(claims())
+    text = paper_html(claims())
     places = ids(text)
 
     assert len(places) == len(set(places))
@@ -98,7 +98,7 @@ def test_every_link_has_a_place_and_every_place_one_name() -> None:
 
 
 def test_all_claims_and_figures_are_there() -> None:
-    text = paper_page(claims())
+    text = paper_html(claims())
 
     for claim in claims():
         assert f'id="claim-{claim.id}"' in text
@@ -107,7 +107,7 @@ def test_all_claims_and_figures_are_there() -> None:
 
 
 def test_figures_that_no_claim_names_come_last() -> None:
-    text = paper_page([Claim("one", 1, place="Fig. 2")])
+    text = paper_html([Claim("one", 1, place="Fig. 2")])
 
     assert text.index('id="figure-2"') < text.index("Other figures of the paper</h2>")
     assert text.index("Other figures of the paper</h2>") < text.index('id="figure-1"')
@@ -115,7 +115,7 @@ def test_figures_that_no_claim_names_come_last() -> None:
 
 
 def test_summary_counts_verdicts_in_words() -> None:
-    text = paper_page(claims())
+    text = paper_html(claims())
 
     assert (
         "10 claims of the paper: 7 hold, 1 is a misprint, 1 holds under a condition, 1 fails."
@@ -128,7 +128,7 @@ def test_summary_counts_verdicts_in_words() -> None:
 
 
 def test_verdicts_are_words_for_those_who_see_no_icon() -> None:
-    tree = ET.fromstring(paper_page(claims()))
+    tree = ET.fromstring(paper_html(claims()))
     words = [
         "".join(each.itertext()).strip()
         for card in tree.iter("article")
@@ -143,7 +143,7 @@ def test_verdicts_are_words_for_those_who_see_no_icon() -> None:
 
 
 def test_evidence_and_counterexample_are_drawn() -> None:
-    text = paper_page(claims())
+    text = paper_html(claims())
     _, _, optimal = text.partition('id="claim-optimal"')
     _, _, limit = text.partition('id="claim-limit"')
 
@@ -157,7 +157,7 @@ def test_evidence_and_counterexample_are_drawn() -> None:
 def test_a_graph_among_the_evidence_is_drawn_once() -> None:
     rows = ["110", "011", "101"]
     twice = (Evidence("A ring.", {"graph": rows, "matchings": 2}), Evidence("It.", {"graph": rows}))
-    text = paper_page([Claim("ring", 1, evidence=twice)])
+    text = paper_html([Claim("ring", 1, evidence=twice)])
 
     assert text.count("<title>A ring.</title>") == 1
     assert "<title>It.</title>" not in text
@@ -166,7 +166,7 @@ def test_a_graph_among_the_evidence_is_drawn_once() -> None:
 
 def test_far_apart_values_get_a_logarithmic_axis_and_labels_by_either_name() -> None:
     series = [{"name": "a", "x": [10, 10**6], "y": [0, 1]}]
-    text = paper_page([Claim("far", 1, evidence=(Evidence("", {"series": series, "x": "k!"}),))])
+    text = paper_html([Claim("far", 1, evidence=(Evidence("", {"series": series, "x": "k!"}),))])
 
     assert ">10⁶</text>" in text
     assert ">k!</text>" in text
@@ -191,7 +191,7 @@ def test_numbers_that_came_as_text_are_numbers(value: object, shown: str, number
 
 
 def test_the_same_claims_give_the_same_bytes() -> None:
-    assert paper_page(claims()) == paper_page(claims())
+    assert paper_html(claims()) == paper_html(claims())
 
 
 def test_nasty_text_stays_text() -> None:
@@ -211,7 +211,7 @@ def test_nasty_text_stays_text() -> None:
             Evidence(NASTY, {NASTY: NASTY}),
         ),
     )
-    text = paper_page([claim])
+    text = paper_html([claim])
     tree = ET.fromstring(text)
 
     assert not list(tree.iter("script"))
@@ -223,7 +223,7 @@ def test_nasty_text_stays_text() -> None:
 
 def test_checks_of_the_paper_itself_make_a_page() -> None:
     checks = check(["figure-1", "figures-8-9", "equity-difference", "theorem-limit"])
-    text = paper_page(checks)
+    text = paper_html(checks)
 
     ET.fromstring(text)
     assert all(f'id="claim-{claim.id}"' in text for claim in checks)
@@ -232,11 +232,11 @@ def test_checks_of_the_paper_itself_make_a_page() -> None:
 def test_claims_that_cannot_be_shown_are_refused_by_name() -> None:
     bad = Claim("odd", 1, counterexample=("10", "1x"))
     with pytest.raises(am.InputError, match="claim 'odd' cannot be shown"):
-        paper_page([bad])
+        paper_html([bad])
     with pytest.raises(am.InputError, match="two claims share"):
-        paper_page([Claim("same", 1), Claim("same", 2)])
+        paper_html([Claim("same", 1), Claim("same", 2)])
     with pytest.raises(am.InputError, match="no claims"):
-        paper_page([])
+        paper_html([])
     with pytest.raises(am.InputError, match="row 1 of the table has 1 value, but there are 2"):
         table(["a", "b"], [(1, 2), (3,)])
 
@@ -244,7 +244,7 @@ def test_claims_that_cannot_be_shown_are_refused_by_name() -> None:
 def test_a_counterexample_without_matchings_or_with_many_users_is_still_shown() -> None:
     none = Claim("none", 1, counterexample=("100", "100", "111"))
     many = Claim("many", 2, counterexample=tuple("1" * 201 for _ in range(201)))
-    text = paper_page([none, many])
+    text = paper_html([none, many])
 
     assert "0 matchings from 5 edges" in text
     assert "summed up in 48 by 48 cells" in text
@@ -252,14 +252,14 @@ def test_a_counterexample_without_matchings_or_with_many_users_is_still_shown() 
 
 def test_long_tables_are_cut_and_said() -> None:
     rows = {"columns": ["n"], "rows": [[n] for n in range(1000)]}
-    text = paper_page([Claim("long", 1, evidence=(Evidence("Many.", rows),))])
+    text = paper_html([Claim("long", 1, evidence=(Evidence("Many.", rows),))])
 
     assert "and 800 more rows" in text
     assert len(text) < 1 << 20
 
 
 def test_unknown_verdicts_keep_their_words() -> None:
-    text = paper_page([Claim("a", 1, verdict="open"), replace(Claim("b", 2), verdict="fails")])
+    text = paper_html([Claim("a", 1, verdict="open"), replace(Claim("b", 2), verdict="fails")])
 
     assert "1 fails, 1 with the verdict “open”" in text
     assert 'href="#only-other-open"' in text
@@ -267,7 +267,7 @@ def test_unknown_verdicts_keep_their_words() -> None:
 
 def test_page_lists_its_sections_and_their_entries() -> None:
     first = Section("one", "First <1>", Markup("<p id='x'>here</p>"), (("x", "There & here"),))
-    text = page("Title", lead="Lead", sections=(first, Section("two", "Second", Markup(""))))
+    text = document("Title", lead="Lead", sections=(first, Section("two", "Second", Markup(""))))
     tree = ET.fromstring(text)
     links = {each.get("href"): each.text for each in tree.iter("a")}
 
@@ -278,8 +278,8 @@ def test_page_lists_its_sections_and_their_entries() -> None:
 
 def test_written_pages_replace_old_ones_and_leave_nothing_else(tmp_path: Path) -> None:
     place = tmp_path / "page.html"
-    write_page("old", place)
-    write_page("né\n", str(place))
+    write_html("old", place)
+    write_html("né\n", str(place))
 
     assert place.read_bytes() == "né\n".encode()
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
@@ -296,7 +296,7 @@ def test_written_pages_replace_old_ones_and_leave_nothing_else(tmp_path: Path) -
 )
 def test_what_cannot_be_written_is_one_line(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(am.InputError, match=message) as caught:
-        write_page("text", f"{tmp_path}/{name}")
+        write_html("text", f"{tmp_path}/{name}")
 
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
@@ -304,9 +304,9 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path, name: str, message: 
 
 def test_a_page_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path) -> None:
     place = tmp_path / "page.html"
-    write_page("old", place)
+    write_html("old", place)
     with pytest.raises(am.InputError, match="UTF-8"):
-        write_page("\ud800", place)
+        write_html("\ud800", place)
 
     assert place.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
@@ -314,4 +314,4 @@ def test_a_page_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path) -> No
 
 def test_a_path_must_be_a_path() -> None:
     with pytest.raises(am.InputError, match="path must be text or a Path"):
-        write_page("text", 7)  # type: ignore[arg-type]
+        write_html("text", 7)  # type: ignore[arg-type]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -15,10 +17,14 @@ from markupsafe import Markup
 from anonymatch._native import version
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import plain
 from anonymatch.report.drawings.colours import STYLE
-from anonymatch.report.text import plain
 
-__all__ = ["Section", "page", "render", "write_page"]
+if TYPE_CHECKING:
+    from anonymatch.report.html.tables import Table
+    from anonymatch.report.panels import Panel
+
+__all__ = ["Section", "document", "panel_section", "render", "write_html"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +48,34 @@ def render(template: str, **values: object) -> Markup:
     Examples
     --------
     >>> values = dict.fromkeys(["lead", "version", "style", "script", "allowed"], "")
-    >>> print(render("page.html", title="<b>", sections=(), **values).splitlines()[7])
+    >>> print(render("document.html", title="<b>", sections=(), **values).splitlines()[7])
     <title>&lt;b&gt;</title>
     """
     return Markup(_environment().get_template(template).render(**values))
 
 
-def page(
+def panel_section(
+    anchor: str,
+    title: str,
+    panels: Sequence[Panel] = (),
+    *,
+    before: Sequence[str] = (),
+    tables: Sequence[tuple[str, Table]] = (),
+    after: Sequence[str] = (),
+    style: str = "",
+) -> Section:
+    """Sentences, then pictures with captions, then tables with names, then what it all means.
+
+    Examples
+    --------
+    >>> panel_section("one", "First", before=["A & B."]).body.strip()
+    Markup('<p>A &amp; B.</p>')
+    """
+    body = render("audit_panels.html", before=before, items=panels, tables=tables, after=after)
+    return Section(anchor, title, body, style=style)
+
+
+def document(
     title: str, *, lead: str = "", sections: tuple[Section, ...] = (), script: str = ""
 ) -> str:
     """A whole page with a table of contents.
@@ -60,14 +87,14 @@ def page(
 
     Examples
     --------
-    >>> text = page("A & B", sections=(Section("one", "First", Markup("<p>here</p>")),))
+    >>> text = document("A & B", sections=(Section("one", "First", Markup("<p>here</p>")),))
     >>> "<h1>A &amp; B</h1>" in text, '<a href="#one">First</a>' in text
     (True, True)
     """
     if set(script) & set("<&"):
         raise InputError("a script of a page must do without < and &")
     return render(
-        "page.html",
+        "document.html",
         title=title,
         lead=lead,
         script=Markup(script),
@@ -78,14 +105,14 @@ def page(
     ).__str__()
 
 
-def write_page(text: str, path: str | os.PathLike[str]) -> None:
+def write_html(text: str, path: str | os.PathLike[str]) -> None:
     """Write a page under ``path``: all of it, or nothing and an InputError.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_page(page("Empty"), Path(folder, "empty.html"))
+    ...     write_html(document("Empty"), Path(folder, "empty.html"))
     ...     [file.name for file in Path(folder).iterdir()]
     ['empty.html']
     """
