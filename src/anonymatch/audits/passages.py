@@ -96,9 +96,8 @@ def _chosen(passage: Passage, law: Law, conditions: Conditions, effort: Executio
     came, left = len(passage.arrivals), len(passage.departures)
     needed = _needed_cover(passage)
     if conditions.inside_at_start and conditions.cover == 0:
-        conditions = replace(
-            conditions, cover=None, cover_rate=0.0
-        )  # the same, without a number to count
+        # the same, without a number to count
+        conditions = replace(conditions, cover=None, cover_rate=0.0)
     bare = bare_channel(conditions)
     if law.flush is not None:
         if conditions.cover is not None or conditions.lost is not None:
