@@ -43,42 +43,42 @@ def passage(arrivals: list[float], departures: list[float], **more: object) -> O
 @given(matrices(users=(1, 7), spare=2, matched=True))
 def test_figures_are_those_of_count_and_metrics(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    found = am.audit(graph, threshold=2, steps=0)
+    audit = am.audit(graph, threshold=2, steps=0)
     measured = am.metrics(graph, threshold=2)
 
-    assert found.count.value == am.count(graph).value
-    assert found.bits.low <= am.count(graph).log2 / graph.n_users <= found.bits.high
-    assert found.degree.value == pytest.approx(measured.degree, abs=1e-12)
-    assert found.below.value == measured.below
-    assert found.identified == len(am.forced(graph))
-    assert found.users.equals(measured.users)
-    assert found.exact
-    assert found.bits.high <= found.bound + 1e-9
+    assert audit.count.value == am.count(graph).value
+    assert audit.bits.low <= am.count(graph).log2 / graph.n_users <= audit.bits.high
+    assert audit.degree.value == pytest.approx(measured.degree, abs=1e-12)
+    assert audit.below.value == measured.below
+    assert audit.identified == len(am.forced(graph))
+    assert audit.users.equals(measured.users)
+    assert audit.exact
+    assert audit.bits.high <= audit.bound + 1e-9
 
 
 @given(weighted_matrices(users=(1, 5), spare=1, matched=True))
 def test_bits_of_weights_are_the_entropy_of_the_matching(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    found = am.audit(graph, steps=0)
+    audit = am.audit(graph, steps=0)
     full = math.log(math.perm(graph.n_behaviours, graph.n_users)) or 1.0
 
     entropy = am.metrics(graph).matching_entropy * full / math.log(2)
-    assert found.bits.value * graph.n_users == pytest.approx(entropy, abs=1e-9)
+    assert audit.bits.value * graph.n_users == pytest.approx(entropy, abs=1e-9)
 
 
 @given(matrices(users=(2, 6), spare=0, matched=True), st.integers(1, 4))
 def test_the_campaign_is_that_of_attack(matrix: Matrix, steps: int) -> None:
     graph = graph_of(matrix)
     matching = am.sample(graph, 1, seed=3)[0].astype(np.int64)
-    seen = Observation(graph=graph, source="test", truth=matching)
-    found = am.audit(seen, steps=steps)
+    observation = Observation(graph=graph, source="test", truth=matching)
+    audit = am.audit(observation, steps=steps)
     done = am.attack(graph, steps=min(steps, graph.n_users), truth=matching, exact=False)
 
-    assert [step.target for step in found.campaign.steps] == done.targets
-    assert [step.bits_left for step in found.campaign.steps] == pytest.approx(
+    assert [step.target for step in audit.campaign.steps] == done.targets
+    assert [step.bits_left for step in audit.campaign.steps] == pytest.approx(
         [log / math.log(2) for log in done.logs[1:]], abs=1e-9
     )
-    doubt = [step.in_doubt for step in found.campaign.steps]
+    doubt = [step.in_doubt for step in audit.campaign.steps]
     assert doubt == [step.in_doubt for step in done.steps]
 
 
@@ -108,14 +108,14 @@ def test_the_campaign_through_a_mix_is_that_of_its_graph() -> None:
 def test_lost_messages_do_not_multiply_the_ways() -> None:
     # Three came in, one left: it is any of the two that had come by then.
     rows = [[1, 1, 1], [1, 1, 1], [0, 1, 1]]
-    seen = Observation(graph=am.Graph.from_biadjacency(rows), source="test", lost=2)
-    found = am.audit(seen)
+    observation = Observation(graph=am.Graph.from_biadjacency(rows), source="test", lost=2)
+    audit = am.audit(observation)
 
-    assert found.count.log == pytest.approx(math.log(2))
-    assert found.n_behaviours == 1
-    assert found.cost.lost == 2
-    assert found.cost.edges == 2
-    assert found.designs == ()
+    assert audit.count.log == pytest.approx(math.log(2))
+    assert audit.n_behaviours == 1
+    assert audit.cost.lost == 2
+    assert audit.cost.edges == 2
+    assert audit.designs == ()
 
 
 def test_truth_is_scored_against_what_was_promised() -> None:
@@ -144,15 +144,15 @@ def test_truth_is_scored_against_what_was_promised() -> None:
 
 
 def test_worst_users_come_first_with_a_reason() -> None:
-    found = am.audit(
+    audit = am.audit(
         am.Graph.from_edges(
             [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
         )
     )
-    assert found.worst[0].user == "cem"
-    assert found.worst[0].probability == 1.0
-    assert found.worst[0].reason == "nobody else fits z"
-    assert "1 of 3 (33.3 %) is identified" in found.verdict
+    assert audit.worst[0].user == "cem"
+    assert audit.worst[0].probability == 1.0
+    assert audit.worst[0].reason == "nobody else fits z"
+    assert "1 of 3 (33.3 %) is identified" in audit.verdict
 
 
 @pytest.mark.parametrize(
@@ -180,23 +180,25 @@ def test_top_0_names_everybody() -> None:
 def test_senders_with_several_messages_have_figures_of_their_own() -> None:
     # Whatever message of ann's is whose, both went to xia.
     graph = am.complete(2)
-    seen = Observation(graph=graph, source="", senders=("ann", "ann"), receivers=("xia", "xia"))
-    found = am.audit(seen)
-    assert (found.bits.value, found.people_bits) == (0.5, am.Interval(0.0, 0.0, 0.0))
-    assert "1 sender (ann) wrote to a receiver who is certain" in found.notes[-1]
-    table = found.people
+    observation = Observation(
+        graph=graph, source="", senders=("ann", "ann"), receivers=("xia", "xia")
+    )
+    audit = am.audit(observation)
+    assert (audit.bits.value, audit.people_bits) == (0.5, am.Interval(0.0, 0.0, 0.0))
+    assert "1 sender (ann) wrote to a receiver who is certain" in audit.notes[-1]
+    table = audit.people
     assert table is not None
     columns = ("sender", "messages", "probability", "receiver", "receiver_probability")
     assert table.select(*columns).rows() == [("ann", 2, 0.5, "xia", 1.0)]
 
 
 def test_beyond_the_budget_only_intervals_remain() -> None:
-    found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
-    assert not found.exact
-    assert found.bits.low < found.bits.high
-    assert found.score is None
-    assert found.campaign.steps == ()
-    assert found.campaign.reason
+    audit = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
+    assert not audit.exact
+    assert audit.bits.low < audit.bits.high
+    assert audit.score is None
+    assert audit.campaign.steps == ()
+    assert audit.campaign.reason
 
 
 def test_no_matching_says_who() -> None:
@@ -205,14 +207,14 @@ def test_no_matching_says_who() -> None:
 
 
 def test_nobody_is_an_answer_too() -> None:
-    found = am.audit(am.Graph.from_edges([]))
-    assert found.verdict == "There are no users."
-    assert json.loads(found.to_json())["n_users"] == 0
+    audit = am.audit(am.Graph.from_edges([]))
+    assert audit.verdict == "There are no users."
+    assert json.loads(audit.to_json())["n_users"] == 0
 
 
 def test_json_holds_every_figure(tmp_path: Path) -> None:
-    found = am.audit(am.ring(6, 3))
-    text = found.to_json(tmp_path / "audit.json")
+    audit = am.audit(am.ring(6, 3))
+    text = audit.to_json(tmp_path / "audit.json")
     record = json.loads(text)
 
     assert record == json.loads((tmp_path / "audit.json").read_text())
@@ -243,20 +245,20 @@ def test_gates(threshold: dict[str, float], reached: bool) -> None:
 
 
 def test_a_gate_that_the_interval_leaves_open_is_not_reached() -> None:
-    found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
-    middle = (found.bits.low + found.bits.high) / 2
-    for gate in am.check_gates(found, {"bits": middle, "surest": 0.9}):
+    audit = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
+    middle = (audit.bits.low + audit.bits.high) / 2
+    for gate in am.check_gates(audit, {"bits": middle, "surest": 0.9}):
         assert not gate.reached
         assert not gate.missed
         assert "is not sure to be" in gate.text
 
 
 def test_the_share_of_identified_users_may_be_limited() -> None:
-    found = am.audit(am.partition([1, 2, 1]))
-    kept, exceeded = (am.check_gates(found, {"identified": share})[0] for share in (0.5, 0.49))
+    audit = am.audit(am.partition([1, 2, 1]))
+    within, exceeded = (am.check_gates(audit, {"identified": share})[0] for share in (0.5, 0.49))
 
     meaning = "share of users for whom only one of the behaviours is left"
-    assert kept.text == f"identified=0.5 is kept: {meaning}: 0.5"
+    assert within.text == f"identified=0.5 is kept: {meaning}: 0.5"
     assert exceeded.missed
     assert "is exceeded" in exceeded.text
 
@@ -268,8 +270,8 @@ def test_a_limit_in_percent_is_refused(name: str) -> None:
 
 
 def test_nobody_misses_no_gate() -> None:
-    found = am.audit(am.Graph.from_edges([]))
-    gates = am.check_gates(found, {name: 1 for name in am.GATES if name != "bits"})
+    audit = am.audit(am.Graph.from_edges([]))
+    gates = am.check_gates(audit, {name: 1 for name in am.GATES if name != "bits"})
 
     assert all(gate.reached and "there is nobody" in gate.text for gate in gates)
 
@@ -301,8 +303,8 @@ def test_receivers_of_a_graph(matrix: Matrix, data: st.DataObject) -> None:
     receivers = data.draw(
         st.lists(st.sampled_from("xyz"), min_size=graph.n_behaviours, max_size=graph.n_behaviours)
     )
-    found = am.audit(Observation(graph=graph, source="", receivers=tuple(receivers)), steps=0)
-    [gate] = am.check_gates(found, {"receivers": 1})
+    audit = am.audit(Observation(graph=graph, source="", receivers=tuple(receivers)), steps=0)
+    [gate] = am.check_gates(audit, {"receivers": 1})
     wanted = by_receiver(graph, dict(zip(graph.behaviours, receivers, strict=True)))
 
     assert gate.reached
@@ -317,11 +319,11 @@ def test_receivers_of_a_passage(
 ) -> None:
     leaving = [at + delay + 0.5 for at, delay in zip(arrivals, delays, strict=False)]
     receivers = [data.draw(st.sampled_from("xyz")) for _ in leaving]
-    seen = passage([float(at) for at in arrivals], leaving, receivers=tuple(receivers))
-    [gate] = am.check_gates(am.audit(seen, steps=0), {"receivers": 1})
-    assert seen.passage is not None
-    names = dict(zip(seen.passage.behaviours, receivers, strict=True))
-    wanted = by_receiver(passage_graph(seen.passage), names)
+    observation = passage([float(at) for at in arrivals], leaving, receivers=tuple(receivers))
+    [gate] = am.check_gates(am.audit(observation, steps=0), {"receivers": 1})
+    assert observation.passage is not None
+    names = dict(zip(observation.passage.behaviours, receivers, strict=True))
+    wanted = by_receiver(passage_graph(observation.passage), names)
 
     assert gate.figure.value == pytest.approx(wanted, abs=1e-9)
     assert wanted == math.inf or gate.figure.high - gate.figure.low < 1e-9
@@ -332,12 +334,12 @@ def test_receivers_of_a_long_passage_keep_their_scale() -> None:
     number = 80_000
     arrivals = np.arange(number) * 1.0
     early = ["xy"[k % 2] for k in range(number // 2)]
-    seen = passage(
+    observation = passage(
         arrivals.tolist(),
         (arrivals + 100.5).tolist(),
         receivers=(*early, *range(number // 2)),
     )
-    [gate] = am.check_gates(am.audit(seen, steps=0), {"receivers": 1})
+    [gate] = am.check_gates(am.audit(observation, steps=0), {"receivers": 1})
     probabilities = 101 / 201, 100 / 201  # of the receiver of the next departure, and of the other
 
     wanted = 2.0 ** -sum(probability * math.log2(probability) for probability in probabilities)
@@ -345,11 +347,11 @@ def test_receivers_of_a_long_passage_keep_their_scale() -> None:
 
 
 def test_receivers_are_unknown_where_probabilities_are() -> None:
-    seen = Observation(
+    observation = Observation(
         graph=am.random_density(40, 0.5, seed=1), source="", receivers=tuple(range(20)) * 2
     )
-    found = am.audit(seen, budget=0)
-    reached, unsure = (am.check_gates(found, {"receivers": number})[0] for number in (1, 2))
+    audit = am.audit(observation, budget=0)
+    reached, unsure = (am.check_gates(audit, {"receivers": number})[0] for number in (1, 2))
 
     assert reached.reached
     assert "is not sure to be reached" in unsure.text
@@ -375,16 +377,16 @@ def test_compare_says_what_holds_of_one_audit_with_its_name() -> None:
     fits = am.audit(Observation(graph=am.complete(3), source="", truth=truth))
     graph = am.Graph.from_rows(["100", "010", "001"])
     odd = am.audit(Observation(graph=graph, source="", truth=truth, notes=("odd log",)))
-    found = am.compare([fits, odd], ["all", "odd"])
+    comparison = am.compare([fits, odd], ["all", "odd"])
 
-    assert found.caveats == (f"odd: {odd.caveats[0]}", *fits.caveats)
-    assert found.notes == ("odd: odd log",)
+    assert comparison.caveats == (f"odd: {odd.caveats[0]}", *fits.caveats)
+    assert comparison.notes == ("odd: odd log",)
 
 
 def test_compare_names_the_threshold() -> None:
     def below(*sizes: float) -> tuple[str, str]:
-        found = am.compare([am.audit(am.complete(3), threshold=size) for size in sizes])
-        return next((row.title, row.meaning) for row in found.rows if row.name == "below")
+        comparison = am.compare([am.audit(am.complete(3), threshold=size) for size in sizes])
+        return next((row.title, row.meaning) for row in comparison.rows if row.name == "below")
 
     few = "share of users that hide among fewer than"
     assert below(7, 7) == ("below 7", f"{few} 7 equally likely behaviours")
@@ -397,9 +399,9 @@ def test_compare_names_the_threshold() -> None:
 def test_compare_claims_no_difference_where_intervals_overlap() -> None:
     graph = am.random_density(40, 0.5, seed=1)
     vague = am.audit(graph, budget=0)
-    found = am.compare([vague, am.audit(am.random_density(40, 0.5, seed=2), budget=0)])
-    assert found.verdict.startswith("Intervals overlap")
-    assert found.rows[0].judgement.startswith("no sure difference")
+    comparison = am.compare([vague, am.audit(am.random_density(40, 0.5, seed=2), budget=0)])
+    assert comparison.verdict.startswith("Intervals overlap")
+    assert comparison.rows[0].judgement.startswith("no sure difference")
     same = am.compare([am.audit(am.complete(3)), am.audit(am.complete(3))])
     assert same.rows[0].judgement == "no difference"
     assert same.names == ("graph (1)", "graph (2)")
@@ -427,26 +429,26 @@ def test_losses_and_cover_traffic_are_counted_by_definition(data: st.DataObject)
         if fits and len(set(real)) == len(real) == n_in - lost:
             stories.append(chosen)
     try:
-        found = am.audit(am.sources.observe(log, "window:0,4", lost=lost))
+        audit = am.audit(am.sources.observe(log, "window:0,4", lost=lost))
     except am.InputError:
         assert not stories or n_in - lost == n_out
         return
 
-    assert found.count.log == pytest.approx(math.log(len(stories)), abs=1e-9)
-    users = found.answers.users
+    assert audit.count.log == pytest.approx(math.log(len(stories)), abs=1e-9)
+    users = audit.answers.users
     for i in range(n_in):
-        seen = Counter(story[i] for story in stories if story[i] >= 0)
-        if not seen:
+        observed = Counter(story[i] for story in stories if story[i] >= 0)
+        if not observed:
             assert users.censored[i]
             continue
-        best = max(seen.values()) / len(stories)
-        departed = sum(seen.values())
+        best = max(observed.values()) / len(stories)
+        departed = sum(observed.values())
         assert users.probability.value[i] == pytest.approx(best, abs=1e-9)
-        assert users.allowed[i] == len(seen)
-        assert seen[int(users.guess[i])] / len(stories) == pytest.approx(best, abs=1e-9)
+        assert users.allowed[i] == len(observed)
+        assert observed[int(users.guess[i])] / len(stories) == pytest.approx(best, abs=1e-9)
         if users.departed is not None:
             assert users.departed[i] == pytest.approx(departed / len(stories), abs=1e-9)
-        shares = [number / departed for number in seen.values()]
+        shares = [number / departed for number in observed.values()]
         bits = sum(-share * math.log2(share) for share in shares)
         assert users.shannon.value[i] == pytest.approx(bits, abs=1e-9)
         assert users.shannon.low[i] - 1e-9 <= bits <= users.shannon.high[i] + 1e-9
@@ -477,11 +479,11 @@ def test_the_campaign_of_a_large_log_turns_to_each_block_once(
         raise am.BudgetError("too long", seconds=1e9, memory=0.0)
 
     monkeypatch.setattr(campaign, "attack", refuse)
-    found = am.audit(Observation(graph=graph, source="", truth=matching))
+    audit = am.audit(Observation(graph=graph, source="", truth=matching))
 
-    assert [step.target for step in found.campaign.steps] == [3, 0, 7]
-    assert found.campaign.steps[-1].bits_left == pytest.approx(math.log2(6 * 24 * 2 / 3 / 4 / 2))
-    assert "one user in each block" in found.campaign.reason
+    assert [step.target for step in audit.campaign.steps] == [3, 0, 7]
+    assert audit.campaign.steps[-1].bits_left == pytest.approx(math.log2(6 * 24 * 2 / 3 / 4 / 2))
+    assert "one user in each block" in audit.campaign.reason
     assert exact.campaign.reason == ""
 
 
@@ -492,19 +494,19 @@ def test_the_campaign_of_a_large_log_turns_to_each_block_once(
 def test_a_log_has_messages_though_no_delay_is_known(law: str) -> None:
     came, left = np.array([0.5, 1.0]), np.array([2.0, 2.0])
     log = Messages(arrivals=came, departures=left, senders=("a", "b"), receivers=("x", "y"))
-    seen = replace(am.sources.observe(log, law), mean_delay=None)
+    observation = replace(am.sources.observe(log, law), mean_delay=None)
 
-    assert am.audit(seen).verdict.startswith("Entropy 1 bit per message; a typical one")
+    assert am.audit(observation).verdict.startswith("Entropy 1 bit per message; a typical one")
 
 
 def test_flow_pairs_are_flows() -> None:
-    found = am.audit(Path(__file__).parents[2] / "examples" / "flows")
-    [gate] = am.check_gates(found, {"bits": 0})
+    audit = am.audit(Path(__file__).parents[2] / "examples" / "flows")
+    [gate] = am.check_gates(audit, {"bits": 0})
 
-    assert found.verdict == "Every flow is identified."
+    assert audit.verdict == "Every flow is identified."
     assert gate.meaning.startswith("log2 of the matchings, per flow;")
-    assert am.compare([found, found]).verdict == "All have the same entropy per flow."
-    assert am.compare([found, am.audit(am.complete(2))]).rows[0].title == "entropy per message"
+    assert am.compare([audit, audit]).verdict == "All have the same entropy per flow."
+    assert am.compare([audit, am.audit(am.complete(2))]).rows[0].title == "entropy per message"
 
 
 # ---- large complete blocks
@@ -513,15 +515,15 @@ def test_flow_pairs_are_flows() -> None:
 @pytest.mark.parametrize(("users", "behaviours"), [(1, 1), (2, 2), (6, 6), (4, 6), (1, 3)])
 def test_the_campaign_through_a_complete_block_is_the_attack_s(users: int, behaviours: int) -> None:
     graph = am.Graph.from_biadjacency(np.ones((users, behaviours)))
-    found = am.audit(graph, steps=10).campaign
+    campaign = am.audit(graph, steps=10).campaign
     done = am.attack(graph, steps=users, truth="sampled", exact=False, seed=0)
 
-    assert [step.target for step in found.steps] == [step.target for step in done.steps]
-    assert [step.in_doubt for step in found.steps] == [step.in_doubt for step in done.steps]
-    assert [step.bits_left for step in found.steps] == pytest.approx(
+    assert [step.target for step in campaign.steps] == [step.target for step in done.steps]
+    assert [step.in_doubt for step in campaign.steps] == [step.in_doubt for step in done.steps]
+    assert [step.bits_left for step in campaign.steps] == pytest.approx(
         [(step.log or 0.0) / math.log(2) for step in done.steps], abs=1e-9
     )
-    assert bool(found.reason) == (not done.steps)
+    assert bool(campaign.reason) == (not done.steps)
 
 
 def test_a_complete_block_beside_smaller_ones_keeps_their_bits_in_a_campaign() -> None:
@@ -539,25 +541,25 @@ def test_equal_users_of_a_wide_graph_have_the_figures_of_each() -> None:
     rows[7, 3] = rows[200:203, 5] = 0
     graph = am.Graph.from_biadjacency(rows)
     probabilities = am.posterior(graph).probabilities
-    found = user_figures(graph, probabilities, 1e-12)
+    figures = user_figures(graph, probabilities, 1e-12)
     each = [
         user_figures(graph, np.where(graph.rows() == i, probabilities, np.nan), 1e-12)
         for i in (0, 7, 8, 200, 202, 299)
     ]
 
     for i, one in zip((0, 7, 8, 200, 202, 299), each, strict=True):
-        assert found.shannon.value[i] == pytest.approx(one.shannon.value[i], abs=1e-12)
-        assert found.degree[i] == one.degree[i] == graph.degrees[i]
-        assert found.guess[i] == one.guess[i]
-        assert found.guesses is not None
+        assert figures.shannon.value[i] == pytest.approx(one.shannon.value[i], abs=1e-12)
+        assert figures.degree[i] == one.degree[i] == graph.degrees[i]
+        assert figures.guess[i] == one.guess[i]
+        assert figures.guesses is not None
         assert one.guesses is not None
-        assert found.guesses.value[i] == pytest.approx(one.guesses.value[i], abs=1e-9)
+        assert figures.guesses.value[i] == pytest.approx(one.guesses.value[i], abs=1e-9)
 
 
 def test_designs_are_searched_for_when_somebody_looks() -> None:
-    found = am.audit(am.ring(8, 2))
+    audit = am.audit(am.ring(8, 2))
 
-    assert not {"best_design", "front"} & set(vars(found))
-    assert [each.objective for each in found.designs] == ["matchings", "after_attack"]
-    assert found.designs[0] is found.best_design
-    assert len(found.front) > 1
+    assert not {"best_design", "front"} & set(vars(audit))
+    assert [each.objective for each in audit.designs] == ["matchings", "after_attack"]
+    assert audit.designs[0] is audit.best_design
+    assert len(audit.front) > 1

@@ -60,10 +60,10 @@ def pairs(tmp_path: Path) -> Path:
 
 
 def test_a_figure_of_the_table_is_in_what_an_audit_returns(mood: AuditFigure) -> None:
-    found = am.audit(am.complete(4))
+    audit = am.audit(am.complete(4))
 
-    assert found.to_dict()["mood"] == {"value": 0.25, "low": 0.25, "high": 0.25}
-    assert mood.text(found).line == "25 % (exact up to rounding)"  # type: ignore[union-attr]
+    assert audit.to_dict()["mood"] == {"value": 0.25, "low": 0.25, "high": 0.25}
+    assert mood.text(audit).line == "25 % (exact up to rounding)"  # type: ignore[union-attr]
 
 
 def test_a_figure_of_the_table_is_on_the_terminal_and_in_json(
@@ -105,11 +105,11 @@ def test_a_figure_of_the_table_is_in_reports_and_comparisons(mood: AuditFigure) 
 
 def test_a_figure_is_shown_only_where_it_says() -> None:
     with extra_figure(replace(MOOD, show=Show.HTML, gate=None)):
-        found = am.audit(am.complete(4))
+        audit = am.audit(am.complete(4))
 
-        assert "mood" not in found.to_dict()
+        assert "mood" not in audit.to_dict()
         assert "mood" not in GATES
-        assert "Mood of users" in audit_html(found)
+        assert "Mood of users" in audit_html(audit)
         assert [each.key for each in shown_figures(Show.HTML, "exposed")][-1] == "mood"
 
 
@@ -128,9 +128,9 @@ def test_a_chart_is_one_function_in_the_list_of_sections() -> None:
         drawn = line_chart([Series("size", range(len(sizes)), sizes)], title="Sizes in order")
         return panel_section("sizes", "Sizes", [Panel(drawn, "The smallest first. Exact.")])
 
-    found = am.audit(am.partition([2, 3]))
-    text = audit_html(found, sections=(*AUDIT_SECTIONS, chart))
+    audit = am.audit(am.partition([2, 3]))
+    text = audit_html(audit, sections=(*AUDIT_SECTIONS, chart))
 
     assert "Sizes in order" in text
     assert '<a href="#sizes">Sizes</a>' in text
-    assert "Sizes in order" not in audit_html(found)
+    assert "Sizes in order" not in audit_html(audit)

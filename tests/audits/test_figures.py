@@ -27,43 +27,43 @@ from anonymatch.sources.observation import MESSAGES, Observation
 
 
 def posteriors(graph: am.Graph) -> list[list[float]]:
-    found = am.posterior(graph)
-    return [sorted(found[user].values(), reverse=True) for user in graph.users]
+    posterior = am.posterior(graph)
+    return [sorted(posterior[user].values(), reverse=True) for user in graph.users]
 
 
 @given(matrices(users=(1, 7), spare=2, matched=True))
 def test_the_headline_is_the_mean_entropy_of_one_users_posterior(matrix: Matrix) -> None:
     graph = graph_of(matrix)
-    found = am.audit(graph, steps=0)
+    audit = am.audit(graph, steps=0)
     rows = posteriors(graph)
     entropies = [sum(-p * math.log2(p) for p in row if p > 0) for row in rows]
     guesses = [sum(k * p for k, p in enumerate(row, 1)) for row in rows]
 
-    assert found.guessing_entropy is not None
+    assert audit.guessing_entropy is not None
     for figure, wanted in (
-        (found.entropy, np.mean(entropies)),
-        (found.min_entropy, np.mean([-math.log2(row[0]) for row in rows])),
-        (found.guessing_entropy, np.mean(guesses)),
-        (found.entropy_quantile(0.0), min(entropies)),
-        (found.entropy_quantile(0.5), sorted(entropies)[math.ceil(len(rows) / 2) - 1]),
-        (found.entropy_quantile(1.0), max(entropies)),
+        (audit.entropy, np.mean(entropies)),
+        (audit.min_entropy, np.mean([-math.log2(row[0]) for row in rows])),
+        (audit.guessing_entropy, np.mean(guesses)),
+        (audit.entropy_quantile(0.0), min(entropies)),
+        (audit.entropy_quantile(0.5), sorted(entropies)[math.ceil(len(rows) / 2) - 1]),
+        (audit.entropy_quantile(1.0), max(entropies)),
     ):
         assert figure.value == pytest.approx(wanted, abs=1e-9)
         assert figure.low - 1e-12 <= wanted <= figure.high + 1e-12
         assert figure.high - figure.low < 1e-6
     # What one user did says something about the others: doubt about all is no more than the sum.
-    assert found.bits.low <= found.entropy.high
+    assert audit.bits.low <= audit.entropy.high
 
 
 def test_an_exponential_mix_has_the_entropy_that_the_field_reports() -> None:
     log = am.sources.synthesize("exponential:5", messages=20_000, rate=1.0, seed=1)
-    found = am.audit(am.sources.observe(log, "exponential:5"), steps=0)
+    audit = am.audit(am.sources.observe(log, "exponential:5"), steps=0)
 
-    assert found.entropy.value == pytest.approx(am.mixes.exponential_bits(5), abs=0.03)
-    assert found.bits.value == pytest.approx(2.48, abs=0.03)
-    assert found.verdict.startswith(f"Entropy {found.entropy.value:.3g} bits per message")
-    assert dict(found.same_delay)["one exponential mix"] == pytest.approx(
-        found.entropy.value, abs=0.03
+    assert audit.entropy.value == pytest.approx(am.mixes.exponential_bits(5), abs=0.03)
+    assert audit.bits.value == pytest.approx(2.48, abs=0.03)
+    assert audit.verdict.startswith(f"Entropy {audit.entropy.value:.3g} bits per message")
+    assert dict(audit.same_delay)["one exponential mix"] == pytest.approx(
+        audit.entropy.value, abs=0.03
     )
 
 
@@ -73,9 +73,12 @@ def test_guesses_through_a_mix_are_those_of_its_graph() -> None:
         number = int(rng.integers(2, 9))
         came = rng.uniform(0, 6, number)
         left = came + rng.exponential(2, number)
-        seen = passage(came.tolist(), left.tolist())
-        assert seen.passage is not None
-        closed, open_ = am.audit(seen, steps=0), am.audit(passage_graph(seen.passage), steps=0)
+        observation = passage(came.tolist(), left.tolist())
+        assert observation.passage is not None
+        closed, open_ = (
+            am.audit(observation, steps=0),
+            am.audit(passage_graph(observation.passage), steps=0),
+        )
         for mine, other in (
             (closed.entropy, open_.entropy),
             (closed.guessing_entropy, open_.guessing_entropy),
@@ -109,8 +112,8 @@ def test_intervals_of_the_figures_hold_whatever_the_probabilities_are_within_the
 
 def test_what_is_not_known_leaves_finite_intervals() -> None:
     graph = am.random_density(40, 0.5, seed=1)
-    found = am.audit(graph, budget=0)
-    record = json.loads(found.to_json())
+    audit = am.audit(graph, budget=0)
+    record = json.loads(audit.to_json())
     for key in (
         "entropy",
         "entropy_5%",
@@ -121,28 +124,28 @@ def test_what_is_not_known_leaves_finite_intervals() -> None:
     ):
         assert all(math.isfinite(record[key][end]) for end in ("value", "low", "high")), key
         assert record[key]["low"] < record[key]["high"], key
-    assert found.bits.low <= found.entropy.low < found.entropy.high <= math.log2(40)
+    assert audit.bits.low <= audit.entropy.low < audit.entropy.high <= math.log2(40)
 
 
 # ---- who is counted
 
 
 def three_users(**more: object) -> UserFigures:
-    found = am.audit(am.partition([1, 2, 4]), steps=0).answers.users
-    return replace(found, **more)  # type: ignore[arg-type]
+    users = am.audit(am.partition([1, 2, 4]), steps=0).answers.users
+    return replace(users, **more)  # type: ignore[arg-type]
 
 
 def test_messages_near_an_end_of_the_log_are_not_counted() -> None:
     edge = np.array([True, False, False, False, False, False, True])
     users = three_users(edge=edge)
     answers = replace(am.audit(am.partition([1, 2, 4]), steps=0).answers, users=users)
-    seen = Observation(graph=am.partition([1, 2, 4]), source="")
+    observation = Observation(graph=am.partition([1, 2, 4]), source="")
 
     mean = averages.mean(users, users.shannon)
     assert mean is not None
     assert mean.value == pytest.approx((2 * 1 + 3 * 2) / 5)
     assert users.below(2).value == 0.0  # who is alone is near an end
-    assert [one.user for one in worst(seen, answers, 7)] == [1, 2, 3, 4, 5]
+    assert [one.user for one in worst(observation, answers, 7)] == [1, 2, 3, 4, 5]
     assert left_out(users, MESSAGES) == ()  # the log's own note says so
 
 
@@ -164,24 +167,24 @@ def test_messages_count_as_much_as_they_are_likely_to_have_departed() -> None:
 
 
 def test_messages_still_inside_when_the_log_ends_are_censored_not_identified() -> None:
-    seen = passage([0.0, 1.0, 9.0], [2.0, 3.0])
-    found = am.audit(seen, steps=0)
+    observation = passage([0.0, 1.0, 9.0], [2.0, 3.0])
+    audit = am.audit(observation, steps=0)
 
-    assert found.users["censored"].to_list() == [False, False, True]
-    assert found.identified == 0
-    assert found.n_counted == 2
-    assert "in 2" not in [one.user for one in found.worst]
+    assert audit.users["censored"].to_list() == [False, False, True]
+    assert audit.identified == 0
+    assert audit.n_counted == 2
+    assert "in 2" not in [one.user for one in audit.worst]
     assert any(
-        "1 message is censored: nothing that came out can be it" in note for note in found.notes
+        "1 message is censored: nothing that came out can be it" in note for note in audit.notes
     )
-    assert "identified" not in found.verdict or "nobody is identified" in found.verdict
+    assert "identified" not in audit.verdict or "nobody is identified" in audit.verdict
 
 
 def test_if_nothing_came_out_nobody_is_identified() -> None:
-    found = am.audit(passage([0.0, 1.0], []), steps=0)
-    assert found.identified == 0
-    assert found.verdict == "Nothing that came out can be any of the messages."
-    [gate] = am.check_gates(found, {"entropy": 3})
+    audit = am.audit(passage([0.0, 1.0], []), steps=0)
+    assert audit.identified == 0
+    assert audit.verdict == "Nothing that came out can be any of the messages."
+    [gate] = am.check_gates(audit, {"entropy": 3})
     assert "there is nobody" in gate.text
 
 
@@ -190,9 +193,9 @@ def test_a_mean_over_a_sample_says_that_it_is_one() -> None:
     assert users.guesses is not None
     some = np.array([True, False, True, False, True, False, True])
     sample = Range(*(np.where(some, part, np.nan) for part in users.guesses.parts))
-    found = averages.sampled_mean(users, sample)
-    assert found is not None
-    figure, confidence = found
+    result = averages.sampled_mean(users, sample)
+    assert result is not None
+    figure, confidence = result
     assert confidence == averages.SAMPLED
     assert figure.value == pytest.approx(np.mean(users.guesses.value[some]))
     assert figure.low < figure.value < figure.high
@@ -256,8 +259,8 @@ def test_k_is_another_name_of_the_global_notion_and_says_so() -> None:
 
 
 def test_open_and_fitting_behaviours_are_different_notions() -> None:
-    found = am.audit(am.Graph.from_rows(["110", "110", "111"]))
-    fits, open_ = am.check_gates(found, {"(1,k)": 2, "global (1,k)": 2})
+    audit = am.audit(am.Graph.from_rows(["110", "110", "111"]))
+    fits, open_ = am.check_gates(audit, {"(1,k)": 2, "global (1,k)": 2})
     assert (fits.figure.value, open_.figure.value) == (2.0, 1.0)
 
 
@@ -272,22 +275,22 @@ def test_thresholds_that_are_none_are_refused(text: str) -> None:
 
 def test_every_figure_of_the_table_has_words_and_finite_ends() -> None:
     log = am.sources.synthesize("exponential:3", messages=200, seed=2)
-    found = am.audit(am.sources.observe(log, "exponential:3"), steps=0)
+    audit = am.audit(am.sources.observe(log, "exponential:3"), steps=0)
     for figure in FIGURES.values():
         title, meaning = (figure.title_for(MESSAGES, "5"), figure.meaning_for(MESSAGES, "5"))
         assert "{" not in title + meaning
-        value = figure.value(found)
+        value = figure.value(audit)
         if value is not None:
             assert all(math.isfinite(end) for end in (value.value, value.low, value.high))
             assert value.low - 1e-9 <= value.value <= value.high + 1e-9
-        assert 0.0 < confidence_of(found, figure) <= 1.0
+        assert 0.0 < confidence_of(audit, figure) <= 1.0
 
 
 def test_compare_leads_with_the_headline() -> None:
     few, many = am.audit(am.partition([2, 2])), am.audit(am.complete(4))
-    found = am.compare([few, many], ["few", "many"])
-    assert [row.name for row in found.rows][:3] == ["entropy", "entropy_5%", "entropy_1%"]
-    assert found.verdict == "many has more entropy per user: 2 against 1."
+    comparison = am.compare([few, many], ["few", "many"])
+    assert [row.name for row in comparison.rows][:3] == ["entropy", "entropy_5%", "entropy_1%"]
+    assert comparison.verdict == "many has more entropy per user: 2 against 1."
 
 
 # ---- comparing what is no audit
@@ -325,11 +328,11 @@ def test_a_passage_has_the_k_notions_of_its_graph(law: str) -> None:
     )
     logs = [am.sources.synthesize(law, messages=25, seed=seed) for seed in range(6)]
     for log in logs if law == "pool:3,4" else [at_once, *logs]:
-        seen = am.sources.observe(log, law, whole_log=True)
-        assert seen.passage is not None
-        graph = passage_graph(seen.passage)
+        observation = am.sources.observe(log, law, whole_log=True)
+        assert observation.passage is not None
+        graph = passage_graph(observation.passage)
         real = graph.to_scipy()[:, : log.n_out] > 0
-        audit = am.audit(seen)
+        audit = am.audit(observation)
         users = audit.answers.users
         by_users = users.degree[users.counted].min()
         by_behaviours = np.asarray(real.sum(axis=0)).ravel().min()

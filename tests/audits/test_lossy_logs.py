@@ -68,8 +68,11 @@ def test_promises_are_kept_where_the_rates_are_told(how: dict[str, Any]) -> None
     right = promised = variance = 0.0
     for seed in range(8):
         log = synthesize("exponential:5", messages=600, seed=seed, **how)
-        told: dict[str, Any] = {"loss": how.get("loss", 0.0), "cover_rate": how.get("cover", 0.0)}
-        score = am.audit(observe(log, "exponential:5", **told)).score
+        conditions: dict[str, Any] = {
+            "loss": how.get("loss", 0.0),
+            "cover_rate": how.get("cover", 0.0),
+        }
+        score = am.audit(observe(log, "exponential:5", **conditions)).score
         assert score is not None
         right += score.right * score.guesses
         promised += score.promised * score.guesses
@@ -138,8 +141,8 @@ def test_the_whole_log_is_kept_on_request() -> None:
 def test_a_log_ends_with_its_last_event() -> None:
     """Nobody leaves any more after 4 s, though the log goes on to 9 s: the last one is lost."""
     log = log_of([0.0, 1, 2, 9], [3.0, 4.0])
-    seen = observe(log, "window:1,3", lost=2)
-    assert seen.graph is not None
+    observation = observe(log, "window:1,3", lost=2)
+    assert observation.graph is not None
 
     with pytest.raises(am.InputError, match="'u"):
         observe(log, "window:1,3")
@@ -234,8 +237,8 @@ def test_a_flush_mix_without_losses_or_cover_is_taken_at_its_word(
 def test_a_mean_that_does_not_fit_is_told(mean: float) -> None:
     log = synthesize("exponential:5", messages=400, loss=0.05, cover=0.2, seed=1)
     wrong, right = (
-        am.audit(observe(log, f"exponential:{told}", loss=0.05, cover_rate=0.2))
-        for told in (mean, 5.0)
+        am.audit(observe(log, f"exponential:{mean_told}", loss=0.05, cover_rate=0.2))
+        for mean_told in (mean, 5.0)
     )
 
     assert any("s is told, but this log fits" in note for note in wrong.notes)
@@ -324,14 +327,14 @@ def test_one_name_for_a_probability_is_one_thing_in_lists_and_tables() -> None:
 def test_losses_that_are_only_expected_are_not_called_exact() -> None:
     log = synthesize("exponential:5", messages=300, loss=0.1, seed=3)
     expected = am.audit(observe(log, "exponential:5", loss=0.1))
-    told = am.audit(observe(log, "exponential:5", lost=20))
+    audit = am.audit(observe(log, "exponential:5", lost=20))
 
     assert expected.lost_is_expected
-    assert not told.lost_is_expected
-    assert told.cost.lost == 20
+    assert not audit.lost_is_expected
+    assert audit.cost.lost == 20
     assert cost_figures(expected)[-1].text.line.startswith("about ")
     assert "exact" not in cost_figures(expected)[-1].text.line
-    assert cost_figures(told)[-1].text.line == "20 (exact)"
+    assert cost_figures(audit)[-1].text.line == "20 (exact)"
 
 
 def test_a_rate_of_losses_that_the_log_contradicts_is_noted() -> None:
@@ -392,17 +395,17 @@ def test_receivers_are_certain_by_messages_that_count_only() -> None:
 @pytest.mark.parametrize("law", ["timed:5", "pool:5,10", "timed-pool:5,4", "threshold:6"])
 def test_guessing_entropy_of_flush_logs_with_losses_is_known(law: str) -> None:
     log = synthesize(law, messages=60, loss=0.05, seed=3)
-    seen = observe(log, law, loss=0.05, whole_log=True)
-    audit = am.audit(seen)
-    assert seen.passage is not None
-    assert seen.passage.conditions is not None
-    assert isinstance(seen.passage.law, FlushLaw)
-    told = seen.passage.conditions
+    observation = observe(log, law, loss=0.05, whole_log=True)
+    audit = am.audit(observation)
+    assert observation.passage is not None
+    assert observation.passage.conditions is not None
+    assert isinstance(observation.passage.law, FlushLaw)
+    conditions = observation.passage.conditions
     pairs = flush_pairs(
-        seen.passage.law,
+        observation.passage.law,
         log.arrivals,
         log.departures,
-        channel=Channel(loss=0.05, begin=told.begin, end=told.end),
+        channel=Channel(loss=0.05, begin=conditions.begin, end=conditions.end),
     ).pairs
     users = audit.answers.users
 

@@ -25,8 +25,8 @@ def cut_out(
     end = 300.0
     arrivals = np.sort(draw.uniform(-5 * inside, end, draw.poisson(end + 5 * inside)))
     left = arrivals + draw.gamma(hops, inside / hops, len(arrivals))
-    kept = draw.random(len(arrivals)) >= loss
-    out = kept & (left >= 0.0) & (left <= end)
+    delivered = draw.random(len(arrivals)) >= loss
+    out = delivered & (left >= 0.0) & (left <= end)
     times = np.concatenate((left[out], draw.uniform(0.0, end, draw.poisson(cover * end))))
     rank = np.argsort(np.argsort(times))
     truth = np.full(len(arrivals), -1)
@@ -39,7 +39,7 @@ def cut_out(
         receivers=tuple(f"b{j}" for j in range(len(times))),
         truth=truth[came],
     )
-    return log, int((kept & ~came & (left >= 0.0)).sum())
+    return log, int((delivered & ~came & (left >= 0.0)).sum())
 
 
 @pytest.mark.parametrize("law", ["exponential:5", "erlang:2,2.5"])
@@ -133,8 +133,8 @@ def test_no_cover_beside_messages_inside_at_the_start_is_no_contradiction(law: s
     with pytest.raises(am.InputError, match=r"inside when the log begins \(inside_at_start=\)"):
         observe(log, law, cover_rate=0)
     for none in ({"cover_rate": 0.0}, {"cover": 0}):
-        told: dict[str, Any] = {**none, "loss": 0.0, "inside_at_start": 20.0}
-        links = am.audit(observe(log, law, **told)).answers.links
+        conditions: dict[str, Any] = {**none, "loss": 0.0, "inside_at_start": 20.0}
+        links = am.audit(observe(log, law, **conditions)).answers.links
         assert links is not None
         assert links.early is not None
         assert links.early.sum() == pytest.approx(inside, abs=5)

@@ -60,16 +60,19 @@ def by_definition(
 
 
 def check(
-    seen: Observation, weights: Weights, senders: Sequence[Hashable], receivers: Sequence[Hashable]
+    observation: Observation,
+    weights: Weights,
+    senders: Sequence[Hashable],
+    receivers: Sequence[Hashable],
 ) -> None:
-    found = am.audit(seen, steps=0)
-    bits, people_bits = by_definition(weights, seen.lost, senders, receivers)
+    audit = am.audit(observation, steps=0)
+    bits, people_bits = by_definition(weights, observation.lost, senders, receivers)
 
-    assert found.bits.value == pytest.approx(bits, abs=1e-9)
-    assert found.people_bits is not None
-    assert found.people_bits.value == pytest.approx(people_bits, abs=1e-9)
-    assert found.people_bits.low - 1e-12 <= people_bits <= found.people_bits.high + 1e-12
-    assert found.people_bits.value <= found.bits.value + 1e-9
+    assert audit.bits.value == pytest.approx(bits, abs=1e-9)
+    assert audit.people_bits is not None
+    assert audit.people_bits.value == pytest.approx(people_bits, abs=1e-9)
+    assert audit.people_bits.low - 1e-12 <= people_bits <= audit.people_bits.high + 1e-12
+    assert audit.people_bits.value <= audit.bits.value + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -88,13 +91,13 @@ def test_cover_and_losses_in_any_numbers_agree_with_all_that_may_have_happened(s
         lost = draw.randint(0, n_in)
         spare = n_out - (n_in - lost)
         try:
-            seen = observe(log, "window:0,4", lost=lost, cover=max(spare, 0) or None)
+            observation = observe(log, "window:0,4", lost=lost, cover=max(spare, 0) or None)
         except am.InputError:
             continue
-        if seen.senders is None or seen.receivers is None:
+        if observation.senders is None or observation.receivers is None:
             continue
         fits = [[float(0 <= out - at <= 4) for out in log.departures] for at in log.arrivals]
-        check(seen, fits, log.senders, log.receivers)
+        check(observation, fits, log.senders, log.receivers)
         checked[lost > 0, spare > 0] += 1
 
 
@@ -110,14 +113,14 @@ def test_weighted_pairs_agree_with_all_that_may_have_happened(data: st.DataObjec
     receivers = tuple(data.draw(st.sampled_from("xyz")) for _ in range(n_out))
     if not any(True for _ in fates(weights, lost)):
         return
-    seen = Observation(
+    observation = Observation(
         graph=am.Graph.from_biadjacency([[*row, *[1] * lost] for row in weights]),
         source="",
         senders=senders,
         receivers=(*receivers, *(None,) * lost),
         lost=lost,
     )
-    check(seen, weights, senders, receivers)
+    check(observation, weights, senders, receivers)
 
 
 def test_a_loss_and_a_spare_departure_of_the_same_people_hide_nothing() -> None:
@@ -128,7 +131,7 @@ def test_a_loss_and_a_spare_departure_of_the_same_people_hide_nothing() -> None:
         senders=("ann", "ann"),
         receivers=("zoe", "zoe"),
     )
-    found = am.audit(observe(log, "window:0,9", lost=1))
+    audit = am.audit(observe(log, "window:0,9", lost=1))
 
-    assert found.bits.value == 1.0
-    assert found.people_bits == am.Interval(0.0, 0.0, 0.0)
+    assert audit.bits.value == 1.0
+    assert audit.people_bits == am.Interval(0.0, 0.0, 0.0)

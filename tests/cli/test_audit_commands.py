@@ -18,8 +18,8 @@ from anonymatch.running.checkpoint import read_checkpoint
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     code = main([str(argument) for argument in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    output = capsys.readouterr()
+    return code, output.out, output.err
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def test_audit_answers_on_one_screen(capsys: pytest.CaptureFixture[str], log: Pa
 
 def test_audit_as_json_is_the_library_s(capsys: pytest.CaptureFixture[str], log: Path) -> None:
     record = answer(capsys, "audit", log, "--law", "window:1,5")
-    found = am.audit(log, law="window:1,5").to_dict()
+    result = am.audit(log, law="window:1,5").to_dict()
 
     for name in (
         "count",
@@ -68,7 +68,7 @@ def test_audit_as_json_is_the_library_s(capsys: pytest.CaptureFixture[str], log:
         "score",
         "one_step",
     ):
-        assert record[name] == found[name]
+        assert record[name] == result[name]
     assert record["gates"] == []
 
 
@@ -84,9 +84,9 @@ def test_an_audit_that_is_resumed_says_the_same(
     monkeypatch.setattr("anonymatch.running.budget._RECORDS_PAY_FROM", 0.0)
     path, run_file = tmp_path / "seen.csv", tmp_path / "run.sqlite"
     am.write(am.random_density(users, density, seed=1), path)
-    asked = ("audit", path, "--budget", budget)
-    resumed = (*asked, "--resume", run_file)
-    records = [answer(capsys, *arguments) for arguments in (asked, resumed, resumed)]
+    command = ("audit", path, "--budget", budget)
+    resumed = (*command, "--resume", run_file)
+    records = [answer(capsys, *arguments) for arguments in (command, resumed, resumed)]
 
     assert sum(job.recorded for job in read_checkpoint(run_file).jobs) > 0
     assert all(record.pop("seconds") > 0 for record in records)  # as long as each took itself
@@ -106,7 +106,7 @@ def test_audit_saves_page_and_table(
 
 
 @pytest.mark.parametrize(
-    ("gate", "code", "said"),
+    ("gate", "code", "message"),
     [
         ("--fail-under bits=0.1", 0, "is reached"),
         ("--fail-under bits=9", 1, "is missed"),
@@ -117,12 +117,12 @@ def test_audit_saves_page_and_table(
     ],
 )
 def test_thresholds_decide_the_exit_code(
-    capsys: pytest.CaptureFixture[str], log: Path, gate: str, code: int, said: str
+    capsys: pytest.CaptureFixture[str], log: Path, gate: str, code: int, message: str
 ) -> None:
-    found, out, _ = run(capsys, "audit", log, "--law", "window:1,5", *gate.split())
+    result, out, _ = run(capsys, "audit", log, "--law", "window:1,5", *gate.split())
 
-    assert found == code
-    assert said in out
+    assert result == code
+    assert message in out
 
 
 @pytest.mark.parametrize(
@@ -169,10 +169,10 @@ def test_compare_one_log_under_two_laws(capsys: pytest.CaptureFixture[str], log:
 
     assert code == 0
     assert "window:0,9 has more entropy per message" in out
-    told = " ".join(out.split())
-    assert "A: window:1,5: 60 messages in, 60 out, window law, 1 to 5 s" in told
-    assert "below 5" in told
-    assert "equally likely: an attacker who knows more" in told
+    text = " ".join(out.split())
+    assert "A: window:1,5: 60 messages in, 60 out, window law, 1 to 5 s" in text
+    assert "below 5" in text
+    assert "equally likely: an attacker who knows more" in text
     record = answer(capsys, "compare", log, log, "--law", "window:1,5")
     assert record["verdict"] == "All have the same entropy per message."
     assert len(record["audits"]) == 2
@@ -184,16 +184,16 @@ def test_a_law_that_the_truth_does_not_fit_is_said_everywhere(
     log = tmp_path / "log.csv"
     am.sources.write_messages(am.sources.synthesize("exponential:3", messages=200, seed=0), log)
     code, out, _ = run(capsys, "audit", log, "--law", "window:0,12")
-    told = " ".join(out.split())
+    text = " ".join(out.split())
 
     assert code == 0
-    assert "true pairs do not fit the law at all" in told
-    assert "promises are kept" not in told
-    assert "The law does not fit the truth" in told
+    assert "true pairs do not fit the law at all" in text
+    assert "promises are kept" not in text
+    assert "The law does not fit the truth" in text
     _, out, _ = run(capsys, "compare", log, "--law", "exponential:3", "--law", "window:0,12")
-    told = " ".join(out.split())
-    assert "window:0,12: The law does not fit the truth" in told
-    assert "exponential:3: The law does not fit" not in told
+    text = " ".join(out.split())
+    assert "window:0,12: The law does not fit the truth" in text
+    assert "exponential:3: The law does not fit" not in text
 
 
 def test_compare_needs_two(capsys: pytest.CaptureFixture[str], log: Path) -> None:
@@ -210,14 +210,14 @@ def test_logs_become_edge_lists(
 ) -> None:
     edges = tmp_path / "edges.csv"
     code, _, _ = run(capsys, "convert", log, edges, "--law", "window:1,5")
-    found = am.audit(log, law="window:1,5", steps=0)
+    audit = am.audit(log, law="window:1,5", steps=0)
 
     assert code == 0
-    assert am.count(am.read(edges)).value == found.count.value
+    assert am.count(am.read(edges)).value == audit.count.value
     code, _, _ = run(capsys, "convert", log, edges, "--law", "exponential:3")
-    found = am.audit(log, law="exponential:3", steps=0)
+    audit = am.audit(log, law="exponential:3", steps=0)
     assert code == 0
-    assert am.count(am.read(edges)).value == found.count.value
+    assert am.count(am.read(edges)).value == audit.count.value
 
 
 def test_synthetic_logs_are_the_same_every_time(
@@ -257,7 +257,7 @@ def test_no_budget_still_makes_a_small_graph(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--rate", 0), "give a rate above 0"),
         (("--rate", "1e308"), "rate must be a number from 1e-12 to 1e+12"),
@@ -266,12 +266,12 @@ def test_no_budget_still_makes_a_small_graph(
     ],
 )
 def test_absurd_logs_are_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[object, ...], said: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[object, ...], message: str
 ) -> None:
     code, _, err = run(capsys, "synthesize", "window:0,1", tmp_path / "log.csv", *arguments)
 
     assert code == 2
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
@@ -338,8 +338,8 @@ def test_a_page_spares_the_stages_of_a_search_and_the_example(
 ) -> None:
     stage, example = tmp_path / "classes-2-users-2-behaviours.npz", tmp_path / "example.csv"
     monkeypatch.setattr("anonymatch.cli.commands.files.LOG", example)
-    for place in (stage, example):
-        place.write_text("kept")
+    for path in (stage, example):
+        path.write_text("kept")
     for arguments in (
         ("paper", "--folder", tmp_path, "--html", stage),
         ("demo", "--html", example),
@@ -364,12 +364,12 @@ def test_sampled_is_a_word_and_no_file(
 def test_no_file_is_written_twice(
     capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
 ) -> None:
-    place = tmp_path / "all.csv"
-    code, _, err = run(capsys, "audit", log, *LAW, "--csv", place, "--html", place)
+    path = tmp_path / "all.csv"
+    code, _, err = run(capsys, "audit", log, *LAW, "--csv", path, "--html", path)
 
     assert code == 2
     assert "it would be written twice" in err
-    assert not place.exists()
+    assert not path.exists()
 
 
 def test_files_of_a_simulator_s_folder_are_not_written_over(
@@ -436,12 +436,12 @@ def test_a_synthetic_log_flags_its_cover_and_losses(
     how = "--messages", 200, "--loss", "0.1", "--cover", "0.3"
     assert run(capsys, "synthesize", "exponential:5", path, *how)[0] == 0
     table = pl.read_csv(path)
-    seen = answer(capsys, "audit", path, "--law", "exponential:5", "--cover-visible")
+    observed = answer(capsys, "audit", path, "--law", "exponential:5", "--cover-visible")
     hidden = answer(capsys, "audit", path, "--law", "exponential:5")
 
     assert table.filter(direction="out")["cover"].sum() > 0
     assert table.filter(direction="in")["lost"].sum() > 0
-    assert seen["n_users"] == seen["n_behaviours"] < hidden["n_users"] == 200
+    assert observed["n_users"] == observed["n_behaviours"] < hidden["n_users"] == 200
     assert hidden["score"]["calibrated"]
 
 
@@ -488,7 +488,7 @@ def test_what_is_found_wrong_while_solving_names_the_file(
     log = am.sources.synthesize("erlang:3,5", messages=3000, rate=100, loss=0.1, cover=0.2)
     am.sources.write_messages(log, wide)
     none.write_text("user,behaviour\na,x\nb,x\n")
-    for arguments, said in (
+    for arguments, message in (
         ((path, "--law", "pool:10,5", "--loss", 0), f"error: {path}: flush at "),
         ((wide, "--law", "erlang:3,5", "--budget", 0), f"error: {wide}: counts by hop would take"),
         ((none,), f"error: {none}: no perfect matching"),
@@ -497,7 +497,7 @@ def test_what_is_found_wrong_while_solving_names_the_file(
         code, out, err = run(capsys, "audit", *arguments)
 
         assert (code, out) == (2, "")
-        assert err.startswith(said)
+        assert err.startswith(message)
         assert err.count(".csv:") <= 1
         assert err.count("\n") == 1
 

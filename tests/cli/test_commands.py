@@ -34,8 +34,8 @@ def hard_graph(folder: Path, n: int) -> Path:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     code = main([str(argument) for argument in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    output = capsys.readouterr()
+    return code, output.out, output.err
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:

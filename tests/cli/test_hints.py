@@ -36,21 +36,21 @@ def options() -> set[str]:
 
 def named_arguments() -> list[tuple[str, str]]:
     """Where the package names an argument in a message, and which."""
-    found = []
+    result = []
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Argument":
                 first = node.args[0]
                 if isinstance(first, ast.Constant):
-                    found.append((f"{path.name}:{node.lineno}", str(first.value)))
-    return found
+                    result.append((f"{path.name}:{node.lineno}", str(first.value)))
+    return result
 
 
 def test_every_argument_that_a_message_names_is_an_option() -> None:
     named, known = named_arguments(), options()
 
     assert len(named) > 30
-    assert [place for place in named if as_option(Argument(place[1])) not in known] == []
+    assert [argument for argument in named if as_option(Argument(argument[1])) not in known] == []
 
 
 def test_no_message_writes_a_keyword_into_its_text() -> None:
@@ -86,8 +86,8 @@ def test_no_message_writes_a_keyword_into_its_text() -> None:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     code = main([str(argument) for argument in arguments])
-    said = capsys.readouterr()
-    return code, said.out, " ".join(said.err.split())
+    output = capsys.readouterr()
+    return code, output.out, " ".join(output.err.split())
 
 
 @pytest.fixture
@@ -103,10 +103,10 @@ def flows(tmp_path: Path) -> Path:
                 "from_gateway": [[begin + received * 10**6, 1675]],
             }
 
-        place = tmp_path / "flows" / str(number)
-        place.mkdir(parents=True)
+        path = tmp_path / "flows" / str(number)
+        path.mkdir(parents=True)
         pair = {"initiator": side(f"i{number}", 0, 900), "responder": side(f"r{number}", 500, 400)}
-        (place / "flowpair.json").write_text(json.dumps(pair))
+        (path / "flowpair.json").write_text(json.dumps(pair))
     return tmp_path / "flows"
 
 

@@ -35,14 +35,14 @@ def random_graph(folder: Path, n: int, suffix: str = "npz") -> Path:
 
 
 def test_python_runs_the_package_as_a_program() -> None:
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "anonymatch", "--version"],
         capture_output=True,
         text=True,
         check=True,
     )
 
-    assert said.stdout == f"anonymatch {am.__version__}\n"
+    assert output.stdout == f"anonymatch {am.__version__}\n"
 
 
 def test_version_is_said_at_once() -> None:
@@ -274,9 +274,9 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
         assert running.stderr is not None
         running.stdout.read(10)
         running.stdout.close()
-        said = running.stderr.read()
+        message = running.stderr.read()
 
-    assert (said, running.returncode) == (b"", 0)
+    assert (message, running.returncode) == (b"", 0)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
@@ -313,18 +313,18 @@ def test_a_full_disk_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("closed", "code", "said"),
+    ("closed", "code", "message"),
     [
         (">&-", 2, "error: standard output is closed; let the answer go somewhere\n"),
         ("2>&-", 0, ""),
         (">&- 2>&-", 2, ""),
     ],
 )
-def test_closed_streams_are_no_surprise(closed: str, code: int, said: str) -> None:
+def test_closed_streams_are_no_surprise(closed: str, code: int, message: str) -> None:
     command = ["sh", "-c", f'"$@" {closed}', "sh", *PROGRAM, "count", str(EXAMPLE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
-    assert (done.returncode, done.stderr) == (code, said)
+    assert (done.returncode, done.stderr) == (code, message)
     assert bool(done.stdout) == (code == 0)
 
 

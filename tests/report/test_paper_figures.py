@@ -47,12 +47,12 @@ def test_panels_have_the_known_counts(number: int) -> None:
 def test_captions_say_what_am_count_says(figure: object) -> None:
     for panel in paper_figure(figure.number).panels:  # type: ignore[attr-defined]
         ET.fromstring(panel.picture.standalone())
-        found = re.search(r"(\d+) matchings? from (\d+) edges", panel.caption)
-        if found and panel.graph:
-            assert int(found[1]) == am.count(panel.graph).value
-            assert int(found[2]) == panel.graph.n_edges
+        match = re.search(r"(\d+) matchings? from (\d+) edges", panel.caption)
+        if match and panel.graph:
+            assert int(match[1]) == am.count(panel.graph).value
+            assert int(match[2]) == panel.graph.n_edges
             cells = panel.graph.to_scipy().toarray().tolist()
-            assert int(found[1]) == permanent(cells)
+            assert int(match[1]) == permanent(cells)
 
 
 def test_every_figure_has_a_meaning_and_says_what_is_right() -> None:

@@ -41,17 +41,17 @@ class Served:
         """What a browser sends that once opened the printed address."""
         return f"{cookie_name(self.port)}={self.token}"
 
-    def get(self, place: str, **headers: str) -> httpx.Response:
+    def get(self, route: str, **headers: str) -> httpx.Response:
         sent = {"cookie": self.cookie} | headers
-        return httpx.get(f"{self.address}{place}", headers=sent, timeout=30)
+        return httpx.get(f"{self.address}{route}", headers=sent, timeout=30)
 
-    def post(self, place: str, content: bytes, **headers: str) -> httpx.Response:
+    def post(self, route: str, content: bytes, **headers: str) -> httpx.Response:
         sent = {"cookie": self.cookie} | headers
-        return httpx.post(f"{self.address}{place}", content=content, headers=sent, timeout=30)
+        return httpx.post(f"{self.address}{route}", content=content, headers=sent, timeout=30)
 
-    def entry(self, place: str) -> str:
+    def entry(self, route: str) -> str:
         """A page's address as it is opened for the first time, with the token."""
-        return f"{self.address}{place}{'&' if '?' in place else '?'}token={self.token}"
+        return f"{self.address}{route}{'&' if '?' in route else '?'}token={self.token}"
 
     def cpu_seconds(self) -> dict[str, float]:
         """What each of its threads has used of cores so far."""

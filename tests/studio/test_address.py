@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from anonymatch.studio.address import address, choice, number, texts, whole
 
 
-def read(place: str) -> dict[str, str]:
-    return dict(parse_qsl(urlsplit(place).query, keep_blank_values=True))
+def read(route: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(route).query, keep_blank_values=True))
 
 
 @given(st.lists(st.text(min_size=1), max_size=6))

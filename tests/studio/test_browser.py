@@ -22,19 +22,19 @@ T = TypeVar("T")
 SEEN = "user,behaviour\nann,x\nann,y\nbob,x\nbob,y\ncem,y\ncem,z\n"
 
 
-def visit(browser: Browser, studio: Served, place: str, look: Callable[[Page], T]) -> T:
+def visit(browser: Browser, studio: Served, route: str, look: Callable[[Page], T]) -> T:
     """Look at a page; it complains about nothing and asks nobody but the studio."""
 
     def patiently(page: Page) -> T:
         page.set_default_timeout(60_000)  # machines that run tests are busy
         return look(page)
 
-    seen = browser.visit(studio.entry(place), patiently)
+    visited = browser.visit(studio.entry(route), patiently)
 
-    assert seen.complaints == []
-    outside = [url for url in seen.requests if not url.startswith((studio.address, "blob:"))]
+    assert visited.complaints == []
+    outside = [url for url in visited.requests if not url.startswith((studio.address, "blob:"))]
     assert outside == []
-    return seen.value
+    return visited.value
 
 
 def gone(studio: Served) -> bool:
@@ -124,7 +124,7 @@ def test_a_dropped_file_is_audited_asked_about_saved_and_removed(
     def look(page: Page) -> tuple[str, str, int]:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "seen.csv")
         page.get_by_text("identified").first.wait_for()
-        kept = len(studio.files())
+        stored = len(studio.files())
         page.reload()
         page.get_by_label("Name of a user").fill("cem")
         page.get_by_label("Name of a user").press("Enter")
@@ -133,7 +133,7 @@ def test_a_dropped_file_is_audited_asked_about_saved_and_removed(
             page.get_by_role("button", name="Save the report").click()
         with page.expect_download() as table:
             page.get_by_role("button", name="Save all users as CSV", exact=True).click()
-        return report.value.path().read_text(), table.value.path().read_text(), kept
+        return report.value.path().read_text(), table.value.path().read_text(), stored
 
     report, table, kept = visit(browser, studio, "/audit", look)
 
@@ -195,10 +195,10 @@ def test_a_file_beyond_the_limit_is_refused(
 
 def visit_refused(browser: Browser, studio: Served, look: Callable[[Page], str]) -> str:
     """A refusal is an error in the browser's own words, and the only one."""
-    seen = browser.visit(studio.entry("/audit"), look)
+    visited = browser.visit(studio.entry("/audit"), look)
 
-    assert all("413" in complaint for complaint in seen.complaints)
-    return seen.value
+    assert all("413" in complaint for complaint in visited.complaints)
+    return visited.value
 
 
 def test_long_work_is_stopped_and_another_page_goes_on(
@@ -302,15 +302,15 @@ def test_a_phone_shows_every_page_in_any_font(
     def look(page: Page) -> list[str]:
         page.set_default_timeout(60_000)
         wide = []
-        for place in ("/", "/design", "/audit?example=mix.csv", "/attack", "/paper"):
-            page.goto(f"{studio.address}{place}")
+        for route in ("/", "/design", "/audit?example=mix.csv", "/attack", "/paper"):
+            page.goto(f"{studio.address}{route}")
             page.locator("h1").wait_for()
             page.locator(".picture").first.wait_for()
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                wide.append(place)
+                wide.append(route)
         return wide
 
-    seen = browser.visit(studio.entry("/"), look, scheme="dark", width=390)
+    visited = browser.visit(studio.entry("/"), look, scheme="dark", width=390)
 
-    assert seen.value == []
-    assert seen.complaints == []
+    assert visited.value == []
+    assert visited.complaints == []

@@ -14,10 +14,10 @@ from anonymatch.cli import main
 def test_without_nicegui_one_line_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
 
     def without(name: str, package: str | None = None) -> Any:
-        return None if name == "nicegui" else found(name, package)
+        return None if name == "nicegui" else find_spec(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", without)
 

@@ -49,10 +49,10 @@ def test_two_hosts_are_none() -> None:
     assert refusal("GET", Headers(raw=raw), 80)
 
 
-@pytest.mark.parametrize("place", ["/", "/audit", "/studio/look.css", "/_nicegui_ws/socket.io/"])
-def test_the_studio_refuses_a_foreign_host_and_origin(studio: Served, place: str) -> None:
-    assert studio.get(place, host="evil.example").status_code == 403
-    assert studio.get(place, origin="http://evil.example").status_code == 403
+@pytest.mark.parametrize("route", ["/", "/audit", "/studio/look.css", "/_nicegui_ws/socket.io/"])
+def test_the_studio_refuses_a_foreign_host_and_origin(studio: Served, route: str) -> None:
+    assert studio.get(route, host="evil.example").status_code == 403
+    assert studio.get(route, origin="http://evil.example").status_code == 403
 
 
 def test_a_foreign_page_sends_no_file(studio: Served) -> None:
@@ -65,17 +65,17 @@ def test_a_foreign_page_sends_no_file(studio: Served) -> None:
 
 
 def test_what_is_refused_is_neither_read_nor_handed_on() -> None:
-    asked: list[object] = []
+    requests: list[object] = []
 
     async def app(*_: object) -> None:
-        asked.append("app")
+        requests.append("app")
 
     async def receive() -> Message:
-        asked.append("body")
+        requests.append("body")
         return {"type": "http.request"}
 
     async def send(message: Message) -> None:
-        asked.append(message.get("status"))
+        requests.append(message.get("status"))
 
     for headers in (
         [(b"host", b"127.0.0.1:80"), (b"origin", b"http://evil.example")],
@@ -84,14 +84,14 @@ def test_what_is_refused_is_neither_read_nor_handed_on() -> None:
         scope = {"type": "http", "method": "POST", "headers": headers, "query_string": b""}
         asyncio.run(Guard(app, 80, "token")(scope, receive, send))
 
-    assert asked == [403, None, 403, None]
+    assert requests == [403, None, 403, None]
 
 
-@pytest.mark.parametrize("place", ["/", "/audit", "/studio/look.css", "/_nicegui_ws/socket.io/"])
+@pytest.mark.parametrize("route", ["/", "/audit", "/studio/look.css", "/_nicegui_ws/socket.io/"])
 @pytest.mark.parametrize("cookie", ["", "anonymatch-studio-{port}=guess", "token={token}"])
-def test_nobody_enters_without_the_token(studio: Served, place: str, cookie: str) -> None:
+def test_nobody_enters_without_the_token(studio: Served, route: str, cookie: str) -> None:
     cookie = cookie.format(port=studio.port, token=studio.token)
-    answer = studio.get(place, cookie=cookie)
+    answer = studio.get(route, cookie=cookie)
 
     assert answer.status_code == 403
     assert "open the address that it printed" in answer.text

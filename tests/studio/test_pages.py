@@ -11,17 +11,17 @@ import pytest
 from tests.studio.conftest import Served
 
 
-def words(studio: Served, place: str) -> str:
+def words(studio: Served, route: str) -> str:
     """All texts of a page, as the browser is told to show them."""
-    answer = studio.get(place)
+    answer = studio.get(route)
     assert answer.status_code == 200
-    found = re.search(r"parseElements\(String\.raw`(.*?)`\)", answer.text, re.DOTALL)
-    assert found is not None
-    return unescape(json.dumps(json.loads(unescape(found.group(1))), ensure_ascii=False))
+    match = re.search(r"parseElements\(String\.raw`(.*?)`\)", answer.text, re.DOTALL)
+    assert match is not None
+    return unescape(json.dumps(json.loads(unescape(match.group(1))), ensure_ascii=False))
 
 
 @pytest.mark.parametrize(
-    ("place", "expected"),
+    ("route", "expected"),
     [
         ("/", ["4 stories", "2 stories"]),
         ("/?user=Bob", ["4 → 2 stories", "2 → 1 story", "ring.expose(1, 1)"]),
@@ -37,11 +37,11 @@ def words(studio: Served, place: str) -> str:
         ("/audit?example=../../etc/passwd", ["choose one"]),
     ],
 )
-def test_the_address_says_what_is_shown(studio: Served, place: str, expected: list[str]) -> None:
-    text, end = words(studio, place), time.monotonic() + 120
+def test_the_address_says_what_is_shown(studio: Served, route: str, expected: list[str]) -> None:
+    text, end = words(studio, route), time.monotonic() + 120
     # A busy machine sends a page before its answer, and the answer once it is there.
     while not all(each in text for each in expected) and time.monotonic() < end:
-        text = words(studio, place)
+        text = words(studio, route)
 
     for each in expected:
         assert each in text
@@ -53,9 +53,9 @@ def test_markup_in_an_address_is_text(studio: Served) -> None:
     assert "<script>" not in text.replace('defaultValue": "<script>', "")
 
 
-@pytest.mark.parametrize("place", ["/studio/../server.py", "/studio/%2e%2e/server.py", "/nothing"])
-def test_no_other_file_is_served(studio: Served, place: str) -> None:
-    assert studio.get(place).status_code == 404
+@pytest.mark.parametrize("route", ["/studio/../server.py", "/studio/%2e%2e/server.py", "/nothing"])
+def test_no_other_file_is_served(studio: Served, route: str) -> None:
+    assert studio.get(route).status_code == 404
 
 
 def test_a_file_for_a_page_that_is_not_open_is_refused(studio: Served) -> None:

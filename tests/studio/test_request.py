@@ -35,8 +35,8 @@ def test_contenders_have_the_edges_and_matchings_they_are_shown_with(
                 am.random_expectation(users, edges=edges) / math.log(2)
             )
             continue
-        found = len(list(matchings(each.graph)))
-        assert each.bits == pytest.approx(math.log2(found))
+        number = len(list(matchings(each.graph)))
+        assert each.bits == pytest.approx(math.log2(number))
         left = min(float(x) for x in am.exposures(each.graph).expected_left)
         assert each.bits_left == pytest.approx(math.log2(left), abs=1e-9)
         assert each.curve[0] == pytest.approx(each.bits, abs=1e-6)
@@ -54,10 +54,10 @@ def test_no_contender_beats_the_best_in_its_own_field() -> None:
 
 
 def test_many_users_are_compared_without_their_graphs() -> None:
-    found = contenders(3000, 9000)
+    compared = contenders(3000, 9000)
 
-    assert [each.graph for each in found] == [None] * 5
-    assert found[0].share == pytest.approx(1.0)
+    assert [each.graph for each in compared] == [None] * 5
+    assert compared[0].share == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("candidates", [0.2, 1.0, 2.4, 99.0])
@@ -68,11 +68,11 @@ def test_edges_for_stay_in_range(candidates: float) -> None:
 @pytest.mark.parametrize("key", SYSTEMS)
 def test_the_choice_lies_on_a_line_of_the_front(key: str) -> None:
     system = SYSTEMS[key]
-    found = system.outcome({knob.key: knob.usual for knob in system.knobs})
+    figures = system.outcome({knob.key: knob.usual for knob in system.knobs})
 
     near = min(
-        abs(x - found.cost) + abs(y - found.bits)
-        for line in found.front
+        abs(x - figures.cost) + abs(y - figures.bits)
+        for line in figures.front
         for x, y in zip(line.x, line.y, strict=True)
     )
 
@@ -82,18 +82,18 @@ def test_the_choice_lies_on_a_line_of_the_front(key: str) -> None:
 @pytest.mark.parametrize("key", SYSTEMS)
 def test_more_cost_gives_more_doubt(key: str) -> None:
     system = SYSTEMS[key]
-    found = system.outcome({knob.key: knob.usual for knob in system.knobs})
+    figures = system.outcome({knob.key: knob.usual for knob in system.knobs})
 
-    for line in found.front:
+    for line in figures.front:
         assert all(b >= a - 1e-9 for a, b in zip(line.y, line.y[1:], strict=False))
 
 
 def test_every_knob_can_be_turned_to_its_ends() -> None:
     for system in SYSTEMS.values():
         for end in ("least", "most"):
-            found = system.outcome({knob.key: getattr(knob, end) for knob in system.knobs})
-            assert math.isfinite(found.bits)
-            assert found.bits >= 0
+            figures = system.outcome({knob.key: getattr(knob, end) for knob in system.knobs})
+            assert math.isfinite(figures.bits)
+            assert figures.bits >= 0
 
 
 def test_timed_bits_agree_with_drawn_rounds() -> None:
@@ -121,34 +121,34 @@ def _poisson(draws: random.Random, mean: float) -> list[float]:
 def test_a_campaign_ends_with_everybody_known(key: str) -> None:
     graph = start_of(key)
     targets: list[str] = []
-    found = play(graph, [])
-    while found.next is not None:
-        targets.append(str(found.next.best[0]))
-        found = play(graph, targets)
+    state = play(graph, [])
+    while state.next is not None:
+        targets.append(str(state.next.best[0]))
+        state = play(graph, targets)
 
-    assert found.log == pytest.approx(0.0, abs=1e-9)
-    assert set(found.identified) | set(found.targets) == set(graph.users)
-    assert all(found.truth[user] == did for user, did in found.identified.items())
+    assert state.log == pytest.approx(0.0, abs=1e-9)
+    assert set(state.identified) | set(state.targets) == set(graph.users)
+    assert all(state.truth[user] == did for user, did in state.identified.items())
 
 
 def test_a_step_leaves_the_matchings_that_agree_with_it() -> None:
     graph = am.ring(6, 3)
-    found = play(graph, ["2"], seed=3)
-    agreeing = [one for one in matchings(graph) if one[2] == found.truth[2]]
+    state = play(graph, ["2"], seed=3)
+    agreeing = [one for one in matchings(graph) if one[2] == state.truth[2]]
 
-    assert found.own is not None
-    assert found.own.steps[0].left == len(agreeing)
-    assert found.named("4") == 4
-    assert found.named("2") is None
+    assert state.own is not None
+    assert state.own.steps[0].left == len(agreeing)
+    assert state.named("4") == 4
+    assert state.named("2") is None
 
 
 def test_users_who_were_known_before_did_not_fall() -> None:
-    found = play(start_of("mix"), ["ann"])
+    state = play(start_of("mix"), ["ann"])
 
-    assert sorted(map(str, found.identified)) == sorted(
+    assert sorted(map(str, state.identified)) == sorted(
         str(user) for user, _ in am.forced(start_of("mix"))
     )
-    assert found.fell == {}
+    assert state.fell == {}
 
 
 def test_names_that_are_nobodys_are_left_out() -> None:
@@ -157,24 +157,24 @@ def test_names_that_are_nobodys_are_left_out() -> None:
 
 def test_why_agrees_with_counting_all_orders() -> None:
     graph = am.Graph.from_rows(["1110", "0111", "1011", "1101"])
-    told = why(am.audit(graph), 1)
+    audit = why(am.audit(graph), 1)
     rows = [[int(bit) for bit in row] for row in graph.to_rows()]
-    ways = [p for p in permutations(range(4)) if all(rows[i][j] for i, j in enumerate(p))]
+    orders = [p for p in permutations(range(4)) if all(rows[i][j] for i, j in enumerate(p))]
 
-    assert {name: pytest.approx(probability) for name, probability in told.candidates} == {
-        j: sum(p[1] == j for p in ways) / len(ways) for j in (1, 2, 3)
+    assert {name: pytest.approx(probability) for name, probability in audit.candidates} == {
+        j: sum(p[1] == j for p in orders) / len(orders) for j in (1, 2, 3)
     }
-    assert told.exposure is not None
-    assert told.around is not None
-    assert told.around.n_users == 4
+    assert audit.exposure is not None
+    assert audit.around is not None
+    assert audit.around.n_users == 4
 
 
 def test_why_names_the_tight_set() -> None:
-    found = am.audit(am.Graph.from_rows(["1100", "1100", "0110", "0011"]), top=1)
+    audit = am.audit(am.Graph.from_rows(["1100", "1100", "0110", "0011"]), top=1)
 
-    assert why(found, 2).reason == "what else fits is needed by 0, 1, who fit nothing else"
-    assert why(found, 3).reason == "nobody else fits 3"
-    assert why(found, 0).reason == ""
+    assert why(audit, 2).reason == "what else fits is needed by 0, 1, who fit nothing else"
+    assert why(audit, 3).reason == "nobody else fits 3"
+    assert why(audit, 0).reason == ""
 
 
 def test_an_audit_is_computed_once_and_forgotten_with_its_file() -> None:
@@ -187,9 +187,9 @@ def test_an_audit_is_computed_once_and_forgotten_with_its_file() -> None:
 
 
 def test_errors_call_files_by_the_readers_names(tmp_path: Path) -> None:
-    place = tmp_path / "secret-token.csv"
-    place.write_text("user,behaviour\nann\n")
-    inquiry = AuditRequest(name="seen.csv", path=place)
+    path = tmp_path / "secret-token.csv"
+    path.write_text("user,behaviour\nann\n")
+    inquiry = AuditRequest(name="seen.csv", path=path)
 
     with pytest.raises(InputError, match=r"seen\.csv") as caught:
         Audits().find(inquiry, lambda *_: None)
@@ -230,7 +230,7 @@ def test_every_field_that_an_error_may_name_is_told_by_its_label() -> None:
 
 def test_the_address_takes_laws_by_other_words() -> None:
     store = Store()
-    asked = AddressOptions.of({"example": "mix_log.csv", "law": "poisson:3"}, store, "")
+    options = AddressOptions.of({"example": "mix_log.csv", "law": "poisson:3"}, store, "")
     store.close()
 
-    assert (asked.law, asked.numbers) == ("exponential", "3")
+    assert (options.law, options.numbers) == ("exponential", "3")

@@ -91,6 +91,6 @@ def test_text_and_marks_stand_out_from_the_paper(theme: Mapping[str, str]) -> No
 @pytest.mark.parametrize("vision", VISION)
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
 def test_colours_of_groups_differ_for_every_reader(theme: Mapping[str, str], vision: str) -> None:
-    seen = [oklab(apply(VISION[vision], linear(theme[f"c{n}"]))) for n in range(GROUPS)]
+    observed = [oklab(apply(VISION[vision], linear(theme[f"c{n}"]))) for n in range(GROUPS)]
 
-    assert min(math.dist(a, b) for a, b in combinations(seen, 2)) > 0.06
+    assert min(math.dist(a, b) for a, b in combinations(observed, 2)) > 0.06

@@ -26,9 +26,9 @@ MEGABYTE = 1 << 20
 
 def tree(picture: Picture) -> ET.Element:
     """The picture as a browser would parse it; fails if it is not well formed."""
-    found = ET.fromstring(picture.standalone().encode())
+    root = ET.fromstring(picture.standalone().encode())
     ET.fromstring(picture.inline().encode())
-    return found
+    return root
 
 
 def tags(picture: Picture, tag: str, class_: str = "") -> list[ET.Element]:
@@ -80,14 +80,14 @@ PICTURES: dict[str, Callable[[], Picture]] = {
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_drawing_is_well_formed_titled_and_the_same_again(name: str) -> None:
     picture = PICTURES[name]()
-    found = tree(picture)
+    root = tree(picture)
 
-    assert found.get("viewBox") == f"0 0 {found.get('width')} {found.get('height')}"
-    assert found[0].tag == SVG + "title"
-    assert found[0].text
-    assert found[1].tag == SVG + "desc"
+    assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
+    assert root[0].tag == SVG + "title"
+    assert root[0].text
+    assert root[1].tag == SVG + "desc"
     assert picture.inline() == PICTURES[name]().inline()
-    assert not any(each.tag == SVG + "script" for each in found.iter())
+    assert not any(each.tag == SVG + "script" for each in root.iter())
     assert "id=" not in picture.inline()  # two pictures on a page cannot collide
 
 
@@ -95,10 +95,10 @@ def test_every_drawing_is_well_formed_titled_and_the_same_again(name: str) -> No
 def test_any_name_is_drawn_as_text(names: list[str]) -> None:
     graph = am.Graph.from_edges([(name, name) for name in names])
     for picture in (drawings.bipartite(graph), drawings.matrix(graph)):
-        found = written(picture)
+        text = written(picture)
         for name in names:
             if name.isprintable() and len(name) <= 28:
-                assert name in found
+                assert name in text
 
 
 @given(weighted_matrices(users=(1, 5), spare=2))
@@ -110,11 +110,11 @@ def test_a_line_and_a_coloured_cell_for_each_edge(matrix: Matrix) -> None:
 
 
 def test_control_characters_are_spelt_out() -> None:
-    found = written(drawings.bipartite(nasty_graph()))
+    text = written(drawings.bipartite(nasty_graph()))
 
-    assert "two\\nlines\\x00" in found
-    assert "\\u202eright" in found
-    assert "שלום" in found
+    assert "two\\nlines\\x00" in text
+    assert "\\u202eright" in text
+    assert "שלום" in text
 
 
 def test_long_names_are_cut_and_whole_in_the_tip() -> None:

@@ -80,9 +80,9 @@ def _meet(one: Box, other: Box) -> bool:
         turn = math.radians(box.angle)
         for axis in ((math.cos(turn), math.sin(turn)), (-math.sin(turn), math.cos(turn))):
             (low, high), (least, most) = (
-                (min(places), max(places))
+                (min(projections), max(projections))
                 for each in (one, other)
-                for places in [[x * axis[0] + y * axis[1] for x, y in each.corners()]]
+                for projections in [[x * axis[0] + y * axis[1] for x, y in each.corners()]]
             )
             if high <= least + 0.5 or most <= low + 0.5:
                 return False

@@ -71,7 +71,7 @@ def section(text: str, anchor: str) -> str:
     return text.split(f'<section id="{anchor}">')[1].split("</section>")[0]
 
 
-def places(text: str) -> list[str]:
+def anchors(text: str) -> list[str]:
     return re.findall(r' id="([^"]+)"', text)
 
 
@@ -94,8 +94,8 @@ def test_page_is_well_formed_loads_nothing_and_links_inside(source: am.Graph | O
     assert [each.tag for each in tree.iter() if each.tag in ("script", "img", "link")] == ["script"]
     assert not re.search(r"(?:src|href)=\"(?!#)", text)
     assert "url(" not in text
-    assert len(places(text)) == len(set(places(text)))
-    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(places(text))
+    assert len(anchors(text)) == len(set(anchors(text)))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(anchors(text))
     assert not re.search(r"\b(nan|inf|None)\b", words(text))
 
 
@@ -108,8 +108,8 @@ def test_sections_come_in_the_order_of_a_readers_questions() -> None:
 
 
 def test_every_key_figure_says_what_it_means_and_how_sure_it_is() -> None:
-    for found in (audit(am.ring(6, 3)), estimated()):
-        cards = re.findall(r"<li><h4>.*?</li>", audit_html(found), flags=re.DOTALL)
+    for result in (audit(am.ring(6, 3)), estimated()):
+        cards = re.findall(r"<li><h4>.*?</li>", audit_html(result), flags=re.DOTALL)
 
         assert len(cards) == 16
         for card in cards:
@@ -118,10 +118,10 @@ def test_every_key_figure_says_what_it_means_and_how_sure_it_is() -> None:
 
 
 def test_estimates_name_their_probability_and_seed_and_exact_figures_do_not() -> None:
-    found = estimated()
-    text = words(audit_html(found))
+    result = estimated()
+    text = words(audit_html(result))
 
-    assert found.confidence == 0.95
+    assert result.confidence == 0.95
     assert "estimated, 95 % sure, seed 7" in text
     assert "0 of 44 exact" in text
     assert "There is no series of exposures: probabilities are not known exactly" in text
@@ -140,10 +140,10 @@ def test_nearly_all_is_not_all(share: float) -> None:
 
 
 def test_gates_are_reached_missed_or_open() -> None:
-    found = audit(am.complete(4))
-    gates = check_gates(found, {"bits": 1, "k": 5})
+    result = audit(am.complete(4))
+    gates = check_gates(result, {"bits": 1, "k": 5})
     unsure = replace(gates[0], figure=Interval(1.0, 0.5, 1.5))
-    text = section(audit_html(found, gates=[*gates, unsure]), "verdict")
+    text = section(audit_html(result, gates=[*gates, unsure]), "verdict")
     cards = re.findall(r"<li class.*?</li>", text, flags=re.DOTALL)
 
     assert "Thresholds: 1 of 3 passed" in words(text)
@@ -159,35 +159,35 @@ def test_gates_are_reached_missed_or_open() -> None:
         assert all(part in words(card) for part in (state, passes, figure))
         assert f'<li class="{colour}">' in card
         assert f'class="icon {colour}"' in card
-    assert "Thresholds" not in words(section(audit_html(found), "verdict"))
+    assert "Thresholds" not in words(section(audit_html(result), "verdict"))
 
 
 def test_gates_say_which_way_they_go_and_when_there_is_nobody() -> None:
-    found = audit(am.complete(4))
-    (kept,) = check_gates(found, {"surest": 0.3})
-    nobody = replace(kept, name="worst", figure=Interval(math.inf, math.inf, math.inf))
-    text = words(section(audit_html(found, gates=[kept, nobody]), "verdict"))
+    result = audit(am.complete(4))
+    (within,) = check_gates(result, {"surest": 0.3})
+    nobody = replace(within, name="worst", figure=Interval(math.inf, math.inf, math.inf))
+    text = words(section(audit_html(result, gates=[within, nobody]), "verdict"))
 
     assert "0.25; must be at most 0.3" in text
     assert "there is nobody; must be at least 0.3" in text
 
 
 def test_hundred_thousand_messages_make_a_small_page_with_the_worst_of_them() -> None:
-    found = audit(passage(100_000), steps=0)
-    text = audit_html(found)
+    result = audit(passage(100_000), steps=0)
+    text = audit_html(result)
     rows = section(text, "users").split('id="user-table"')[1].count("<tr><td>")
 
     assert len(text.encode()) < 1_500_000
     assert rows == 2000
     assert "The 2,000 worst of 100,000 messages are in this page" in text
     assert "--csv" in text
-    assert user_rows(found)[0][0] == found.worst[0].user
+    assert user_rows(result)[0][0] == result.worst[0].user
 
 
 def test_rows_are_ranked_like_the_worst_users() -> None:
-    found = audit(am.Graph.from_rows(["1100", "1110", "1111", "0011"]))
+    result = audit(am.Graph.from_rows(["1100", "1110", "1111", "0011"]))
 
-    assert [row[0] for row in user_rows(found)] == [str(one.user) for one in found.worst]
+    assert [row[0] for row in user_rows(result)] == [str(one.user) for one in result.worst]
 
 
 def test_large_graphs_are_shades_and_small_ones_cells() -> None:
@@ -241,17 +241,19 @@ def test_density_of_noise_is_coarser_rather_than_large() -> None:
 
 
 def test_inside_agrees_with_counting_at_every_time() -> None:
-    seen = passage(1000).passage
-    assert seen is not None
-    found = inside_over_time(seen.arrivals, seen.departures)
-    times = np.sort(np.concatenate((seen.arrivals, seen.departures)))
-    inside = [int((seen.arrivals <= t).sum() - (seen.departures <= t).sum()) for t in times]
+    observation = passage(1000).passage
+    assert observation is not None
+    result = inside_over_time(observation.arrivals, observation.departures)
+    times = np.sort(np.concatenate((observation.arrivals, observation.departures)))
+    inside = [
+        int((observation.arrivals <= t).sum() - (observation.departures <= t).sum()) for t in times
+    ]
 
-    assert len(found.mean) == 200
-    assert int(found.most.max()) == max(inside)
-    assert int(found.least.min()) == min(inside)
-    assert float(found.mean.mean()) == pytest.approx(np.mean(inside))
-    assert found.begins[-1] == pytest.approx(times[-1] - times[0])
+    assert len(result.mean) == 200
+    assert int(result.most.max()) == max(inside)
+    assert int(result.least.min()) == min(inside)
+    assert float(result.mean.mean()) == pytest.approx(np.mean(inside))
+    assert result.begins[-1] == pytest.approx(times[-1] - times[0])
 
 
 def test_histograms_hold_everybody() -> None:
@@ -267,32 +269,32 @@ def test_histograms_hold_everybody() -> None:
 
 
 def test_truth_is_held_against_promises() -> None:
-    found = audit(passage(300))
-    score = found.score
+    result = audit(passage(300))
+    score = result.score
     assert score is not None
-    text = words(section(audit_html(found), "truth"))
+    text = words(section(audit_html(result), "truth"))
 
     assert f"Of 300 best guesses, {percent(score.right)} were right" in text
     assert "The promises are kept" in text
-    wrong = replace(found, score=replace(score, calibrated=False))
+    wrong = replace(result, score=replace(score, calibrated=False))
     assert "The promises are not kept" in words(section(audit_html(wrong), "truth"))
-    wrong = replace(found, score=replace(score, calibrated=False, impossible=2))
-    told = words(section(audit_html(wrong), "truth"))
-    assert "does not fit what really happened" in told
-    assert "promises are kept:" not in told
-    assert "For 2 messages the truth is none of the candidates" in told
+    wrong = replace(result, score=replace(score, calibrated=False, impossible=2))
+    shown_text = words(section(audit_html(wrong), "truth"))
+    assert "does not fit what really happened" in shown_text
+    assert "promises are kept:" not in shown_text
+    assert "For 2 messages the truth is none of the candidates" in shown_text
     assert len(re.findall("<circle", calibration_chart(score.bins, title="").inline())) == len(
         score.bins
     )
 
 
 def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
-    found = audit(am.partition([4, 3]), steps=3)
-    text = section(audit_html(found), "attack")
+    result = audit(am.partition([4, 3]), steps=3)
+    text = section(audit_html(result), "attack")
 
-    for step in found.campaign.steps:
+    for step in result.campaign.steps:
         assert f"bits left: {step.bits_left:.6g} at {step.number}" in text
-    assert text.count("<tr><td") == len(found.campaign.steps)
+    assert text.count("<tr><td") == len(result.campaign.steps)
 
 
 def test_lost_messages_are_named_as_lost() -> None:
@@ -305,10 +307,10 @@ def test_lost_messages_are_named_as_lost() -> None:
 
 def test_people_have_a_table_of_their_own() -> None:
     graph = am.complete(4)
-    found = audit(
+    result = audit(
         Observation(graph=graph, source="x", senders=("a", "a", "b", NASTY), mean_delay=1.0)
     )
-    text = section(audit_html(found), "people")
+    text = section(audit_html(result), "people")
 
     assert text.count("<tr><td") == 3
     assert "who wrote to whom" in text
@@ -317,8 +319,8 @@ def test_people_have_a_table_of_their_own() -> None:
 
 def test_nasty_names_stay_names() -> None:
     graph = am.Graph.from_edges([(NASTY, NASTY), (NASTY, "y"), ("b" * 200, "y")])
-    found = audit(graph)
-    text = audit_html(replace(found, name=NASTY, notes=(NASTY,)), command=NASTY)
+    result = audit(graph)
+    text = audit_html(replace(result, name=NASTY, notes=(NASTY,)), command=NASTY)
     ET.fromstring(text)
 
     assert text.count("</script>") == 1
@@ -339,22 +341,22 @@ def test_only_the_script_of_the_page_may_run() -> None:
 
 def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
     audits = [audit(passage(60)), audit(am.ring(9, 3)), estimated()]
-    found = compare(audits, ["mix", NASTY, "random"])
-    text = comparison_html(found, command="anonymatch compare a b c")
+    comparison = compare(audits, ["mix", NASTY, "random"])
+    text = comparison_html(comparison, command="anonymatch compare a b c")
     ET.fromstring(text)
-    told = words(text)
+    shown_text = words(text)
 
-    assert "Intervals overlap: no difference in entropy per message can be claimed" in told
-    assert "random has the most joint bits per message" in told
-    for row in found.rows:
-        assert f"{row.title} {row.meaning}" in told
+    assert "Intervals overlap: no difference in entropy per message can be claimed" in shown_text
+    assert "random has the most joint bits per message" in shown_text
+    for row in comparison.rows:
+        assert f"{row.title} {row.meaning}" in shown_text
         assert plain(row.judgement) in unescape(text)
-    assert "estimated, 95 % sure, seed 7" in told
-    assert "not known" in told
-    assert f"mix: {audits[0].observation.source}; " in told
-    assert "random: Some figures are estimated" in told
-    assert "anonymatch compare a b c" in told
-    assert len(places(text)) == len(set(places(text)))
+    assert "estimated, 95 % sure, seed 7" in shown_text
+    assert "not known" in shown_text
+    assert f"mix: {audits[0].observation.source}; " in shown_text
+    assert "random: Some figures are estimated" in shown_text
+    assert "anonymatch compare a b c" in shown_text
+    assert len(anchors(text)) == len(set(anchors(text)))
 
 
 def test_more_than_six_audits_are_refused() -> None:
@@ -374,6 +376,6 @@ def test_bars_show_intervals_where_there_are_some() -> None:
 
 
 def test_the_same_audit_gives_the_same_bytes() -> None:
-    found = audit(am.ring(8, 3))
+    result = audit(am.ring(8, 3))
 
-    assert audit_html(found) == audit_html(found)
+    assert audit_html(result) == audit_html(result)

@@ -125,11 +125,11 @@ PAGES: dict[str, Callable[[], str]] = {
 @pytest.fixture(scope="session")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("pages")
-    found = {}
+    paths = {}
     for name, make in PAGES.items():
         write_html(make(), folder / f"{name}.html")
-        found[name] = (folder / f"{name}.html").as_uri()
-    return found
+        paths[name] = (folder / f"{name}.html").as_uri()
+    return paths
 
 
 def column(page: Page, number: int) -> list[str]:
@@ -153,11 +153,11 @@ def test_opens_from_disk_without_complaint_or_request_and_is_readable(
         dark = page.evaluate(CONTRAST)
         return [light, dark, page.evaluate(OVERLAPS), page.evaluate(WIDER)]
 
-    seen = browser.visit(addresses[name], look)
+    visited = browser.visit(addresses[name], look)
 
-    assert seen.complaints == []
-    assert seen.requests == [addresses[name]]
-    assert seen.value == [[], [], [], 0]
+    assert visited.complaints == []
+    assert visited.requests == [addresses[name]]
+    assert visited.value == [[], [], [], 0]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -178,39 +178,39 @@ def test_labels_are_whole_and_apart_in_any_font(
 
 def test_columns_sort_up_and_down(browser: Browser, addresses: dict[str, str]) -> None:
     def look(page: Page) -> dict[str, Any]:
-        found: dict[str, Any] = {"first": column(page, 1)}
+        result: dict[str, Any] = {"first": column(page, 1)}
         head(page, "probability").click()
-        found["down"] = column(page, 3)
-        found["said"] = page.locator("th[aria-sort]").get_attribute("aria-sort")
+        result["down"] = column(page, 3)
+        result["said"] = page.locator("th[aria-sort]").get_attribute("aria-sort")
         head(page, "probability").click()
-        found["up"] = column(page, 3)
+        result["up"] = column(page, 3)
         head(page, "message").click()
-        found["names"] = column(page, 1)
-        return found
+        result["names"] = column(page, 1)
+        return result
 
-    seen = browser.visit(addresses["passage"], look)
-    found = seen.value
-    probabilities = [float(text.split()[0]) for text in found["down"]]
+    visited = browser.visit(addresses["passage"], look)
+    result = visited.value
+    probabilities = [float(text.split()[0]) for text in result["down"]]
 
-    assert seen.complaints == []
+    assert visited.complaints == []
     assert len(probabilities) == 150
     assert probabilities == sorted(probabilities, reverse=True)
-    assert found["said"] == "descending"
-    assert [float(text.split()[0]) for text in found["up"]] == sorted(probabilities)
-    assert found["names"] == [f"m{i}" for i in range(150)]
-    assert found["first"] != found["names"]
+    assert result["said"] == "descending"
+    assert [float(text.split()[0]) for text in result["up"]] == sorted(probabilities)
+    assert result["names"] == [f"m{i}" for i in range(150)]
+    assert result["first"] != result["names"]
 
 
 def test_search_leaves_the_rows_that_have_it(browser: Browser, addresses: dict[str, str]) -> None:
     def look(page: Page) -> list[tuple[list[str], str]]:
-        found = []
+        result = []
         for wanted in ("M14", "o7", "nobody", ""):
             page.get_by_label("Search names").fill(wanted)
-            found.append((column(page, 1), page.locator(".search output").inner_text()))
-        return found
+            result.append((column(page, 1), page.locator(".search output").inner_text()))
+        return result
 
-    seen = browser.visit(addresses["passage"], look)
-    by_name, by_guess, nobody, everybody = seen.value
+    visited = browser.visit(addresses["passage"], look)
+    by_name, by_guess, nobody, everybody = visited.value
 
     assert sorted(by_name[0]) == sorted(["m14", *(f"m{i}" for i in range(140, 150))])
     assert by_name[1] == "11 of 150 rows"
@@ -224,10 +224,10 @@ def test_names_stay_names(browser: Browser, addresses: dict[str, str]) -> None:
         page.get_by_label("Search names").fill("</SCRIPT>")
         return column(page, 1), page.locator("img").count()
 
-    seen = browser.visit(addresses["nasty"], look)
-    (name,), images = seen.value
+    visited = browser.visit(addresses["nasty"], look)
+    (name,), images = visited.value
 
-    assert seen.complaints == []
+    assert visited.complaints == []
     assert name.startswith("</script><script>alert(1)</script>")
     assert images == 0
 
@@ -242,10 +242,10 @@ def test_without_scripts_everything_is_there_unsorted(
             page.locator("th button").count(),
         )
 
-    seen = browser.visit(addresses["passage"], look, scripts=False)
+    visited = browser.visit(addresses["passage"], look, scripts=False)
 
-    assert seen.complaints == []
-    assert seen.value == (150, False, 0)
+    assert visited.complaints == []
+    assert visited.value == (150, False, 0)
 
 
 def test_a_narrow_screen_scrolls_tables_and_not_the_page(
@@ -271,6 +271,6 @@ def test_paper_is_white_and_holds_few_rows(browser: Browser, addresses: dict[str
         )
         return colour, rows
 
-    seen = browser.visit(addresses["passage"], look, scheme="dark")
+    visited = browser.visit(addresses["passage"], look, scheme="dark")
 
-    assert seen.value == ("rgb(255, 255, 255)", 50)
+    assert visited.value == ("rgb(255, 255, 255)", 50)

@@ -91,10 +91,10 @@ def test_page_is_well_formed_and_loads_nothing() -> None:
 
 def test_every_link_has_a_place_and_every_place_one_name() -> None:
     text = paper_html(claims())
-    places = ids(text)
+    anchors = ids(text)
 
-    assert len(places) == len(set(places))
-    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(places)
+    assert len(anchors) == len(set(anchors))
+    assert set(re.findall(r'href="#([^"]+)"', text)) <= set(anchors)
 
 
 def test_all_claims_and_figures_are_there() -> None:
@@ -277,11 +277,11 @@ def test_page_lists_its_sections_and_their_entries() -> None:
 
 
 def test_written_pages_replace_old_ones_and_leave_nothing_else(tmp_path: Path) -> None:
-    place = tmp_path / "page.html"
-    write_html("old", place)
-    write_html("né\n", str(place))
+    path = tmp_path / "page.html"
+    write_html("old", path)
+    write_html("né\n", str(path))
 
-    assert place.read_bytes() == "né\n".encode()
+    assert path.read_bytes() == "né\n".encode()
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 
@@ -303,12 +303,12 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path, name: str, message: 
 
 
 def test_a_page_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path) -> None:
-    place = tmp_path / "page.html"
-    write_html("old", place)
+    path = tmp_path / "page.html"
+    write_html("old", path)
     with pytest.raises(am.InputError, match="UTF-8"):
-        write_html("\ud800", place)
+        write_html("\ud800", path)
 
-    assert place.read_text() == "old"
+    assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 
