@@ -29,7 +29,7 @@ def test_options_and_keywords_are_the_same(tmp_path: Path) -> None:
 
 def test_what_is_of_other_sources_is_named() -> None:
     assert ReadOptions(law="window:1,3", loss=0.0).unused("edges") is None
-    assert ReadOptions(strays=0).unused("edges") == ("strays", {"mixmatch"})
+    assert ReadOptions(strays=0).unused("edges") == ("strays", frozenset({"mixmatch"}))
     assert ReadOptions(loss=0.1).unused("nym") is None
 
 

@@ -32,15 +32,19 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
+from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.formats.text_tables import find_column, numbers, read_text_table
 from anonymatch.sources.messages import Messages
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NYM_COLUMNS", "RECEIVED", "SENT", "read_mixim", "read_nym"]
+    from anonymatch.sources.reading import ReadOptions
+
+__all__ = ["MIXIM", "NYM", "NYM_LOG", "read_mixim", "read_nym"]
 
 SENT, RECEIVED = "SentMessages.csv", "ReceivedMessages.csv"
+NYM_LOG = "packet_log.csv"
 NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
 """What makes a table one of the Nym team's simulator."""
 
@@ -238,3 +242,27 @@ def _clients(frame: pl.DataFrame, ids: list[str], pattern: str) -> list[str]:
         f"end of {name}" if client is None else f"client {client}"
         for client, name in zip(clients.to_list(), ids, strict=True)
     ]
+
+
+def _mixim(path: Path, options: ReadOptions) -> Messages:
+    return read_mixim(path.parent if path.name in (SENT, RECEIVED) else path)
+
+
+def _nym(path: Path, options: ReadOptions) -> Messages:
+    return read_nym(path / NYM_LOG if os.path.isdir(path) else path)
+
+
+MIXIM = SourceFormat(
+    text=f"a folder of the MiXiM simulator, with {SENT} and {RECEIVED}; needs a law",
+    messages=_mixim,
+    files=(SENT, RECEIVED),
+    folder=lambda folder: os.path.isfile(folder / SENT),
+    holds=SENT,
+)
+NYM = SourceFormat(
+    text=f"{NYM_LOG} of the Nym team's simulator; needs a law",
+    messages=_nym,
+    folder=lambda folder: os.path.isfile(folder / NYM_LOG),
+    holds=NYM_LOG,
+    header=(";", NYM_COLUMNS),
+)
