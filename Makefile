@@ -1,46 +1,80 @@
-# make demo: set up everything and audit the example. make test: set up everything and check it.
+# make demo: set up everything and audit the example. make test: set up everything and check it, in
+# minutes. make test-all: what takes longer. CONTRIBUTING.md has the commands of a working day.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.cpp cpp/src/*.cpp cpp/src/*.hpp cpp/include/anonymatch/*.hpp)
-CXX_TESTS := build/cxx-tests
+CMAKE := PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" cmake
+CTEST := $(BIN)/ctest
+PIP := $(BIN)/python -m pip install --quiet
+PACKAGE := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
+CODE := src tests benchmarks docs examples
 
-.PHONY: demo test install lint types imports browser tests-python tests-cxx bench studio clean
+.PHONY: demo test test-all install kernels test-kernel stub lint types imports browser \
+	tests-python tests-python-slow tests-cxx tests-cxx-checked bench studio clean
 
-demo: .venv/.installed
+demo: install
 	@mkdir -p build
 	@$(BIN)/anonymatch demo --html build/demo.html
 	@echo
 	@echo "  The program is $(BIN)/anonymatch; '. $(BIN)/activate' puts it on the path."
 
-install: .venv/.installed
+install: .venv/.installed kernels
 
-test: .venv/.tools lint types imports tests-cxx tests-python
+test: lint types imports tests-cxx tests-python
+
+# What test leaves out: nothing runs twice.
+test-all: tests-cxx-checked tests-python-slow
 
 # A C++ compiler is all that is asked of the machine: cmake and ninja come from PyPI.
 .venv/bin/python:
 	@echo "setting up .venv (under a minute, once)"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(PIP) --upgrade pip
 
-.venv/.installed: $(SOURCES) | .venv/bin/python
-	@echo "installing anonymatch in .venv and compiling its kernels (1 to 3 minutes, once)"
-	$(BIN)/python -m pip install --quiet --editable .
+# The tools that build are installed once and stay, so that compiled files stay, too.
+.venv/.build: | .venv/bin/python
+	$(PIP) --group build
 	@touch $@
 
-.venv/.tools: .venv/.installed pyproject.toml
+.venv/.installed: pyproject.toml .venv/.build
+	@echo "installing anonymatch in .venv (under a minute, once)"
+	$(PACKAGE) .
+	@touch $@
+
+.venv/.tools: pyproject.toml .venv/.installed
 	@echo "installing the tools that check the code in .venv (a minute, once)"
-	$(BIN)/python -m pip install --quiet --group test
+	$(PIP) --group test
 	@touch $@
+
+build/dev/build.ninja: .venv/.build CMakePresets.json
+	@$(CMAKE) --fresh --preset dev > /dev/null
+	@echo "compiling the kernels (1 to 3 minutes, once)"
+
+build/checked/build.ninja: .venv/.build CMakePresets.json
+	@$(CMAKE) --fresh --preset checked > /dev/null
+
+# Ninja knows what has changed, headers too. The extension goes beside the Python sources.
+kernels: build/dev/build.ninja
+	@$(CMAKE) --build --preset dev -- --quiet
+
+# make test-kernel KERNEL=band: the C++ tests of one folder of cpp/kernels.
+test-kernel: build/dev/build.ninja
+	@$(CMAKE) --build --preset dev --target _kernels tests_$(KERNEL) -- --quiet
+	@$(CTEST) --preset dev --label-regex '^$(KERNEL)$$' --no-tests=error
+
+# The types of the compiled module, after its bindings changed.
+stub: install
+	$(BIN)/python -m nanobind.stubgen -q -m anonymatch._kernels -o src/anonymatch/_kernels.pyi
 
 lint: .venv/.tools
-	$(BIN)/ruff format --check src tests benchmarks docs examples
-	$(BIN)/ruff check src tests benchmarks docs examples
-	$(BIN)/clang-format --dry-run --Werror $(wildcard cpp/*.cpp cpp/*/*.cpp cpp/*/*.hpp cpp/*/*/*.hpp)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/clang-format --dry-run --Werror $(wildcard cpp/*/*.[ch]pp cpp/*/*/*.[ch]pp)
+	$(BIN)/codespell
 
-types: .venv/.tools
+types: .venv/.tools kernels
 	$(BIN)/mypy
 
-imports: .venv/.tools
+imports: .venv/.tools kernels
 	$(BIN)/lint-imports
 
 # Pages are tested in the system's Chromium; tests say how to get it where this cannot.
@@ -50,22 +84,29 @@ browser:
 		echo "installing Chromium for the tests of pages (a minute, once)"; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium > /dev/null || true; fi
 
-tests-python: .venv/.tools browser
-	$(BIN)/pytest -n 2 --quiet
+tests-python: .venv/.tools kernels
+	$(BIN)/pytest -n 2 --quiet -m 'not slow' --durations=20
 
-# Without NDEBUG, so that the kernels' own assertions hold too; -O1 because sanitizers are slow to optimise.
-tests-cxx: .venv/.tools
-	$(BIN)/cmake -S . -B $(CXX_TESTS) -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DCMAKE_BUILD_TYPE=Checked -DCMAKE_CXX_FLAGS='-O1 -g1' \
-		-DANONYMATCH_TESTS=ON -DANONYMATCH_SANITIZE=ON -DANONYMATCH_WERROR=ON > /dev/null
-	$(BIN)/cmake --build $(CXX_TESTS) --parallel 2
-	$(BIN)/ctest --test-dir $(CXX_TESTS) --output-on-failure --parallel 2
+tests-python-slow: .venv/.tools kernels browser
+	$(BIN)/pytest -n 2 --quiet -m slow --durations=20 tests
 
-bench: .venv/.tools
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+# As wheels have the kernels: optimised, without assertions.
+tests-cxx: build/dev/build.ninja
+	@$(CMAKE) --build --preset dev --target _kernels cxx_tests -- --quiet
+	$(CTEST) --preset dev --parallel 2
+
+# With sanitizers and without NDEBUG, so that the kernels' own assertions hold too; -O1 because
+# sanitizers are slow to optimise.
+tests-cxx-checked: build/checked/build.ninja
+	@$(CMAKE) --build --preset checked -- --quiet
+	$(CTEST) --preset checked --parallel 2
+
+bench: install .venv/.tools
+	$(PACKAGE) '.[bench]'
 	$(BIN)/python -m benchmarks
 
-studio: .venv/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[studio]'
+studio: install
+	$(PACKAGE) '.[studio]'
 	$(BIN)/anonymatch studio
 
 clean:

@@ -71,9 +71,9 @@ def _in_turns(graph: am.Graph, places: Mapping[str, Executor], rounds: int) -> d
 
 def _graph(seconds: float) -> am.Graph:
     """The largest dense graph whose count is predicted to take no longer."""
-    from anonymatch._native import SIGNS_RATE
+    from anonymatch._native import GLYNN_RATE
 
-    n = max(n for n in range(16, 41) if n == 16 or n * 2.0 ** (n - 1) / SIGNS_RATE <= seconds)
+    n = max(n for n in range(16, 41) if n == 16 or n * 2.0 ** (n - 1) / GLYNN_RATE <= seconds)
     return am.random_density(n, 0.3, seed=1)  # light rows: vector lanes hold them up to 40 users
 
 

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 import anonymatch as am
-from anonymatch._native import Isa, best_isa, signs_count, signs_units
+from anonymatch._native import GlynnMatrix, Isa, best_isa, glynn_units
 from benchmarks import peers
 from benchmarks.report import Line, Size, faster, plain, under
 from benchmarks.timing import HERE, fresh, race
@@ -124,7 +124,7 @@ def _instruction_sets(n: int, exact: dict[str, Count | None], rounds: int) -> It
     words = 1 if math.log2(_by_signs(graph)) + n < 64 else 2
 
     def by_kernel(isa: Isa) -> int:
-        sums = signs_count(matrix.astype(np.uint32), words, 0, signs_units(n), isa)
+        sums = GlynnMatrix(matrix.astype(np.uint32)).count(words, 0, glynn_units(n), isa)
         modulus = 1 << (64 * words)
         half = modulus // 2
         return ((int(sums[0]) + half) % modulus - half) >> (n - 1)
@@ -161,7 +161,7 @@ def _supported(matrix: peers.Matrix) -> Iterator[Isa]:
     small = np.ones((1, 1), dtype=np.uint32)
     for isa in (Isa.avx512, Isa.avx2, Isa.portable):
         try:
-            signs_count(small, 1, 0, 0, isa)
+            GlynnMatrix(small).count(1, 0, 0, isa)
         except ValueError:
             continue
         yield isa

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 from tests.browser import browser, browser_with
 
@@ -23,4 +24,14 @@ for profile, examples in (("fast", 25), ("ci", 200), ("night", 2000)):
         print_blob=profile == "night",
         suppress_health_check=[HealthCheck.too_slow],
     )
+_SLOW_FIXTURES = {"browser", "browser_with"}  # a Chromium, a second and more a page
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what opens a browser as slow, wherever it is."""
+    for item in items:
+        if _SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 settings.load_profile(os.environ.get("ANONYMATCH_EXAMPLES", "fast"))

@@ -10,8 +10,8 @@
 #include <set>
 #include <vector>
 
-#include "anonymatch/bethe.hpp"
-#include "anonymatch/structure.hpp"
+#include "belief_propagation/belief_propagation.hpp"
+#include "structure/structure.hpp"
 
 namespace blocks {
 

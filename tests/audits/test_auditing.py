@@ -152,7 +152,7 @@ def test_worst_users_come_first_with_a_reason() -> None:
     assert found.worst[0].user == "cem"
     assert found.worst[0].probability == 1.0
     assert found.worst[0].reason == "nobody else fits z"
-    assert "1 of 3 (33 %) is identified" in found.verdict
+    assert "1 of 3 (33.3 %) is identified" in found.verdict
 
 
 @pytest.mark.parametrize(
@@ -399,9 +399,9 @@ def test_compare_claims_no_difference_where_intervals_overlap() -> None:
     vague = am.audit(graph, budget=0)
     found = am.compare([vague, am.audit(am.random_density(40, 0.5, seed=2), budget=0)])
     assert found.verdict.startswith("Intervals overlap")
-    assert found.rows[0].said.startswith("no sure difference")
+    assert found.rows[0].judgement.startswith("no sure difference")
     same = am.compare([am.audit(am.complete(3)), am.audit(am.complete(3))])
-    assert same.rows[0].said == "no difference"
+    assert same.rows[0].judgement == "no difference"
     assert same.names == ("graph (1)", "graph (2)")
     with pytest.raises(am.InputError, match="two audits"):
         am.compare([vague])
@@ -552,3 +552,12 @@ def test_equal_users_of_a_wide_graph_have_the_figures_of_each() -> None:
         assert found.guesses is not None
         assert one.guesses is not None
         assert found.guesses.value[i] == pytest.approx(one.guesses.value[i], abs=1e-9)
+
+
+def test_designs_are_searched_for_when_somebody_looks() -> None:
+    found = am.audit(am.ring(8, 2))
+
+    assert not {"best_design", "front"} & set(vars(found))
+    assert [each.objective for each in found.designs] == ["matchings", "after_attack"]
+    assert found.designs[0] is found.best_design
+    assert len(found.front) > 1

@@ -294,7 +294,7 @@ def test_compare_leads_with_the_headline() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (["a.csv", "b.csv"], "compare takes audits, and number 1 is 'a.csv'; audit() it first"),
         ([am.complete(3)] * 2, "number 1 is Graph"),
@@ -302,11 +302,11 @@ def test_compare_leads_with_the_headline() -> None:
         (3, "compare takes a list of audits, not 3"),
     ],
 )
-def test_what_is_no_audit_is_refused_by_compare_in_one_line(given: Any, said: str) -> None:
+def test_what_is_no_audit_is_refused_by_compare_in_one_line(given: Any, message: str) -> None:
     with pytest.raises(am.InputError) as error:
         am.compare(given)
 
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -9,8 +9,8 @@ from tests.strategies import Matrix, graph_of, matrices
 import anonymatch as am
 from anonymatch.audits import identification as module
 from anonymatch.audits.identification import identified
+from anonymatch.base.text import names
 from anonymatch.cli import json_output
-from anonymatch.cli.words import names
 
 
 @given(matrices(users=(1, 8), spare=2, matched=True))

@@ -329,9 +329,9 @@ def test_losses_that_are_only_expected_are_not_called_exact() -> None:
     assert expected.lost_is_expected
     assert not told.lost_is_expected
     assert told.cost.lost == 20
-    assert cost_figures(expected)[-1].said.line.startswith("about ")
-    assert "exact" not in cost_figures(expected)[-1].said.line
-    assert cost_figures(told)[-1].said.line == "20 (exact)"
+    assert cost_figures(expected)[-1].text.line.startswith("about ")
+    assert "exact" not in cost_figures(expected)[-1].text.line
+    assert cost_figures(told)[-1].text.line == "20 (exact)"
 
 
 def test_a_rate_of_losses_that_the_log_contradicts_is_noted() -> None:

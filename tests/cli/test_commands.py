@@ -15,11 +15,11 @@ import polars as pl
 import pytest
 
 import anonymatch as am
+from anonymatch.base.numbers import all_digits
 from anonymatch.cli import json_output, main
 from anonymatch.cli.commands.files import EXAMPLE
 from anonymatch.cli.options import Options
 from anonymatch.cli.screens import methods
-from anonymatch.cli.words import all_digits
 from anonymatch.running.budget import usable_cores
 
 COMMANDS = ("count", "posterior", "bounds", "blocks")
@@ -236,7 +236,7 @@ def test_every_bound_and_every_method_has_a_meaning(weight: int | None) -> None:
         assert methods.bound(name) != name
     for method in ("auto", "classes", "closed", "frontier", "ryser", "signs"):
         used = am.count(am.complete(5), method=method).method
-        assert methods.way(used)[1] != "see --explain"
+        assert methods.in_words(used)[1] != "see --explain"
 
 
 def test_digits_prints_all_of_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_posterior_lists_the_most_certain_users_first(
 ) -> None:
     _, out, _ = run(capsys, "posterior", three, "--top", 1)
 
-    assert "cem   z            100 %       1 of 2" in out
+    assert "cem   z                 100 %       1 of 2" in out
     assert "bob" not in out
     assert "2 users who are not worse off" in out
 

@@ -18,7 +18,7 @@ def block_of(n: int, k: int, seed: int) -> Block:
 
 
 def test_bethe_of_a_regular_graph_is_schrijvers_bound() -> None:
-    found = native.bethe(block_of(40, 5, 1))
+    found = native.propagate_beliefs(block_of(40, 5, 1))
 
     assert found.log == pytest.approx(40 * np.log(4**4 / 5**3))
     assert found.marginals == pytest.approx(0.2)
@@ -26,7 +26,7 @@ def test_bethe_of_a_regular_graph_is_schrijvers_bound() -> None:
 
 
 def test_draws_are_the_same_on_threads_and_in_pieces() -> None:
-    guided = native.Guided(block_of(40, 5, 1), kappa=0.9)
+    guided = native.Importance(block_of(40, 5, 1), kappa=0.9)
     whole = guided.draws(3, 0, 8).log_weights
     with ThreadPoolExecutor(2) as pool:
         pieces = list(pool.map(lambda first: guided.draws(3, first, first + 2), range(0, 8, 2)))
@@ -36,7 +36,7 @@ def test_draws_are_the_same_on_threads_and_in_pieces() -> None:
 
 def test_draws_carry_marginals_and_matchings() -> None:
     block = block_of(30, 4, 2)
-    drawn = native.Guided(block).draws(1, 0, 50, marginals=True, matchings=True)
+    drawn = native.Importance(block).draws(1, 0, 50, marginals=True, matchings=True)
     posterior = drawn.first / np.exp(drawn.log_weights - drawn.scale).sum()
 
     assert np.add.reduceat(posterior, block.indptr[:-1]) == pytest.approx(1)
@@ -47,7 +47,7 @@ def test_draws_carry_marginals_and_matchings() -> None:
 def test_plain_weights_of_worm_samples_bracket_those_of_draws() -> None:
     """Jensen both ways: E_q log w <= log count <= E_pi log w, here with room to spare."""
     block = block_of(60, 4, 3)
-    guided = native.Guided(block, children=1)
+    guided = native.Importance(block, children=1)
     drawn = guided.draws(1, 0, 300, matchings=True)
     start = drawn.matchings[np.argmax(drawn.log_weights)]
     sampled = native.Worm(block).run(start, 1, 0, samples=300, worms=20, matchings=True)
@@ -62,9 +62,9 @@ def test_plain_weights_of_worm_samples_bracket_those_of_draws() -> None:
 def test_refusals() -> None:
     block = block_of(20, 3, 1)
     with pytest.raises(ValueError, match="kappa"):
-        native.bethe(block, kappa=2)
+        native.propagate_beliefs(block, kappa=2)
     with pytest.raises(ValueError, match="children"):
-        native.Guided(block, children=0)
+        native.Importance(block, children=0)
     with pytest.raises(ValueError, match="not square"):
         native.Worm(Block(1, 2, np.array([0, 2], np.int32), np.array([0, 1], np.int32)))
     with pytest.raises(ValueError, match="not a perfect matching"):

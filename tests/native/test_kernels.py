@@ -27,15 +27,22 @@ def test_the_stub_describes_the_compiled_module(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("matrix", [np.ones((2, 3)), np.ones((41, 41)), np.zeros((0, 0))])
-def test_signs_refuse_matrices_that_the_kernel_cannot_take(matrix: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="signs take up to"):
-        _native.signs_count(matrix.astype(np.uint32), 1, 0, 1)
+def test_glynn_refuses_matrices_that_the_kernel_cannot_take(matrix: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="glynn takes square matrices of up to"):
+        _native.GlynnMatrix(matrix.astype(np.uint32))
 
 
-def test_signs_refuse_rows_that_would_overflow() -> None:
+def test_glynn_refuses_rows_that_would_overflow() -> None:
     heavy = np.full((2, 2), 2**30, dtype=np.uint32)
     with pytest.raises(ValueError, match="out of bounds"):
-        _native.signs_count(heavy, 1, 0, 1)
+        _native.GlynnMatrix(heavy)
+
+
+@pytest.mark.parametrize(("words", "first", "last"), [(0, 0, 1), (4, 0, 1), (1, 1, 0), (1, 0, 2)])
+def test_glynn_refuses_units_and_words_out_of_bounds(words: int, first: int, last: int) -> None:
+    matrix = _native.GlynnMatrix(np.ones((3, 3), dtype=np.uint32))
+    with pytest.raises(ValueError, match=r"3 words|out of bounds"):
+        matrix.count(words, first, last)
 
 
 def test_words_hold_what_they_promise() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.running.budget import Cancelled, CancelToken, Execution
-from anonymatch.running.cancel import byte_of_work
+from anonymatch.running.cancel import CancellableThread, byte_of_work, current_token
 from anonymatch.running.checkpoint import read_checkpoint
 
 
@@ -41,7 +41,7 @@ def half(number: int) -> int:
     return -1 if byte[0] else number
 
 
-def heard(number: int) -> tuple[int, bool]:
+def token_byte(number: int) -> tuple[int, bool]:
     byte = byte_of_work()
     return number, byte is not None and byte[0] == 0
 
@@ -79,7 +79,7 @@ def _keys(run: am.Checkpoint) -> list[bytes]:
 
 def test_a_wish_that_comes_from_outside_ends_work_elsewhere() -> None:
     effort = Execution(executor=Slow())
-    threading.Timer(0.05, effort.stop.ask).start()
+    threading.Timer(0.05, effort.stop.cancel).start()
     with pytest.raises(Cancelled):
         list(effort.chunks([partial(finished, 1)], each=1.0, number=1))
 
@@ -93,10 +93,10 @@ class Slow(ThreadPoolExecutor):
 
 def test_other_processes_get_a_byte_of_their_own() -> None:
     stop = CancelToken()
-    stop.ask()
-    assert not pickle.loads(pickle.dumps(stop)).asked
+    stop.cancel()
+    assert not pickle.loads(pickle.dumps(stop)).cancelled
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        calls = [partial(heard, k) for k in range(4)]
+        calls = [partial(token_byte, k) for k in range(4)]
         found = list(Execution(executor=pool).chunks(calls, each=1.0, number=4))
     assert found == [(k, True) for k in range(4)]
 
@@ -125,3 +125,48 @@ def test_bands_travel_and_are_recorded(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert first == 6
     assert again == 0
+
+
+def test_a_thread_that_looks_at_nothing_is_cancelled_in_its_python() -> None:
+    begun, ended, token = threading.Event(), threading.Event(), CancelToken()
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        begun.set()
+        while True:
+            sum(range(100))
+
+    def failed(error: BaseException) -> None:
+        errors.append(error)
+        ended.set()
+
+    thread = CancellableThread(work, token=token, done=lambda _: None, failed=failed, name="test")
+    thread.start()
+    assert begun.wait(10)
+    assert thread.interrupt()
+    assert ended.wait(10)
+    assert isinstance(errors[0], Cancelled)
+    thread.join(10)
+    assert not thread.alive
+    assert not thread.interrupt()
+
+
+def test_a_thread_that_was_cancelled_before_does_not_begin() -> None:
+    token, errors = CancelToken(), list[BaseException]()
+    token.cancel()
+    thread = CancellableThread(
+        lambda: pytest.fail("it began"), token=token, done=print, failed=errors.append, name="test"
+    )
+    thread.start()
+    thread.join(10)
+    assert isinstance(errors[0], Cancelled)
+
+
+def test_work_in_a_thread_has_the_token_of_the_thread() -> None:
+    token, tokens = CancelToken(), list[CancelToken]()
+    thread = CancellableThread(
+        current_token, token=token, done=tokens.append, failed=print, name="test"
+    )
+    thread.start()
+    thread.join(10)
+    assert tokens == [token]

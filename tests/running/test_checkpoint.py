@@ -26,7 +26,7 @@ import pytest
 import anonymatch as am
 from anonymatch.cli import main
 from anonymatch.cli.console import as_text
-from anonymatch.cli.screens.checkpoint import _WORDS, run_page
+from anonymatch.cli.screens.checkpoint import _WORDS, checkpoint_screen
 from anonymatch.paper.small_graphs import survey
 from anonymatch.running.budget import Execution, usable_cores
 from anonymatch.running.checkpoint import (
@@ -563,7 +563,7 @@ def test_a_run_without_a_pace_does_not_say_that_nothing_is_left() -> None:
     found = CheckpointRecord(
         code="0", graph="36 users", sessions=1, computed=(0,), jobs=(job,), pace=None, last=0.0
     )
-    text = as_text(*run_page("run.sqlite", found, top=0))
+    text = as_text(*checkpoint_screen("run.sqlite", found, top=0))
 
     assert "not known yet" in text
     assert "nothing" not in text

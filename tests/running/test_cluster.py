@@ -23,7 +23,10 @@ from anonymatch.running.checkpoint import read_checkpoint
 from anonymatch.running.cluster import Cluster
 
 pytest.importorskip("distributed")
-pytestmark = pytest.mark.filterwarnings("default")  # Dask's own are not ours to mend
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default"),  # Dask's own are not ours to mend
+]
 
 GRAPH = am.random_density(28, 0.5, seed=3)
 

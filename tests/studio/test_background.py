@@ -16,8 +16,8 @@ import pytest
 
 from anonymatch.base.errors import InputError
 from anonymatch.graph.io.files import FileNote
-from anonymatch.running.budget import Progress
-from anonymatch.studio.background import Abandoned, BackgroundJob, Track, listening, problem
+from anonymatch.running import Cancelled, Progress
+from anonymatch.studio.background import BackgroundJob, Track, noting, problem
 
 
 def test_the_loop_goes_on_while_work_runs() -> None:
@@ -59,8 +59,8 @@ def test_stopping_is_at_once_and_ends_the_thread() -> None:
     async def go() -> None:
         job = BackgroundJob(work)
         await asyncio.to_thread(begun.wait, 10)
-        job.stop()
-        with pytest.raises(Abandoned):
+        job.cancel()
+        with pytest.raises(Cancelled):
             await job.result()
 
     asyncio.run(go())
@@ -81,8 +81,8 @@ def test_work_that_tells_nothing_is_stopped_too() -> None:
     async def go() -> BackgroundJob[None]:
         job = BackgroundJob(work)
         await asyncio.to_thread(begun.wait, 10)
-        job.stop()
-        with pytest.raises(Abandoned):
+        job.cancel()
+        with pytest.raises(Cancelled):
             await job.result()
         while job.alive:
             await asyncio.sleep(0.01)
@@ -107,7 +107,7 @@ def test_an_import_under_way_is_left_alone(tmp_path: Path, monkeypatch: pytest.M
         job = BackgroundJob(work)
         while not hasattr(sys.modules.get("slow_to_import"), "begun"):
             await asyncio.sleep(0.01)
-        job.stop()
+        job.cancel()
         while job.alive:
             await asyncio.sleep(0.01)
         return job
@@ -124,8 +124,8 @@ def test_work_that_ends_as_it_is_stopped_ends_quietly(repeat: int) -> None:
 
     async def go() -> BackgroundJob[int]:
         job = BackgroundJob(work)
-        job.stop()
-        with pytest.raises(Abandoned):
+        job.cancel()
+        with pytest.raises(Cancelled):
             await job.result()
         return job
 
@@ -197,7 +197,7 @@ def test_notes_go_to_the_job_that_caused_them() -> None:
         warnings.warn("2 rows are empty", FileNote, stacklevel=1)
 
     async def go() -> tuple[list[str], list[str]]:
-        with listening():
+        with noting():
             one, other = BackgroundJob(work), BackgroundJob(lambda _: None)
             await one.result()
             await other.result()

@@ -2,16 +2,35 @@
 
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import ComparedFigure, Comparison, compare
-from anonymatch.audits.figures import FIGURES, QUANTILES, AuditFigure, confidence_of
-from anonymatch.audits.gates import AT_LEAST, AT_MOST, GATES, Gate, check_gates, parse_gates
+from anonymatch.audits.figures import (
+    FIGURES,
+    GROUPS,
+    QUANTILES,
+    AuditFigure,
+    Show,
+    confidence_of,
+    extra_figure,
+    shown_figures,
+)
+from anonymatch.audits.gates import (
+    AT_LEAST,
+    AT_MOST,
+    GATES,
+    Gate,
+    check_gates,
+    gates_in_words,
+    parse_gates,
+)
 from anonymatch.audits.identification import Identified, identified
 from anonymatch.audits.result import Audit, Bin, CampaignStep, Score, Worst
+from anonymatch.audits.wording import FigureText, figure_text, sureness
 
 __all__ = [
     "AT_LEAST",
     "AT_MOST",
     "FIGURES",
     "GATES",
+    "GROUPS",
     "QUANTILES",
     "Audit",
     "AuditFigure",
@@ -19,14 +38,21 @@ __all__ = [
     "CampaignStep",
     "ComparedFigure",
     "Comparison",
+    "FigureText",
     "Gate",
     "Identified",
     "Score",
+    "Show",
     "Worst",
     "audit",
     "check_gates",
     "compare",
     "confidence_of",
+    "extra_figure",
+    "figure_text",
+    "gates_in_words",
     "identified",
     "parse_gates",
+    "shown_figures",
+    "sureness",
 ]

@@ -31,7 +31,7 @@ from anonymatch.measures import (
 from anonymatch.running import Budget, Progress
 from anonymatch.sources import Observation, Passage, passage_graph
 
-__all__ = ["Answers", "Work", "answers", "entropy_of"]
+__all__ = ["Answers", "Work", "answer", "entropy_of"]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
@@ -94,29 +94,29 @@ class Answers:
     notes: tuple[str, ...] = ()
 
 
-def answers(seen: Observation, work: Work) -> Answers:
+def answer(observation: Observation, work: Work) -> Answers:
     """Count, probabilities and figures, exact where the budget allows."""
-    if seen.passage is not None:
-        return _of_passage(seen, seen.passage, work)
-    assert seen.graph is not None
-    if seen.graph.n_edges > _LARGE:
+    if observation.passage is not None:
+        return _of_passage(observation, observation.passage, work)
+    assert observation.graph is not None
+    if observation.graph.n_edges > _LARGE:
         tight = replace(work.budget, memory=min(work.budget.memory, _TIGHT))
         work = replace(work, budget=tight)
-    return _of_graph(seen.graph, seen.lost, work, seen.edge)
+    return _of_graph(observation.graph, observation.lost, work, observation.edge)
 
 
-def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
+def _of_passage(observation: Observation, passage: Passage, work: Work) -> Answers:
     if passage.conditions is not None and not _even(passage):
         try:
-            return _by_links(seen, passage, work)
+            return _by_links(observation, passage, work)
         except BudgetError:
             law = passage.law
             if law is None or not law.has_graph or not passage.conditions.silent:
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=work.budget)
-        return _of_graph(graph, seen.lost, work, seen.edge)
-    found = passage_count(passage.arrivals, passage.departures)
+        return _of_graph(graph, observation.lost, work, observation.edge)
+    count = passage_count(passage.arrivals, passage.departures)
     users = passage_figures(
         passage.arrivals,
         passage.departures,
@@ -132,11 +132,11 @@ def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
     if lost == 0:
         bound = min(bregman(before), bregman(users.degree))
     return Answers(
-        count=found,
-        entropy=Interval.rounded(found.log, found.log, found.log),
+        count=count,
+        entropy=Interval.rounded(count.log, count.log, count.log),
         bound=min(bound, full),
         full=full,
-        users=replace(users, edge=seen.edge),
+        users=replace(users, edge=observation.edge),
         edges=int(users.degree.sum()) - (n_users if lost else 0),
         probabilities=None,
         confidence=1.0,
@@ -146,8 +146,8 @@ def _of_passage(seen: Observation, passage: Passage, work: Work) -> Answers:
 
 def _no_rates(passage: Passage) -> UsedRates | None:
     """Those of a closed form: everything that came in left, and nothing else did."""
-    told = passage.conditions
-    return None if told is None else used_rates(bare_channel(told), told, {})
+    conditions = passage.conditions
+    return None if conditions is None else used_rates(bare_channel(conditions), conditions, {})
 
 
 def _even(passage: Passage) -> bool:
@@ -162,11 +162,11 @@ def _even(passage: Passage) -> bool:
     return bool((inside > np.arange(len(inside))).all())
 
 
-def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
+def _by_links(observation: Observation, passage: Passage, work: Work) -> Answers:
     """A passage by the chain over what is inside. No matchings are counted: they are not alike."""
     solved = passed(
         passage,
-        receivers=_numbered(seen.receivers),
+        receivers=_numbered(observation.receivers),
         budget=work.budget,
         seed=work.seed,
         executor=work.executor,
@@ -195,7 +195,7 @@ def _by_links(seen: Observation, passage: Passage, work: Work) -> Answers:
         entropy=nats,
         bound=max(min(bound, full), nats.value),
         full=full,
-        users=_link_users(passage, links, seen.edge),
+        users=_link_users(passage, links, observation.edge),
         edges=int(links.allowed.sum()),
         probabilities=None,
         confidence=links.confidence,
@@ -270,28 +270,30 @@ def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] |
     require_matching(graph)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
-    seen = _with_strangers(graph, lost, strangers) if strangers else graph
-    support = system.reweighted(seen, None) if seen.weighted else seen
-    found = _count(support, work)
-    weight = _count(seen, work) if seen.weighted else found
-    probabilities = _probabilities(seen, work)
+    observed = _with_strangers(graph, lost, strangers) if strangers else graph
+    support = system.reweighted(observed, None) if observed.weighted else observed
+    matchings = _count(support, work)
+    weight = _count(observed, work) if observed.weighted else matchings
+    probabilities = _probabilities(observed, work)
     complete = not np.isnan(probabilities.probabilities).any()
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
-    entropy = system.matching_entropy(weight, probabilities if complete else None, seen, found)
+    entropy = system.matching_entropy(
+        weight, probabilities if complete else None, observed, matchings
+    )
     edges = graph.n_edges
     if lost:
         edges -= int(graph.behaviour_degrees[n_real:].sum())
-    confidence = min(found.confidence, weight.confidence)
+    confidence = min(matchings.confidence, weight.confidence)
     return Answers(
-        count=_without_places(found, lost, strangers),
+        count=_without_places(matchings, lost, strangers),
         entropy=Interval.rounded(
             *(end - alike for end in (entropy.value, entropy.low, entropy.high)), size=alike
         ),
-        bound=max(_bound(seen) - alike, 0.0),
+        bound=max(_bound(observed) - alike, 0.0),
         full=_full(n_users, n_real, n_users - lost),
         users=replace(
             user_figures(
-                seen, probabilities.probabilities, probabilities.margins, alike=lost
+                observed, probabilities.probabilities, probabilities.margins, alike=lost
             ).first(n_users),
             edge=edge,
         ),
@@ -344,33 +346,33 @@ class _Stranger(NamedTuple):
 def _full(n_users: int, n_behaviours: int, matched: int) -> float:
     """Natural log of the ways to match so many of the users, if nothing were known."""
     chosen = math.lgamma(n_users + 1) - math.lgamma(n_users - matched + 1)
-    ways = math.lgamma(n_behaviours + 1) - math.lgamma(n_behaviours - matched + 1)
-    return max(chosen + ways - math.lgamma(matched + 1), 0.0)
+    matchings = math.lgamma(n_behaviours + 1) - math.lgamma(n_behaviours - matched + 1)
+    return max(chosen + matchings - math.lgamma(matched + 1), 0.0)
 
 
 def entropy_of(graph: Graph, work: Work) -> Interval:
     """Entropy, in nats, of the matching that happened in a graph."""
     support = system.reweighted(graph, None) if graph.weighted else graph
-    found = _count(support, work)
+    count = _count(support, work)
     if not graph.weighted:
-        return Interval(found.log, found.low, found.high)
+        return Interval(count.log, count.low, count.high)
     probabilities = _probabilities(graph, work)
     complete = not np.isnan(probabilities.probabilities).any()
     weight = _count(graph, work)
-    return system.matching_entropy(weight, probabilities if complete else None, graph, found)
+    return system.matching_entropy(weight, probabilities if complete else None, graph, count)
 
 
 def _count(graph: Graph, work: Work) -> Count:
     """Exactly where that is quick; digits beyond the tenth are not worth waiting for."""
-    places: dict[str, Any] = {"executor": work.executor, "progress": work.progress}
+    execution: dict[str, Any] = {"executor": work.executor, "progress": work.progress}
     if not graph.weighted and graph.n_edges <= _SMALL_ENOUGH:
         quick = min(_QUICK, work.budget.seconds / 3)
         try:
-            return count(graph, exact=True, budget=replace(work.budget, seconds=quick), **places)
+            return count(graph, exact=True, budget=replace(work.budget, seconds=quick), **execution)
         except BudgetError:
             pass
     share = replace(work.budget, seconds=work.budget.seconds / 3)
-    return count(graph, exact=False, budget=share, seed=work.seed, **places)
+    return count(graph, exact=False, budget=share, seed=work.seed, **execution)
 
 
 def _probabilities(graph: Graph, work: Work) -> Posterior:
@@ -396,24 +398,24 @@ def _bound(graph: Graph) -> float:
     return min(by_users, by_behaviours) - math.lgamma(spare + 1)
 
 
-def _without_places(found: Count, lost: int, strangers: int) -> Count:
+def _without_places(count: Count, lost: int, strangers: int) -> Count:
     """Ways that differ only in which of the equal places somebody has are one way."""
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
     if alike == 0.0:
-        return found
-    if found.exact and found.log < _DIGITS:
-        ways = int(found.value) // (math.factorial(lost) * math.factorial(strangers))
-        log = log_of(ways)
+        return count
+    if count.exact and count.log < _DIGITS:
+        value = int(count.value) // (math.factorial(lost) * math.factorial(strangers))
+        log = log_of(value)
         return replace(
-            found, log=log, low=log, high=log, proven=(log, log), factors=((lambda: ways, 1),)
+            count, log=log, low=log, high=log, proven=(log, log), factors=((lambda: value, 1),)
         )
-    low, high = found.proven
+    low, high = count.proven
     return replace(
-        found,
+        count,
         exact=False,
-        log=found.log - alike,
-        low=found.low - alike,
-        high=found.high - alike,
+        log=count.log - alike,
+        low=count.low - alike,
+        high=count.high - alike,
         proven=(low - alike, high - alike),
         factors=(),
     )

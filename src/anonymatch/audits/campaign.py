@@ -29,56 +29,58 @@ _ONE_A_BLOCK = (
 Ints = npt.NDArray[np.int64]
 
 
-def one_step(found: Answers) -> OneStep | None:
+def one_step(answers: Answers) -> OneStep | None:
     """The best single target: the user with the largest Rényi-2 entropy; None for nobody.
 
     If x is exposed, exp(-H2) of the matchings are left on average.
     """
-    figures = found.users.renyi2
+    figures = answers.users.renyi2
     if not len(figures.high):
         return None
-    known = figures.value if found.users.known else figures.high
+    known = figures.value if answers.users.known else figures.high
     i = int(np.argmax(known))
     value, low, high = (float(part[i]) for part in (known, figures.low, figures.high))
-    return OneStep(target=found.users.users[i], lost_bits=Interval(value, low, high))
+    return OneStep(target=answers.users.users[i], lost_bits=Interval(value, low, high))
 
 
-def campaign(seen: Observation, found: Answers, steps: int, work: Work) -> Campaign:
+def campaign(observation: Observation, answers: Answers, steps: int, work: Work) -> Campaign:
     """Up to ``steps`` exposures along the log's truth, or along one drawn from the
     probabilities.
     """
     if steps == 0:
         return Campaign(reason="no steps were asked for")
-    if not len(found.users.users):
+    if not len(answers.users.users):
         return Campaign(reason="there are no users")
-    if found.links is not None:
+    if answers.links is not None:
         return Campaign(reason="losses, cover or an end of the log leave open who is inside")
-    if seen.passage is not None:
-        return _through_passage(seen.passage, seen.truth, steps, work)
-    assert seen.graph is not None
-    if not found.users.known or found.confidence < 1.0:
+    if observation.passage is not None:
+        return _through_passage(observation.passage, observation.truth, steps, work)
+    assert observation.graph is not None
+    if not answers.users.known or answers.confidence < 1.0:
         return Campaign(reason="probabilities are not known exactly")
-    if seen.graph.weighted:
+    if observation.graph.weighted:
         return Campaign(reason="with weights, see 'anonymatch attack'")
-    if seen.lost > 1 or (seen.lost and seen.graph.n_behaviours > seen.graph.n_users):
+    if observation.lost > 1 or (
+        observation.lost and observation.graph.n_behaviours > observation.graph.n_users
+    ):
         return Campaign(reason="messages were lost, whose places are not told apart")
-    return _through_graph(seen.graph, seen.truth, found, steps, work)
+    return _through_graph(observation.graph, observation.truth, answers, steps, work)
 
 
 # ---- a graph
 
 
 def _through_graph(
-    graph: Graph, truth: Ints | None, found: Answers, steps: int, work: Work
+    graph: Graph, truth: Ints | None, answers: Answers, steps: int, work: Work
 ) -> Campaign:
     """Only blocks that the attacker may turn to are looked at: those with the best targets."""
-    part, users, behaviours = _best_blocks(graph, found, steps)
+    part, users, behaviours = _best_blocks(graph, answers, steps)
     given = None if truth is None else _local_truth(truth[users], behaviours, part)
-    outside = int((found.users.allowed > 1).sum()) - int((found.users.allowed[users] > 1).sum())
+    outside = int((answers.users.allowed > 1).sum()) - int((answers.users.allowed[users] > 1).sum())
     if _complete(part):
         rest = 0.0  # unless there are other blocks
         if part is not graph:
-            rest = found.entropy.value - system.full_log(part.n_users, part.n_behaviours)
+            rest = answers.entropy.value - system.full_log(part.n_users, part.n_behaviours)
         return Campaign(
             steps=_through_complete(part, steps, rest, outside),
             truth="sampled" if given is None else "given",
@@ -96,8 +98,8 @@ def _through_graph(
             executor=work.executor,
         )
     except BudgetError:
-        return _one_a_block(graph, truth, found, steps, work)
-    rest = found.entropy.value - done.start.log
+        return _one_a_block(graph, truth, answers, steps, work)
+    rest = answers.entropy.value - done.start.log
     return Campaign(
         steps=tuple(
             CampaignStep(
@@ -139,25 +141,25 @@ def _through_complete(
 
 
 def _one_a_block(
-    graph: Graph, truth: Ints | None, found: Answers, steps: int, work: Work
+    graph: Graph, truth: Ints | None, answers: Answers, steps: int, work: Work
 ) -> Campaign:
     """The best target of each block, the best block first: blocks do not touch each other.
 
     So the probabilities that are known say what is left, and nothing is counted again.
     """
-    assert found.probabilities is not None
+    assert answers.probabilities is not None
     block = structure(graph).block_of_user
-    doubt = found.users.renyi2.value
+    doubt = answers.users.renyi2.value
     best_first = np.argsort(-doubt, kind="stable")
     _, firsts = np.unique(block[best_first], return_index=True)
     targets = best_first[np.sort(firsts)[:steps]]
     draws = np.random.default_rng([work.seed, 78])
-    left = found.entropy.value / _LN2
+    left = answers.entropy.value / _LN2
     given = truth is not None and bool((truth[targets] >= 0).all())
     done = []
     for number, user in enumerate(targets[doubt[targets] > 0].tolist(), start=1):
         edges = slice(graph.indptr[user], graph.indptr[user + 1])
-        probabilities = found.probabilities.probabilities[edges]
+        probabilities = answers.probabilities.probabilities[edges]
         if given and truth is not None:
             probability = float(probabilities[graph.indices[edges] == truth[user]].sum())
         else:
@@ -177,7 +179,7 @@ def _one_a_block(
     )
 
 
-def _best_blocks(graph: Graph, found: Answers, steps: int) -> tuple[Graph, Ints, Ints]:
+def _best_blocks(graph: Graph, answers: Answers, steps: int) -> tuple[Graph, Ints, Ints]:
     """The blocks of the ``steps`` best first targets in different blocks.
 
     An exposure changes its own block only. So whom a greedy attacker turns to next is in a block
@@ -185,7 +187,7 @@ def _best_blocks(graph: Graph, found: Answers, steps: int) -> tuple[Graph, Ints,
     """
     shape = structure(graph)
     best = np.zeros(shape.n_blocks)
-    np.maximum.at(best, shape.block_of_user, found.users.renyi2.value)
+    np.maximum.at(best, shape.block_of_user, answers.users.renyi2.value)
     chosen = np.zeros(shape.n_blocks, dtype=bool)
     chosen[np.argsort(-best, kind="stable")[:steps]] = True
     users = np.flatnonzero(chosen[shape.block_of_user]).astype(np.int64)
@@ -201,15 +203,15 @@ def _local_truth(truth: Ints, behaviours: Ints, part: Graph) -> Ints | None:
     """The truth in numbers of the part; None if it is not a perfect matching of it."""
     if (truth < 0).any() or len(np.unique(truth)) < len(truth):
         return None
-    places = np.searchsorted(behaviours, truth)
-    places = np.minimum(places, max(len(behaviours) - 1, 0))
-    if (behaviours[places] != truth).any():
+    positions = np.searchsorted(behaviours, truth)
+    positions = np.minimum(positions, max(len(behaviours) - 1, 0))
+    if (behaviours[positions] != truth).any():
         return None
     if _complete(part):
-        return places
+        return positions
     edges = part.rows() * np.int64(part.n_behaviours) + part.indices
-    wanted = np.arange(part.n_users, dtype=np.int64) * part.n_behaviours + places
-    return places if np.isin(wanted, edges).all() else None
+    wanted = np.arange(part.n_users, dtype=np.int64) * part.n_behaviours + positions
+    return positions if np.isin(wanted, edges).all() else None
 
 
 # ---- a passage
@@ -225,13 +227,13 @@ def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Wor
         where = _drawn(first, len(left), np.random.default_rng([work.seed, 77]))
     hidden = np.ones(len(first), dtype=bool)
     open_departures = np.ones(len(left), dtype=bool)
-    found: list[CampaignStep] = []
+    done: list[CampaignStep] = []
     for number in range(1, steps + 1):
         stay = stay_of(inside[open_departures].tolist())
         # Places among the departures that are still open.
-        place = np.concatenate(([0], np.cumsum(open_departures)))[first]
-        doubt = np.where(hidden, 1.0 - stay.collision[place], -1.0)
-        doubt[stay.allowed[place] == 1] = -1.0
+        position = np.concatenate(([0], np.cumsum(open_departures)))[first]
+        doubt = np.where(hidden, 1.0 - stay.collision[position], -1.0)
+        doubt[stay.allowed[position] == 1] = -1.0
         target = int(np.argmax(doubt))
         if doubt[target] <= 0.0:
             break
@@ -241,7 +243,7 @@ def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Wor
         if out < len(left):
             open_departures[out] = False
         bits = float(np.log2(inside[open_departures]).sum())
-        found.append(
+        done.append(
             CampaignStep(
                 number=number,
                 target=passage.users[target],
@@ -250,10 +252,10 @@ def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Wor
             )
         )
     return Campaign(
-        steps=tuple(found),
+        steps=tuple(done),
         truth="sampled" if truth is None else "given",
         seed=work.seed if truth is None else None,
-        reason="" if found else "everybody is identified already",
+        reason="" if done else "everybody is identified already",
     )
 
 
@@ -261,9 +263,9 @@ def _in_doubt(
     inside: Ints, open_departures: npt.NDArray[np.bool_], first: Ints, hidden: npt.NDArray[np.bool_]
 ) -> int:
     """Messages that may still be several departures: all but those that find nobody inside."""
-    place = np.concatenate(([0], np.cumsum(open_departures)))[first]
+    position = np.concatenate(([0], np.cumsum(open_departures)))[first]
     alone = np.concatenate((inside[open_departures] == 1, [True]))  # at the end: all are lost
-    return int((hidden & ~alone[place]).sum())
+    return int((hidden & ~alone[position]).sum())
 
 
 def _given(truth: Ints, order: Ints, first: Ints) -> Ints | None:

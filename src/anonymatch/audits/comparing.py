@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from anonymatch.audits.figures import FIGURES, AuditFigure
+from anonymatch.audits.figures import AuditFigure, Show, shown_figures
 from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
+from anonymatch.audits.wording import figure_text
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.measures import Interval
@@ -26,11 +27,11 @@ class ComparedFigure:
     ----------
     name, title, meaning : str
     better : {"higher", "lower", ""}
-    figures : tuple of Figure or None
+    figures : tuple of Interval or None
         One an audit; None where it is not known.
     best : int or None
         The best of them by number, if that is sure.
-    said : str
+    judgement : str
         The same in words.
     share : bool
         Whether figures are shares, which people read in percent.
@@ -42,7 +43,7 @@ class ComparedFigure:
     better: str
     figures: tuple[Interval | None, ...]
     best: int | None
-    said: str
+    judgement: str
     share: bool
 
 
@@ -55,7 +56,7 @@ class Comparison:
     names : tuple of str
         What each audit is called here, all different.
     audits : tuple of Audit
-    rows : tuple of Row
+    rows : tuple of ComparedFigure
     verdict : str
     caveats, notes : tuple of str
         Those of the audits; what is not said of all of them begins with a name.
@@ -63,8 +64,9 @@ class Comparison:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = am.compare([am.audit(am.complete(3)), am.audit(am.ring(3, 2))], ["all", "ring"])
-    >>> [row.title for row in found.rows if row.best == 0][:3]
+    >>> pair = [am.audit(am.complete(3)), am.audit(am.ring(3, 2))]
+    >>> comparison = am.compare(pair, ["all", "ring"])
+    >>> [row.title for row in comparison.rows if row.best == 0][:3]
     ['entropy per user', 'entropy, worst 5 %', 'entropy, worst 1 %']
     """
 
@@ -83,11 +85,11 @@ class Comparison:
 
     def _gathered(self, texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """What is said of one audit, with its name, then what is said of all."""
-        everywhere = [text for text in texts[0] if all(text in said for said in texts)]
+        everywhere = [text for text in texts[0] if all(text in own for own in texts)]
         alone = [
             f"{name}: {text}"
-            for name, said in zip(self.names, texts, strict=True)
-            for text in said
+            for name, own in zip(self.names, texts, strict=True)
+            for text in own
             if text not in everywhere
         ]
         return (*alone, *everywhere)
@@ -97,29 +99,15 @@ class Comparison:
         return {
             "names": list(self.names),
             "verdict": self.verdict,
-            "rows": json_value(self.rows),
+            "rows": [_record(row) for row in self.rows],
             "audits": [audit.to_dict() for audit in self.audits],
         }
 
 
-_ROWS = (
-    "entropy",
-    "entropy_5%",
-    "entropy_1%",
-    "min_entropy",
-    "guessing_entropy",
-    "typical",
-    "identified",
-    "below",
-    "surest",
-    "bits",
-    "degree",
-    "reached",
-    "attack",
-    "candidates",
-    "mean_delay",
-    "cover",
-)
+def _record(row: ComparedFigure) -> dict[str, Any]:
+    values: dict[str, Any] = json_value(row)
+    values["said"] = values.pop("judgement")
+    return values
 
 
 def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comparison:
@@ -136,10 +124,10 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     --------
     >>> import anonymatch as am
     >>> pair = am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))
-    >>> found = am.compare(pair, ["2+2", "ring"])
-    >>> {row.name: row.said for row in found.rows}["bits"]
+    >>> comparison = am.compare(pair, ["2+2", "ring"])
+    >>> {row.name: row.judgement for row in comparison.rows}["bits"]
     '2+2 is best: 0.5 against 0.25'
-    >>> print(found.verdict)
+    >>> print(comparison.verdict)
     All have the same entropy per user; 2+2 has more joint bits per user: 0.5 against 0.25.
     """
     given = _checked(audits)
@@ -149,7 +137,8 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
     if len(called) != len(given):
         raise InputError(f"there are {len(given)} audits, but {len(called)} names")
     words, threshold = _nouns(given), _threshold(given)
-    rows = tuple(_row(FIGURES[key], given, called, words, threshold) for key in _ROWS)
+    shown = shown_figures(Show.COMPARISON)
+    rows = tuple(_row(figure, given, called, words, threshold) for figure in shown)
     return Comparison(
         names=called,
         audits=given,
@@ -188,11 +177,11 @@ def _threshold(audits: Sequence[Audit]) -> str:
 def _distinct(names: list[str]) -> tuple[str, ...]:
     """Equal names get numbers."""
     several = {name for name in names if names.count(name) > 1}
-    seen: dict[str, int] = {}
+    used: dict[str, int] = {}
     result = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(f"{name} ({seen[name]})" if name in several else name)
+        used[name] = used.get(name, 0) + 1
+        result.append(f"{name} ({used[name]})" if name in several else name)
     return tuple(result)
 
 
@@ -205,7 +194,7 @@ def _row(
 ) -> ComparedFigure:
     figures = [figure.value(audit) for audit in audits]
     share = figure.unit == "share"
-    best, said = _judged(figure.better, figures, called, share) if figure.better else (None, "")
+    best, judgement = _judged(figure, figures, called) if figure.better else (None, "")
     return ComparedFigure(
         name=figure.key,
         title=figure.title_for(words, threshold.partition(" (")[0]),
@@ -213,26 +202,29 @@ def _row(
         better=figure.better,
         figures=tuple(figures),
         best=best,
-        said=said,
+        judgement=judgement,
         share=share,
     )
 
 
 def _judged(
-    better: str, figures: list[Interval | None], called: tuple[str, ...], share: bool
+    figure: AuditFigure, figures: list[Interval | None], called: tuple[str, ...]
 ) -> tuple[int | None, str]:
     """The best one if it is sure, and that in words."""
-    known = [figure for figure in figures if figure is not None]
+    known = [each for each in figures if each is not None]
     if len(known) < len(figures):
         return None, "not known for all"
     if _same(known):
         return None, "no difference"
+    better = figure.better
     first = _best(better, known)
     others = [k for k in range(len(known)) if k != first]
     close = [called[k] for k in others if not _beats(better, known[first], known[k])]
     if close:
         return None, f"no sure difference between {called[first]} and {', '.join(close)}"
-    shown = [_shown(figure, share=share) for figure in known]
+    # A title has its unit, but for the sign of shares and seconds.
+    unit = figure.unit if figure.unit in ("share", "seconds") else ""
+    shown = [figure_text(each, unit, confidence=1.0, seed=0).span for each in known]
     against = ", ".join(shown[k] for k in others)
     return first, f"{called[first]} is best: {shown[first]} against {against}"
 
@@ -253,13 +245,6 @@ def _same(figures: list[Interval]) -> bool:
     return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
 
 
-def _shown(figure: Interval, *, share: bool) -> str:
-    times, unit = (100.0, " %") if share else (1.0, "")
-    if figure.high - figure.low <= 1e-3 * max(abs(figure.value), 1e-9):
-        return f"{times * figure.value:.4g}{unit}"
-    return f"{times * figure.low:.4g} to {times * figure.high:.4g}{unit}"
-
-
 def _verdict(rows: Sequence[ComparedFigure], called: tuple[str, ...]) -> str:
     """What is said of the headline; of joint bits too where it tells nothing apart."""
     headline = _sentence(rows[0], called)
@@ -272,7 +257,7 @@ def _verdict(rows: Sequence[ComparedFigure], called: tuple[str, ...]) -> str:
 def _sentence(row: ComparedFigure, called: tuple[str, ...]) -> str:
     if row.best is not None:
         more = "more" if len(called) == 2 else "the most"
-        return row.said.replace("is best", f"has {more} {row.title}", 1)
-    if row.said == "no difference":
+        return row.judgement.replace("is best", f"has {more} {row.title}", 1)
+    if row.judgement == "no difference":
         return f"All have the same {row.title}"
     return f"Intervals overlap: no difference in {row.title} can be claimed"

@@ -1,14 +1,16 @@
 """The figures of an audit, in one table: what each is called, means, is worth, and how sure it is.
 
-Thresholds, JSON, the terminal, pages and comparisons all read this table. To add a figure is to add
-an entry to it, and its key to what shall show it.
+Thresholds, JSON, the terminal, reports, comparisons and help texts read this table, and nothing
+else lists figures. To add a figure is to add an entry to it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from enum import Flag, auto
 from types import MappingProxyType
 
 import numpy as np
@@ -16,10 +18,23 @@ import numpy.typing as npt
 
 from anonymatch.audits.receivers import fewest_receivers
 from anonymatch.audits.result import Audit
+from anonymatch.audits.wording import FigureText, figure_text
+from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import shown
 from anonymatch.measures import Interval, averages
 from anonymatch.sources import Nouns, Observation
 
-__all__ = ["FIGURES", "QUANTILES", "AuditFigure", "confidence_of", "figure_of"]
+__all__ = [
+    "FIGURES",
+    "GROUPS",
+    "QUANTILES",
+    "AuditFigure",
+    "Show",
+    "confidence_of",
+    "extra_figure",
+    "figure_of",
+    "shown_figures",
+]
 
 QUANTILES = (0.05, 0.01)
 """Shares of the worst users whose entropy is shown beside the mean."""
@@ -27,6 +42,20 @@ QUANTILES = (0.05, 0.01)
 Ints = npt.NDArray[np.int64]
 
 _Value = Callable[[Audit], Interval | None]
+
+GROUPS = ("guesses", "system", "exposed", "candidates", "attack", "cost")
+"""What figures are about, in the order of the terminal."""
+
+
+class Show(Flag):
+    """What shows a figure."""
+
+    SCREEN = auto()
+    HTML = auto()
+    COMPARISON = auto()
+    JSON = auto()
+    EVERYWHERE = SCREEN | HTML | COMPARISON | JSON
+    NOWHERE = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +70,21 @@ class AuditFigure:
         In words, with ``{user}``, ``{users}``, ``{behaviours}`` and ``{threshold}`` to fill in.
     unit : {"bits", "share", "size", "guesses", "seconds", "number"}
     better : {"higher", "lower", ""}
+    group : str
+        One of `GROUPS`.
     value : function
         From an audit; None where it is not known.
-    rests_on : {"posterior", "count", "log"}
+    rests_on : {"posterior", "guesses", "count", "log"}
         What makes it as sure as it is.
-    gate : bool
-        Whether it may be a threshold.
+    show : Show
+    gate : float or None
+        A threshold as an example, if it may be one.
+    note : str
+        What to add where it is one.
+    names : tuple of str
+        Other names of it in thresholds, the usual one first, without signs between letters.
+    wording : function or None
+        What is shown in place of the number, where that would say less.
     """
 
     key: str
@@ -54,9 +92,24 @@ class AuditFigure:
     meaning: str
     unit: str
     better: str
+    group: str
     value: _Value
     rests_on: str
-    gate: bool = False
+    show: Show = Show.EVERYWHERE
+    gate: float | None = None
+    note: str = ""
+    names: tuple[str, ...] = ()
+    wording: Callable[[Audit], FigureText] | None = None
+
+    def text(self, audit: Audit) -> FigureText | None:
+        """The figure of an audit in words, and how sure it is; None where it is not known."""
+        if self.wording is not None:
+            return self.wording(audit)
+        value = self.value(audit)
+        if value is None:
+            return None
+        sure = confidence_of(audit, self)
+        return figure_text(value, self.unit, confidence=sure, seed=audit.seed)
 
     def title_for(self, nouns: Nouns, threshold: str = "") -> str:
         """The title in the words of a source."""
@@ -86,9 +139,10 @@ def _quantile(share: float) -> AuditFigure:
         meaning=f"the worst {percent} of the {{users}} have no more entropy than this",
         unit="bits",
         better="higher",
+        group="guesses",
         value=lambda audit: audit.entropy_quantile(share),
         rests_on="posterior",
-        gate=True,
+        gate=2,
     )
 
 
@@ -97,28 +151,30 @@ def _fewest(side: str) -> _Value:
 
     def value(audit: Audit) -> Interval | None:
         users = audit.answers.users
-        found = []
+        if not audit.n_counted:
+            return None
+        fewest = []
         if "users" in side:
-            found.append(users.degree[users.counted].min())
+            fewest.append(users.degree[users.counted].min())
         if "behaviours" in side:
             fitting = _fitting(audit.observation)
             if fitting is None:
                 return None
-            found.append(fitting.min())
-        return _exactly(float(min(found)))
+            fewest.append(fitting.min())
+        return _exactly(float(min(fewest)))
 
     return value
 
 
-def _fitting(seen: Observation) -> Ints | None:
+def _fitting(observation: Observation) -> Ints | None:
     """Users that fit each behaviour alone; None where that is not known, and if nothing left.
 
     Through a mix in which messages wait for any time all that came earlier fit. Of a mix that
     flushes, losses hide for which flush a message was there.
     """
-    graph, passage = seen.graph, seen.passage
+    graph, passage = observation.graph, observation.passage
     if graph is not None:
-        return None if seen.lost else graph.behaviour_degrees
+        return None if observation.lost else graph.behaviour_degrees
     assert passage is not None
     flushes = passage.law is not None and passage.law.flush is not None
     if flushes or not len(passage.departures):
@@ -141,6 +197,26 @@ def _typical(audit: Audit) -> Interval | None:
     )
 
 
+def _fewest_allowed(audit: Audit) -> Interval | None:
+    users = audit.answers.users
+    return _exactly(float(users.allowed[users.counted].min())) if audit.n_counted else None
+
+
+def _identified(audit: Audit) -> FigureText:
+    number = f"{shown(audit.identified)} of {shown(audit.n_counted)}"
+    return FigureText(number, "exact", span=number)
+
+
+def _lost(audit: Audit) -> FigureText:
+    """Losses that are only expected are no count."""
+    number, sure = shown(audit.cost.lost), "exact"
+    if audit.lost_is_expected:
+        number, sure = f"about {number}", "expected number, rounded"
+    return FigureText(number, sure, span=number)
+
+
+_KNOWN_BY = "as the truth in the log shows it, or else as its law says"
+
 _TABLE = (
     AuditFigure(
         key="entropy",
@@ -148,9 +224,10 @@ _TABLE = (
         meaning="mean Shannon entropy of the attacker's posterior about one {user}",
         unit="bits",
         better="higher",
+        group="guesses",
         value=lambda audit: audit.entropy,
         rests_on="posterior",
-        gate=True,
+        gate=3,
     ),
     *(_quantile(share) for share in QUANTILES),
     AuditFigure(
@@ -159,9 +236,10 @@ _TABLE = (
         meaning="the mean of -log2 of the best guess's probability: against a single guess",
         unit="bits",
         better="higher",
+        group="guesses",
         value=lambda audit: audit.min_entropy,
         rests_on="posterior",
-        gate=True,
+        gate=1,
     ),
     AuditFigure(
         key="guessing_entropy",
@@ -169,9 +247,10 @@ _TABLE = (
         meaning="guesses about one {user} on average, the likeliest first, until one is right",
         unit="guesses",
         better="higher",
+        group="guesses",
         value=lambda audit: audit.guessing_entropy,
-        rests_on="posterior",
-        gate=True,
+        rests_on="guesses",
+        gate=4,
     ),
     AuditFigure(
         key="typical",
@@ -179,8 +258,10 @@ _TABLE = (
         meaning="half of the {users} hide among as many equally likely {behaviours}, or fewer",
         unit="size",
         better="higher",
+        group="guesses",
         value=_typical,
         rests_on="posterior",
+        show=Show.COMPARISON | Show.JSON,
     ),
     AuditFigure(
         key="identified",
@@ -188,9 +269,12 @@ _TABLE = (
         meaning="share of {users} for whom only one of the {behaviours} is left",
         unit="share",
         better="lower",
+        group="exposed",
         value=lambda audit: _exactly(audit.identified / max(audit.n_counted, 1)),
         rests_on="log",
-        gate=True,
+        show=Show.EVERYWHERE ^ Show.JSON,
+        gate=0.01,
+        wording=_identified,
     ),
     AuditFigure(
         key="unreleased",
@@ -198,8 +282,10 @@ _TABLE = (
         meaning="{users} that no row can be of: they are not counted",
         unit="number",
         better="",
+        group="exposed",
         value=lambda audit: _exactly(audit.unreleased),
         rests_on="log",
+        show=Show.SCREEN,
     ),
     AuditFigure(
         key="below",
@@ -209,6 +295,7 @@ _TABLE = (
         ),
         unit="share",
         better="lower",
+        group="exposed",
         value=lambda audit: audit.below,
         rests_on="posterior",
     ),
@@ -218,9 +305,11 @@ _TABLE = (
         meaning="probability that the attacker's guess about the worst {user} is right",
         unit="share",
         better="lower",
+        group="exposed",
         value=lambda audit: audit.surest if audit.n_counted else None,
         rests_on="posterior",
-        gate=True,
+        show=Show.EVERYWHERE ^ Show.SCREEN,
+        gate=0.5,
     ),
     AuditFigure(
         key="worst",
@@ -228,9 +317,11 @@ _TABLE = (
         meaning="equally likely {behaviours} that the worst {user} hides among",
         unit="size",
         better="higher",
+        group="exposed",
         value=lambda audit: averages.smallest(audit.answers.users, audit.answers.users.effective),
         rests_on="posterior",
-        gate=True,
+        show=Show.NOWHERE,
+        gate=2,
     ),
     AuditFigure(
         key="receivers",
@@ -238,9 +329,13 @@ _TABLE = (
         meaning="equally likely receivers that the worst {user} hides among",
         unit="size",
         better="higher",
-        value=lambda audit: fewest_receivers(audit.observation, audit.answers),
+        group="exposed",
+        value=lambda audit: (
+            fewest_receivers(audit.observation, audit.answers) if audit.n_counted else None
+        ),
         rests_on="posterior",
-        gate=True,
+        show=Show.NOWHERE,
+        gate=2,
     ),
     AuditFigure(
         key="bits",
@@ -251,9 +346,10 @@ _TABLE = (
         ),
         unit="bits",
         better="higher",
+        group="system",
         value=lambda audit: audit.bits,
         rests_on="count",
-        gate=True,
+        gate=3,
     ),
     AuditFigure(
         key="people_bits",
@@ -261,8 +357,10 @@ _TABLE = (
         meaning="per message: who wrote to whom; several messages of one pair hide less",
         unit="bits",
         better="higher",
+        group="system",
         value=lambda audit: audit.people_bits,
         rests_on="count",
+        show=Show.SCREEN | Show.JSON,
     ),
     AuditFigure(
         key="degree",
@@ -270,6 +368,7 @@ _TABLE = (
         meaning="joint bits as a share of those if nothing were known (Edman et al.)",
         unit="share",
         better="higher",
+        group="system",
         value=lambda audit: audit.degree,
         rests_on="count",
     ),
@@ -279,6 +378,7 @@ _TABLE = (
         meaning="joint bits as a share of the most that so many candidates allow",
         unit="share",
         better="higher",
+        group="system",
         value=lambda audit: audit.reached,
         rests_on="count",
     ),
@@ -288,8 +388,10 @@ _TABLE = (
         meaning="what the attacker's best single exposure takes from the whole system",
         unit="bits",
         better="",
+        group="attack",
         value=lambda audit: None if audit.one_step is None else audit.one_step.lost_bits,
         rests_on="posterior",
+        show=Show.COMPARISON,
     ),
     AuditFigure(
         key="global (1,k)",
@@ -300,11 +402,13 @@ _TABLE = (
         ),
         unit="number",
         better="higher",
-        value=lambda audit: _exactly(
-            float(audit.answers.users.allowed[audit.answers.users.counted].min())
-        ),
+        group="candidates",
+        value=_fewest_allowed,
         rests_on="log",
-        gate=True,
+        show=Show.NOWHERE,
+        gate=5,
+        note="k is another name of it; k-anonymity of a released table is not this",
+        names=("k", "global1k"),
     ),
     AuditFigure(
         key="(1,k)",
@@ -312,9 +416,12 @@ _TABLE = (
         meaning="(1,k)-anonymity: {behaviours} that fit each {user} alone, at the fewest",
         unit="number",
         better="higher",
+        group="candidates",
         value=_fewest("users"),
         rests_on="log",
-        gate=True,
+        show=Show.NOWHERE,
+        gate=5,
+        names=("1k",),
     ),
     AuditFigure(
         key="(k,1)",
@@ -322,9 +429,12 @@ _TABLE = (
         meaning="(k,1)-anonymity: {users} that fit each of the {behaviours} alone, at the fewest",
         unit="number",
         better="higher",
+        group="candidates",
         value=_fewest("behaviours"),
         rests_on="log",
-        gate=True,
+        show=Show.NOWHERE,
+        gate=5,
+        names=("k1",),
     ),
     AuditFigure(
         key="(k,k)",
@@ -332,9 +442,12 @@ _TABLE = (
         meaning="(k,k)-anonymity: the smaller of (1,k) and (k,1)",
         unit="number",
         better="higher",
+        group="candidates",
         value=_fewest("users and behaviours"),
         rests_on="log",
-        gate=True,
+        show=Show.NOWHERE,
+        gate=5,
+        names=("kk",),
     ),
     AuditFigure(
         key="candidates",
@@ -342,40 +455,99 @@ _TABLE = (
         meaning="cost: {behaviours} that fit a {user}, on average",
         unit="number",
         better="",
+        group="cost",
         value=lambda audit: _exactly(audit.cost.candidates),
         rests_on="log",
+        show=Show.EVERYWHERE ^ Show.JSON,
     ),
     AuditFigure(
         key="mean_delay",
-        title="mean delay (latency), seconds",
-        meaning="cost: how long a message is held back",
+        title="mean delay",
+        meaning=f"cost: latency, how long what is sent is held back on average, {_KNOWN_BY}",
         unit="seconds",
         better="lower",
+        group="cost",
         value=lambda audit: _exactly(audit.cost.mean_delay),
         rests_on="log",
+        show=Show.EVERYWHERE ^ Show.JSON,
+    ),
+    AuditFigure(
+        key="longest_delay",
+        title="longest delay",
+        meaning=f"cost: how long what is sent is held back at most, {_KNOWN_BY}",
+        unit="seconds",
+        better="lower",
+        group="cost",
+        value=lambda audit: _exactly(audit.cost.longest_delay),
+        rests_on="log",
+        show=Show.SCREEN | Show.HTML,
     ),
     AuditFigure(
         key="cover",
-        title="cover (dummy) traffic",
-        meaning="cost: share of the messages out that are nobody's",
+        title="cover traffic",
+        meaning="cost: share of the messages out that are nobody's and only hide others (dummies)",
         unit="share",
         better="lower",
+        group="cost",
         value=lambda audit: _exactly(audit.cost.cover),
         rests_on="log",
+        show=Show.EVERYWHERE ^ Show.JSON,
+    ),
+    AuditFigure(
+        key="lost",
+        title="lost",
+        meaning="{users} that never came out",
+        unit="number",
+        better="",
+        group="cost",
+        value=lambda audit: _exactly(audit.cost.lost),
+        rests_on="log",
+        show=Show.SCREEN | Show.HTML,
+        wording=_lost,
     ),
 )
 
-FIGURES: Mapping[str, AuditFigure] = MappingProxyType({each.key: each for each in _TABLE})
+_figures = {each.key: each for each in _TABLE}
+
+FIGURES: Mapping[str, AuditFigure] = MappingProxyType(_figures)
 """All of them by key, the headline first."""
 
-_ALIASES = {
-    "k": "global (1,k)",
-    "global1k": "global (1,k)",
-    "1k": "(1,k)",
-    "k1": "(k,1)",
-    "kk": "(k,k)",
-}
 _ANY_QUANTILE = re.compile(r"entropy_([0-9.]{1,8})%")
+
+
+@contextmanager
+def extra_figure(figure: AuditFigure) -> Iterator[None]:
+    """While it lasts, audits have one figure more, wherever figures are shown or are thresholds.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> twice = replace(FIGURES["bits"], key="twice", value=lambda audit: audit.bits.divided(0.5))
+    >>> with extra_figure(twice):
+    ...     am.audit(am.complete(2)).to_dict()["twice"]["value"]
+    1.0
+    """
+    if figure.key in _figures:
+        raise InputError(f"there is a figure {figure.key!r} already; choose another key")
+    if figure.group not in GROUPS:
+        raise InputError(f"there is no group {figure.group!r}; known are {', '.join(GROUPS)}")
+    _figures[figure.key] = figure
+    try:
+        yield
+    finally:
+        del _figures[figure.key]
+
+
+def shown_figures(where: Show, *groups: str) -> tuple[AuditFigure, ...]:
+    """The figures that are shown there, in the order of the table; of some groups if given.
+
+    Examples
+    --------
+    >>> [each.key for each in shown_figures(Show.HTML, "exposed")]
+    ['identified', 'below', 'surest']
+    """
+    wanted = groups or GROUPS
+    return tuple(each for each in _figures.values() if where in each.show and each.group in wanted)
 
 
 def figure_of(name: str) -> AuditFigure | None:
@@ -399,7 +571,8 @@ def figure_of(name: str) -> AuditFigure | None:
         except ValueError:
             return None
         return replace(_quantile(share), key=name) if 0.0 <= share <= 1.0 else None
-    return FIGURES.get(_ALIASES.get(re.sub(r"[-_ (),]", "", name), ""))
+    letters = re.sub(r"[-_ (),]", "", name)
+    return next((each for each in FIGURES.values() if letters in each.names), None)
 
 
 def confidence_of(audit: Audit, figure: AuditFigure) -> float:
@@ -415,7 +588,7 @@ def confidence_of(audit: Audit, figure: AuditFigure) -> float:
     if figure.rests_on == "count":
         weighted = graph is not None and graph.weighted
         return audit.confidence if weighted else audit.count.confidence
-    if figure.rests_on == "posterior":
-        sure = audit.confidence if posterior is None else posterior.confidence
-        return min(sure, audit.guessing_confidence) if figure.key == "guessing_entropy" else sure
-    return 1.0
+    if figure.rests_on == "log":
+        return 1.0
+    sure = audit.confidence if posterior is None else posterior.confidence
+    return min(sure, audit.guessing_confidence) if figure.rests_on == "guesses" else sure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from anonymatch.audits.figures import FIGURES, AuditFigure, figure_of
@@ -14,27 +14,42 @@ from anonymatch.base.text import did_you_mean
 from anonymatch.measures import Interval
 from anonymatch.sources import USERS
 
-__all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "parse_gates"]
+__all__ = ["AT_LEAST", "AT_MOST", "GATES", "Gate", "check_gates", "gates_in_words", "parse_gates"]
 
 
-def _gates(better: str) -> dict[str, str]:
-    return {
-        key: each.meaning_for(USERS)
-        for key, each in FIGURES.items()
-        if each.gate and each.better == better
-    }
+class _Gates(Mapping[str, str]):
+    """Figures that may be thresholds, with what they are about: as the table of figures is now."""
+
+    def __init__(self, *better: str) -> None:
+        self._better = better
+
+    def _figures(self) -> Iterator[AuditFigure]:
+        for each in FIGURES.values():
+            if each.gate is not None and each.better in self._better:
+                yield each
+
+    def __getitem__(self, key: str) -> str:
+        return {each.key: each.meaning_for(USERS) for each in self._figures()}[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return (each.key for each in self._figures())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._figures())
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
-AT_LEAST: Mapping[str, str] = _gates("higher")
+AT_LEAST: Mapping[str, str] = _Gates("higher")
 """Figures that must reach a threshold, and what they are about; ``entropy_N%`` for any N too."""
 
-AT_MOST: Mapping[str, str] = _gates("lower")
+AT_MOST: Mapping[str, str] = _Gates("lower")
 """Figures that must not exceed one: shares and probabilities, from 0 to 1."""
 
-GATES: Mapping[str, str] = {**AT_LEAST, **AT_MOST}
+GATES: Mapping[str, str] = _Gates("higher", "lower")
 """Names of thresholds, and what they are about."""
 
-_NOT_K = "k is another name of it; k-anonymity of a released table is not this"
 _ROUNDING = 1e-9  # what rounding takes away from a figure that is met exactly is no miss
 
 
@@ -46,12 +61,12 @@ class Gate:
     ----------
     name, meaning : str
     threshold : float
-    figure : Figure
+    figure : Interval
     reached : bool
         Whether it is kept to, of those that a figure must not exceed.
     missed : bool
         Whether it is surely not.
-    limit, found, state, text : str
+    limit, shown, state, text : str
         What is asked of the figure, the figure, what came of it, and all of that in one line.
 
     Examples
@@ -90,7 +105,7 @@ class Gate:
         return f"{'at most' if self._at_most else 'at least'} {self.threshold:g}"
 
     @property
-    def found(self) -> str:
+    def shown(self) -> str:
         """The figure, or the ends between which it lies."""
         figure = self.figure
         if math.isinf(figure.low):
@@ -114,7 +129,7 @@ class Gate:
     def text(self) -> str:
         """One line for people."""
         meaning = "" if math.isinf(self.figure.low) else f"{self.meaning}: "
-        return f"{self.state}: {meaning}{self.found}"
+        return f"{self.state}: {meaning}{self.shown}"
 
 
 def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str, float]:
@@ -125,7 +140,7 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
     >>> parse_gates(["entropy=3", "k=5,entropy_1%=2"])
     {'entropy': 3.0, 'global (1,k)': 5.0, 'entropy_1%': 2.0}
     """
-    found: dict[str, float] = {}
+    thresholds: dict[str, float] = {}
     for text in (part.strip() for given in texts for part in _PARTED.split(given)):
         name, equals, number = (part.strip() for part in text.rpartition("="))
         figure = figure_of(name)
@@ -133,7 +148,7 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
             value = float(number)
         except ValueError:
             value = math.nan
-        if figure is None or not figure.gate or not equals or not 0 <= value < math.inf:
+        if figure is None or figure.gate is None or not equals or not 0 <= value < math.inf:
             several = ", ".join(f"{each}=NUMBER" for each in known)
             near = "" if figure is not None else did_you_mean(name, known)
             raise InputError(f"threshold {text!r} is not understood; known are {several}{near}")
@@ -143,11 +158,25 @@ def parse_gates(texts: list[str], known: Mapping[str, str] = GATES) -> dict[str,
             raise InputError(
                 f"threshold {text!r} belongs to {option}: {name} is to be {limit} that number"
             )
-        found[figure.key] = _checked(figure, value)
-    return found
+        thresholds[figure.key] = _checked(figure, value)
+    return thresholds
 
 
 _PARTED = re.compile(r",(?![^(]*\))")  # a comma between brackets is part of a name
+
+
+def gates_in_words(known: Mapping[str, str]) -> str:
+    """Each threshold with an example and its title, for a help text.
+
+    Examples
+    --------
+    >>> gates_in_words(AT_MOST)
+    'identified=0.01 (identified users), surest=0.5 (surest guess)'
+    """
+    figures = (FIGURES[key] for key in known)
+    return ", ".join(
+        f"{(*each.names, each.key)[0]}={each.gate:g} ({each.title_for(USERS)})" for each in figures
+    )
 
 
 def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ...]:
@@ -163,7 +192,7 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
     checked = []
     for name, threshold in thresholds.items():
         figure = figure_of(name)
-        if figure is None or not figure.gate:
+        if figure is None or figure.gate is None:
             raise InputError(
                 f"there is no threshold {name!r}; known are {', '.join(GATES)}"
                 f"{did_you_mean(name, GATES)}"
@@ -172,7 +201,7 @@ def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ..
         checked.append(
             Gate(
                 name=figure.key,
-                meaning=f"{meaning} ({_NOT_K})" if figure.key == "global (1,k)" else meaning,
+                meaning=f"{meaning} ({figure.note})" if figure.note else meaning,
                 threshold=_checked(figure, float(threshold)),
                 figure=_value(audit, figure),
             )
@@ -189,7 +218,7 @@ def _checked(figure: AuditFigure, threshold: float) -> float:
 
 
 def _value(audit: Audit, figure: AuditFigure) -> Interval:
-    if not audit.n_counted and figure.key != "bits":
+    if not audit.n_counted and figure.rests_on != "count":
         nobody = -math.inf if figure.better == "lower" else math.inf
         return Interval(nobody, nobody, nobody)
     value = figure.value(audit)

@@ -39,7 +39,7 @@ def identified(graph: Graph, most: int | None = None) -> list[Identified]:
     degrees, suitors = graph.degrees.tolist(), graph.behaviour_degrees.tolist()
     square = graph.n_users == graph.n_behaviours
     search: _Rivals | None = None
-    found = []
+    pairs = []
     for user, behaviour in forced(graph)[:most]:
         row = graph.user_index(user)
         if degrees[row] == 1:
@@ -53,8 +53,8 @@ def identified(graph: Graph, most: int | None = None) -> list[Identified]:
             who = names(some, total=len(others)) if some else "others"
             fit = "fits" if len(others) == 1 else "fit"
             reason = f"what else fits is needed by {who}, who {fit} nothing else"
-        found.append(Identified(user=user, behaviour=behaviour, reason=reason))
-    return found
+        pairs.append(Identified(user=user, behaviour=behaviour, reason=reason))
+    return pairs
 
 
 class _Rivals:

@@ -91,17 +91,18 @@ class _Choice:
     fitted: Mapping[str, float | None] = field(default_factory=dict)
 
 
-def _chosen(passage: Passage, law: Law, told: Conditions, effort: Execution) -> _Choice:
+def _chosen(passage: Passage, law: Law, conditions: Conditions, effort: Execution) -> _Choice:
     """Losses and cover as they are told; what is not follows from the others, or is fitted."""
     came, left = len(passage.arrivals), len(passage.departures)
     needed = _needed_cover(passage)
-    if told.inside_at_start and told.cover == 0:
-        told = replace(told, cover=None, cover_rate=0.0)  # the same, without a number to count
-    bare = bare_channel(told)
+    if conditions.inside_at_start and conditions.cover == 0:
+        # the same, without a number to count
+        conditions = replace(conditions, cover=None, cover_rate=0.0)
+    bare = bare_channel(conditions)
     if law.flush is not None:
-        if told.cover is not None or told.lost is not None:
-            return _by_numbers(bare, told, came, left, needed)
-        return _of_flushes(passage, law.flush, bare, told, needed)
+        if conditions.cover is not None or conditions.lost is not None:
+            return _by_numbers(bare, conditions, came, left, needed)
+        return _of_flushes(passage, law.flush, bare, conditions, needed)
 
     mean = law.mean_delay
     assert mean is not None
@@ -116,52 +117,52 @@ def _chosen(passage: Passage, law: Law, told: Conditions, effort: Execution) -> 
             effort=effort,
         )
 
-    if told.cover is not None or told.lost is not None:
-        if told.inside_at_start:
+    if conditions.cover is not None or conditions.lost is not None:
+        if conditions.inside_at_start:
             return _Choice(bare)  # which explains what is left over: nothing has to be cover
-        guessed = _beside_a_number(bare, told, came, fitted)
-        return guessed or _by_numbers(bare, told, came, left, needed)
-    lasts = told.end > told.begin
-    if not lasts and needed and told.cover_rate is None and not told.inside_at_start:
+        guessed = _beside_a_number(bare, conditions, came, fitted)
+        return guessed or _by_numbers(bare, conditions, came, left, needed)
+    lasts = conditions.end > conditions.begin
+    if not lasts and needed and conditions.cover_rate is None and not conditions.inside_at_start:
         raise InputError(
             f"the log lasts 0 seconds, and {several(needed, 'message')} out can be nobody's: "
             "no rate of cover explains that; check times, or tell when the log ended (",
             Argument("until"),
             ")",
         )
-    return _best(bare, told, came, _models(told, came, lasts and needed > 0), fitted)
+    return _best(bare, conditions, came, _models(conditions, came, lasts and needed > 0), fitted)
 
 
-def bare_channel(told: Conditions) -> Channel:
+def bare_channel(conditions: Conditions) -> Channel:
     """What is told, and nothing of what is not."""
     return Channel(
-        begin=told.begin,
-        end=told.end,
-        drained=told.drained,
-        loss=told.loss or 0.0,
-        lost=told.lost,
-        cover_rate=told.cover_rate or 0.0,
-        cover=told.cover,
-        inside_at_start=told.inside_at_start or 0.0,
+        begin=conditions.begin,
+        end=conditions.end,
+        drained=conditions.drained,
+        loss=conditions.loss or 0.0,
+        lost=conditions.lost,
+        cover_rate=conditions.cover_rate or 0.0,
+        cover=conditions.cover,
+        inside_at_start=conditions.inside_at_start or 0.0,
     )
 
 
 _Model = tuple[FreeRate, ...]
 
 
-def _models(told: Conditions, came: int, unexplained: bool) -> list[_Model]:
+def _models(conditions: Conditions, came: int, unexplained: bool) -> list[_Model]:
     """Rates that may be fitted together, the first ones if no others are clearly better.
 
     Losses and cover cannot be told apart, so that never both are. Cover and what was inside at the
     beginning are looked for only where something is ``unexplained``: messages leave that nobody
     can have sent. Else nothing asks for them.
     """
-    losses: list[_Model] = [("loss",)] if told.loss is None and came else []
-    cover_free = told.cover_rate is None and unexplained
-    start_free = told.inside_at_start is None and unexplained
+    losses: list[_Model] = [("loss",)] if conditions.loss is None and came else []
+    cover_free = conditions.cover_rate is None and unexplained
+    start_free = conditions.inside_at_start is None and unexplained
     begun: list[_Model] = [("inside_at_start",)] if start_free else []
     with_losses: list[_Model] = [("inside_at_start", "loss")] if start_free and losses else []
-    if cover_free and not told.inside_at_start:
+    if cover_free and not conditions.inside_at_start:
         both: list[_Model] = [("inside_at_start", "cover_rate")] if start_free else []
         return [("cover_rate",), *begun, *both, *with_losses]
     cover: list[_Model] = [("cover_rate",)] if cover_free else []
@@ -170,7 +171,7 @@ def _models(told: Conditions, came: int, unexplained: bool) -> list[_Model]:
 
 def _best(
     bare: Channel,
-    told: Conditions,
+    conditions: Conditions,
     came: int,
     models: list[_Model],
     fitted: Callable[..., Rates],
@@ -203,10 +204,10 @@ def _best(
         return _Choice(bare)
     rates = fits[best]
     channel = replace(bare, **{name: getattr(rates, name) for name in best})
-    return _Choice(channel, _rate_notes(rates, told, best), {**rates.errors})
+    return _Choice(channel, _rate_notes(rates, conditions, best), {**rates.errors})
 
 
-def _rate_notes(rates: Rates, told: Conditions, model: _Model) -> list[str]:
+def _rate_notes(rates: Rates, conditions: Conditions, model: _Model) -> list[str]:
     notes = []
     if "inside_at_start" in model:
         notes.append(
@@ -214,11 +215,15 @@ def _rate_notes(rates: Rates, told: Conditions, model: _Model) -> list[str]:
             "when the log begins are estimated: some leave that nobody in it can have sent"
         )
     if "cover_rate" in model:
-        loss = "" if told.loss is not None else ", and no losses: the two cannot be told apart"
+        loss = (
+            "" if conditions.loss is not None else ", and no losses: the two cannot be told apart"
+        )
         much = f"{rates.cover_rate:.3g} +- {rates.errors['cover_rate']:.2g}"
         notes.append(f"Cover of {much} a second is estimated{loss}")
     if "loss" in model:
-        known = "" if told.cover_rate is not None else "; with cover it could not be told apart"
+        known = (
+            "" if conditions.cover_rate is not None else "; with cover it could not be told apart"
+        )
         notes.append(_loss_note(rates.loss, rates.errors["loss"]) + known)
     return notes
 
@@ -233,15 +238,15 @@ def _loss_note(loss: float, error: float) -> str:
 
 
 def _beside_a_number(
-    channel: Channel, told: Conditions, came: int, fitted: Callable[..., Rates]
+    channel: Channel, conditions: Conditions, came: int, fitted: Callable[..., Rates]
 ) -> _Choice | None:
     """Losses fitted where the number of cover messages is told; None if there seem to be none."""
-    lasted = told.end - told.begin
-    if told.cover is None or told.loss is not None or told.lost is not None:
+    lasted = conditions.end - conditions.begin
+    if conditions.cover is None or conditions.loss is not None or conditions.lost is not None:
         return None
-    if told.drained or not came or not lasted > 0:
+    if conditions.drained or not came or not lasted > 0:
         return None
-    rates = fitted(replace(channel, cover=None, cover_rate=told.cover / lasted), "loss")
+    rates = fitted(replace(channel, cover=None, cover_rate=conditions.cover / lasted), "loss")
     if rates.gain <= _by_probability(came):
         return None
     note = _loss_note(rates.loss, rates.errors["loss"])
@@ -249,17 +254,17 @@ def _beside_a_number(
 
 
 def _of_flushes(
-    passage: Passage, rule: FlushRule, channel: Channel, told: Conditions, needed: int
+    passage: Passage, rule: FlushRule, channel: Channel, conditions: Conditions, needed: int
 ) -> _Choice:
     """Of a flush mix cover is taken from the numbers, and losses are fitted by the evidence."""
-    lasted = told.end - told.begin
-    if told.cover_rate is None and needed and lasted > 0:
+    lasted = conditions.end - conditions.begin
+    if conditions.cover_rate is None and needed and lasted > 0:
         rate = needed / lasted
         note = f"Cover of {rate:.3g} a second is estimated: so many more left than can have come in"
         return _Choice(replace(channel, cover_rate=rate), [note], {"cover_rate": None})
     came = len(passage.arrivals)
     missing = came - len(passage.departures)
-    silent = told.loss is None and told.cover_rate is None and not told.drained
+    silent = conditions.loss is None and conditions.cover_rate is None and not conditions.drained
     if not silent or missing <= 0 or not _FEWEST_FITTED <= came <= _MOST_FITTED:
         return _Choice(channel)
     times = passage.arrivals, passage.departures
@@ -291,15 +296,17 @@ def _needed_cover(passage: Passage) -> int:
     return max(int(short.max(initial=0)), 0)
 
 
-def _by_numbers(channel: Channel, told: Conditions, came: int, left: int, needed: int) -> _Choice:
+def _by_numbers(
+    channel: Channel, conditions: Conditions, came: int, left: int, needed: int
+) -> _Choice:
     """One number known: the other is as small as can be, and the rest is inside at the end."""
-    if told.cover is None and told.cover_rate is None:
-        cover = max(needed, left - came + (told.lost or 0), 0)
+    if conditions.cover is None and conditions.cover_rate is None:
+        cover = max(needed, left - came + (conditions.lost or 0), 0)
         note = f"{several(cover, 'message')} out must then be cover, which is taken as known"
         channel = replace(channel, cover=cover)
         return _Choice(channel, [note], {"cover": None}) if cover else _Choice(channel)
-    if told.lost is None and told.loss is None:
-        lost = came - left + (told.cover or 0) if told.drained else 0
+    if conditions.lost is None and conditions.loss is None:
+        lost = came - left + (conditions.cover or 0) if conditions.drained else 0
         return _Choice(replace(channel, lost=max(lost, 0)), [], {"lost": None} if lost > 0 else {})
     return _Choice(channel)
 

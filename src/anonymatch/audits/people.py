@@ -29,59 +29,63 @@ _LN2 = math.log(2.0)
 _SHARE = 0.1  # of the budget
 
 
-def people_bits(seen: Observation, work: Work) -> Interval | None:
+def people_bits(observation: Observation, work: Work) -> Interval | None:
     """Bits per message about who wrote to whom, and how often: doubt about people.
 
     Two messages between the same two people may change places without hiding anything, so that
     this is never more than the bits about messages. None if nobody has several messages, for a
     passage, and beyond the budget.
     """
-    graph = seen.graph
-    if graph is None or (seen.senders is None and seen.receivers is None):
+    graph = observation.graph
+    if graph is None or (observation.senders is None and observation.receivers is None):
         return None
     budget = replace(work.budget, seconds=_SHARE * work.budget.seconds)
     try:
         classes = message_classes(
             graph,
-            graph.users if seen.senders is None else seen.senders,
-            graph.behaviours if seen.receivers is None else seen.receivers,
+            graph.users if observation.senders is None else observation.senders,
+            graph.behaviours if observation.receivers is None else observation.receivers,
             entropy_of=lambda part: entropy_of(part, replace(work, budget=budget)),
             budget=budget,
             effort=Execution(executor=work.executor),
-            lost_slots=seen.lost,
+            lost_slots=observation.lost,
         )
     except BudgetError:
         return None
     return classes.entropy.divided(max(graph.n_users, 1) * _LN2)
 
 
-def people(seen: Observation, found: Answers) -> pl.DataFrame | None:
+def people(observation: Observation, answers: Answers) -> pl.DataFrame | None:
     """A row a sender: messages, and of the message that is surest how sure, and to whom it went.
 
     Messages near an end of the log lead nobody, as they lead no other list of the worst, unless a
     sender has no other. None if nobody sent or received twice, or probabilities are not known.
     """
-    if seen.senders is None and seen.receivers is None:
+    if observation.senders is None and observation.receivers is None:
         return None
-    if not found.users.known:
+    if not answers.users.known:
         return None
     import polars as pl
 
-    senders = seen.senders if seen.senders is not None else found.users.users
+    senders = observation.senders if observation.senders is not None else answers.users.users
     messages = pl.DataFrame(
         {
             "sender": name_column(list(senders)),
-            "message": name_column(found.users.users),
-            "probability": found.users.probability.value,
-            "effective": found.users.effective.value,
-            "counted": found.users.counted,
+            "message": name_column(answers.users.users),
+            "probability": answers.users.probability.value,
+            "effective": answers.users.effective.value,
+            "counted": answers.users.counted,
         }
     )
-    if seen.receivers is not None and found.probabilities is not None and seen.graph is not None:
-        messages = messages.hstack(_receivers(seen, found))
+    if (
+        observation.receivers is not None
+        and answers.probabilities is not None
+        and observation.graph is not None
+    ):
+        messages = messages.hstack(_receivers(observation, answers))
         surest = "receiver_probability"
-    elif found.links is not None and found.links.receivers is not None:
-        messages = messages.hstack(_linked_receivers(seen, found.links.receivers))
+    elif answers.links is not None and answers.links.receivers is not None:
+        messages = messages.hstack(_linked_receivers(observation, answers.links.receivers))
         surest = "receiver_probability"
     else:
         surest = "probability"
@@ -107,19 +111,19 @@ def people_notes(table: pl.DataFrame | None) -> tuple[str, ...]:
     if not sure.height:
         return ()
     who = names(sure["sender"].to_list())
-    said = (
+    note = (
         f"{several(sure.height, 'sender')} ({who}) wrote to a receiver who is certain, though not "
         "by which message: see the table of people."
     )
-    return (said,)
+    return (note,)
 
 
-def _linked_receivers(seen: Observation, figures: ReceiverFigures) -> pl.DataFrame:
+def _linked_receivers(observation: Observation, figures: ReceiverFigures) -> pl.DataFrame:
     """The same of a passage, in the order in which receivers were numbered."""
     import polars as pl
 
-    assert seen.receivers is not None
-    names = list(dict.fromkeys(seen.receivers))
+    assert observation.receivers is not None
+    names = list(dict.fromkeys(observation.receivers))
     likeliest = [None if i < 0 else str(names[i]) for i in figures.guess.tolist()]
     return pl.DataFrame(
         {
@@ -130,24 +134,24 @@ def _linked_receivers(seen: Observation, figures: ReceiverFigures) -> pl.DataFra
     )
 
 
-def _receivers(seen: Observation, found: Answers) -> pl.DataFrame:
+def _receivers(observation: Observation, answers: Answers) -> pl.DataFrame:
     """Of each message: the likeliest receiver, its probability, and the effective set of
     receivers.
     """
     import polars as pl
 
-    assert found.probabilities is not None
-    assert seen.graph is not None
-    assert seen.receivers is not None
+    assert answers.probabilities is not None
+    assert observation.graph is not None
+    assert observation.receivers is not None
     numbers: dict[object, int] = {}
-    places = np.array([numbers.setdefault(one, len(numbers)) for one in seen.receivers])
-    graph = seen.graph
+    receiver_of = np.array([numbers.setdefault(one, len(numbers)) for one in observation.receivers])
+    graph = observation.graph
     merged = (
         pl.DataFrame(
             {
                 "row": graph.rows(),
-                "receiver": places[graph.indices],
-                "probability": found.probabilities.probabilities,
+                "receiver": receiver_of[graph.indices],
+                "probability": answers.probabilities.probabilities,
             }
         )
         .group_by("row", "receiver")

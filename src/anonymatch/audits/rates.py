@@ -62,8 +62,8 @@ def used_rates(
 
     Examples
     --------
-    >>> told = Conditions(begin=0.0, end=9.0, lost=2)
-    >>> rates = used_rates(Channel(begin=0.0, end=9.0, lost=2), told, {})
+    >>> conditions = Conditions(begin=0.0, end=9.0, lost=2)
+    >>> rates = used_rates(Channel(begin=0.0, end=9.0, lost=2), conditions, {})
     >>> rates.loss
     UsedRate(rate=None, number=2, origin='given', error=None)
     >>> rates.cover_rate.origin

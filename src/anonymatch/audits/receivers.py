@@ -29,7 +29,7 @@ _PEAK = 1 / math.e  # where -p log2 p is largest
 _TINY = 1e-200  # a scale that is not let further down
 
 
-def fewest_receivers(seen: Observation, found: Answers) -> Interval:
+def fewest_receivers(observation: Observation, answers: Answers) -> Interval:
     """As many equally likely receivers as the user hides among who hides among the fewest.
 
     Probabilities of messages out are added up over their receiver; to be lost is one more of them.
@@ -38,22 +38,24 @@ def fewest_receivers(seen: Observation, found: Answers) -> Interval:
     Examples
     --------
     >>> import anonymatch as am
-    >>> seen = Observation(graph=am.complete(4), source="", receivers=("x", "x", "y", "y"))
-    >>> round(fewest_receivers(seen, am.audit(seen).answers).value, 9)
+    >>> observation = Observation(graph=am.complete(4), source="", receivers=("x", "x", "y", "y"))
+    >>> round(fewest_receivers(observation, am.audit(observation).answers).value, 9)
     2.0
     """
-    users = found.users
+    users = answers.users
     messages = averages.smallest(users, users.effective)
     assert messages is not None
-    if seen.receivers is None:
+    if observation.receivers is None:
         return messages
-    if found.links is not None:
-        return _by_links(found.links, messages, users.counted)
-    if seen.passage is not None:
-        return _through_passage(seen.passage, seen.receivers, users.counted)
-    if found.probabilities is None:  # to merge messages never hides anybody better
+    if answers.links is not None:
+        return _by_links(answers.links, messages, users.counted)
+    if observation.passage is not None:
+        return _through_passage(observation.passage, observation.receivers, users.counted)
+    if answers.probabilities is None:  # to merge messages never hides anybody better
         return Interval.between(1.0, messages.high)
-    receivers = averages.smallest(users, _through_graph(found.probabilities, seen.receivers))
+    receivers = averages.smallest(
+        users, _through_graph(answers.probabilities, observation.receivers)
+    )
     assert receivers is not None
     return receivers
 
@@ -70,17 +72,19 @@ def _by_links(links: LinkFigures, messages: Interval, counted: npt.NDArray[np.bo
 # ---- a graph
 
 
-def _through_graph(found: Posterior, receivers: Receivers) -> Range:
+def _through_graph(posterior: Posterior, receivers: Receivers) -> Range:
     """Of each user, as many equally likely receivers as it hides among."""
-    graph = found.graph
+    graph = posterior.graph
     numbers: dict[Hashable | None, int] = {}
-    places = np.array([numbers.setdefault(one, len(numbers)) for one in receivers], dtype=np.int64)
-    keys = graph.rows() * np.int64(len(numbers)) + places[graph.indices]
+    receiver_of = np.array(
+        [numbers.setdefault(one, len(numbers)) for one in receivers], dtype=np.int64
+    )
+    keys = graph.rows() * np.int64(len(numbers)) + receiver_of[graph.indices]
     pairs, pair = np.unique(keys, return_inverse=True)
     probabilities, margins = (
-        _sums(pair, part, len(pairs)) for part in (found.probabilities, found.margins)
+        _sums(pair, part, len(pairs)) for part in (posterior.probabilities, posterior.margins)
     )
-    low, high = (np.clip(probabilities + way * margins, 0.0, 1.0) for way in (-1.0, 1.0))
+    low, high = (np.clip(probabilities + sign * margins, 0.0, 1.0) for sign in (-1.0, 1.0))
     ends = entropy_terms(low), entropy_terms(high)
     over = (low < _PEAK) & (high > _PEAK)
     top = np.where(over, _PEAK * math.log2(math.e), np.maximum(*ends))
@@ -91,8 +95,8 @@ def _through_graph(found: Posterior, receivers: Receivers) -> Range:
     return Range(*bits).map(np.exp2)
 
 
-def _sums(places: npt.NDArray[np.int64], values: Floats, number: int) -> Floats:
-    return np.bincount(places, values, number).astype(np.float64)
+def _sums(groups: npt.NDArray[np.int64], values: Floats, number: int) -> Floats:
+    return np.bincount(groups, values, number).astype(np.float64)
 
 
 # ---- a passage
@@ -120,7 +124,7 @@ def _bits_inside(inside: Sequence[int], receivers: Receivers) -> Floats:
     """
     shares: dict[Hashable | None, float] = {None: 1.0}  # None: it stays inside
     scale, bits = 1.0, 0.0
-    found = [0.0]
+    entropies = [0.0]
     for size, receiver in zip(reversed(inside), reversed(receivers), strict=True):
         if size == 1:  # nobody else: it is this one
             shares, scale, bits = {receiver: 1.0}, 1.0, 0.0
@@ -133,8 +137,8 @@ def _bits_inside(inside: Sequence[int], receivers: Receivers) -> Floats:
             after = before + 1.0 / size
             shares[receiver] = after / scale
             bits = later * (bits - math.log2(later)) + _one(after) - _one(before)
-        found.append(max(bits, 0.0))
-    return np.array(found[::-1])
+        entropies.append(max(bits, 0.0))
+    return np.array(entropies[::-1])
 
 
 def _one(probability: float) -> float:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.audits.figures import FIGURES
+from anonymatch.audits.figures import Show, shown_figures
 
 if TYPE_CHECKING:
     from anonymatch.audits.result import Audit
 
 __all__ = ["json_value", "record"]
 
-_HEADLINE = ("entropy", "entropy_5%", "entropy_1%", "min_entropy", "guessing_entropy", "typical")
 _DIGITS = 2000.0  # natural log of a count up to which its digits are written
 
 
@@ -43,13 +42,10 @@ def record(audit: Audit) -> dict[str, Any]:
             "method": count.method,
             "seed": count.seed,
         },
-        **{key: json_value(FIGURES[key].value(audit)) for key in _HEADLINE},
+        **{each.key: json_value(each.value(audit)) for each in shown_figures(Show.JSON)},
         "n_counted": audit.n_counted,
         "unreleased": audit.unreleased,
-        "bits": json_value(audit.bits),
-        "degree": json_value(audit.degree),
         "bound": json_value(audit.bound),
-        "reached": json_value(audit.reached),
         "designs": [
             {
                 "objective": design.objective,
@@ -63,14 +59,11 @@ def record(audit: Audit) -> dict[str, Any]:
         "front": json_value(audit.front),
         "identified": audit.identified,
         "threshold": audit.threshold,
-        "below": json_value(audit.below),
-        "surest": json_value(audit.surest),
         "worst": json_value(audit.worst),
         "one_step": json_value(audit.one_step),
         "campaign": json_value(audit.campaign),
         "score": json_value(audit.score),
         "people": None if audit.people is None else json_value(audit.people.to_dicts()),
-        "people_bits": json_value(audit.people_bits),
         "caveats": list(audit.caveats),
         "notes": list(audit.notes),
         "exact": audit.exact,

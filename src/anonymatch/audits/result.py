@@ -230,7 +230,8 @@ class Audit:
         Joint bits per message that the numbers of candidates allow, and the share of it reached.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
-        if users and behaviours differ in number, and for a passage.
+        if users and behaviours differ in number, and for a passage. They are searched for when they
+        are first looked at, as is `front`.
     same_delay : tuple of (str, float)
         Mixes that hold messages back as long on average, and their entropy per message.
     front : tuple of (float, float)
@@ -267,10 +268,10 @@ class Audit:
     --------
     >>> import anonymatch as am
     >>> pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
-    >>> found = am.audit(am.Graph.from_edges(pairs))
-    >>> found.count.value, found.identified, found.worst[0].reason
+    >>> audit = am.audit(am.Graph.from_edges(pairs))
+    >>> audit.count.value, audit.identified, audit.worst[0].reason
     (2, 1, 'nobody else fits z')
-    >>> found.one_step.target, round(found.one_step.lost_bits.value, 6)
+    >>> audit.one_step.target, round(audit.one_step.lost_bits.value, 6)
     ('ann', 1.0)
     """
 
@@ -282,9 +283,7 @@ class Audit:
     degree: Interval
     bound: float
     reached: Interval
-    designs: tuple[Design, ...] = field(repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
-    front: tuple[tuple[float, float], ...] = field(repr=False)
     identified: int
     threshold: float
     below: Interval
@@ -306,8 +305,8 @@ class Audit:
 
     @property
     def n_behaviours(self) -> int:
-        places = 0 if self.observation.graph is None else self.observation.lost
-        return len(self.answers.users.behaviours) - places
+        lost = 0 if self.observation.graph is None else self.observation.lost
+        return len(self.answers.users.behaviours) - lost
 
     @property
     def count(self) -> Count:
@@ -361,6 +360,31 @@ class Audit:
         return 1.0 if self._guessing is None else self._guessing[1]
 
     @property
+    def designs(self) -> tuple[Design, ...]:
+        by_objective = (self.best_design, self._best_after_attack)
+        return tuple(design for design in by_objective if design is not None)
+
+    # The search takes longer than the rest of the audit: it is for those who look.
+    @cached_property
+    def best_design(self) -> Design | None:
+        """The first of `designs`, that of most matchings."""
+        from anonymatch.audits.alternatives import best_design
+
+        return best_design(self.observation, self.answers, "matchings")
+
+    @cached_property
+    def _best_after_attack(self) -> Design | None:
+        from anonymatch.audits.alternatives import best_design
+
+        return best_design(self.observation, self.answers, "after_attack")
+
+    @cached_property
+    def front(self) -> tuple[tuple[float, float], ...]:
+        from anonymatch.audits.alternatives import front
+
+        return front(self.observation, self.answers)
+
+    @property
     def unreleased(self) -> int | None:
         if self.observation.nouns != PEOPLE:
             return None
@@ -412,9 +436,9 @@ class Audit:
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # The only step up in the layers: a reader looks for the report on the audit.
-        from anonymatch.report import audit_page, write_page
+        from anonymatch.report import audit_html, write_html
 
-        write_page(audit_page(self), path)
+        write_html(audit_html(self), path)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.verdict}"

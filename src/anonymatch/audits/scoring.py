@@ -17,12 +17,12 @@ __all__ = ["score"]
 _BINS = 10
 
 
-def score(seen: Observation, found: Answers) -> Score | None:
+def score(observation: Observation, answers: Answers) -> Score | None:
     """How often best guesses are right, and how often they should be; None without a truth."""
-    if seen.truth is None:
+    if observation.truth is None:
         return None
-    users = found.users
-    truth = _completed(seen, found)
+    users = answers.users
+    truth = _completed(observation, answers)
     # Of a message that can be no departure nothing is guessed.
     judged = (truth != -1) & ~np.isnan(users.probability.value) & (users.guess != LOST)
     if not judged.any():
@@ -32,7 +32,7 @@ def score(seen: Observation, found: Answers) -> Score | None:
     # Guesses of one system hang together, mostly against each other: the error is a safe one.
     error = math.sqrt(float((promised * (1.0 - promised)).sum())) / len(promised)
     difference = float(right.mean() - promised.mean())
-    impossible = _impossible(seen)
+    impossible = _impossible(observation)
     return Score(
         guesses=int(judged.sum()),
         right=float(right.mean()),
@@ -44,27 +44,27 @@ def score(seen: Observation, found: Answers) -> Score | None:
     )
 
 
-def _completed(seen: Observation, found: Answers) -> npt.NDArray[np.int64]:
+def _completed(observation: Observation, answers: Answers) -> npt.NDArray[np.int64]:
     """The truth, with `LOST` for who is known never to have come out.
 
     That is who is flagged; and who has no departure, if those that are nobody's may be cover.
     """
-    truth = seen.truth
+    truth = observation.truth
     assert truth is not None
-    if seen.gone is not None:
-        truth = np.where(seen.gone, LOST, truth)
-    if found.links is None:
+    if observation.gone is not None:
+        truth = np.where(observation.gone, LOST, truth)
+    if answers.links is None:
         # All whose truth is not known are the lost ones.
-        complete = np.count_nonzero(truth < 0) == seen.lost
+        complete = np.count_nonzero(truth < 0) == observation.lost
     else:
-        nobodys = np.ones(len(found.links.real), dtype=np.bool_)
+        nobodys = np.ones(len(answers.links.real), dtype=np.bool_)
         nobodys[truth[truth >= 0]] = False
-        complete = bool((truth >= 0).any() and (found.links.real[nobodys] < 1.0 - 1e-9).all())
+        complete = bool((truth >= 0).any() and (answers.links.real[nobodys] < 1.0 - 1e-9).all())
     return np.where(truth < 0, LOST, truth) if complete else truth
 
 
 def _bins(promised: np.ndarray, right: np.ndarray) -> tuple[Bin, ...]:
-    places = np.minimum((promised * _BINS).astype(int), _BINS - 1)
+    bin_of = np.minimum((promised * _BINS).astype(int), _BINS - 1)
     return tuple(
         Bin(
             low=k / _BINS,
@@ -74,21 +74,24 @@ def _bins(promised: np.ndarray, right: np.ndarray) -> tuple[Bin, ...]:
             right=float(right[inside].mean()),
         )
         for k in range(_BINS)
-        if (inside := places == k).any()
+        if (inside := bin_of == k).any()
     )
 
 
-def _impossible(seen: Observation) -> int:
+def _impossible(observation: Observation) -> int:
     """Users whose true behaviour is none of their candidates."""
-    truth = seen.truth
+    truth = observation.truth
     assert truth is not None
     known = np.flatnonzero(truth >= 0)
-    if seen.passage is not None:
-        came, left = seen.passage.arrivals[known], seen.passage.departures[truth[known]]
+    if observation.passage is not None:
+        came, left = (
+            observation.passage.arrivals[known],
+            observation.passage.departures[truth[known]],
+        )
         return int((left < came).sum())
-    graph = seen.graph
+    graph = observation.graph
     assert graph is not None
     edges = graph.rows().astype(np.int64) * graph.n_behaviours + graph.indices
     pairs = known * graph.n_behaviours + truth[known]
-    places = np.minimum(np.searchsorted(edges, pairs), len(edges) - 1)
-    return int((edges[places] != pairs).sum())
+    positions = np.minimum(np.searchsorted(edges, pairs), len(edges) - 1)
+    return int((edges[positions] != pairs).sum())

@@ -8,7 +8,8 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
-from anonymatch.base.text import in_bits, name, several
+from anonymatch.base.numbers import in_bits, percent
+from anonymatch.base.text import name, several
 from anonymatch.measures import Interval, UserFigures, averages
 from anonymatch.sources import PEOPLE, Nouns, Observation
 
@@ -54,25 +55,24 @@ surest guess is 0 with 25 %.'
         return _NOBODY.get(nouns, f"Nothing that came out can be any of the {nouns.users}.")
     if identified == number:
         return _EVERYBODY.get(nouns, f"Every {noun} is identified.")
-    said = [f"Entropy {in_bits(_between(entropy, 0.02))} per {noun}{_tail(users, number)}"]
+    parts = [f"Entropy {in_bits(_between(entropy, 0.02))} per {noun}{_tail(users, number)}"]
     sizes = users.effective.at(counted)
     low, high = (float(np.median(end)) for end in (sizes.low, sizes.high))
     if high < 2.0 * low:
         typical = _between(Interval.between(low, high), 0.01 * high)
-        said.append(f"a typical one hides among {typical} {others}")
+        parts.append(f"a typical one hides among {typical} {others}")
     if identified:
-        share = 100 * identified / number
-        shown = f"{share:.2g} %" if share >= 0.1 else "under 0.1 %"
+        shown = percent(identified / number)
         verb = "is" if identified == 1 else "are"
-        said.append(f"{identified:,} of {number:,} ({shown}) {verb} identified.")
-        return "; ".join(said)
-    said.append("nobody is identified")
+        parts.append(f"{identified:,} of {number:,} ({shown}) {verb} identified.")
+        return "; ".join(parts)
+    parts.append("nobody is identified")
     first = next(iter(worst), None)
     surest = averages.largest(users, users.surest)
     if first is not None and first.probability is not None and surest is not None:
-        percent = _between(Interval(*(100 * end for end in _ends(surest))), 0.1)
-        return "; ".join(said) + f", the surest guess is {name(first.user)} with {percent} %."
-    return "; ".join(said) + "."
+        share = _between(Interval(*(100 * end for end in _ends(surest))), 0.1)
+        return "; ".join(parts) + f", the surest guess is {name(first.user)} with {share} %."
+    return "; ".join(parts) + "."
 
 
 def _tail(users: UserFigures, number: int) -> str:
@@ -120,22 +120,22 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def caveats(seen: Observation, found: Answers, scored: Score | None) -> tuple[str, ...]:
+def caveats(observation: Observation, answers: Answers, scored: Score | None) -> tuple[str, ...]:
     """What every reader must know about such figures."""
-    weighted = seen.graph is not None and seen.graph.weighted
-    said = [
-        _BY_RATES if found.links is not None else _WEIGHTED if weighted else _EVEN,
+    weighted = observation.graph is not None and observation.graph.weighted
+    sentences = [
+        _BY_RATES if answers.links is not None else _WEIGHTED if weighted else _EVEN,
         (
             "Count and joint bits are figures of the whole system, and the entropy is a mean: a "
             "good average can hide a user who is badly off, so look at the worst users too."
         ),
         "Nothing is said about intersections over several rounds, or of several logs.",
     ]
-    if found.confidence < 1.0:
-        sure = f"{100 * found.confidence:.3g} %"
-        said.append(
+    if answers.confidence < 1.0:
+        sure = percent(answers.confidence)
+        sentences.append(
             f"Some figures are estimated; their intervals hold with a probability of {sure}."
         )
     if scored is not None and not scored.calibrated:
-        said.insert(0, _MISFIT)
-    return tuple(said)
+        sentences.insert(0, _MISFIT)
+    return tuple(sentences)

@@ -20,9 +20,9 @@ _FEW = 5  # candidates that are worth saying
 _EVEN = 1e-9  # bits by which equal probabilities may differ in doubles
 
 
-def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
+def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst, ...]:
     """Up to ``most`` counted users: the surest guess first, then the smallest set."""
-    users = found.users
+    users = answers.users
     counted = np.flatnonzero(users.counted)
     surest, sizes = users.surest.at(counted), users.effective.at(counted)
     # Of whom little is known comes after those of whom something bad is.
@@ -31,12 +31,12 @@ def worst(seen: Observation, found: Answers, most: int) -> tuple[Worst, ...]:
     order = counted[np.lexsort((size.round(9), -probability.round(12)))[:most]]
     # Whoever is not counted may be forced too, and comes first in the order of the graph.
     forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
-    reasons = _reasons(seen, len(order) + forced)
-    return tuple(_one(int(i), found, reasons) for i in order.tolist())
+    reasons = _reasons(observation, len(order) + forced)
+    return tuple(_one(int(i), answers, reasons) for i in order.tolist())
 
 
-def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
-    users = found.users
+def _one(i: int, answers: Answers, reasons: dict[object, str]) -> Worst:
+    users = answers.users
     known = not np.isnan(users.probability.value[i])
     guess = int(users.guess[i])
     user = users.users[i]
@@ -58,12 +58,12 @@ def _one(i: int, found: Answers, reasons: dict[object, str]) -> Worst:
     )
 
 
-def _reasons(seen: Observation, most: int) -> dict[object, str]:
+def _reasons(observation: Observation, most: int) -> dict[object, str]:
     """Why users are identified, by user."""
-    if seen.graph is None:
+    if observation.graph is None:
         return {}
     # Identified users come first in the order of the graph; those beyond ``most`` are not shown.
-    return {one.user: one.reason for one in identified(seen.graph, most)}
+    return {one.user: one.reason for one in identified(observation.graph, most)}
 
 
 def _open(candidates: int, allowed: int, guess: object) -> str:

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from shlex import quote
 from types import EllipsisType
 from typing import TypeAlias
+from unicodedata import category
 
 __all__ = [
     "Argument",
@@ -21,11 +22,12 @@ __all__ = [
     "Piece",
     "as_option",
     "did_you_mean",
-    "in_bits",
+    "label",
     "listed",
     "meant_instead",
     "name",
     "names",
+    "plain",
     "quoted",
     "several",
 ]
@@ -77,8 +79,8 @@ class Call:
 
     Examples
     --------
-    >>> said = Message("too many edges; ", Call("write() it", "save it"), " as .csv")
-    >>> said, said.worded(str)
+    >>> message = Message("too many edges; ", Call("write() it", "save it"), " as .csv")
+    >>> message, message.worded(str)
     ('too many edges; write() it as .csv', 'too many edges; save it as .csv')
     """
 
@@ -104,10 +106,10 @@ class Message(str):
 
     Examples
     --------
-    >>> said = Message("allow for losses (", Argument("lost", 2), ")")
-    >>> said
+    >>> message = Message("allow for losses (", Argument("lost", 2), ")")
+    >>> message
     'allow for losses (lost=2)'
-    >>> said.worded(lambda argument: f"--{argument.name} {argument.value}")
+    >>> message.worded(lambda argument: f"--{argument.name} {argument.value}")
     'allow for losses (--lost 2)'
     """
 
@@ -148,17 +150,6 @@ def _worded(piece: Piece, say: Callable[[Argument], str]) -> str:
     if isinstance(piece, Argument):
         return say(piece)
     return piece.otherwise if isinstance(piece, Call) else piece
-
-
-def in_bits(amount: str) -> str:
-    """A number that is written already, or two with "to" between them, as bits.
-
-    Examples
-    --------
-    >>> in_bits("1"), in_bits("0"), in_bits("0.5 to 1")
-    ('1 bit', '0 bits', '0.5 to 1 bits')
-    """
-    return f"{amount} bit" if amount == "1" else f"{amount} bits"
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
@@ -220,6 +211,37 @@ def name(value: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def label(value: object, most: int = 28) -> str:
+    r"""A name on one line of at most ``most`` characters.
+
+    Examples
+    --------
+    >>> label("ann"), label("two\nlines"), label("a name that goes on", 8)
+    ('ann', 'two\\nlines', 'a name …')
+    """
+    text = name(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def plain(text: str) -> str:
+    r"""The text without characters that a page cannot hold or that change the reading order.
+
+    Line breaks and tabs stay. Everything else that controls is spelt out.
+
+    Examples
+    --------
+    >>> plain("two\nlines"), plain("\x00 and \u202e")
+    ('two\nlines', '\\x00 and \\u202e')
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or not _controls(c) else repr(c)[1:-1] for c in text)
+
+
+def _controls(c: str) -> bool:
+    return category(c) in ("Cc", "Cf", "Cs", "Cn")
 
 
 def names(values: Sequence[object], most: int = 4, *, total: int | None = None) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TypeVar
 
+from anonymatch.base import text
 from anonymatch.base.atomic_files import discard_unfinished
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError, StoppedError
 from anonymatch.base.text import Argument
@@ -42,8 +43,8 @@ __all__ = [
     "finish",
     "note",
     "notes",
+    "pipe_may_close",
     "show",
-    "told",
     "watch",
 ]
 
@@ -129,7 +130,7 @@ def _not_written(error: OSError) -> str:
 
 
 def _refuse(message: str, exit_code: int = BAD_INPUT) -> int:
-    print(f"error: {words.name(message)}", file=sys.stderr)
+    print(f"error: {text.name(message)}", file=sys.stderr)
     return exit_code
 
 
@@ -151,8 +152,8 @@ def _option(argument: Argument) -> str:
     """The option that gives an argument; what no command takes keeps its name."""
     from anonymatch.cli.app import option_names
 
-    said = words.option(argument)
-    return said if said.partition(" ")[0] in option_names() else str(argument)
+    text = words.option(argument)
+    return text if text.partition(" ")[0] in option_names() else str(argument)
 
 
 # ---- what is said
@@ -160,7 +161,7 @@ def _option(argument: Argument) -> str:
 
 def note(message: object) -> None:
     """Say something on standard error that is no error."""
-    print(f"note: {words.name(message)}", file=sys.stderr)
+    print(f"note: {text.name(message)}", file=sys.stderr)
 
 
 @contextmanager
@@ -168,14 +169,14 @@ def notes() -> Iterator[list[str]]:
     """Collect what the package remarks about a file or an answer, and say it at the end."""
     from anonymatch import ApproximateNote, FileNote
 
-    said: list[str] = []
+    remarks: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         for kind in (FileNote, ApproximateNote):
             warnings.simplefilter("always", kind)
-        yield said
+        yield remarks
     for warning in caught:
         if issubclass(warning.category, FileNote | ApproximateNote):
-            said.append(str(warning.message))
+            remarks.append(str(warning.message))
             note(warning.message)
         else:
             warnings.warn_explicit(
@@ -186,12 +187,12 @@ def notes() -> Iterator[list[str]]:
 def show(*parts: RenderableType) -> None:
     """Print for people: in colour on a terminal, plain text of 80 columns in a pipe."""
     text = as_text(*parts)
-    with told():
+    with pipe_may_close():
         sys.stdout.write(text)
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def pipe_may_close() -> Iterator[None]:
     """Write an answer; where the reader of the pipe has seen enough, the work goes on without."""
     try:
         yield
@@ -235,7 +236,7 @@ def watch(what: str, work: Callable[[Progress], T], *, stop: CancelToken | None 
 
     def go() -> None:
         try:
-            with nullcontext() if stop is None else stop.listening():
+            with nullcontext() if stop is None else stop.active():
                 result.set_result(work(tell))
         except BaseException as error:
             result.set_exception(error)
@@ -252,7 +253,7 @@ def watch(what: str, work: Callable[[Progress], T], *, stop: CancelToken | None 
     except KeyboardInterrupt:
         if stop is None or not stop.useful:
             raise
-        stop.ask()
+        stop.cancel()
         if wait([result], timeout=_GRACE).not_done:
             raise
     return result.result()

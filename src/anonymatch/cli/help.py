@@ -1,9 +1,9 @@
-"""The pages of --help: plain lines in place of the boxes and type names that typer would print."""
+"""The screens of --help: plain lines in place of typer's boxes and type names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -11,11 +11,14 @@ from typer.core import TyperCommand, TyperGroup
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Command", "Group"]
+__all__ = ["LIVE", "Command", "Group"]
 
 _LINE = 66  # of 80 letters, beside the longest name of a command
 
-ComparedFigure = tuple[str, str]
+LIVE: dict[str, Callable[[], str]] = {}
+"""Options whose line is made when it is shown, by name: it lists what may change."""
+
+Entry = tuple[str, str]
 """A name and what it means."""
 
 
@@ -23,7 +26,7 @@ class Command(TyperCommand):
     """A command whose help lists its arguments and the options that act on it."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the page."""
+        """Write the screen."""
         files = _rows(self.get_params(ctx), "argument")
         usage = " ".join((ctx.command_path, *(name for name, _ in files), "[OPTIONS]"))
         lists = ("Arguments", files), ("Options", _rows(self.get_params(ctx), "option"))
@@ -34,7 +37,7 @@ class Group(TyperGroup):
     """The program, whose help lists its commands."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the page."""
+        """Write the screen."""
         commands = [
             (name, _first_line(self.commands[name].help or "")) for name in self.list_commands(ctx)
         ]
@@ -56,9 +59,14 @@ def _first_line(text: str, most: int = _LINE) -> str:
     return first[: max((end for end in ends if end <= most), default=min(ends, default=None))]
 
 
-def _rows(params: Iterable[Any], kind: str) -> list[ComparedFigure]:
+def _rows(params: Iterable[Any], kind: str) -> list[Entry]:
     shown = (param for param in params if param.param_type_name == kind and not param.hidden)
-    return [(_name(param), param.help) for param in shown]
+    return [(_name(param), _text(param)) for param in shown]
+
+
+def _text(param: Any) -> str:
+    live = LIVE.get(param.opts[0])
+    return str(param.help) if live is None else live()
 
 
 def _name(param: Any) -> str:
@@ -72,16 +80,16 @@ def _write(
     formatter: Any,
     usage: str,
     text: str,
-    lists: Iterable[tuple[str, Sequence[ComparedFigure]]],
+    lists: Iterable[tuple[str, Sequence[Entry]]],
     end: str = "",
 ) -> None:
     from anonymatch.cli.console import as_text
 
-    formatter.write(as_text(*_page(usage, text, lists, end)))
+    formatter.write(as_text(*_screen(usage, text, lists, end)))
 
 
-def _page(
-    usage: str, text: str, lists: Iterable[tuple[str, Sequence[ComparedFigure]]], end: str
+def _screen(
+    usage: str, text: str, lists: Iterable[tuple[str, Sequence[Entry]]], end: str
 ) -> Iterable[RenderableType]:
     from rich.padding import Padding
     from rich.table import Table

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.cli.console import told
-from anonymatch.cli.words import all_digits
+from anonymatch.base.numbers import all_digits
+from anonymatch.cli.console import pipe_may_close
 from anonymatch.graph import block_table
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _PIECE = 10_000  # entries of a list that are turned into text at once
 
 def print_json(record: Record) -> None:
     """Write one JSON object on one line of standard output, long lists piece by piece."""
-    with told():
+    with pipe_may_close():
         _write_json(record)
 
 
@@ -120,13 +120,13 @@ def posterior_record(posterior: am.Posterior, *, counts: bool) -> Record:
     }
 
 
-def bounds_record(found: am.Bounds, why: am.Witness | None) -> Record:
+def bounds_record(bounds: am.Bounds, why: am.Witness | None) -> Record:
     """Every bound, as natural logs; the witness if there is no matching."""
     return {
-        "upper": _finite(found.upper),
-        "lower": _finite(found.lower),
-        "bregman": _finite(found.bregman),
-        "all": {name: _finite(value) for name, value in found.all.items()},
+        "upper": _finite(bounds.upper),
+        "lower": _finite(bounds.lower),
+        "bregman": _finite(bounds.bregman),
+        "all": {name: _finite(value) for name, value in bounds.all.items()},
         "witness": _witness(why),
     }
 

@@ -23,7 +23,7 @@ import typer
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean, several
 from anonymatch.cli.console import note
-from anonymatch.cli.help import Command
+from anonymatch.cli.help import LIVE, Command
 from anonymatch.cli.saving import check_places
 from anonymatch.counting import METHODS
 from anonymatch.graph import Graph
@@ -38,8 +38,14 @@ _WRITTEN = ("out", "csv", "html")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
 
 
-def option(name: str, text: str, **more: Any) -> Any:
-    """An option of the command line and its line in the help."""
+def option(name: str, text: str | Callable[[], str], **more: Any) -> Any:
+    """An option of the command line and its line in the help, or what makes that when it is shown.
+
+    A line that is made is that of the name, whatever the command.
+    """
+    if not isinstance(text, str):
+        LIVE[name] = text
+        return typer.Option(name, help=name, **more)
     return typer.Option(name, help=text, **more)
 
 
@@ -249,8 +255,8 @@ class Options:
         """Let go of files and clusters, and say what a file of a run had."""
         run = self._opened.get("run")
         if isinstance(run, Checkpoint) and run.taken:
-            asked, were = run.taken + run.computed, "was" if run.taken == 1 else "were"
-            chunks = f"{run.taken} of {several(asked, 'chunk')}"
+            total, were = run.taken + run.computed, "was" if run.taken == 1 else "were"
+            chunks = f"{run.taken} of {several(total, 'chunk')}"
             note(f"{chunks} {were} there already in {run.path.name}")
         for name in [name for name in ("run", "cluster") if name in self._opened]:
             self._opened.pop(name).shutdown()
@@ -337,9 +343,9 @@ def _check_acts(name: str, options: Options, acts: tuple[str, ...]) -> None:
 
 def _check_files(values: dict[str, Any], options: Options) -> None:
     """Refuse files to write that are read too, whatever the command."""
-    read = [place for name in _READ for place in _places(values.get(name))]
-    read += [stage for place in _places(values.get("folder")) for stage in place.glob(_STAGES)]
-    written = [place for name in _WRITTEN for place in _places(values.get(name))]
+    read = [path for name in _READ for path in _places(values.get(name))]
+    read += [stage for path in _places(values.get("folder")) for stage in path.glob(_STAGES)]
+    written = [path for name in _WRITTEN for path in _places(values.get(name))]
     check_places(read, [*written, *_places(options.resume)])
 
 
@@ -365,11 +371,11 @@ def _work(function: Callable[[], int | None], options: Options) -> int | None:
 def _parameters(group: Any, shown: tuple[str, ...] | None = None) -> list[inspect.Parameter]:
     """The fields of a group as parameters; hidden from the help unless they are ``shown``."""
     hints = get_type_hints(group, include_extras=True)
-    found = []
+    parameters = []
     for field in fields(group):
         kind, info = hints[field.name].__origin__, copy.copy(hints[field.name].__metadata__[0])
         info.hidden = shown is not None and field.name not in shown
-        found.append(
+        parameters.append(
             inspect.Parameter(
                 field.name,
                 inspect.Parameter.KEYWORD_ONLY,
@@ -377,4 +383,4 @@ def _parameters(group: Any, shown: tuple[str, ...] | None = None) -> list[inspec
                 annotation=Annotated[kind, info],
             )
         )
-    return found
+    return parameters

@@ -29,13 +29,13 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Any], object]] = {
 def check_places(read: Iterable[Path], written: Iterable[Path]) -> None:
     """Refuse, before any work is done, to write over what is read, and to one place twice."""
     sources, taken = list(read), list[Path]()
-    for place in written:
-        if any(_same(place, source) or _part(place, source) for source in sources):
-            raise InputError(f"{place}: it is the file to read; give another name to write to")
-        if any(place == other or _same(place, other) for other in taken):
-            raise InputError(f"{place}: it would be written twice; give each its own name")
-        check_path(place)
-        taken.append(place)
+    for path in written:
+        if any(_same(path, source) or _part(path, source) for source in sources):
+            raise InputError(f"{path}: it is the file to read; give another name to write to")
+        if any(path == other or _same(path, other) for other in taken):
+            raise InputError(f"{path}: it would be written twice; give each its own name")
+        check_path(path)
+        taken.append(path)
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -46,14 +46,14 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _part(place: Path, source: Path) -> bool:
+def _part(path: Path, source: Path) -> bool:
     """Whether a file that is there is one that is read along with a simulator's log or folder."""
-    if place.name not in PARTS or not os.path.isfile(place):
+    if path.name not in PARTS or not os.path.isfile(path):
         return False
     if not os.path.isdir(source) and source.name not in PARTS:
         return False
     folder = source if os.path.isdir(source) else source.parent
-    return any(_same(folder, above) for above in (place.parent, place.parent.parent))
+    return any(_same(folder, above) for above in (path.parent, path.parent.parent))
 
 
 def check_target(path: Path | None) -> None:

@@ -6,48 +6,54 @@ from anonymatch.report.drawings.design_parts import parts
 from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
-from anonymatch.report.html.audit import audit_page, audit_sections, script, style
-from anonymatch.report.html.comparison import comparison_page
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section, render, write_page
-from anonymatch.report.html.paper import claim_card, paper_page
+from anonymatch.report.html.audit import (
+    AUDIT_SECTIONS,
+    AuditReport,
+    AuditSection,
+    audit_html,
+    audit_sections,
+    script,
+    style,
+)
+from anonymatch.report.html.comparison import comparison_html
+from anonymatch.report.html.document import Section, panel_section, render, write_html
+from anonymatch.report.html.paper import claim_card, paper_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
-from anonymatch.report.panels import named, value_of
+from anonymatch.report.panels import Panel, named, value_of
 from anonymatch.report.paper_figures import paper_figure
-from anonymatch.report.text import label, plain, plural, shown
 
 __all__ = [
+    "AUDIT_SECTIONS",
     "DARK",
     "LARGEST",
     "LIGHT",
     "STYLE",
+    "AuditReport",
+    "AuditSection",
+    "Panel",
     "Picture",
     "Section",
     "Series",
-    "audit_page",
+    "audit_html",
     "audit_sections",
     "bar_chart",
     "bipartite",
     "claim_card",
-    "comparison_page",
+    "comparison_html",
     "exposure",
-    "label",
     "line_chart",
     "matrix",
     "named",
-    "nouns",
+    "panel_section",
     "paper_figure",
-    "paper_page",
+    "paper_html",
     "parts",
-    "plain",
-    "plural",
     "render",
     "script",
-    "shown",
     "style",
     "table",
     "value_of",
     "verdict",
-    "write_page",
+    "write_html",
 ]

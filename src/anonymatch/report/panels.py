@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from anonymatch.attacks import exposures
+from anonymatch.base.numbers import plural, shown, subscript
 from anonymatch.counting import count, matchings
 from anonymatch.graph import Graph
 from anonymatch.report.drawings.svg import Picture
-from anonymatch.report.text import plural, shown, subscript
 
 __all__ = [
     "Panel",
@@ -186,8 +186,8 @@ def matchings_of(graph: Graph) -> list[list[tuple[Hashable, Hashable]]]:
     [[('x₁', 'y₁'), ('x₂', 'y₂')]]
     """
     return [
-        [(graph.users[i], graph.behaviours[j]) for i, j in enumerate(found)]
-        for found in matchings(graph)
+        [(graph.users[i], graph.behaviours[j]) for i, j in enumerate(matching)]
+        for matching in matchings(graph)
     ]
 
 
@@ -199,12 +199,12 @@ def paths_from(links: Sequence[tuple[str, str]], entry: str, relays: int) -> lis
     >>> paths_from([("a", "b"), ("b", "a"), ("b", "c")], "a", 3)
     [('a', 'b', 'c')]
     """
-    found: list[tuple[str, ...]] = [(entry,)]
+    paths: list[tuple[str, ...]] = [(entry,)]
     for _ in range(relays - 1):
-        found = [
+        paths = [
             (*path, after)
-            for path in found
+            for path in paths
             for sender, after in links
             if sender == path[-1] and after not in path
         ]
-    return found
+    return paths

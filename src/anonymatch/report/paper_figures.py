@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache
 
 from anonymatch.attacks import exposures
+from anonymatch.base.numbers import plural, shown, subscript
 from anonymatch.counting import count, posterior
 from anonymatch.graph import Graph, crown, partition
 from anonymatch.paper import Ellipse, Point, inside, permutation, picture
@@ -31,7 +32,6 @@ from anonymatch.report.panels import (
     value_of,
     without_own,
 )
-from anonymatch.report.text import plural, shown, subscript
 from anonymatch.sources import relay_graph, relay_weights
 
 __all__ = ["Panel", "PaperFigure", "paper_figure", "paper_figures"]
@@ -84,13 +84,13 @@ def _sets() -> PaperFigure:
         Panel(
             sets(
                 members,
-                places={point: (0.85 * x, -0.85 * y) for point, (x, y) in places.items()},
+                positions={point: (0.85 * x, -0.85 * y) for point, (x, y) in positions.items()},
                 title=f"Figure 1: {name}",
             ),
             f"{name}: {counted(from_sets(members))}; {without_own(members)}",
             from_sets(members),
         )
-        for name, members, places in (
+        for name, members, positions in (
             ("A partition", _members(printed.SEPARATE, printed.POINTS), printed.POINTS),
             ("Overlapping, as printed", overlapping, printed.POINTS),
             ("Overlapping, as meant", _members(printed.OVERLAPPING, swapped), swapped),
@@ -113,8 +113,10 @@ def _sets() -> PaperFigure:
     )
 
 
-def _members(ellipses: Mapping[str, Ellipse], places: Mapping[str, Point]) -> dict[str, list[str]]:
-    return {user: sorted(inside(ellipse, places)) for user, ellipse in ellipses.items()}
+def _members(
+    ellipses: Mapping[str, Ellipse], positions: Mapping[str, Point]
+) -> dict[str, list[str]]:
+    return {user: sorted(inside(ellipse, positions)) for user, ellipse in ellipses.items()}
 
 
 def _neighbourhoods() -> PaperFigure:
@@ -152,27 +154,27 @@ def _relays() -> PaperFigure:
     links = [(_RELAYS[sender], _RELAYS[receiver]) for sender, receiver in printed.RELAYS]
     entries = [_RELAYS[entry] for entry in printed.RELAY_ENTRIES.values()]
     users = dict(zip(_PEOPLE, entries, strict=False))
-    exits = {_RELAYS[place]: number for place, number in printed.RELAY_EXITS.items()}
+    exits = {_RELAYS[relay]: number for relay, number in printed.RELAY_EXITS.items()}
     prior = relay_weights(links, entry=users["Alice"], exits=exits)
     graph = relay_graph(links, users=users, exits=exits)
     total = count(graph, exact=True).value
     through = posterior(graph, exact=True).counts["Alice"].values()
     after = [Fraction(value) / Fraction(total) for value in through]
     paths = [path for path in paths_from(links, users["Alice"], 3) if path[-1] in exits]
-    seen = {place: prior[2 * number : 2 * number + 2] for number, place in enumerate(exits)}
-    numbers = [sum(path[-1] == place for path in paths) for place in exits]
+    observed = {relay: prior[2 * number : 2 * number + 2] for number, relay in enumerate(exits)}
+    numbers = [sum(path[-1] == relay for path in paths) for relay in exits]
     drawn = network(
         links,
         users=users,
-        exits=seen,
+        exits=observed,
         paths=paths,
-        places=_RELAY_PLACES,
+        positions=_RELAY_PLACES,
         title="Figure 3: the relays",
     )
     renamed = Graph.from_edges(
         [
-            (user, f"exit {place}, {nth + 1}", weight)
-            for user, (place, nth), weight in graph.to_edges()
+            (user, f"exit {relay}, {nth + 1}", weight)
+            for user, (relay, nth), weight in graph.to_edges()
         ]
     )
     return PaperFigure(
@@ -354,9 +356,9 @@ def _step() -> PaperFigure:
     row, column = (3 - height for height in printed.EXPOSED_EDGE)
     user, behaviour = graph.users[row], graph.behaviours[column]
     left = graph.expose(user, behaviour)
-    found = exposures(graph, exact=True)
-    expected = dict(zip(graph.users, found.expected_left, strict=True))
-    best = found.best[0]
+    outcomes = exposures(graph, exact=True)
+    expected = dict(zip(graph.users, outcomes.expected_left, strict=True))
+    best = outcomes.best[0]
     return PaperFigure(
         number=9,
         subject="What one exposed user takes away",

@@ -5,7 +5,6 @@ from anonymatch.running.budget import (
     CHUNK_SECONDS,
     Allowance,
     Budget,
-    Cancelled,
     Execution,
     Progress,
     borders,
@@ -15,7 +14,14 @@ from anonymatch.running.budget import (
     time_in_words,
     usable_cores,
 )
-from anonymatch.running.cancel import CancelToken, byte_of_work, check_work, heard
+from anonymatch.running.cancel import (
+    CancellableThread,
+    Cancelled,
+    CancelToken,
+    byte_of_work,
+    check_work,
+    current_token,
+)
 from anonymatch.running.checkpoint import (
     Checkpoint,
     CheckpointRecord,
@@ -29,6 +35,7 @@ __all__ = [
     "Allowance",
     "Budget",
     "CancelToken",
+    "CancellableThread",
     "Cancelled",
     "Checkpoint",
     "CheckpointRecord",
@@ -40,7 +47,7 @@ __all__ = [
     "byte_of_work",
     "check_place",
     "check_work",
-    "heard",
+    "current_token",
     "in_words",
     "read_checkpoint",
     "rounded_up",

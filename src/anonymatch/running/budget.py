@@ -20,7 +20,7 @@ from anonymatch.base.arguments import real
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, Message
 from anonymatch.running.broadcast import Remote
-from anonymatch.running.cancel import Cancelled, CancelToken, heard
+from anonymatch.running.cancel import Cancelled, CancelToken, current_token
 from anonymatch.running.checkpoint import MISSING, Checkpoint
 from anonymatch.running.codec import fingerprint
 from anonymatch.running.execution import MOST_CHUNKS, Recorder, Workers, results
@@ -234,7 +234,7 @@ class Execution:
         self._progress = progress
         self._total = 0.0
         self._done = 0.0
-        self.stop = heard()
+        self.stop = current_token()
 
     def expect(self, seconds: float) -> None:
         """More work lies ahead, in predicted seconds."""
@@ -263,7 +263,7 @@ class Execution:
 
         Raises
         ------
-        Stopped
+        Cancelled
             When the work shall end: what a call under way would give is not to be used.
         """
         seconds = sum(each) if isinstance(each, Sequence) else each * number
@@ -310,7 +310,7 @@ class Execution:
                 raise
             except (KeyboardInterrupt, Exception):
                 if workers.executor is not None:
-                    self.stop.ask()  # threads in the middle of a kernel need not finish it
+                    self.stop.cancel()  # threads in the middle of a kernel need not finish it
                 raise
             _finish(recorder)
 
@@ -345,7 +345,7 @@ class Execution:
             try:
                 result = future.result()
             except KeyboardInterrupt:
-                self.stop.ask()
+                self.stop.cancel()
                 raise
         self.stop.check()
         return result

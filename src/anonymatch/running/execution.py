@@ -97,7 +97,7 @@ def results(
 
     Raises
     ------
-    Stopped
+    Cancelled
         When the work shall end. What may be unfinished then is not recorded.
     """
     workers = workers.adapted()

@@ -55,8 +55,8 @@ def build(studio: Studio) -> None:
     app.add_static_files("/studio", _STATIC)
     app.add_api_route("/upload/{page}", receive, methods=["POST"])
     ui.add_head_html(HEAD, shared=True)
-    for place, name in PAGES.items():
-        _register(studio, place, name)
+    for route, name in PAGES.items():
+        _register(studio, route, name)
     _mark_scripts()
     app.add_middleware(Guard, port=studio.port, token=studio.token)
 
@@ -77,12 +77,12 @@ def _mark_scripts() -> None:
     templates.env.loader = FunctionLoader(load)
 
 
-def _register(studio: Studio, place: str, name: str) -> None:
+def _register(studio: Studio, route: str, name: str) -> None:
     async def opened(request: Request) -> None:
-        await _SHOW[place](studio, request.query_params)
+        await _SHOW[route](studio, request.query_params)
 
     title = f"{name}: anonymatch studio"
-    ui.page(place, title=title, language="en-US", response_timeout=_PATIENCE)(opened)
+    ui.page(route, title=title, language="en-US", response_timeout=_PATIENCE)(opened)
 
 
 async def _receive(studio: Studio, page: str, request: Request, name: str, slot: str) -> Response:

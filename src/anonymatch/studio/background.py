@@ -1,17 +1,9 @@
-"""Long work beside the page: in a thread, with its progress, and stopped when nobody wants it.
-
-Work is stopped twice over. Kernels look at the byte of a
-:class:`~anonymatch.running.cancel.CancelToken`; and a thread that still runs gets an exception, as
-the main thread does on Ctrl-C, so that planning and bounds end as well, which tell no progress.
-Imports are left alone: half a module would stay behind.
-"""
+"""Long work beside the page: in a thread, with its progress, cancelled when nobody wants it."""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
-import ctypes
-import sys
 import threading
 import time
 import warnings
@@ -23,24 +15,15 @@ from weakref import WeakSet
 from anonymatch.base.errors import AnonymatchError
 from anonymatch.counting import ApproximateNote
 from anonymatch.graph import FileNote
-from anonymatch.running import CancelToken, Progress
+from anonymatch.running import CancellableThread, Cancelled, CancelToken, Progress
 
-__all__ = ["Abandoned", "BackgroundJob", "Track", "listening", "problem"]
+__all__ = ["BackgroundJob", "Track", "noting", "problem"]
 
 T = TypeVar("T")
 _here = threading.local()
 _GRACE = 1.0  # seconds that threads have to end when the program does
 _POLITE = 0.3  # seconds that work has to end by itself before it is interrupted
 _AGAIN = 2.0  # seconds after which a thread that still runs is interrupted once more
-_IMPORTS = "<frozen importlib"  # where the code is that imports modules
-
-
-class Abandoned(Exception):  # noqa: N818  (a wish was granted, nothing went wrong)
-    """Nobody wants the work any more: it ends without a result."""
-
-
-class _Interrupt(BaseException):
-    """What a thread gets that shall end: nothing in its way may take it for an error."""
 
 
 class Track:
@@ -94,7 +77,7 @@ class BackgroundJob(Generic[T]):
     """Work in a thread of its own. Waiting for it does not hold up the page.
 
     The work gets a progress function, as the library's long calls take it. Once the job is
-    stopped, that function raises, kernels under way return, and the thread is interrupted.
+    cancelled, that function raises, kernels under way return, and the thread is interrupted.
     """
 
     def __init__(self, work: Callable[[Progress], T]) -> None:
@@ -104,76 +87,56 @@ class BackgroundJob(Generic[T]):
         self._loop = asyncio.get_running_loop()
         self._result: asyncio.Future[T] = self._loop.create_future()
         self._result.add_done_callback(_looked_at)
-        self._cancel = CancelToken()
-        self._running, self._turn = False, threading.Lock()
-        self._thread = threading.Thread(target=self._go, daemon=True, name="anonymatch studio")
+        self._token = CancelToken()
+        self._thread = CancellableThread(
+            self._go,
+            token=self._token,
+            done=lambda result: self._call(self._succeed, result),
+            failed=lambda error: self._call(self._fail, error),
+            name="anonymatch studio",
+        )
         self._thread.start()
         _jobs.add(self)
 
     async def result(self) -> T:
-        """What the work returns or raises; Abandoned as soon as somebody asks for that."""
+        """What the work returns or raises; Cancelled as soon as somebody asks for that."""
         return await asyncio.shield(self._result)
 
-    def stop(self) -> None:
+    def cancel(self) -> None:
         """Let go at once; the thread follows soon, in whatever line of Python it is."""
-        self._settle(Abandoned("stopped"))
-        self._cancel.ask()
+        self._fail(Cancelled("stopped"))
+        self._token.cancel()
         self._loop.call_later(_POLITE, self._end)
 
     def leave(self, seconds: float) -> None:
         """Let the thread end, and wait so long for it."""
-        self._cancel.ask()
-        self._interrupt(_Interrupt)
+        self._token.cancel()
+        self._thread.interrupt()
         self._thread.join(seconds)
 
     @property
     def alive(self) -> bool:
         """Whether the thread still runs."""
-        return self._thread.is_alive()
+        return self._thread.alive
 
     def _end(self) -> None:
         """Interrupt the thread, and again if that was lost where Python ignores exceptions."""
-        if _imports(self._thread.ident):
+        if self._thread.importing:
             self._loop.call_later(_POLITE, self._end)
-        elif self._interrupt(_Interrupt):
+        elif self._thread.interrupt():
             self._loop.call_later(_AGAIN, self._end)
-
-    def _interrupt(self, error: type[BaseException] | None) -> bool:
-        """Raise an error in the thread while it works, or take one back; whether it works."""
-        with self._turn:
-            thread = self._thread.ident
-            if self._running and thread is not None:
-                pending = None if error is None else ctypes.py_object(error)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), pending)
-                self._running = error is not None
-            return self._running
 
     @property
     def done(self) -> bool:
         return self._result.done()
 
     def _tell(self, done: float, total: float) -> None:
-        if self._cancel.asked:
-            raise Abandoned("stopped")
+        self._token.check()
         self.track.tell(done, total)
 
-    def _go(self) -> None:
+    def _go(self) -> T:
         _here.notes = self.notes
-        try:
-            try:
-                self._running = True
-                self._tell(0.0, 0.0)  # raises if it was stopped before it began
-                with self._cancel.listening():
-                    result = self._work(self._tell)
-            finally:
-                self._interrupt(None)
-        except _Interrupt:  # it may come as late as in the line above
-            self._interrupt(None)
-            self._call(self._settle, Abandoned("stopped"))
-        except BaseException as error:
-            self._call(self._settle, error)
-        else:
-            self._call(self._succeed, result)
+        return self._work(self._tell)
 
     def _call(self, function: Callable[..., None], value: object) -> None:
         try:
@@ -181,23 +144,13 @@ class BackgroundJob(Generic[T]):
         except RuntimeError:  # the studio is closing, and nobody waits
             return
 
-    def _succeed(self, found: T) -> None:
+    def _succeed(self, result: T) -> None:
         if not self._result.done():
-            self._result.set_result(found)
+            self._result.set_result(result)
 
-    def _settle(self, error: BaseException) -> None:
+    def _fail(self, error: BaseException) -> None:
         if not self._result.done():
             self._result.set_exception(error)
-
-
-def _imports(thread: int | None) -> bool:
-    """Whether a thread is importing something now."""
-    frame = sys._current_frames().get(thread or 0)
-    while frame is not None:
-        if frame.f_code.co_filename.startswith(_IMPORTS):
-            return True
-        frame = frame.f_back
-    return False
 
 
 _jobs: WeakSet[BackgroundJob[Any]] = WeakSet()
@@ -236,7 +189,7 @@ def problem(error: BaseException) -> str:
 
 
 @contextmanager
-def listening() -> Iterator[None]:
+def noting() -> Iterator[None]:
     """While it lasts, what the package remarks about a file goes to the job that reads it."""
     with warnings.catch_warnings():
         for kind in (FileNote, ApproximateNote):

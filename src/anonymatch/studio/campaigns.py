@@ -10,10 +10,11 @@ from pathlib import Path
 
 from anonymatch.attacks import Attack, Exposures, attack, exposures
 from anonymatch.audits import Audit
+from anonymatch.base.text import label
 from anonymatch.counting import sample
 from anonymatch.designs import design
 from anonymatch.graph import Graph, crown, forced, partition, read, ring
-from anonymatch.report import label, named
+from anonymatch.report import named
 
 __all__ = ["EXAMPLE", "GRAPHS", "Round", "Start", "attackable", "bits", "play", "start_of"]
 
@@ -63,10 +64,10 @@ def start_of(key: str) -> Graph:
     return GRAPHS[key].make()
 
 
-def attackable(found: Audit) -> bool:
+def attackable(audit: Audit) -> bool:
     """Whether an audited system can be attacked here: a graph that is small enough to look at."""
-    graph = found.observation.graph
-    return graph is not None and 0 < graph.n_users <= _LOOKED_AT and not found.observation.lost
+    graph = audit.observation.graph
+    return graph is not None and 0 < graph.n_users <= _LOOKED_AT and not audit.observation.lost
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,8 +125,8 @@ def play(graph: Graph, names: Sequence[str], seed: int = 0) -> Round:
 
     Examples
     --------
-    >>> found = play(ring(4, 2), ["0"])
-    >>> found.own.logs[-1], found.next, sorted(found.identified)
+    >>> state = play(ring(4, 2), ["0"])
+    >>> state.own.logs[-1], state.next, sorted(state.identified)
     (0.0, None, [1, 2, 3])
     >>> play(partition([2, 2]), ["0", "zoe"]).own.steps[0].left
     2

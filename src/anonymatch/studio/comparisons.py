@@ -99,8 +99,8 @@ def contenders(users: int, edges: int) -> tuple[Contender, ...]:
             design(users, edges, method="paper"),
         ),
     ]
-    found = [_designed(*each) for each in chosen]
-    return (*found, _ring(users, edges), _random(users, edges))
+    designed = [_designed(*each) for each in chosen]
+    return (*designed, _ring(users, edges), _random(users, edges))
 
 
 def _designed(key: str, name: str, meaning: str, made: Design) -> Contender:
@@ -164,17 +164,17 @@ def _left(graph: Graph | None) -> float | None:
     if graph is None or graph.n_users > _ATTACKED:
         return None
     try:
-        found = exposures(graph, budget=_SECONDS)
+        outcomes = exposures(graph, budget=_SECONDS)
     except (BudgetError, NoMatchingError):
         return None
-    return (found.start.log + math.log(found.best_share)) / _LN2
+    return (outcomes.start.log + math.log(outcomes.best_share)) / _LN2
 
 
 def _curve(graph: Graph | None) -> tuple[float, ...]:
     if graph is None or graph.n_users > _ATTACKED or witness(graph) is not None:
         return ()
     try:
-        found = attack(
+        campaign = attack(
             graph,
             steps=min(_STEPS, graph.n_users),
             truth="sampled",
@@ -183,4 +183,4 @@ def _curve(graph: Graph | None) -> tuple[float, ...]:
         )
     except BudgetError:
         return ()
-    return tuple(round(log / _LN2, 9) + 0.0 for log in found.logs)
+    return tuple(round(log / _LN2, 9) + 0.0 for log in campaign.logs)

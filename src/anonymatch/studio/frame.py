@@ -59,9 +59,9 @@ def frame(here: str, title: str, lead: str) -> Iterator[None]:
         with box("header", "bar"):
             link("anonymatch studio", "/", "home")
             with box("nav", aria_label="Pages"), box("ul"):
-                for place, name in PAGES.items():
+                for route, name in PAGES.items():
                     with box("li"):
-                        link(name, place, aria_current="page" if place == here else None)
+                        link(name, route, aria_current="page" if route == here else None)
             html(_THEME, "button", "theme").props["type"] = "button"
         with box("main", id="content"):
             text(title, "h1")

@@ -12,12 +12,12 @@ from typing import TypeVar
 from nicegui import background_tasks
 
 from anonymatch.base.errors import AnonymatchError
-from anonymatch.report import shown
-from anonymatch.running import Progress, time_in_words
-from anonymatch.studio.background import Abandoned, BackgroundJob, Track, problem
+from anonymatch.base.numbers import shown
+from anonymatch.running import Cancelled, Progress, time_in_words
+from anonymatch.studio.background import BackgroundJob, Track, problem
 from anonymatch.studio.widgets import alert, box, button, text
 
-__all__ = ["View", "bits_text", "how_far", "percent"]
+__all__ = ["View", "bits_text", "how_far"]
 
 T = TypeVar("T")
 _PATIENCE = 1.2  # seconds that a page waits for its first answer before it is sent without it
@@ -51,7 +51,7 @@ class View:
     def stop(self) -> None:
         """Let go of what is under way."""
         if self._job is not None:
-            self._job.stop()
+            self._job.cancel()
 
     def clear(self) -> None:
         self.stop()
@@ -73,8 +73,8 @@ class View:
         waiting = background_tasks.create(self._wait(job), name="studio progress")
         error = ""
         try:
-            found = await job.result()
-        except Abandoned:
+            result = await job.result()
+        except Cancelled:
             error = "" if self._job is not job else "stopped"
         except Exception as fault:
             error = problem(fault)
@@ -94,11 +94,11 @@ class View:
             else:
                 for note in job.notes:
                     text(note, "p", "note")
-                self._show(show, found)
+                self._show(show, result)
 
-    def _show(self, show: Callable[[T], None], found: T) -> None:
+    def _show(self, show: Callable[[T], None], result: T) -> None:
         try:
-            show(found)
+            show(result)
         except AnonymatchError as error:
             self._content.clear()
             self._failed = True
@@ -167,16 +167,3 @@ def bits_text(bits: float | None) -> str:
     if value > 0.5 and abs(value - round(value)) < 1e-3:
         return shown(round(value))
     return f"about {value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def percent(share: float | None) -> str:
-    """A share in percent.
-
-    Examples
-    --------
-    >>> percent(0.8082), percent(1.0), percent(1e-9)
-    ('80.8 %', '100 %', 'below 0.1 %')
-    """
-    if share is None:
-        return "not known"
-    return "below 0.1 %" if share < 0.001 else f"{100 * share:.3g} %"

@@ -64,7 +64,7 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
     from nicegui import app, ui
 
     from anonymatch.studio.app import build
-    from anonymatch.studio.background import listening
+    from anonymatch.studio.background import noting
     from anonymatch.studio.frame import ICON
     from anonymatch.studio.session import Studio
 
@@ -75,7 +75,7 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
     address = f"http://{HOST}:{port}/?token={token}"
     app.on_startup(lambda: _announce(address, _opening_page(address, store.folder) if show else ""))
     try:
-        with listening():
+        with noting():
             ui.run(
                 host=HOST,
                 port=port,
@@ -96,12 +96,12 @@ def serve(port: int = 8080, *, upload_limit: float = 200.0, show: bool = True) -
 
 def _opening_page(address: str, folder: Path) -> str:
     """A page in a private folder that leads to the address: commands are seen by everybody here."""
-    place = folder / "open.html"
-    place.write_text(
+    path = folder / "open.html"
+    path.write_text(
         f'<!doctype html><meta http-equiv="refresh" content="0;url={address}">'
         f'<a href="{address}">anonymatch studio</a>\n'
     )
-    return place.as_uri()
+    return path.as_uri()
 
 
 def _announce(address: str, page: str) -> None:

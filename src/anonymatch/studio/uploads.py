@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from anonymatch.base.errors import InputError
-from anonymatch.report import label
+from anonymatch.base.text import label
 
 __all__ = ["Store", "Upload", "ending"]
 
@@ -33,10 +33,10 @@ def ending(name: str) -> str:
     ['.csv', '.jsonl.gz', '', '']
     """
     last = re.split(r"[/\\]", name)[-1].lower()
-    found = _ENDING.search(last)
-    if found is None:
+    match = _ENDING.search(last)
+    if match is None:
         return ""
-    parts = found.group().split(".")[1:]
+    parts = match.group().split(".")[1:]
     return "".join(f".{part}" for part in (parts if parts[-1] in ("gz",) else parts[-1:]))
 
 
@@ -71,19 +71,19 @@ class Store:
         """Store a file piece by piece; InputError as soon as it is beyond the limit."""
         token = secrets.token_urlsafe(16)
         shown = label(re.split(r"[/\\]", unquote(name))[-1] or "file", 80)
-        place = self.folder / f"{token}{ending(unquote(name))}"
+        path = self.folder / f"{token}{ending(unquote(name))}"
         size = 0
         try:
-            with place.open("xb") as file:
+            with path.open("xb") as file:
                 async for chunk in chunks:
                     size += len(chunk)
                     if size > self.limit:
                         raise InputError(self.refusal)
                     file.write(chunk)
         except BaseException:
-            place.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise
-        upload = Upload(token, shown, place, {page})
+        upload = Upload(token, shown, path, {page})
         self._uploads[token] = upload
         return upload
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from nicegui import ui
 
+from anonymatch.base.text import plain
 from anonymatch.graph import plain_cell
-from anonymatch.report import Picture, plain
+from anonymatch.report import Picture
 from anonymatch.report import table as cells
 
 __all__ = [
@@ -237,13 +238,13 @@ def table(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], name: str, *, title: str = ""
 ) -> None:
     """A table that can be saved as CSV."""
-    found = cells(columns, rows)
-    head = "".join(_cell("th", cell.text, cell.style, ' scope="col"') for cell in found.heads)
+    shown_cells = cells(columns, rows)
+    head = "".join(_cell("th", cell.text, cell.style, ' scope="col"') for cell in shown_cells.heads)
     body = "".join(
         f"<tr>{''.join(_cell('td', cell.text, cell.style) for cell in row)}</tr>"
-        for row in found.rows
+        for row in shown_cells.rows
     )
-    left = f'<p class="soft">{escape(found.left_out)}</p>' if found.left_out else ""
+    left = f'<p class="soft">{escape(shown_cells.left_out)}</p>' if shown_cells.left_out else ""
     with box("div", "table"):
         scroll = html(
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left}",

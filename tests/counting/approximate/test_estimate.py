@@ -76,6 +76,7 @@ def holds(found: Estimate, log: float) -> bool:
 # ---- the count
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
     """8 graphs of each of nine classes, of 15 to 40 users, with one interval each."""
     held = narrow = 0
@@ -285,9 +286,9 @@ def test_a_count_that_shall_end_ends_with_what_it_has(chunks: int) -> None:
     def tell(done: float, _: float) -> None:
         seen.append(done)
         if len(seen) >= chunks:
-            stop.ask()
+            stop.cancel()
 
-    with stop.listening():
+    with stop.active():
         found = am.count(am.random_regular(100, 10, seed=1), progress=tell)
 
     assert stop.useful

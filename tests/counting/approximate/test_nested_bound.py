@@ -42,10 +42,10 @@ def count(block: Block, *, epsilon: float, delta: float, seed: int) -> tuple[flo
     )
 
 
-def nesting_of(matrix: Matrix) -> _native.Nesting:
+def nesting_of(matrix: Matrix) -> _native.NestedBound:
     block = block_of(matrix)
     logs = None if block.weights is None else np.log(block.weights.astype(float))
-    return _native.nesting(block, logs)
+    return _native.nested_bound_job(block, logs)
 
 
 @given(weighted_matrices(matched=True), st.integers(0, 5))

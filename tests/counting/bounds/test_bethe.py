@@ -108,13 +108,13 @@ def test_a_small_budget_cuts_the_work_of_bounds(monkeypatch: pytest.MonkeyPatch)
     np.fill_diagonal(matrix, True)
     graph = am.Graph.from_biadjacency(matrix)
     asked: list[int] = []
-    bethe = _native.bethe
+    bethe = _native.propagate_beliefs
 
-    def counted(*args: Any, sweeps: int, **kwargs: Any) -> _native.Bethe:
+    def counted(*args: Any, sweeps: int, **kwargs: Any) -> _native.BeliefPropagation:
         asked.append(sweeps)
         return bethe(*args, sweeps=sweeps, **kwargs)
 
-    monkeypatch.setattr(_native, "bethe", counted)
+    monkeypatch.setattr(_native, "propagate_beliefs", counted)
     free = am.count(graph, budget=0)
     most = max(asked)
     asked.clear()

@@ -180,7 +180,7 @@ def test_a_part_ends_when_asked_to() -> None:
     block = block_of(am.random_regular(36, 5, seed=1).to_scipy().toarray().tolist())
     way = frontier.find_way(block)
     stop = CancelToken()
-    stop.ask()
+    stop.cancel()
     call = frontier_parts._real
     shared = Shared(*frontier_parts._recipe(block), value=block)
     kept = np.ones(block.n_edges, np.uint8)

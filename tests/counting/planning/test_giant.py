@@ -21,6 +21,7 @@ def scattered(users: int, edges: int) -> am.Graph:
     return am.Graph.from_edges(pairs, users=range(users), behaviours=range(users))
 
 
+@pytest.mark.slow
 def test_a_giant_wide_block_is_bounded_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def search(*_: object, **__: object) -> None:
         raise AssertionError("a search for a block that nothing reaches")

@@ -461,9 +461,9 @@ def test_progress_is_told_and_work_ends_when_asked() -> None:
     def progress(done: float, total: float) -> None:
         steps.append((done, total))
         if len(steps) == 5:
-            stop.ask()
+            stop.cancel()
 
-    with stop.listening(), pytest.raises(Cancelled):
+    with stop.active(), pytest.raises(Cancelled):
         phase_figures(arrivals, departures, progress=progress, **how)
     assert len(steps) >= 5
     assert all(0.0 <= done <= total for done, total in steps)

@@ -227,7 +227,7 @@ def test_sets_with_the_same_members_share_a_curve() -> None:
 
 def test_members_need_places_and_sets_an_end() -> None:
     with pytest.raises(am.InputError, match="member 'B' has no place"):
-        drawings.sets({"ann": "AB"}, places={"A": (0.0, 0.0)})
+        drawings.sets({"ann": "AB"}, positions={"A": (0.0, 0.0)})
     with pytest.raises(am.InputError, match="at most 40"):
         drawings.sets({i: [i] for i in range(41)})
 

@@ -24,8 +24,8 @@ from anonymatch.report.charts.histogram import probability_histogram, size_histo
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.charts.over_time import inside_chart
 from anonymatch.report.drawings.svg import Picture, text
+from anonymatch.report.drawings.text_width import text_width
 from anonymatch.report.paper_figures import paper_figures
-from anonymatch.report.text import text_width
 
 WIDE = "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW"
 LONG = f"{WIDE} @@@@ %%%%"

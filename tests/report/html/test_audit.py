@@ -13,22 +13,23 @@ import numpy as np
 import pytest
 
 import anonymatch as am
+from anonymatch.audits import figure_text
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.audits.gates import check_gates
 from anonymatch.audits.result import Audit
+from anonymatch.base.numbers import percent
+from anonymatch.base.text import plain
 from anonymatch.measures.interval import Interval
 from anonymatch.report.charts.calibration import calibration_chart
 from anonymatch.report.charts.density import density
 from anonymatch.report.charts.histogram import probability_histogram, size_histogram
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.charts.over_time import inside_over_time
-from anonymatch.report.html.audit import audit_page, script
-from anonymatch.report.html.certainty import percent, said
-from anonymatch.report.html.comparison import comparison_page
-from anonymatch.report.html.page import page
+from anonymatch.report.html.audit import audit_html, script
+from anonymatch.report.html.comparison import comparison_html
+from anonymatch.report.html.document import document
 from anonymatch.report.html.user_table import user_rows
-from anonymatch.report.text import plain
 from anonymatch.sources.observation import Observation, Passage
 
 NASTY = "</script><b>&\u202e\x00'\""
@@ -87,7 +88,7 @@ def places(text: str) -> list[str]:
     ],
 )
 def test_page_is_well_formed_loads_nothing_and_links_inside(source: am.Graph | Observation) -> None:
-    text = audit_page(audit(source))
+    text = audit_html(audit(source))
     tree = ET.fromstring(text)
 
     assert [each.tag for each in tree.iter() if each.tag in ("script", "img", "link")] == ["script"]
@@ -99,7 +100,7 @@ def test_page_is_well_formed_loads_nothing_and_links_inside(source: am.Graph | O
 
 
 def test_sections_come_in_the_order_of_a_readers_questions() -> None:
-    text = audit_page(audit(passage(20)))
+    text = audit_html(audit(passage(20)))
 
     assert re.findall(r'<section id="([^"]+)"', text) == [
         "verdict", "figures", "picture", "spread", "users", "attack", "cost", "truth", "about",
@@ -108,7 +109,7 @@ def test_sections_come_in_the_order_of_a_readers_questions() -> None:
 
 def test_every_key_figure_says_what_it_means_and_how_sure_it_is() -> None:
     for found in (audit(am.ring(6, 3)), estimated()):
-        cards = re.findall(r"<li><h4>.*?</li>", audit_page(found), flags=re.DOTALL)
+        cards = re.findall(r"<li><h4>.*?</li>", audit_html(found), flags=re.DOTALL)
 
         assert len(cards) == 16
         for card in cards:
@@ -118,17 +119,17 @@ def test_every_key_figure_says_what_it_means_and_how_sure_it_is() -> None:
 
 def test_estimates_name_their_probability_and_seed_and_exact_figures_do_not() -> None:
     found = estimated()
-    text = words(audit_page(found))
+    text = words(audit_html(found))
 
     assert found.confidence == 0.95
     assert "estimated, 95 % sure, seed 7" in text
     assert "0 of 44 exact" in text
     assert "There is no series of exposures: probabilities are not known exactly" in text
-    assert "estimated" not in words(audit_page(audit(am.ring(6, 3))))
+    assert "estimated" not in words(audit_html(audit(am.ring(6, 3))))
 
 
 def test_proven_intervals_are_not_called_estimates() -> None:
-    shown = said(Interval(2.0, 1.0, 3.0), "", confidence=1.0, seed=0)
+    shown = figure_text(Interval(2.0, 1.0, 3.0), "", confidence=1.0, seed=0)
 
     assert (shown.value, shown.sure) == ("1 to 3", "proven interval")
 
@@ -142,7 +143,7 @@ def test_gates_are_reached_missed_or_open() -> None:
     found = audit(am.complete(4))
     gates = check_gates(found, {"bits": 1, "k": 5})
     unsure = replace(gates[0], figure=Interval(1.0, 0.5, 1.5))
-    text = section(audit_page(found, gates=[*gates, unsure]), "verdict")
+    text = section(audit_html(found, gates=[*gates, unsure]), "verdict")
     cards = re.findall(r"<li class.*?</li>", text, flags=re.DOTALL)
 
     assert "Thresholds: 1 of 3 passed" in words(text)
@@ -158,14 +159,14 @@ def test_gates_are_reached_missed_or_open() -> None:
         assert all(part in words(card) for part in (state, passes, figure))
         assert f'<li class="{colour}">' in card
         assert f'class="icon {colour}"' in card
-    assert "Thresholds" not in words(section(audit_page(found), "verdict"))
+    assert "Thresholds" not in words(section(audit_html(found), "verdict"))
 
 
 def test_gates_say_which_way_they_go_and_when_there_is_nobody() -> None:
     found = audit(am.complete(4))
     (kept,) = check_gates(found, {"surest": 0.3})
     nobody = replace(kept, name="worst", figure=Interval(math.inf, math.inf, math.inf))
-    text = words(section(audit_page(found, gates=[kept, nobody]), "verdict"))
+    text = words(section(audit_html(found, gates=[kept, nobody]), "verdict"))
 
     assert "0.25; must be at most 0.3" in text
     assert "there is nobody; must be at least 0.3" in text
@@ -173,7 +174,7 @@ def test_gates_say_which_way_they_go_and_when_there_is_nobody() -> None:
 
 def test_hundred_thousand_messages_make_a_small_page_with_the_worst_of_them() -> None:
     found = audit(passage(100_000), steps=0)
-    text = audit_page(found)
+    text = audit_html(found)
     rows = section(text, "users").split('id="user-table"')[1].count("<tr><td>")
 
     assert len(text.encode()) < 1_500_000
@@ -191,7 +192,7 @@ def test_rows_are_ranked_like_the_worst_users() -> None:
 
 def test_large_graphs_are_shades_and_small_ones_cells() -> None:
     small, large = (
-        section(audit_page(audit(graph)), "picture") for graph in (am.ring(8, 3), am.ring(600, 4))
+        section(audit_html(audit(graph)), "picture") for graph in (am.ring(8, 3), am.ring(600, 4))
     )
 
     assert small.count("– ") >= 64
@@ -210,7 +211,7 @@ def test_large_graphs_are_shades_and_small_ones_cells() -> None:
     ],
 )
 def test_captions_say_what_a_cell_stands_for(graph: am.Graph, *, pairs: bool) -> None:
-    text = section(audit_page(audit(graph, steps=0)), "picture").split("<figcaption")[1]
+    text = section(audit_html(audit(graph, steps=0)), "picture").split("<figcaption")[1]
 
     assert ("a cell a pair, coloured where the two fit" in text) == pairs
     assert ("cells, the darker the more pairs fit" in text) == (not pairs)
@@ -269,14 +270,14 @@ def test_truth_is_held_against_promises() -> None:
     found = audit(passage(300))
     score = found.score
     assert score is not None
-    text = words(section(audit_page(found), "truth"))
+    text = words(section(audit_html(found), "truth"))
 
     assert f"Of 300 best guesses, {percent(score.right)} were right" in text
     assert "The promises are kept" in text
     wrong = replace(found, score=replace(score, calibrated=False))
-    assert "The promises are not kept" in words(section(audit_page(wrong), "truth"))
+    assert "The promises are not kept" in words(section(audit_html(wrong), "truth"))
     wrong = replace(found, score=replace(score, calibrated=False, impossible=2))
-    told = words(section(audit_page(wrong), "truth"))
+    told = words(section(audit_html(wrong), "truth"))
     assert "does not fit what really happened" in told
     assert "promises are kept:" not in told
     assert "For 2 messages the truth is none of the candidates" in told
@@ -287,7 +288,7 @@ def test_truth_is_held_against_promises() -> None:
 
 def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
     found = audit(am.partition([4, 3]), steps=3)
-    text = section(audit_page(found), "attack")
+    text = section(audit_html(found), "attack")
 
     for step in found.campaign.steps:
         assert f"bits left: {step.bits_left:.6g} at {step.number}" in text
@@ -295,7 +296,7 @@ def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
 
 
 def test_lost_messages_are_named_as_lost() -> None:
-    text = words(audit_page(audit(passage(40, lost=7))))
+    text = words(audit_html(audit(passage(40, lost=7))))
 
     assert "40 messages and 33 messages out" in text
     assert "Lost 7 exact" in text
@@ -307,7 +308,7 @@ def test_people_have_a_table_of_their_own() -> None:
     found = audit(
         Observation(graph=graph, source="x", senders=("a", "a", "b", NASTY), mean_delay=1.0)
     )
-    text = section(audit_page(found), "people")
+    text = section(audit_html(found), "people")
 
     assert text.count("<tr><td") == 3
     assert "who wrote to whom" in text
@@ -317,7 +318,7 @@ def test_people_have_a_table_of_their_own() -> None:
 def test_nasty_names_stay_names() -> None:
     graph = am.Graph.from_edges([(NASTY, NASTY), (NASTY, "y"), ("b" * 200, "y")])
     found = audit(graph)
-    text = audit_page(replace(found, name=NASTY, notes=(NASTY,)), command=NASTY)
+    text = audit_html(replace(found, name=NASTY, notes=(NASTY,)), command=NASTY)
     ET.fromstring(text)
 
     assert text.count("</script>") == 1
@@ -327,19 +328,19 @@ def test_nasty_names_stay_names() -> None:
 
 
 def test_only_the_script_of_the_page_may_run() -> None:
-    text = page("x", script="let a = 1;")
+    text = document("x", script="let a = 1;")
 
     assert "script-src 'sha256-" in text
-    assert "script-src" not in page("x")
+    assert "script-src" not in document("x")
     assert not set(script()) & set("<&")
     with pytest.raises(am.InputError, match="must do without < and &"):
-        page("x", script="a && b")
+        document("x", script="a && b")
 
 
 def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
     audits = [audit(passage(60)), audit(am.ring(9, 3)), estimated()]
     found = compare(audits, ["mix", NASTY, "random"])
-    text = comparison_page(found, command="anonymatch compare a b c")
+    text = comparison_html(found, command="anonymatch compare a b c")
     ET.fromstring(text)
     told = words(text)
 
@@ -347,7 +348,7 @@ def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
     assert "random has the most joint bits per message" in told
     for row in found.rows:
         assert f"{row.title} {row.meaning}" in told
-        assert plain(row.said) in unescape(text)
+        assert plain(row.judgement) in unescape(text)
     assert "estimated, 95 % sure, seed 7" in told
     assert "not known" in told
     assert f"mix: {audits[0].observation.source}; " in told
@@ -359,7 +360,7 @@ def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:
 def test_more_than_six_audits_are_refused() -> None:
     one = audit(am.complete(2))
     with pytest.raises(am.InputError, match="at most 6 audits"):
-        comparison_page(compare([one] * 7))
+        comparison_html(compare([one] * 7))
 
 
 def test_bars_show_intervals_where_there_are_some() -> None:
@@ -375,4 +376,4 @@ def test_bars_show_intervals_where_there_are_some() -> None:
 def test_the_same_audit_gives_the_same_bytes() -> None:
     found = audit(am.ring(8, 3))
 
-    assert audit_page(found) == audit_page(found)
+    assert audit_html(found) == audit_html(found)

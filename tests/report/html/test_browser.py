@@ -14,10 +14,10 @@ import anonymatch as am
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.comparing import compare
 from anonymatch.paper.checking import check
-from anonymatch.report.html.audit import audit_page
-from anonymatch.report.html.comparison import comparison_page
-from anonymatch.report.html.page import write_page
-from anonymatch.report.html.paper import paper_page
+from anonymatch.report.html.audit import audit_html
+from anonymatch.report.html.comparison import comparison_html
+from anonymatch.report.html.document import write_html
+from anonymatch.report.html.paper import paper_html
 from anonymatch.sources.observation import Observation, Passage
 
 if TYPE_CHECKING:
@@ -111,12 +111,12 @@ def nasty() -> am.Graph:
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "paper": lambda: paper_page(check("figure-1")),
-    "passage": lambda: audit_page(audit(passage(150)), command="anonymatch audit log.csv"),
-    "blocks": lambda: audit_page(audit(am.partition([40, 30, 20]))),
-    "ring": lambda: audit_page(audit(am.ring(12, 3))),
-    "nasty": lambda: audit_page(audit(nasty()), command=f"anonymatch audit {NASTY}"),
-    "comparison": lambda: comparison_page(
+    "paper": lambda: paper_html(check("figure-1")),
+    "passage": lambda: audit_html(audit(passage(150)), command="anonymatch audit log.csv"),
+    "blocks": lambda: audit_html(audit(am.partition([40, 30, 20]))),
+    "ring": lambda: audit_html(audit(am.ring(12, 3))),
+    "nasty": lambda: audit_html(audit(nasty()), command=f"anonymatch audit {NASTY}"),
+    "comparison": lambda: comparison_html(
         compare([audit(passage(50)), audit(am.ring(9, 3))], ["mix", NASTY])
     ),
 }
@@ -127,7 +127,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("pages")
     found = {}
     for name, make in PAGES.items():
-        write_page(make(), folder / f"{name}.html")
+        write_html(make(), folder / f"{name}.html")
         found[name] = (folder / f"{name}.html").as_uri()
     return found
 

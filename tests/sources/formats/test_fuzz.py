@@ -36,6 +36,7 @@ def test_every_example_is_read() -> None:
             assert trials.outcome(given) == ANSWER, example.name
 
 
+@pytest.mark.slow
 def test_thousands_of_damaged_files_give_an_answer_or_one_line() -> None:
     numbers = range(ROUNDS * EXAMPLES)
     with Trials.within() as trials:

@@ -239,7 +239,7 @@ def test_people_left_out_of_a_release_are_not_identified(tmp_path: Path) -> None
     ]  # fmt: skip
     assert audit.entropy.value == pytest.approx(2 / 3)
     assert "2 people are not in the release: no row can be theirs." in audit.notes[-1]
-    assert "1 of 3 (33 %) is identified" in audit.verdict
+    assert "1 of 3 (33.3 %) is identified" in audit.verdict
     assert audit.to_dict()["unreleased"] == 2
 
 

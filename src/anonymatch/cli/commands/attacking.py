@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import name
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, app, load, top_option
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, command, option, whole
-from anonymatch.cli.words import name
 
 __all__: list[str] = []
 
@@ -62,7 +62,7 @@ def attack(
         raise InputError("--strategy: targets are given by --target; leave one of the two out")
     graph = load(file, options)
     whom: str | Sequence[Hashable] = _users(graph, target) if target else strategy
-    found = watch(
+    result = watch(
         "attacking",
         lambda tell: am.attack(
             graph,
@@ -78,16 +78,16 @@ def attack(
         ),
     )
     if options.json:
-        record = json_output.plain(found.to_dict())
+        record = json_output.plain(result.to_dict())
         json_output.print_json(record | json_output.graph_record(graph))
         return
     from anonymatch.cli.screens import attack
 
-    page = attack.attack_page(file.name, graph, found, top=top)
+    screen = attack.attack_screen(file.name, graph, result, top=top)
     if target is not None and len(target) == 1 and truth is None:
         one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options, graph)))
-        page += attack.outcomes_page(one)
-    show(*page)
+        screen += attack.outcomes_screen(one)
+    show(*screen)
 
 
 def _exposing(options: Options, graph: am.Graph) -> dict[str, Any]:
@@ -114,8 +114,8 @@ def _truth(graph: am.Graph, text: str | None, options: Options) -> Any:
         )
     users = {str(user): user for user in graph.users}
     behaviours = {str(behaviour): behaviour for behaviour in graph.behaviours}
-    told = ((str(edge[0]), str(edge[1])) for edge in pairs.to_edges())
-    return {users.get(user, user): behaviours.get(did, did) for user, did in told}
+    named = ((str(edge[0]), str(edge[1])) for edge in pairs.to_edges())
+    return {users.get(user, user): behaviours.get(did, did) for user, did in named}
 
 
 @command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume"))
@@ -133,7 +133,7 @@ def improve(
 ) -> None:
     """Which edges to add: those that give the most matchings."""
     graph = load(file, options)
-    found = watch(
+    improvement = watch(
         "improving",
         lambda tell: am.improve(
             graph,
@@ -144,13 +144,13 @@ def improve(
         ),
     )
     if out is not None:
-        am.write(found.graph, out)
+        am.write(improvement.graph, out)
     if options.json:
-        record = json_output.plain(found.to_dict())
+        record = json_output.plain(improvement.to_dict())
         json_output.print_json(record | json_output.graph_record(graph))
         return
     from anonymatch.cli.screens import attack
 
-    show(*attack.improve_page(file.name, graph, found))
+    show(*attack.improve_screen(file.name, graph, improvement))
     if out is not None:
         note(f"saved the graph with the edges in {out}")

@@ -11,16 +11,24 @@ from typing import Annotated
 import typer
 
 import anonymatch as am
-from anonymatch.audits import AT_LEAST, AT_MOST, parse_gates
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
 from anonymatch.cli.options import Options, command, option, size, whole
 from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
+from anonymatch.running import Progress
 
 __all__: list[str] = []
 
 _ACTS = ("json", "budget", "memory", "threads", "cluster", "resume", "seed")
+
+
+def _thresholds(kind: str) -> str:
+    """The names of thresholds, with examples: as the table of figures is when help is shown."""
+    from anonymatch import audits
+
+    return audits.gates_in_words(getattr(audits, kind))
+
 
 Log = Annotated[
     Path, typer.Argument(metavar="FILE", help="A message log, a simulator's log, or a table.")
@@ -59,10 +67,7 @@ def audit(
         list[str] | None,
         option(
             "--fail-under",
-            "End with code 1 unless reached: entropy=3 (mean bits of a message's posterior), "
-            "entropy_1%=2 (of the worst 1 %), min_entropy=1, guessing_entropy=4 (guesses), worst=2 "
-            "(set of the worst user), receivers=2 (the same, of receivers), bits=3 (joint, per "
-            "message), k=5 (global (1,k): open to every user).",
+            lambda: f"End with code 1 unless reached: {_thresholds('AT_LEAST')}.",
             metavar="NAME=N",
         ),
     ] = None,
@@ -70,8 +75,7 @@ def audit(
         list[str] | None,
         option(
             "--fail-over",
-            "End with code 1 if exceeded: identified=0.01 (share of the users), surest=0.5 "
-            "(largest probability of a guess).",
+            lambda: f"End with code 1 if exceeded: {_thresholds('AT_MOST')}.",
             metavar="NAME=N",
         ),
     ] = None,
@@ -89,32 +93,37 @@ def audit(
     traffic; with a truth in the log the calibration of the guesses
     is checked.
     """
+    from anonymatch.audits import AT_LEAST, AT_MOST, parse_gates
+
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
     reading.check(1)
-    seen = observe(file, options, reading)
-    options.executor(seen.graph)  # a file of a run is about this graph
-    found = _audit(file, seen, options, threshold=threshold, steps=steps, top=top)
-    gates = am.check_gates(found, thresholds)
+    observation = observe(file, options, reading)
+    options.executor(observation.graph)  # a file of a run is about this graph
+    shown = "designs" if options.json or html is not None else "best_design"
+    result = _audit(
+        file, observation, options, threshold=threshold, steps=steps, top=top, shown=shown
+    )
+    gates = am.check_gates(result, thresholds)
     if csv is not None:
-        saving.save(found.users.to_dict(as_series=True), csv)
+        saving.save(result.users.to_dict(as_series=True), csv)
     if html is not None:
-        from anonymatch.report import audit_page, write_page
+        from anonymatch.report import audit_html, write_html
 
-        write_page(audit_page(found, command=_command(), gates=gates), html)
+        write_html(audit_html(result, command=_command(), gates=gates), html)
     if options.json:
-        told = [
+        lines = [
             {"name": gate.name, "threshold": gate.threshold, "reached": gate.reached}
             for gate in gates
         ]
-        json_output.print_json(found.to_dict() | {"gates": told})
+        json_output.print_json(result.to_dict() | {"gates": lines})
     else:
         from anonymatch.cli.screens import audit
 
-        show(*audit.audit_page(found, gates))
-    for place in (csv, html):
-        if place is not None:
-            note(f"wrote {place}")
+        show(*audit.audit_screen(result, gates))
+    for path in (csv, html):
+        if path is not None:
+            note(f"wrote {path}")
     return None if all(gate.reached for gate in gates) else MISSED
 
 
@@ -139,49 +148,65 @@ def compare(
     reading.check(len(files))
     audits, names = [], []
     for k, path in enumerate(files):
-        seen = observe(path, options, reading, k)
-        audits.append(_audit(path, seen, options, threshold=threshold, steps=steps, top=20))
+        observation = observe(path, options, reading, k)
+        audits.append(
+            _audit(
+                path,
+                observation,
+                options,
+                threshold=threshold,
+                steps=steps,
+                top=20,
+                shown="designs" if options.json else None,
+            )
+        )
         several_laws = files.count(path) > 1 and reading.law is not None and len(reading.law) > 1
         names.append(str(reading.law_of(k)) if several_laws else path.name)
-    found = am.compare(audits, names)
+    comparison = am.compare(audits, names)
     if html is not None:
-        from anonymatch.report import comparison_page, write_page
+        from anonymatch.report import comparison_html, write_html
 
-        write_page(comparison_page(found, command=_command()), html)
+        write_html(comparison_html(comparison, command=_command()), html)
     if options.json:
-        json_output.print_json(found.to_dict())
+        json_output.print_json(comparison.to_dict())
     else:
         from anonymatch.cli.screens import audit
 
-        show(*audit.comparison_page(found))
+        show(*audit.comparison_screen(comparison))
     if html is not None:
         note(f"wrote {html}")
 
 
 def _audit(
     path: Path,
-    seen: am.sources.Observation,
+    observation: am.sources.Observation,
     options: Options,
     *,
     threshold: float,
     steps: int,
     top: int,
+    shown: str | None,
 ) -> am.Audit:
-    with about(path):
-        return watch(
-            f"auditing {path.name}",
-            lambda tell: am.audit(
-                seen,
-                name=path.name,
-                threshold=threshold,
-                steps=steps,
-                top=top,
-                budget=options.effort(),
-                seed=options.draw_seed,
-                executor=options.executor(),
-                progress=tell,
-            ),
+    """The audit, and what is ``shown`` of it that is computed late: while there is a bar."""
+
+    def work(tell: Progress) -> am.Audit:
+        result = am.audit(
+            observation,
+            name=path.name,
+            threshold=threshold,
+            steps=steps,
+            top=top,
+            budget=options.effort(),
+            seed=options.draw_seed,
+            executor=options.executor(),
+            progress=tell,
         )
+        if shown is not None:
+            getattr(result, shown)
+        return result
+
+    with about(path):
+        return watch(f"auditing {path.name}", work)
 
 
 def _command(arguments: Sequence[str] | None = None) -> str:

@@ -46,14 +46,14 @@ def paper(
         ),
     )
     if html is not None:
-        from anonymatch.report import paper_page, write_page
+        from anonymatch.report import paper_html, write_html
 
-        write_page(paper_page(checks), html)
+        write_html(paper_html(checks), html)
     if options.json:
         json_output.print_json(json_output.plain(checks.to_dict()))
         return
     from anonymatch.cli.screens import paper
 
-    show(*paper.checks_page(checks, alone=bool(claim)))
+    show(*paper.checks_screen(checks, alone=bool(claim)))
     if html is not None:
         note(f"wrote {html}")

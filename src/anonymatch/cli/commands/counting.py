@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import notes, show, watch
 from anonymatch.cli.options import Options, amount, command, option, whole
-from anonymatch.cli.words import plural
 from anonymatch.running import CancelToken
 
 if TYPE_CHECKING:
@@ -80,16 +80,18 @@ def count(
         stop=stop,
     )
     if options.json:
-        early = {"interrupted": True} if stop.asked else {}
+        early = {"interrupted": True} if stop.cancelled else {}
         json_output.print_json(
             json_output.count_record(answer) | early | json_output.graph_record(graph)
         )
     else:
         from anonymatch.cli.screens import answers
 
-        page = answers.count_page(file.name, graph, answer, digits=options.digits, explain=explain)
-        show(*([_EARLY] if stop.asked else []), *page)
-    if stop.asked:
+        screen = answers.count_screen(
+            file.name, graph, answer, digits=options.digits, explain=explain
+        )
+        show(*([_EARLY] if stop.cancelled else []), *screen)
+    if stop.cancelled:
         sys.stdout.flush()
         options.close()
         raise KeyboardInterrupt  # ends as every command ends on Ctrl-C
@@ -126,13 +128,16 @@ def posterior(
         record = json_output.posterior_record(probabilities, counts=counts)
         json_output.print_json(record | json_output.graph_record(graph))
         return
-    found = certainty(probabilities)
-    page = answers.posterior_page(
-        file.name, probabilities, found, top=top, counts=counts, explain=explain
+    sureness = certainty(probabilities)
+    screen = answers.posterior_screen(
+        file.name, probabilities, sureness, top=top, counts=counts, explain=explain
     )
-    show(*page)
+    show(*screen)
     if out is not None:
-        print(f"saved {plural(graph.n_edges, 'probability')} in {out}", file=sys.stderr)
+        print(
+            f"saved {plural(graph.n_edges, 'probability', 'probabilities')} in {out}",
+            file=sys.stderr,
+        )
 
 
 def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: bool) -> Posterior:
@@ -145,7 +150,7 @@ def _posterior(graph: am.Graph, options: Options, tell: Progress, *, counts: boo
 
 
 def _edge_columns(probabilities: Posterior, *, counts: bool) -> dict[str, Any]:
-    from anonymatch.cli.words import all_digits
+    from anonymatch.base.numbers import all_digits
 
     graph = probabilities.graph
     users, behaviours = graph.users, graph.behaviours
@@ -177,7 +182,7 @@ def sample(
     saving.check_target(out)
     graph = load(file, options)
     _check_size(size, graph, options)
-    with notes() as said:
+    with notes() as remarks:
         drawn = watch(
             "drawing", lambda tell: am.sample(graph, size, **options.drawing(tell, graph))
         )
@@ -194,8 +199,8 @@ def sample(
             record | {"seed": options.draw_seed} | json_output.graph_record(graph)
         )
     elif out is None:
-        how = f"{'nearly ' if said else ''}independently; seed {options.draw_seed}"
-        show(*answers.sample_page(file.name, graph, drawn, how, top=top))
+        how = f"{'nearly ' if remarks else ''}independently; seed {options.draw_seed}"
+        show(*answers.sample_screen(file.name, graph, drawn, how, top=top))
     else:
         print(f"saved {plural(size, 'matching')} in {out}", file=sys.stderr)
 
@@ -226,16 +231,16 @@ def _drawn_columns(graph: am.Graph, drawn: Any) -> dict[str, Any]:
 def bounds(*, file: File, options: Options) -> None:
     """What can be proven without counting: at least, at most."""
     graph = load(file, options)
-    found = watch("bounds", lambda _: am.bounds(graph))
+    result = watch("bounds", lambda _: am.bounds(graph))
     why = am.witness(graph)
     if options.json:
         json_output.print_json(
-            json_output.bounds_record(found, why) | json_output.graph_record(graph)
+            json_output.bounds_record(result, why) | json_output.graph_record(graph)
         )
         return
     from anonymatch.cli.screens import answers
 
-    show(*answers.bounds_page(file.name, graph, found, why))
+    show(*answers.bounds_screen(file.name, graph, result, why))
 
 
 @command(app, acts=("json", "threads"))
@@ -255,4 +260,4 @@ def blocks(
             json_output.blocks_record(graph, pairs) | json_output.graph_record(graph)
         )
         return
-    show(*answers.blocks_page(file.name, graph, parts, pairs, top=top))
+    show(*answers.blocks_screen(file.name, graph, parts, pairs, top=top))

@@ -78,20 +78,20 @@ def design(
     options: Options,
 ) -> None:
     """Which grouping? The best graph for so many users and edges. Its rivals are beside it."""
-    found = watch(
+    result = watch(
         "designing",
         lambda _: am.design(
             users=users, edges=edges, method=method, objective=objective, min_part=min_part
         ),
     )
     if out is not None:
-        watch(f"writing {out.name}", lambda _: found.write(out))
+        watch(f"writing {out.name}", lambda _: result.write(out))
     if options.json:
-        json_output.print_json(json_output.plain(found.to_dict()))
+        json_output.print_json(json_output.plain(result.to_dict()))
         return
     from anonymatch.cli.screens import design
 
-    show(*watch("rivals", lambda _: design.design_page(found, min_part, options.digits)))
+    show(*watch("rivals", lambda _: design.design_screen(result, min_part, options.digits)))
     if out is not None:
         note(f"saved the graph in {out}")
 
@@ -143,4 +143,4 @@ def random(
         request = {"users": users, "degree": degree, "edges": edges}
         json_output.print_json(json_output.plain(request | design.random_record(log, drawn)))
         return
-    show(*design.random_page(users, degree, edges, log, drawn))
+    show(*design.random_screen(users, degree, edges, log, drawn))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import anonymatch as am
 
-__all__ = ["EXAMPLE", "LAW", "LOG", "demo_page"]
+__all__ = ["EXAMPLE", "LAW", "LOG", "demo_screen"]
 
 
 @command(app, acts=("json",))
@@ -32,17 +32,17 @@ def demo(
     options: Options,
 ) -> None:
     """Audit the log that comes with the package. Says what each figure means."""
-    from anonymatch.cli.commands.files import LAW, LOG, demo_page
+    from anonymatch.cli.commands.files import LAW, LOG, demo_screen
 
     if html is not None:
         saving.check_places([LOG], [html])
-    found = watch("auditing", lambda tell: am.audit(LOG, law=LAW, top=6, progress=tell))
+    audit = watch("auditing", lambda tell: am.audit(LOG, law=LAW, top=6, progress=tell))
     if html is not None:
-        found.report(html)
+        audit.report(html)
     if options.json:
-        json_output.print_json(found.to_dict())
+        json_output.print_json(audit.to_dict())
     else:
-        show(*demo_page(found))
+        show(*demo_screen(audit))
     if html is not None:
         note(f"wrote {html}; open it in a browser")
 
@@ -148,7 +148,7 @@ _NEXT = (
 )
 
 
-def demo_page(found: am.Audit) -> list[RenderableType]:
+def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
-    heading, *rest = audit.audit_page(found)
+    heading, *rest = audit.audit_screen(result)
     return [heading, answers.paragraph(_STORY), *rest, answers.paragraph(_NEXT)]

@@ -6,11 +6,11 @@ import sys
 from typing import Annotated
 
 import anonymatch as am
+from anonymatch.base.numbers import plural
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, Out, app, load, top_option
 from anonymatch.cli.console import show, watch
 from anonymatch.cli.options import Options, command, option, size
-from anonymatch.cli.words import plural
 
 __all__: list[str] = []
 
@@ -38,7 +38,7 @@ def metrics(
 
     saving.check_target(out)
     graph = load(file, options)
-    found = watch(
+    result = watch(
         "measuring",
         lambda tell: am.metrics(
             graph,
@@ -51,10 +51,10 @@ def metrics(
         ),
     )
     if out is not None:
-        saving.save(found.users.to_dict(as_series=True), out)
+        saving.save(result.users.to_dict(as_series=True), out)
     if options.json:
-        json_output.print_json(metrics.metrics_record(found) | json_output.graph_record(graph))
+        json_output.print_json(metrics.metrics_record(result) | json_output.graph_record(graph))
         return
-    show(*metrics.metrics_page(file.name, graph, found, top=top))
+    show(*metrics.metrics_screen(file.name, graph, result, top=top))
     if out is not None:
         print(f"saved {plural(graph.n_users, 'user')} in {out}", file=sys.stderr)

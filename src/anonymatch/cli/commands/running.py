@@ -25,11 +25,11 @@ def runs(
     options: Options,
 ) -> None:
     """How far is it? What a file of --resume has, and the time left."""
-    found = read_checkpoint(file)
+    saved = read_checkpoint(file)
     if options.json:
-        record = asdict(found) | {"done": found.done, "left": found.left}
+        record = asdict(saved) | {"done": saved.done, "left": saved.left}
         json_output.print_json(json_output.plain(record))
         return
     from anonymatch.cli.screens import checkpoint
 
-    show(*checkpoint.run_page(file.name, found, top=top))
+    show(*checkpoint.checkpoint_screen(file.name, saved, top=top))

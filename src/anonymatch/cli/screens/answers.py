@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from anonymatch.audits import Identified
-from anonymatch.cli import words
+from anonymatch.base import numbers, text
 from anonymatch.cli.screens import methods
 from anonymatch.cli.screens.confidence import Certainty, order
 from anonymatch.counting import log_of
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Line",
-    "blocks_page",
-    "bounds_page",
+    "blocks_screen",
+    "bounds_screen",
     "bullets",
     "certainty_table",
     "columns",
     "count_lines",
-    "count_page",
+    "count_screen",
     "figures",
     "heading",
     "identified_list",
     "indented",
     "paragraph",
-    "posterior_page",
-    "sample_page",
+    "posterior_screen",
+    "sample_screen",
     "size",
 ]
 
@@ -58,7 +58,7 @@ Line = tuple[str, str, str]
 
 
 def heading(text: str) -> RenderableType:
-    """The first line of a page."""
+    """The first line of a screen."""
     return Text(text, style="bold")
 
 
@@ -81,7 +81,7 @@ def paragraph(text: str) -> RenderableType:
 def size(graph: am.Graph) -> str:
     """How large a graph is."""
     sizes = ((graph.n_users, "user"), (graph.n_behaviours, "behaviour"), (graph.n_edges, "edge"))
-    return ", ".join(words.plural(amount, noun) for amount, noun in sizes) + (
+    return ", ".join(numbers.plural(amount, noun) for amount, noun in sizes) + (
         ", weighted" if graph.weighted else ""
     )
 
@@ -114,26 +114,26 @@ def columns(*left: str, right: Sequence[str] = ()) -> Table:
 # ---- count
 
 
-def count_page(
+def count_screen(
     title: str, graph: am.Graph, count: am.Count, *, digits: bool, explain: bool
 ) -> list[RenderableType]:
     """A count and what it means."""
-    page = [heading(f"{title}: {size(graph)}"), figures(count_lines(graph, count))]
+    screen = [heading(f"{title}: {size(graph)}"), figures(count_lines(graph, count))]
     if count.witness is not None:
-        return [*page, paragraph(_no_matching(count.witness))]
+        return [*screen, paragraph(_no_matching(count.witness))]
     if not count.exact and not graph.weighted:
-        page.append(paragraph(_price(count.plan)))
+        screen.append(paragraph(_price(count.plan)))
     if explain:
-        page.append(bullets(f"How: {count.method}", str(count.plan).splitlines()))
+        screen.append(bullets(f"How: {count.method}", str(count.plan).splitlines()))
     if digits and count.exact:
         assert isinstance(count.value, int | Fraction)
-        page.append(paragraph(words.all_digits(count.value)))
-    return page
+        screen.append(paragraph(numbers.all_digits(count.value)))
+    return screen
 
 
 def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
     """The figures of a count."""
-    way = ("found by", *methods.way(count.method))
+    method = ("found by", *methods.in_words(count.method))
     if count.log == -math.inf:
         return [("matchings", "0", "ways to match users to what was seen; exact")]
     if graph.weighted:
@@ -142,21 +142,23 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
             ("", "", _trust(count)),
             ("log2", f"{count.log2:.10g}", "of the total weight; it depends on the weights' unit"),
             *_luck(count),
-            way,
+            method,
         ]
     lines = [("matchings", _value(count), f"ways to match users to what was seen; {_trust(count)}")]
     least = "" if count.exact else "at least "
-    anonymity = words.bits(count.low) if count.exact else words.bits_between(count.low, count.high)
+    anonymity = (
+        numbers.bits(count.low) if count.exact else numbers.bits_between(count.low, count.high)
+    )
     lines.append(("anonymity", anonymity, "log2 of it: yes-no answers an attacker still needs"))
-    each = words.bits(count.low / max(graph.n_users, 1))
+    each = numbers.bits(count.low / max(graph.n_users, 1))
     meaning = "on average; some users may have none: see blocks"
     lines.append(("per user", least + each, meaning))
     full = _full(graph)
     if full > 0:
-        reached = words.share(max(count.low / full, 0.0))
+        reached = numbers.percent(max(count.low / full, 0.0))
         meaning = f"if everybody fitted everything; {least}{reached} of it is reached"
-        lines.append(("at most", words.bits(full), meaning))
-    return [*lines, *_luck(count), way]
+        lines.append(("at most", numbers.bits(full), meaning))
+    return [*lines, *_luck(count), method]
 
 
 def _luck(count: am.Count) -> list[Line]:
@@ -169,22 +171,24 @@ def _luck(count: am.Count) -> list[Line]:
         lines = [("worth", worth, f"independent draws that would tell as much; {draws}")]
     else:
         lines = [("worth", "little", f"draws and chain hardly meet: more --budget helps; {draws}")]
-    sure = words.bits_between(*count.proven)
+    sure = numbers.bits_between(*count.proven)
     return [*lines, ("proven", sure, "bits of it that need no luck")]
 
 
 def _value(count: am.Count) -> str:
     if count.exact:  # a number too long to show need not be multiplied out
-        return words.power(count.log) if count.log >= 60 else words.number(count.value, count.log)
+        return (
+            numbers.power(count.log) if count.log >= 60 else numbers.count(count.value, count.log)
+        )
     if count.high - count.low < 1e-6:
-        return words.number(count.value, count.log)
-    return f"{words.power(count.low)} to {words.power(count.high)}"
+        return numbers.count(count.value, count.log)
+    return f"{numbers.power(count.low)} to {numbers.power(count.high)}"
 
 
 def _trust(count: am.Count) -> str:
     if count.exact:
         return "exact"
-    sure = "proven" if count.confidence == 1.0 else f"{words.share(count.confidence)} sure"
+    sure = "proven" if count.confidence == 1.0 else f"{numbers.percent(count.confidence)} sure"
     width = count.high - count.low
     return f"{sure}, within {math.expm1(width):.1g} of it" if width < 1e-6 else f"{sure} interval"
 
@@ -208,10 +212,10 @@ def _price(plan: am.Plan) -> str:
 
 def _no_matching(why: am.Witness) -> str:
     return (
-        f"Why: {words.plural(len(why.users), 'user')} ({words.names(why.users)}) "
+        f"Why: {numbers.plural(len(why.users), 'user')} ({text.names(why.users)}) "
         f"{'fits' if len(why.users) == 1 else 'together fit'} only "
-        f"{words.plural(len(why.behaviours), 'behaviour')}"
-        + (f" ({words.names(why.behaviours)})" if why.behaviours else "")
+        f"{numbers.plural(len(why.behaviours), 'behaviour')}"
+        + (f" ({text.names(why.behaviours)})" if why.behaviours else "")
         + ".\nWhat to do: widen what they may have done, or drop users who did nothing."
     )
 
@@ -219,10 +223,10 @@ def _no_matching(why: am.Witness) -> str:
 # ---- posterior
 
 
-def posterior_page(
+def posterior_screen(
     title: str,
     posterior: am.Posterior,
-    found: Certainty,
+    sureness: Certainty,
     *,
     top: int,
     counts: bool,
@@ -232,12 +236,12 @@ def posterior_page(
     graph = posterior.graph
     trust = "exact" if posterior.exact else f"errors below {posterior.error:.1g}"
     if posterior.confidence < 1.0:
-        trust += f", {words.share(posterior.confidence)} sure"
+        trust += f", {numbers.percent(posterior.confidence)} sure"
     likely = "as likely as they weigh" if graph.weighted else "equally likely"
-    rows = order(found)
+    rows = order(sureness)
     shown = rows if top == 0 else rows[:top]
-    sure = int((found.probability > 1 - 1e-12).sum())
-    page = [
+    sure = int((sureness.probability > 1 - 1e-12).sum())
+    screen = [
         heading(f"{title}: {size(graph)}"),
         figures(
             [
@@ -246,21 +250,21 @@ def posterior_page(
                     trust,
                     f"all matchings {likely}; {_source(posterior)}see --explain",
                 ),
-                ("identified", words.plural(sure, "user"), "whose behaviour is certain"),
+                ("identified", numbers.plural(sure, "user"), "whose behaviour is certain"),
             ]
         ),
-        certainty_table(graph, found, shown, posterior.counts if counts else None),
+        certainty_table(graph, sureness, shown, posterior.counts if counts else None),
     ]
     if len(shown) < len(rows):
-        page.append(
+        screen.append(
             paragraph(
-                f"... and {words.plural(len(rows) - len(shown), 'user')} who are not worse off. "
+                f"... and {numbers.plural(len(rows) - len(shown), 'user')} who are not worse off. "
                 "--top 0 shows all, --out FILE saves every probability."
             )
         )
     if explain:
-        page.append(bullets(f"How: {posterior.method}", str(posterior.plan).splitlines()))
-    return page
+        screen.append(bullets(f"How: {posterior.method}", str(posterior.plan).splitlines()))
+    return screen
 
 
 def _source(posterior: am.Posterior) -> str:
@@ -269,7 +273,7 @@ def _source(posterior: am.Posterior) -> str:
 
 def certainty_table(
     graph: am.Graph,
-    found: Certainty,
+    sureness: Certainty,
     rows: Sequence[int] | npt.NDArray[np.int64],
     counts: am.EdgeCounts | None = None,
 ) -> RenderableType:
@@ -279,16 +283,16 @@ def certainty_table(
     more = () if counts is None else ("matchings",)
     table = columns("user", "best guess", right=("probability", "hides among", *more))
     for row in np.asarray(rows).tolist():
-        user, guess = graph.users[row], graph.behaviours[int(found.behaviour[row])]
+        user, guess = graph.users[row], graph.behaviours[int(sureness.behaviour[row])]
         cells = [
-            words.name(user),
-            words.name(guess),
-            words.share(float(found.probability[row])),
-            f"{found.candidates[row]:.3g} of {graph.degrees[row]}",
+            text.name(user),
+            text.name(guess),
+            numbers.percent(float(sureness.probability[row])),
+            f"{sureness.candidates[row]:.3g} of {graph.degrees[row]}",
         ]
         if counts is not None:
             through = counts[user][guess]
-            cells.append(words.number(through, log_of(through)))
+            cells.append(numbers.count(through, log_of(through)))
         table.add_row(*map(Text, cells))
     return Padding(table, (1, 0, 0, 2))
 
@@ -296,7 +300,7 @@ def certainty_table(
 # ---- sample
 
 
-def sample_page(
+def sample_screen(
     title: str, graph: am.Graph, drawn: npt.NDArray[np.int32], how: str, *, top: int
 ) -> list[RenderableType]:
     """Matchings beside each other, a line a user."""
@@ -304,74 +308,74 @@ def sample_page(
     table = columns("user", *(f"matching {k + 1}" for k in range(min(len(drawn), _DRAWN))))
     users, behaviours = graph.users, graph.behaviours
     for user, row in zip(users[:shown], drawn[:_DRAWN, :shown].T.tolist(), strict=True):
-        table.add_row(*(Text(words.name(v)) for v in (user, *(behaviours[j] for j in row))))
-    page = [
+        table.add_row(*(Text(text.name(v)) for v in (user, *(behaviours[j] for j in row))))
+    screen = [
         heading(f"{title}: {size(graph)}"),
-        figures([("drawn", words.plural(len(drawn), "matching"), how)]),
+        figures([("drawn", numbers.plural(len(drawn), "matching"), how)]),
         Padding(table, (1, 0, 0, 2)),
     ]
     more = []
     if shown < graph.n_users:
-        more.append(f"{words.plural(graph.n_users - shown, 'more user')} (--top 0 shows all)")
+        more.append(f"{numbers.plural(graph.n_users - shown, 'more user')} (--top 0 shows all)")
     if len(drawn) > _DRAWN:
-        more.append(words.plural(len(drawn) - _DRAWN, "more matching"))
+        more.append(numbers.plural(len(drawn) - _DRAWN, "more matching"))
     if more:
-        page.append(paragraph(f"... and {' and '.join(more)}; --out FILE saves everything."))
-    return page
+        screen.append(paragraph(f"... and {' and '.join(more)}; --out FILE saves everything."))
+    return screen
 
 
 # ---- bounds and blocks
 
 
-def bounds_page(
-    title: str, graph: am.Graph, found: am.Bounds, why: am.Witness | None
+def bounds_screen(
+    title: str, graph: am.Graph, bounds: am.Bounds, why: am.Witness | None
 ) -> list[RenderableType]:
     """Every proven bound, in bits, and what it rests on."""
     lines = [
-        ("at least", words.bits(found.lower), "for this graph, proven without counting"),
-        ("at most", words.bits(found.upper), "for this graph, proven without counting"),
+        ("at least", numbers.bits(bounds.lower), "for this graph, proven without counting"),
+        ("at most", numbers.bits(bounds.upper), "for this graph, proven without counting"),
     ]
     if not graph.weighted and graph.n_users == graph.n_behaviours:
-        lines.append(("at most", words.bits(found.bregman), methods.SAME_DEGREES))
+        lines.append(("at most", numbers.bits(bounds.bregman), methods.SAME_DEGREES))
     table = columns("bound", "bits", "what it rests on")
     for side, prefix in (("at most", "upper"), ("at least", "lower")):
-        ours = ((name, value) for name, value in found.all.items() if name.startswith(prefix))
+        ours = ((name, value) for name, value in bounds.all.items() if name.startswith(prefix))
         for name, value in sorted(ours, key=lambda item: -item[1]):
-            table.add_row(side, words.bits(value), Text(methods.bound(name)))
-    page = [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
-    return page if why is None else [*page, paragraph(_no_matching(why))]
+            table.add_row(side, numbers.bits(value), Text(methods.bound(name)))
+    screen = [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
+    return screen if why is None else [*screen, paragraph(_no_matching(why))]
 
 
-def blocks_page(
+def blocks_screen(
     title: str, graph: am.Graph, parts: am.Blocks, pairs: Sequence[Identified], *, top: int
 ) -> list[RenderableType]:
     """Blocks by size, who hides among whom, and who is exposed and why."""
-    found = structure(graph)
-    sizes = np.bincount(found.block_of_user, minlength=found.n_blocks)
-    used = found.block_of_behaviour[found.block_of_behaviour >= 0]
-    forced = (sizes == 1) & (np.bincount(used, minlength=found.n_blocks) == 1)
+    blocks = structure(graph)
+    sizes = np.bincount(blocks.block_of_user, minlength=blocks.n_blocks)
+    used = blocks.block_of_behaviour[blocks.block_of_behaviour >= 0]
+    forced = (sizes == 1) & (np.bincount(used, minlength=blocks.n_blocks) == 1)
     n_forced = int(forced.sum())
-    exposed = words.share(n_forced / max(graph.n_users, 1))
+    exposed = numbers.percent(n_forced / max(graph.n_users, 1))
     lines = [
         ("blocks", f"{len(sizes):,}", "groups that hide only among themselves"),
         (
             "largest",
-            words.plural(int(sizes.max(initial=0)), "user"),
+            numbers.plural(int(sizes.max(initial=0)), "user"),
             "the most that anybody can hide among",
         ),
         (
             "identified",
-            words.plural(n_forced, "user"),
+            numbers.plural(n_forced, "user"),
             f"whose behaviour is certain: {exposed} of all",
         ),
     ]
-    page = [heading(f"{title}: {size(graph)}"), figures(lines), *_size_table(sizes)]
+    screen = [heading(f"{title}: {size(graph)}"), figures(lines), *_size_table(sizes)]
     hiding = np.flatnonzero(~forced)
     if len(hiding):
-        page.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
+        screen.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
     if pairs:
-        page.append(identified_list(pairs, n_forced))
-    return page
+        screen.append(identified_list(pairs, n_forced))
+    return screen
 
 
 def _size_table(sizes: npt.NDArray[np.int64]) -> list[RenderableType]:
@@ -379,10 +383,10 @@ def _size_table(sizes: npt.NDArray[np.int64]) -> list[RenderableType]:
     values, copies = np.unique(sizes, return_counts=True)
     for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:_SIZES]:
         table.add_row(f"{value:,}", f"{number:,}", f"{value * number:,}")
-    page: list[RenderableType] = [Padding(table, (1, 0, 0, 2))]
+    screen: list[RenderableType] = [Padding(table, (1, 0, 0, 2))]
     if len(values) > _SIZES:
-        page.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
-    return page
+        screen.append(paragraph(f"... and {len(values) - _SIZES} smaller sizes."))
+    return screen
 
 
 def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> RenderableType:
@@ -390,10 +394,10 @@ def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> Re
     shown = order if top == 0 else order[:top]
     lines = []
     for part in (parts[k] for k in shown.tolist()):
-        sizes = words.plural(part.n_users, "user"), words.plural(part.n_behaviours, "behaviour")
-        lines.append(f"{words.names(part.users, _NAMED)}: {', '.join(sizes)}")
+        sizes = numbers.plural(part.n_users, "user"), numbers.plural(part.n_behaviours, "behaviour")
+        lines.append(f"{text.names(part.users, _NAMED)}: {', '.join(sizes)}")
     if len(shown) < len(order):
-        more = words.plural(len(order) - len(shown), "block")
+        more = numbers.plural(len(order) - len(shown), "block")
         lines.append(f"... and {more} that are not larger; --top 0 shows all")
     return bullets("Who hides among whom:", lines)
 
@@ -401,8 +405,7 @@ def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> Re
 def identified_list(pairs: Sequence[Identified], n_forced: int) -> RenderableType:
     """Identified users with the reason."""
     lines = [
-        f"{words.name(pair.user)} did {words.name(pair.behaviour)}: {pair.reason}."
-        for pair in pairs
+        f"{text.name(pair.user)} did {text.name(pair.behaviour)}: {pair.reason}." for pair in pairs
     ]
     if n_forced > len(pairs):
         lines.append(f"... and {n_forced - len(pairs):,} more; --top 0 shows all")

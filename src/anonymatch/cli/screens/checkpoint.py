@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anonymatch.cli import words
+from anonymatch.base import numbers, text
 from anonymatch.cli.screens import answers
 from anonymatch.running import time_in_words
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from anonymatch.running import CheckpointRecord
 
-__all__ = ["run_page"]
+__all__ = ["checkpoint_screen"]
 
 _WORDS = {
     "counting.exact.glynn._count": "count by Glynn's formula",
@@ -41,30 +41,30 @@ _WORDS = {
 }
 
 
-def run_page(title: str, found: CheckpointRecord, *, top: int) -> list[RenderableType]:
+def checkpoint_screen(title: str, record: CheckpointRecord, *, top: int) -> list[RenderableType]:
     """How much is recorded, how much is left, and the jobs: those begun last first."""
-    recorded = sum(job.recorded for job in found.jobs)
-    left = "not known yet" if found.left is None else time_in_words(found.left)
+    recorded = sum(job.recorded for job in record.jobs)
+    left = "not known yet" if record.left is None else time_in_words(record.left)
     lines = [
-        ("recorded", words.plural(recorded, "chunk"), "finished parts that are not done again"),
-        ("done", words.share(found.done), "of the predicted work that was begun"),
-        ("left", "nothing" if found.left == 0 else left, "at the pace of the last session"),
-        ("sessions", f"{found.sessions:,}", "times that it was started"),
+        ("recorded", numbers.plural(recorded, "chunk"), "finished parts that are not done again"),
+        ("done", numbers.percent(record.done), "of the predicted work that was begun"),
+        ("left", "nothing" if record.left == 0 else left, "at the pace of the last session"),
+        ("sessions", f"{record.sessions:,}", "times that it was started"),
     ]
     table = answers.columns("job", right=("recorded", "of", "state"))
-    jobs = found.jobs[::-1] if top == 0 else found.jobs[::-1][:top]
+    jobs = record.jobs[::-1] if top == 0 else record.jobs[::-1][:top]
     for job in jobs:
         state = "finished" if job.finished else "open"
-        name = _WORDS.get(job.what) or words.name(job.what)
+        name = _WORDS.get(job.what) or text.name(job.what)
         table.add_row(name, f"{job.recorded:,}", f"{job.number:,}", state)
-    page = [
+    screen = [
         answers.heading(
-            f"{title}: {words.name(found.graph)}, by anonymatch {words.name(found.code)}"
+            f"{title}: {text.name(record.graph)}, by anonymatch {text.name(record.code)}"
         ),
         answers.figures(lines),
         answers.indented(table),
     ]
-    if len(jobs) < len(found.jobs):
-        more = words.plural(len(found.jobs) - len(jobs), "job")
-        page.append(answers.paragraph(f"... and {more} before them; --top 0 shows all"))
-    return page
+    if len(jobs) < len(record.jobs):
+        more = numbers.plural(len(record.jobs) - len(jobs), "job")
+        screen.append(answers.paragraph(f"... and {more} before them; --top 0 shows all"))
+    return screen

@@ -34,8 +34,8 @@ def certainty(posterior: Posterior) -> Certainty:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = certainty(am.posterior(am.Graph.from_rows(["110", "110", "111"])))
-    >>> found.behaviour.tolist(), found.probability.tolist(), found.candidates.tolist()
+    >>> sureness = certainty(am.posterior(am.Graph.from_rows(["110", "110", "111"])))
+    >>> sureness.behaviour.tolist(), sureness.probability.tolist(), sureness.candidates.tolist()
     ([0, 0, 2], [0.5, 0.5, 1.0], [2.0, 2.0, 1.0])
     """
     graph, probabilities = posterior.graph, posterior.probabilities
@@ -45,8 +45,8 @@ def certainty(posterior: Posterior) -> Certainty:
             behaviour=np.zeros(0, np.int64), probability=np.zeros(0), candidates=np.zeros(0)
         )
     best = np.maximum.reduceat(probabilities, starts)  # every user has an edge: there is a matching
-    places = np.flatnonzero(probabilities == best[graph.rows()])
-    first = places[np.searchsorted(places, starts)]
+    best_edges = np.flatnonzero(probabilities == best[graph.rows()])
+    first = best_edges[np.searchsorted(best_edges, starts)]
     surprise = np.zeros(len(probabilities))
     some = probabilities > 0
     surprise[some] = -probabilities[some] * np.log2(probabilities[some])
@@ -57,6 +57,6 @@ def certainty(posterior: Posterior) -> Certainty:
     )
 
 
-def order(found: Certainty) -> npt.NDArray[np.int64]:
+def order(sureness: Certainty) -> npt.NDArray[np.int64]:
     """Users by falling certainty; ties by the worth of their candidates, then as they come."""
-    return np.lexsort((found.candidates.round(9), -found.probability.round(12)))
+    return np.lexsort((sureness.candidates.round(9), -sureness.probability.round(12)))

@@ -6,29 +6,32 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import anonymatch as am
-from anonymatch.cli import json_output, words
+from anonymatch.base import numbers
+from anonymatch.cli import json_output
 from anonymatch.cli.screens import answers
 from anonymatch.designs import graph_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["design_page", "random_page", "random_record"]
+__all__ = ["design_screen", "random_record", "random_screen"]
 
 _PARTS = 12  # kinds of parts that are listed
 _POSTERIORS_UP_TO = 20  # users of a part: a moment
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def design_page(found: am.Design, min_part: int, digits: bool) -> list[RenderableType]:
+def design_screen(design: am.Design, min_part: int, digits: bool) -> list[RenderableType]:
     """The design, its parts, and other graphs of the same cost."""
-    title = f"{words.plural(found.users, 'user')}, {words.plural(found.edges, 'edge')}"
-    page = [
-        answers.heading(f"{title}: {found.method}, for {_goal(found.objective)}"),
-        answers.figures(_lines(found)),
-        answers.indented(_parts(found)),
-        answers.paragraph(" ".join(_sentence(text) for text in (found.proof, found.note) if text)),
-        answers.indented(_rivals(found, min_part)),
+    title = f"{numbers.plural(design.users, 'user')}, {numbers.plural(design.edges, 'edge')}"
+    screen = [
+        answers.heading(f"{title}: {design.method}, for {_goal(design.objective)}"),
+        answers.figures(_lines(design)),
+        answers.indented(_parts(design)),
+        answers.paragraph(
+            " ".join(_sentence(text) for text in (design.proof, design.note) if text)
+        ),
+        answers.indented(_rivals(design, min_part)),
         answers.paragraph(
             "left: matchings left on average when the attacker exposes the best target; the most "
             "matchings need not leave the most. guess: probability that one guess about the "
@@ -36,9 +39,9 @@ def design_page(found: am.Design, min_part: int, digits: bool) -> list[Renderabl
             "user is right."
         ),
     ]
-    if digits and found.value is not None:
-        page.append(answers.paragraph(words.all_digits(found.value)))
-    return page
+    if digits and design.value is not None:
+        screen.append(answers.paragraph(numbers.all_digits(design.value)))
+    return screen
 
 
 def _sentence(text: str) -> str:
@@ -49,30 +52,30 @@ def _goal(objective: str) -> str:
     return "most matchings" if objective == "matchings" else "most left after an attack"
 
 
-def _lines(found: am.Design) -> list[answers.Line]:
-    amount = words.power(found.low)
-    if found.exact:
-        amount = amount if found.value is None else words.number(found.value, found.log)
-    trust = "exact" if found.exact else f"at least; at most {words.power(found.high)}"
-    each = words.bits(found.log / found.users)
+def _lines(design: am.Design) -> list[answers.Line]:
+    amount = numbers.power(design.low)
+    if design.exact:
+        amount = amount if design.value is None else numbers.count(design.value, design.log)
+    trust = "exact" if design.exact else f"at least; at most {numbers.power(design.high)}"
+    each = numbers.bits(design.log / design.users)
     lines = [
         ("matchings", amount, f"ways to match users to what is seen; {trust}"),
-        ("anonymity", words.bits(found.log), f"log2 of it; {each} a user"),
-        ("at most", words.bits(found.bound), "what no graph with as many edges can exceed"),
+        ("anonymity", numbers.bits(design.log), f"log2 of it; {each} a user"),
+        ("at most", numbers.bits(design.bound), "what no graph with as many edges can exceed"),
         (
             "of the bound",
-            words.share(found.ratio),
-            "matchings as a share of the bound" + ("" if found.exact else ", at least"),
+            numbers.percent(design.ratio),
+            "matchings as a share of the bound" + ("" if design.exact else ", at least"),
         ),
         (
             "after an attack",
-            words.bits(max(found.attack_log, 0.0)),
+            numbers.bits(max(design.attack_log, 0.0)),
             "left on average when the attacker exposes the best target",
         ),
-        ("smallest group", words.plural(found.smallest_group, "user"), _group(found)),
+        ("smallest group", numbers.plural(design.smallest_group, "user"), _group(design)),
     ]
-    if found.case is not None:
-        lines.append(("the paper's case", found.case, _CASES[found.case]))
+    if design.case is not None:
+        lines.append(("the paper's case", design.case, _CASES[design.case]))
     return lines
 
 
@@ -85,60 +88,60 @@ _CASES = {
 }
 
 
-def _group(found: am.Design) -> str:
-    if found.smallest_group == 1:
+def _group(design: am.Design) -> str:
+    if design.smallest_group == 1:
         return "somebody is exposed: there is no one to hide among"
     return "that hide among each other"
 
 
-def _parts(found: am.Design) -> Any:
+def _parts(design: am.Design) -> Any:
     table = answers.columns("groups", right=("number", "users each", "edges each", "bits each"))
-    for part in found.parts[:_PARTS]:
+    for part in design.parts[:_PARTS]:
         table.add_row(
             part.kind,
             f"{part.number:,}",
             f"{part.size:,}",
             f"{part.edges:,}",
-            words.bits(part.log).removesuffix("s").removesuffix(" bit"),
+            numbers.bits(part.log).removesuffix("s").removesuffix(" bit"),
         )
-    if len(found.parts) > _PARTS:
-        table.add_row(f"and {len(found.parts) - _PARTS} kinds more")
-    if found.spare:
-        table.add_row("spare edges, in no matching", "", "", f"{found.spare:,}")
+    if len(design.parts) > _PARTS:
+        table.add_row(f"and {len(design.parts) - _PARTS} kinds more")
+    if design.spare:
+        table.add_row("spare edges, in no matching", "", "", f"{design.spare:,}")
     return table
 
 
-def _rivals(found: am.Design, min_part: int) -> Any:
+def _rivals(design: am.Design, min_part: int) -> Any:
     table = answers.columns(
         "for the same cost", right=("bits", "of the bound", "left, bits", "guess")
     )
-    asked: dict[str, Any] = {"users": found.users, "edges": found.edges}
+    size: dict[str, Any] = {"users": design.users, "edges": design.edges}
     rows = {
-        "best, most matchings": am.design(**asked, min_part=min_part),
+        "best, most matchings": am.design(**size, min_part=min_part),
         "best, most left after an attack": am.design(
-            **asked, min_part=min_part, objective="after_attack"
+            **size, min_part=min_part, objective="after_attack"
         ),
-        "the paper's partition": am.design(**asked, method="paper"),
+        "the paper's partition": am.design(**size, method="paper"),
     }
     for name, other in rows.items():
         table.add_row(
             name,
             _bits(other.low, other.high if not other.exact else other.low),
-            words.share(other.ratio),
+            numbers.percent(other.ratio),
             _bits(other.attack_log, other.attack_log),
             _guess(other),
         )
-    for rival in found.rivals():
-        share = math.exp(min(rival.low - found.bound, 0.0))
+    for rival in design.rivals():
+        share = math.exp(min(rival.low - design.bound, 0.0))
         name = rival.name + (" (expected)" if rival.expected else "")
-        table.add_row(name, _bits(rival.low, rival.high), words.share(share), "", "")
+        table.add_row(name, _bits(rival.low, rival.high), numbers.percent(share), "", "")
     return table
 
 
-def _guess(found: am.Design) -> str:
+def _guess(design: am.Design) -> str:
     """The probability of the best guess about the worst-off user, where it is quickly known."""
     worst = 0.0
-    for part in found.parts:
+    for part in design.parts:
         if part.edges == part.size**2:
             worst = max(worst, 1 / part.size)
         elif part.size <= _POSTERIORS_UP_TO:
@@ -146,13 +149,13 @@ def _guess(found: am.Design) -> str:
             worst = max(worst, float(am.posterior(graph).probabilities.max()))
         else:
             return ""
-    return words.share(worst)
+    return numbers.percent(worst)
 
 
 def _bits(low: float, high: float) -> str:
     if low == -math.inf:
         return "none"
-    text = words.bits(low) if low == high else words.bits_between(low, high)
+    text = numbers.bits(low) if low == high else numbers.bits_between(low, high)
     return text.removesuffix("s").removesuffix(" bit")
 
 
@@ -173,7 +176,7 @@ def random_record(log: float, drawn: am.RandomDistribution | None) -> json_outpu
     }
 
 
-def random_page(
+def random_screen(
     users: int,
     degree: float | None,
     edges: int | None,
@@ -183,36 +186,36 @@ def random_page(
     """What is expected of random graphs, and how rarely a typical one has it."""
     cost = edges if edges is not None else round((degree or 0.0) * users)
     kind = f"{degree:g} edges a user on average" if edges is None else f"exactly {edges:,} edges"
-    lines = [("expected", words.bits(log), "log2 of the expected number of matchings")]
+    lines = [("expected", numbers.bits(log), "log2 of the expected number of matchings")]
     if users <= cost <= users * users:
         bound = am.max_bound(users, cost)
         share = math.exp(min(log - bound, 0.0))
         lines += [
-            ("at most", words.bits(bound), "what no graph with as many edges can exceed"),
-            ("of the bound", words.share(share), "expected matchings as a share of it"),
+            ("at most", numbers.bits(bound), "what no graph with as many edges can exceed"),
+            ("of the bound", numbers.percent(share), "expected matchings as a share of it"),
         ]
-    page = [
-        answers.heading(f"Random graphs of {words.plural(users, 'user')}, {kind}"),
+    screen = [
+        answers.heading(f"Random graphs of {numbers.plural(users, 'user')}, {kind}"),
         answers.figures(lines),
     ]
     if drawn is None:
-        page.append(
+        screen.append(
             answers.paragraph(
                 "Few graphs with very many matchings can make the expectation: a typical one has "
                 "fewer, often none. --samples N draws some."
             )
         )
-        return page
+        return screen
     table = answers.columns("of the graphs drawn", right=("matchings at most",))
     for share in _QUANTILES:
-        table.add_row(words.share(share), f"{drawn.quantile(share):,}")
-    none = words.share(drawn.zero_share)
+        table.add_row(numbers.percent(share), f"{drawn.quantile(share):,}")
+    none = numbers.percent(drawn.zero_share)
     mean = f"{float(drawn.mean):.6g}"
     return [
-        *page,
+        *screen,
         answers.indented(table),
         answers.paragraph(
-            f"{words.plural(drawn.samples, 'graph')} drawn, seed {drawn.seed}: {mean} matchings on "
-            f"average; {none} have none at all."
+            f"{numbers.plural(drawn.samples, 'graph')} drawn, seed {drawn.seed}: {mean} matchings "
+            f"on average; {none} have none at all."
         ),
     ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["SAME_DEGREES", "bound", "way"]
+__all__ = ["SAME_DEGREES", "bound", "in_words"]
 
 SAME_DEGREES = "for any graph with as many edges at each user and behaviour"
 
-_WAYS = {
+_METHODS = {
     "forced": ("elimination", "only one behaviour is left for each user"),
     "closed form": ("a formula", "its blocks have forms that are known"),
     "subsets": ("adding up", "user after user, over the behaviours that are taken"),
@@ -44,15 +44,15 @@ _BOUNDS = {
 }
 
 
-def way(method: str) -> tuple[str, str]:
+def in_words(method: str) -> tuple[str, str]:
     """How a count was found, and what that means.
 
     Examples
     --------
-    >>> way("closed form")
+    >>> in_words("closed form")
     ('a formula', 'its blocks have forms that are known (method closed form; see --explain)')
     """
-    known = _WAYS.get(method)
+    known = _METHODS.get(method)
     if known is not None:
         return known[0], f"{known[1]} (method {method}; see --explain)"
     if " + " in method:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.cli import json_output, words
+from anonymatch.base import numbers, text
+from anonymatch.cli import json_output
 from anonymatch.cli.screens import answers
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     import anonymatch as am
 
-__all__ = ["metrics_page", "metrics_record"]
+__all__ = ["metrics_record", "metrics_screen"]
 
 _LN2 = math.log(2.0)
 _TITLES = {
@@ -25,51 +26,53 @@ _TITLES = {
 }
 
 
-def metrics_record(found: am.Metrics) -> json_output.Record:
+def metrics_record(metrics: am.Metrics) -> json_output.Record:
     """Every figure with its interval, and a line a user."""
     figures = {
         name: json_output.plain({"value": figure.value, "low": figure.low, "high": figure.high})
-        for name, figure in found.figures.items()
+        for name, figure in metrics.figures.items()
     }
     return {
         **{name: figure["value"] for name, figure in figures.items()},
         "weighted_degree": figures.get("weighted_degree", {}).get("value"),
         "intervals": {name: [figure["low"], figure["high"]] for name, figure in figures.items()},
-        "reasons": dict(found.reasons),
-        "meanings": {name: list(meaning) for name, meaning in found.meanings.items()},
-        "confidence": found.confidence,
-        "count": json_output.count_record(found.count),
-        "users": [json_output.plain(row) for row in found.users.iter_rows(named=True)],
+        "reasons": dict(metrics.reasons),
+        "meanings": {name: list(meaning) for name, meaning in metrics.meanings.items()},
+        "confidence": metrics.confidence,
+        "count": json_output.count_record(metrics.count),
+        "users": [json_output.plain(row) for row in metrics.users.iter_rows(named=True)],
     }
 
 
-def metrics_page(
-    title: str, graph: am.Graph, found: am.Metrics, *, top: int
+def metrics_screen(
+    title: str, graph: am.Graph, metrics: am.Metrics, *, top: int
 ) -> list[RenderableType]:
     """The system's figures, then the users, those with the smallest sets first."""
-    lines: list[answers.Line] = list(answers.count_lines(graph, found.count)[:1])
-    if found.confidence < 1.0:
-        low, high = (words.power(end) for end in (found.count.low, found.count.high))
-        sure = f"{words.share(found.confidence)} sure; estimated with seed {found.count.seed}"
+    lines: list[answers.Line] = list(answers.count_lines(graph, metrics.count)[:1])
+    if metrics.confidence < 1.0:
+        low, high = (numbers.power(end) for end in (metrics.count.low, metrics.count.high))
+        sure = (
+            f"{numbers.percent(metrics.confidence)} sure; estimated with seed {metrics.count.seed}"
+        )
         lines.append(("", f"{low} to {high}", sure))
     for name, shown in _TITLES.items():
-        if name in found.figures:
-            lines.append((shown, _figure(found, name), found.meanings[name].meaning))
-        elif name in found.reasons:
-            lines.append((shown, "none", found.reasons[name]))
+        if name in metrics.figures:
+            lines.append((shown, _figure(metrics, name), metrics.meanings[name].meaning))
+        elif name in metrics.reasons:
+            lines.append((shown, "none", metrics.reasons[name]))
     return [
         answers.heading(f"{title}: {answers.size(graph)}"),
         answers.figures(lines),
-        *_users(found, top),
+        *_users(metrics, top),
     ]
 
 
-def _figure(found: am.Metrics, name: str) -> str:
-    figure = found.figures[name]
+def _figure(metrics: am.Metrics, name: str) -> str:
+    figure = metrics.figures[name]
     if name == "below":
-        return words.share_between(figure)
+        return numbers.span(figure.value, figure.low, figure.high, numbers.percent)
     if name == "log_rescaled":
-        log = found.log_rescaled_log
+        log = metrics.log_rescaled_log
         return (
             "0" if log == -math.inf else f"{figure.value:.4g}" if figure.value else f"e^{log:.6g}"
         )
@@ -78,9 +81,9 @@ def _figure(found: am.Metrics, name: str) -> str:
     return f"{figure.low:.4f} to {figure.high:.4f}"
 
 
-def _users(found: am.Metrics, top: int) -> list[RenderableType]:
+def _users(metrics: am.Metrics, top: int) -> list[RenderableType]:
     columns = ("effective", "shannon", "probability", "guess", "degree")
-    frame = found.users.sort("effective", maintain_order=True, nulls_last=False)
+    frame = metrics.users.sort("effective", maintain_order=True, nulls_last=False)
     shown = frame if top == 0 else frame.head(top)
     table = answers.columns(
         "user", "best guess", right=("probability", "set size", "bits", "candidates")
@@ -89,9 +92,9 @@ def _users(found: am.Metrics, top: int) -> list[RenderableType]:
         "user", *columns
     ).iter_rows():
         table.add_row(
-            words.name(user),
-            "–" if guess is None else words.name(guess),
-            "–" if probability is None else words.share(probability),
+            text.name(user),
+            "–" if guess is None else text.name(guess),
+            "–" if probability is None else numbers.percent(probability),
             _number(effective),
             _number(shannon),
             str(degree),

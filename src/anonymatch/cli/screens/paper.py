@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.cli import words
+from anonymatch.base import numbers, text
 from anonymatch.cli.screens import answers
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from anonymatch.paper import Checks, Claim
 
-__all__ = ["checks_page"]
+__all__ = ["checks_screen"]
 
 _WIDE = 7  # columns that fit on a line
 _TALLY: dict[str, Callable[[int], str]] = {
     "holds": lambda number: f"{number} {'holds' if number == 1 else 'hold'}",
-    "misprint": lambda number: words.plural(number, "misprint"),
+    "misprint": lambda number: numbers.plural(number, "misprint"),
     "holds under a condition": lambda number: (
         f"{number} {'holds' if number == 1 else 'hold'} under a condition"
     ),
@@ -26,16 +26,16 @@ _TALLY: dict[str, Callable[[int], str]] = {
 }
 
 
-def checks_page(checks: Checks, *, alone: bool) -> list[RenderableType]:
+def checks_screen(checks: Checks, *, alone: bool) -> list[RenderableType]:
     """A line a claim, or all about each when they were asked for by name."""
     if alone:
-        return [part for claim in checks for part in _claim_page(claim)]
+        return [part for claim in checks for part in _claim_screen(claim)]
     table = answers.columns("claim", "verdict", "found now")
     for claim in checks:
         table.add_row(claim.id, str(claim.verdict), claim.corrected or claim.found)
     tally = ", ".join(_TALLY[name](number) for name, number in checks.counts.items() if number)
     return [
-        answers.heading(f"{words.plural(len(checks), 'claim')} of the paper: {tally}"),
+        answers.heading(f"{numbers.plural(len(checks), 'claim')} of the paper: {tally}"),
         answers.indented(table),
         answers.paragraph("'anonymatch paper --claim ID' shows the evidence; --html the figures."),
     ]
@@ -53,34 +53,34 @@ def _table(titles: Sequence[object], rows: Sequence[Sequence[object]]) -> Render
 
 
 def _cell(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else words.name(value)
+    return f"{value:.6g}" if isinstance(value, float) else text.name(value)
 
 
 def _series(series: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The points of a chart: a line a place, a column a series."""
     table = answers.columns("", right=[str(one["name"]) for one in series])
     values = [dict(zip(one["x"], one["y"], strict=True)) for one in series]
-    for x in sorted({place for one in values for place in one}):
+    for x in sorted({abscissa for one in values for abscissa in one}):
         table.add_row(_cell(x), *(_cell(one[x]) if x in one else "" for one in values))
     return table
 
 
-def _claim_page(claim: Claim) -> list[RenderableType]:
+def _claim_screen(claim: Claim) -> list[RenderableType]:
     lines = [("the paper", claim.place, claim.statement), ("verdict", str(claim.verdict), "")]
     if claim.corrected:
         lines.append(("corrected", "", claim.corrected))
     lines += [("found now", "", claim.found), ("searched", "", claim.searched)]
-    page = [answers.heading(claim.id), answers.figures(lines)]
+    screen = [answers.heading(claim.id), answers.figures(lines)]
     for evidence in claim.evidence:
-        page.append(answers.paragraph(evidence.text))
+        screen.append(answers.paragraph(evidence.text))
         if "columns" in evidence.data:
-            page.append(answers.indented(_table(evidence.data["columns"], evidence.data["rows"])))
+            screen.append(answers.indented(_table(evidence.data["columns"], evidence.data["rows"])))
         elif "series" in evidence.data:
-            page.append(answers.indented(_series(evidence.data["series"])))
+            screen.append(answers.indented(_series(evidence.data["series"])))
         elif "graph" in evidence.data:
-            page.append(
+            screen.append(
                 answers.bullets("a user a line:", [str(row) for row in evidence.data["graph"]])
             )
     if claim.counterexample:
-        page.append(answers.bullets("Counterexample, a user a line:", list(claim.counterexample)))
-    return page
+        screen.append(answers.bullets("Counterexample, a user a line:", list(claim.counterexample)))
+    return screen

@@ -113,7 +113,7 @@ def estimate(
     ``proven`` are its bounds, if they are known.
     """
     proven = block_bounds(block) if proven is None else proven
-    square = squared(block) if allowed.seconds > 0 and not effort.stop.asked else None
+    square = squared(block) if allowed.seconds > 0 and not effort.stop.cancelled else None
     if square is None:
         return _proven_only(proven)
     padded, divisor = square

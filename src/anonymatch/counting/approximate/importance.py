@@ -59,7 +59,7 @@ def messages(block: Block, effort: Execution, seconds: float = math.inf) -> Floa
     """Probabilities of the edges by belief propagation, as far as it comes in predicted seconds."""
     work = min(1e9, seconds / _SLOW_SWEEP_SECONDS)
     sweeps = int(np.clip(work / block.n_edges, 30, 1000))
-    call = partial(_native.bethe, block, sweeps=sweeps, stop=effort.stop.byte)
+    call = partial(_native.propagate_beliefs, block, sweeps=sweeps, cancel=effort.stop.byte)
     return effort.apart(call, seconds=_SWEEP_SECONDS * block.n_edges * sweeps).marginals
 
 
@@ -80,16 +80,16 @@ class _Draws:
         self._block, self._kappa = block, kappa
 
     @cached_property
-    def trees(self) -> _native.Guided:
+    def trees(self) -> _native.Importance:
         return self._guided(children=2)
 
     @cached_property
-    def paths(self) -> _native.Guided:
+    def paths(self) -> _native.Importance:
         return self._guided(children=1)
 
-    def _guided(self, *, children: int) -> _native.Guided:
+    def _guided(self, *, children: int) -> _native.Importance:
         stop = byte_of_work()
-        guided = _native.Guided(self._block, kappa=self._kappa, children=children, stop=stop)
+        guided = _native.Importance(self._block, kappa=self._kappa, children=children, cancel=stop)
         if stop is not None and stop[0]:
             raise Cancelled  # its messages may be unfinished
         return guided
@@ -134,10 +134,10 @@ class ImportanceSampler:
         """
         seed = _mixed(self.seed, 1)
         draw = partial(_tree_draws, self._shared, seed, marginals)
-        parts: list[_native.GuidedDraws] = []
+        parts: list[_native.ImportanceDraws] = []
         try:
             for part in _in_chunks(draw, first, last, self.tree_seconds(self.block), effort):
-                parts.append(_native.GuidedDraws(*part))  # noqa: PERF401  (they stay if it is left)
+                parts.append(_native.ImportanceDraws(*part))  # noqa: PERF401  (they stay if it is left)
         except Cancelled:
             if not parts:
                 raise
@@ -161,24 +161,24 @@ class ImportanceSampler:
 
 def _tree_draws(
     shared: Shared[_Draws], seed: int, marginals: bool, first: int, last: int
-) -> _native.GuidedDraws:
+) -> _native.ImportanceDraws:
     trees = shared.get().trees
-    return trees.draws(seed, first, last, marginals=marginals, stop=byte_of_work())
+    return trees.draws(seed, first, last, marginals=marginals, cancel=byte_of_work())
 
 
 def _path_draws(
     shared: Shared[_Draws], seed: int, first: int, last: int
 ) -> tuple[Floats, Matchings]:
     paths = shared.get().paths
-    drawn = paths.draws(seed, first, last, matchings=True, stop=byte_of_work())
+    drawn = paths.draws(seed, first, last, matchings=True, cancel=byte_of_work())
     return drawn.log_weights, drawn.matchings
 
 
 def _followed(shared: Shared[_Draws], matchings: Matchings) -> Floats:
-    return shared.get().paths.log_weights_of(matchings, stop=byte_of_work())
+    return shared.get().paths.log_weights_of(matchings, cancel=byte_of_work())
 
 
-def _joined(parts: list[_native.GuidedDraws]) -> TreeDraws:
+def _joined(parts: list[_native.ImportanceDraws]) -> TreeDraws:
     logs = np.concatenate([part.log_weights for part in parts])
     scale = max((p.scale for p in parts if np.isfinite(p.log_weights).any()), default=0.0)
     sums = []
@@ -214,11 +214,11 @@ class WormChain:
             2**40,
             samples=1,
             worms=paced,
-            stop=None if stop is None else stop.byte,
+            cancel=None if stop is None else stop.byte,
             most_steps=_SLOWEST * paced * block.n_users + 2**16,
         )
         if not pace.counts.any():
-            raise Cancelled if stop is not None and stop.asked else TooSlowError
+            raise Cancelled if stop is not None and stop.cancelled else TooSlowError
         self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
 
     @cached_property
@@ -231,7 +231,7 @@ class WormChain:
         block = self.block
         if block.weights is not None or block.n_users > _GIANT:
             return block
-        _, _, logs = _native.doubly_stochastic(
+        _, _, logs = _native.sinkhorn_scaling(
             block.indptr,
             block.indices,
             np.ones(block.n_edges),
@@ -332,7 +332,7 @@ def _stretch(
         samples=samples,
         worms=worms,
         matchings=matchings,
-        stop=byte_of_work(),
+        cancel=byte_of_work(),
         most_steps=most_steps,
     )
 

@@ -218,7 +218,9 @@ class _Guess:
 class _Sampler:
     """A nested bound on the better side of a block, and the streams of its draws."""
 
-    def __init__(self, block: Block, seed: int, nesting: _native.Nesting, *, turned: bool) -> None:
+    def __init__(
+        self, block: Block, seed: int, nesting: _native.NestedBound, *, turned: bool
+    ) -> None:
         self._block = block
         self._turned = turned
         self.nesting = nesting
@@ -235,8 +237,8 @@ class _Sampler:
         logs = _log_weights(block)
         turned = block.transposed()
         try:
-            plain = _native.nesting(block, logs)
-            other = _native.nesting(turned, _log_weights(turned))
+            plain = _native.nested_bound_job(block, logs)
+            other = _native.nested_bound_job(turned, _log_weights(turned))
         except ValueError as error:
             raise InputError(f"no guarantee: {error}; leave out the lightest edges") from None
         if other.log_bound < plain.log_bound:
@@ -260,7 +262,7 @@ class _Sampler:
     def pilot(self, number: int) -> _Guess:
         """Mean and variance, from few draws; where they say nothing, from the proven bounds."""
         draws, total, squares = 0.0, 0.0, 0.0
-        first, groups = 0, _PILOT_DRAWS // _native.NESTING_GROUP
+        first, groups = 0, _PILOT_DRAWS // _native.NESTED_BOUND_GROUP
         nothing = np.empty(0)
         while draws * self.each < _PILOT_SECONDS:
             drawn, added, more, _, _ = self.nesting.tally(
@@ -300,7 +302,7 @@ class _Sampler:
         sample = partial(_sample, self._shared(), self._seeds[2], n, self._turned)
         return self._chunks(sample, draws, effort)
 
-    def _shared(self) -> Shared[_native.Nesting]:
+    def _shared(self) -> Shared[_native.NestedBound]:
         """The nesting as it is now."""
         recipe = (self._block, self._turned, self._moves, self._seeds[3])
         return Shared(_nesting, *recipe, value=self.nesting)
@@ -311,29 +313,29 @@ class _Sampler:
         """Results of as many chunks of groups as are asked for, in order."""
         groups = self._groups(draws)
         calls = (partial(work, k * groups, (k + 1) * groups) for k in count())
-        number = math.ceil(draws / (groups * _native.NESTING_GROUP))
+        number = math.ceil(draws / (groups * _native.NESTED_BOUND_GROUP))
         yield from effort.chunks(calls, each=self.chunk_seconds(draws), number=number)
 
     def _groups(self, draws: float) -> int:
         """Groups of a chunk when about so many draws will be needed."""
         chunk = min(draws / _LOOKS, CHUNK_SECONDS / self.each)
-        return max(1, int(chunk / _native.NESTING_GROUP))
+        return max(1, int(chunk / _native.NESTED_BOUND_GROUP))
 
     def chunk_seconds(self, draws: float) -> float:
         """Predicted seconds of such a chunk."""
-        return self._groups(draws) * _native.NESTING_GROUP * self.each
+        return self._groups(draws) * _native.NESTED_BOUND_GROUP * self.each
 
 
-def _nesting(block: Block, turned: bool, moves: int, seed: int) -> _native.Nesting:
+def _nesting(block: Block, turned: bool, moves: int, seed: int) -> _native.NestedBound:
     side = block.transposed() if turned else block
-    nesting = _native.nesting(side, _log_weights(side))
+    nesting = _native.nested_bound_job(side, _log_weights(side))
     if moves:
         nesting.improve(moves, seed)
     return nesting
 
 
 def _tally(
-    nesting: Shared[_native.Nesting],
+    nesting: Shared[_native.NestedBound],
     seed: int,
     larger: Floats,
     smaller: Floats,
@@ -344,7 +346,7 @@ def _tally(
 
 
 def _sample(
-    nesting: Shared[_native.Nesting], seed: int, n: int, turned: bool, first: int, last: int
+    nesting: Shared[_native.NestedBound], seed: int, n: int, turned: bool, first: int, last: int
 ) -> npt.NDArray[np.int32]:
     kept = nesting.get().samples(seed, first, last).reshape(-1, n)
     return np.argsort(kept, axis=1).astype(np.int32) if turned else kept

@@ -17,7 +17,7 @@ from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.bounds.pieces import Floats, Pieces, sums
 from anonymatch.counting.bounds.sinkhorn import BALANCE_SECONDS, Square, lower_of_shares
-from anonymatch.running import heard
+from anonymatch.running import current_token
 
 __all__ = ["BetheBounds", "bethe_bounds"]
 
@@ -151,7 +151,9 @@ def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
         square.columns[edges].astype(np.int32),
         weights,
     )
-    found = _native.bethe(block, kappa=kappa, sweeps=sweeps, stop=heard().byte).marginals
+    found = _native.propagate_beliefs(
+        block, kappa=kappa, sweeps=sweeps, cancel=current_token().byte
+    ).marginals
     return sums(edges, found, square.n_edges)
 
 

@@ -159,7 +159,7 @@ class Square:
 
     def balanced(self, start: Floats, sweeps: int) -> tuple[Floats, Floats]:
         """What Sinkhorn's sweeps and a last correction make of these shares."""
-        _, shares, factors = _native.doubly_stochastic(
+        _, shares, factors = _native.sinkhorn_scaling(
             self.indptr.astype(np.int32),
             self.columns.astype(np.int32),
             start,

@@ -73,7 +73,7 @@ class BandPlan:
 
     @property
     def log_error(self) -> float:
-        """Proven error of the log of a count over doubles (cpp/include/anonymatch/band.hpp).
+        """Proven error of the log of a count over doubles (cpp/kernels/band/band.hpp).
 
         With the roundings of a sum over a layer, where two passes meet.
         """
@@ -111,7 +111,7 @@ class BandPlan:
     def _run(
         self, task: _native.BandTask, weights: Floats | None, each: float, memory: float
     ) -> _native.Band:
-        job = _native.band(self.starts, self.stops, weights, task, memory=memory)
+        job = _native.band_job(self.starts, self.stops, weights, task, memory=memory)
         run_to_the_end(job, each)
         return job
 

@@ -278,7 +278,7 @@ def _digits(
     way: Shared[BandPlan], back: bool, first: int, last: int, layer: Words
 ) -> tuple[Words, int]:
     band, task = way.get(), _native.BandTask
-    job = _native.band(
+    job = _native.band_job(
         band.starts,
         band.stops,
         None,
@@ -294,7 +294,7 @@ def _doubles(
     way: Shared[BandPlan], back: bool, first: int, last: int, layer: Floats
 ) -> tuple[Floats, int] | None:
     band, task = way.get(), _native.BandTask
-    job = _native.band(
+    job = _native.band_job(
         band.starts,
         band.stops,
         band.weights,
@@ -311,7 +311,7 @@ def _probabilities(
     way: Shared[BandPlan], first: int, last: int, kept: float, before: Floats, after: Floats
 ) -> Floats | None:
     band = way.get()
-    job = _native.band(
+    job = _native.band_job(
         band.starts,
         band.stops,
         band.weights,

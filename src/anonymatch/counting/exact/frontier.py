@@ -249,7 +249,7 @@ def _run(job: _native.Frontier, seconds: float, words: int, effort: Execution) -
 
 
 def _rounding(way: FrontierPlan) -> float:
-    """Proven relative error of the programme over doubles (cpp/include/anonymatch/frontier.hpp).
+    """Proven relative error of the programme over doubles (cpp/kernels/frontier/frontier.hpp).
 
     Of parts: their probabilities and their counts are rounded, and so are two sums of as many
     terms.

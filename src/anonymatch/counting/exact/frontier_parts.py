@@ -20,7 +20,7 @@ from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Floats, Objects
 from anonymatch.counting.integers import combine, primes, residues
-from anonymatch.running import CHUNK_SECONDS, Execution, Shared, check_work, heard
+from anonymatch.running import CHUNK_SECONDS, Execution, Shared, check_work, current_token
 
 __all__ = ["ABREAST", "Parts", "Real", "per_transition", "split", "words_job"]
 
@@ -138,7 +138,7 @@ def split(
         worth=_WORTH * rate,
         stretch=_STRETCH,
         parts=min(_MOST, _MOST_EDGES // block.n_edges) if reached else _FEW,
-        stop=heard().byte,
+        cancel=current_token().byte,
     )
     return Parts(
         kept=tuple(part.kept() for part in found),

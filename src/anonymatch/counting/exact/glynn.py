@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -32,7 +32,7 @@ _LARGEST_ROW = 2**31  # row sums that the kernel takes
 
 def applies(block: Block, bits: float) -> bool:
     """Whether the block has a side of at most 40 and its count fits the kernel's three words."""
-    if block.n_behaviours > _native.SIGNS_LARGEST:
+    if block.n_behaviours > _native.GLYNN_LARGEST:
         return False
     if not block.exact:
         return True
@@ -49,12 +49,12 @@ def seconds(block: Block, *, edges: bool) -> float:
         return _seconds(block, _POSTERIORS)
     if not block.exact:
         return _seconds(block, _REAL)
-    return _seconds(block, _BY_FACTORS[_native.signs_factors(_suited(block))])
+    return _seconds(block, _BY_FACTORS[_suited(block).factors])
 
 
 def _seconds(block: Block, counts: float) -> float:
     n = block.n_behaviours
-    return counts * n * 2.0 ** (n - 1) / _native.SIGNS_RATE
+    return counts * n * 2.0 ** (n - 1) / _native.GLYNN_RATE
 
 
 def solve(block: Block, *, bits: float, effort: Execution) -> Solution:
@@ -63,17 +63,16 @@ def solve(block: Block, *, bits: float, effort: Execution) -> Solution:
         return _solve_reals(block, effort)
     n = block.n_behaviours
     matrix = _padded(block).astype(np.uint32)
-    rows = _suited(block)
     words = math.ceil((bits + _padding_bits(block) + n) / 64)
     copies = math.factorial(n - block.n_users)  # orders of the users that padding adds
 
     def total() -> int:
-        call = partial(_count, Shared(np.array, rows, value=rows), words)
+        call = partial(_count, _shared(_suited(block)), words)
         value = _signed(_gather(call, n, seconds(block, edges=False), effort), words)
         return (value[0] >> (n - 1)) // copies
 
     def minors() -> Objects:
-        call = partial(_minors, Shared(np.array, matrix, value=matrix), words)
+        call = partial(_minors, _shared(_native.GlynnMatrix(matrix)), words)
         values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
         rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
         edges = np.empty(block.n_edges, dtype=object)
@@ -93,7 +92,7 @@ def all_minors(block: Block, *, bits: float, effort: Execution) -> Objects:
     """The minors of every pair of a square block, edges or not, as a matrix of Python ints."""
     n = block.n_behaviours
     words = math.ceil((bits + n) / 64)
-    call = partial(_minors, Shared(np.array, block.dense().astype(np.uint32)), words)
+    call = partial(_minors, _shared(_native.GlynnMatrix(block.dense().astype(np.uint32))), words)
     values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
     matrix = np.empty((n, n), dtype=object)
     matrix[:] = np.array([value >> (n - 1) for value in values], dtype=object).reshape(n, n)
@@ -106,7 +105,7 @@ def _solve_reals(block: Block, effort: Execution) -> Solution:
     matrix, shifts = _row_scaled(_padded(block).astype(np.float64))
     padding = math.lgamma(n - block.n_users + 1)
     halvings = (n - 1 - shifts) * math.log(2.0)
-    rounding = _native.signs_rounding(n) + 2.0**-40  # the latter for adding up the ranges
+    rounding = _native.glynn_rounding(n) + 2.0**-40  # the latter for adding up the ranges
 
     def real() -> tuple[float, float]:
         call = partial(_count_double, Shared(np.array, matrix, value=matrix))
@@ -125,7 +124,7 @@ def _probabilities(block: Block, matrix: Floats, effort: Execution) -> Probabili
     predicted = seconds(block, edges=True)
     sums = _gather(call, n, predicted, effort).reshape(n, n)[: block.n_users]
     weights = matrix[: block.n_users]
-    wrong = _native.signs_minors_errors(matrix, len(_borders(n, predicted)) - 1)[: block.n_users]
+    wrong = _native.glynn_minors_errors(matrix, len(_borders(n, predicted)) - 1)[: block.n_users]
     through = sums * weights
     totals = through.sum(axis=1)
     # With t and T off by w e and W e, W the row's weight: |t/T - t'/T'| <= (w + W t'/T') e / T, T
@@ -160,13 +159,19 @@ def _row_scaled(matrix: Floats) -> tuple[Floats, int]:
     return np.ldexp(matrix, -shifts[:, None]), int(shifts.sum())
 
 
-def _suited(block: Block) -> npt.NDArray[np.uint32]:
+@lru_cache(maxsize=8)  # plans ask before counts do
+def _suited(block: Block) -> _native.GlynnMatrix:
     """The padded matrix or its transpose: what the kernel counts faster."""
     matrix = _padded(block).astype(np.uint32)
     return min(
-        (matrix, np.ascontiguousarray(matrix.T)),
-        key=lambda each: _BY_FACTORS[_native.signs_factors(each)],
+        (_native.GlynnMatrix(matrix), _native.GlynnMatrix(np.ascontiguousarray(matrix.T))),
+        key=lambda each: _BY_FACTORS[each.factors],
     )
+
+
+def _shared(matrix: _native.GlynnMatrix) -> Shared[_native.GlynnMatrix]:
+    """Packed here already, and once in every other process that counts with it."""
+    return Shared(_native.GlynnMatrix, matrix.entries, value=matrix)
 
 
 def _padding_bits(block: Block) -> float:
@@ -174,7 +179,7 @@ def _padding_bits(block: Block) -> float:
 
 
 def _borders(n: int, predicted: float) -> list[int]:
-    return borders(_native.signs_units(n), predicted)
+    return borders(_native.glynn_units(n), predicted)
 
 
 def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: Execution) -> Any:
@@ -188,20 +193,24 @@ def _gather(call: Callable[[int, int], Any], n: int, predicted: float, effort: E
 # Chunks: the matrix is shared, the range is theirs.
 
 
-def _count(matrix: Shared[Any], words: int, first: int, last: int) -> _native.Integers:
-    return _native.signs_count(matrix.get(), words, first, last)
+def _count(
+    matrix: Shared[_native.GlynnMatrix], words: int, first: int, last: int
+) -> _native.Integers:
+    return matrix.get().count(words, first, last)
 
 
-def _minors(matrix: Shared[Any], words: int, first: int, last: int) -> _native.Integers:
-    return _native.signs_minors(matrix.get(), words, first, last)
+def _minors(
+    matrix: Shared[_native.GlynnMatrix], words: int, first: int, last: int
+) -> _native.Integers:
+    return matrix.get().minors(words, first, last)
 
 
 def _count_double(matrix: Shared[Any], first: int, last: int) -> _native.Floats:
-    return _native.signs_count_double(matrix.get(), first, last)
+    return _native.glynn_count_double(matrix.get(), first, last)
 
 
 def _minors_double(matrix: Shared[Any], first: int, last: int) -> _native.Floats:
-    return _native.signs_minors_double(matrix.get(), first, last)
+    return _native.glynn_minors_double(matrix.get(), first, last)
 
 
 def _add_up(parts: Iterator[Any]) -> Any:

@@ -305,7 +305,7 @@ def _run(
     events = log.events
     size = len(log.arrivals)
     wanted = rows or _Rows(32, 0, False, None)
-    chain = _native.hidden_chain(
+    chain = _native.hidden_chain_job(
         events.arrival,
         events.spread(np.full(size, weights.kept), weights.real),
         events.spread(np.full(size, weights.lost), weights.cover),

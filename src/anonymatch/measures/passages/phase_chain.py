@@ -22,7 +22,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch._native import PHASES_LARGEST, PhaseChain, PhaseRows
+from anonymatch._native import PHASE_CHAIN_LARGEST, PhaseChain, PhaseRows
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError, InputError
@@ -45,7 +45,7 @@ from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_
 
 __all__ = ["MOST_HOPS", "phase_figures", "phase_pairs"]
 
-MOST_HOPS = PHASES_LARGEST
+MOST_HOPS = PHASE_CHAIN_LARGEST
 """Hops up to which counts by hop are available."""
 
 
@@ -635,7 +635,7 @@ def _rows(
         inside_logs=inside,
         unseen_logs=unseen,
         pairs=pairs,
-        stop=byte_of_work(),
+        cancel=byte_of_work(),
     )
 
 

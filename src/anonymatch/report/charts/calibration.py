@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 
 from anonymatch.audits import Bin
+from anonymatch.base.numbers import percent, plural
 from anonymatch.report.charts.axes import axes
 from anonymatch.report.charts.scales import Scale
 from anonymatch.report.drawings.svg import Element, Picture, element, group
-from anonymatch.report.html.certainty import percent
-from anonymatch.report.text import plural
 
 __all__ = ["calibration_chart"]
 

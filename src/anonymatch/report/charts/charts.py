@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural, shown
+from anonymatch.base.text import label
 from anonymatch.report.charts.axes import axes, ground
 from anonymatch.report.charts.scales import Scale, finite, scale
 from anonymatch.report.drawings.colours import GROUPS, group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["Series", "bar_chart", "line_chart", "strip_chart"]
 
@@ -292,24 +294,24 @@ def _summary(known: list[float]) -> str:
 
 def _quantile(known: list[float], share: float) -> float:
     """Between the two values next to it, in proportion."""
-    place = share * (len(known) - 1)
-    low = math.floor(place)
+    position = share * (len(known) - 1)
+    low = math.floor(position)
     high = min(low + 1, len(known) - 1)
-    return known[low] + (place - low) * (known[high] - known[low])
+    return known[low] + (position - low) * (known[high] - known[low])
 
 
 def _thinned(points: list[tuple[float, float | None]]) -> list[tuple[float, float | None]]:
     if len(points) <= _POINTS:
         return points
     size = math.ceil(2 * len(points) / _POINTS)
-    kept: list[tuple[float, float | None]] = []
+    points_left: list[tuple[float, float | None]] = []
     for begin in range(0, len(points), size):
         stretch = points[begin : begin + size]
-        heights = [(y, place) for place, (_, y) in enumerate(stretch) if y is not None]
-        gap = [place for place, (_, y) in enumerate(stretch) if y is None][:1]
+        heights = [(y, index) for index, (_, y) in enumerate(stretch) if y is not None]
+        gap = [index for index, (_, y) in enumerate(stretch) if y is None][:1]
         ends = [min(heights)[1], max(heights)[1]] if heights else []
-        kept += [stretch[place] for place in sorted({*ends, *gap})]
-    return kept
+        points_left += [stretch[index] for index in sorted({*ends, *gap})]
+    return points_left
 
 
 def _told(name: str, points: list[tuple[float, float | None]]) -> str:

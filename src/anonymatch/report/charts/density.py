@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.numbers import shown
 from anonymatch.graph import Graph, check_graph
 from anonymatch.report.drawings.matrices import cells_in_words, framed, shaded, shares_in_cells
 from anonymatch.report.drawings.svg import Picture, element
-from anonymatch.report.text import shown
 
 __all__ = ["density"]
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.numbers import amount, percent, plural
 from anonymatch.report.charts.axes import axes
 from anonymatch.report.charts.scales import Scale, round_step, scale
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.html.certainty import amount, percent
-from anonymatch.report.text import plural, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["probability_histogram", "size_histogram"]
 

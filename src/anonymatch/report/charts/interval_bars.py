@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import label
 from anonymatch.measures import Interval
 from anonymatch.report.charts.scales import scale
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["interval_bars"]
 
@@ -51,7 +52,9 @@ def interval_bars(
     width = max(_WIDTH, left + _LEAST + right)
     along = scale(ends or [1.0], left, width - right, zero=True)
     drawn: list[Element] = []
-    for number, (name, figure, said) in enumerate(zip(shown_names, figures, texts, strict=True)):
+    for number, (name, figure, value_text) in enumerate(
+        zip(shown_names, figures, texts, strict=True)
+    ):
         y = 6.0 + _ROW * number
         drawn.append(text(left - 8, y + 13.5, name, "end"))
         x = along.begin
@@ -61,7 +64,7 @@ def interval_bars(
             parts = [
                 element(
                     "rect", x=begin, y=y, width=max(end - begin, 1.0), height=18, rx=2,
-                    class_="bar", tip=f"{name}: {said}",
+                    class_="bar", tip=f"{name}: {value_text}",
                 )
             ]  # fmt: skip
             if high - low > 1:
@@ -70,6 +73,8 @@ def interval_bars(
             drawn.append(group(*parts, class_=group_class(number)))
             x = max(end, high)
         classes = "bold" if figure is not None else "soft"
-        drawn.append(text(x + 7, y + 13.5, said, classes))
-    words = " ".join(f"{name}: {said}." for name, said in zip(shown_names, texts, strict=True))
+        drawn.append(text(x + 7, y + 13.5, value_text, classes))
+    words = " ".join(
+        f"{name}: {value_text}." for name, value_text in zip(shown_names, texts, strict=True)
+    )
     return Picture(width, 10.0 + _ROW * len(names), title, words, tuple(drawn))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.numbers import amount, plural
 from anonymatch.report.charts.axes import axes
 from anonymatch.report.charts.scales import Scale, scale
 from anonymatch.report.drawings.svg import Element, Picture, element, group
-from anonymatch.report.html.certainty import amount
-from anonymatch.report.text import plural, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["Inside", "inside_chart", "inside_over_time"]
 
@@ -45,7 +45,7 @@ def inside_chart(
     departures: Floats,
     *,
     title: str,
-    kept: Floats | None = None,
+    staying: Floats | None = None,
     real: Floats | None = None,
 ) -> Picture:
     """The number inside from the first message on: a line, and how far it goes up and down.
@@ -58,7 +58,7 @@ def inside_chart(
     >>> inside_chart(np.array([0.0, 1.0]), np.array([2.0, 3.0]), title="Inside").words
     'From 0 to 2 messages are inside over 3 seconds.'
     """
-    inside = inside_over_time(arrivals, departures, kept, real)
+    inside = inside_over_time(arrivals, departures, staying, real)
     span = float(inside.begins[-1])
     size, unit = next((size, unit) for least, size, unit in _UNITS if span >= least)
     top = 30.0
@@ -72,7 +72,7 @@ def inside_chart(
         *axes(along, down, f"{unit} since the first message", "messages inside"),
         *_curves(inside, along, down, size),
     ]
-    expected = "" if kept is None else "expected "
+    expected = "" if staying is None else "expected "
     words = (
         f"From {least} to {plural(most, 'message')} are {expected}inside "
         f"over {amount(span / size)} {unit}."
@@ -85,19 +85,19 @@ def inside_chart(
 def inside_over_time(
     arrivals: Floats,
     departures: Floats,
-    kept: Floats | None = None,
+    staying: Floats | None = None,
     real: Floats | None = None,
 ) -> Inside:
     """The number inside after each arrival and departure; of many, in 200 stretches.
 
     Examples
     --------
-    >>> found = inside_over_time(np.array([5.0, 6.0]), np.array([7.0]))
-    >>> found.begins.tolist(), found.most.tolist()
+    >>> inside = inside_over_time(np.array([5.0, 6.0]), np.array([7.0]))
+    >>> inside.begins.tolist(), inside.most.tolist()
     ([0.0, 1.0, 2.0, 2.0], [1.0, 2.0, 1.0])
     """
     times = np.concatenate((arrivals, departures))
-    come = np.ones(len(arrivals)) if kept is None else kept
+    come = np.ones(len(arrivals)) if staying is None else staying
     leave = np.ones(len(departures)) if real is None else real
     step = np.concatenate((come, -leave))
     # Stable, so that of equal times those who come are before those who leave.
@@ -106,13 +106,13 @@ def inside_over_time(
     if not len(times):
         return Inside(np.zeros(1), inside, inside, inside)
     number = min(len(times), _STRETCHES)
-    places = np.linspace(0, len(times), number, endpoint=False).astype(np.int64)
-    sizes = np.diff(places, append=len(times))
+    positions = np.linspace(0, len(times), number, endpoint=False).astype(np.int64)
+    sizes = np.diff(positions, append=len(times))
     return Inside(
-        np.append(times[places], times[-1]) - times[0],
-        np.minimum.reduceat(inside, places),
-        np.maximum.reduceat(inside, places),
-        np.add.reduceat(inside, places) / sizes,
+        np.append(times[positions], times[-1]) - times[0],
+        np.minimum.reduceat(inside, positions),
+        np.maximum.reduceat(inside, positions),
+        np.add.reduceat(inside, positions) / sizes,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.base.errors import InputError
-from anonymatch.report.text import superscript
+from anonymatch.base.numbers import superscript
 
 __all__ = ["Scale", "finite", "round_step", "scale"]
 
@@ -113,7 +113,7 @@ def finite(values: Sequence[Any], what: str) -> list[float | None]:
     >>> finite([1, Fraction(1, 2), None, math.nan], "y")
     [1.0, 0.5, None, None]
     """
-    found: list[float | None] = []
+    values_left: list[float | None] = []
     for value in values:
         try:
             number = None if value is None else float(value)
@@ -121,8 +121,8 @@ def finite(values: Sequence[Any], what: str) -> list[float | None]:
             raise InputError(f"{what} has a number too large to draw; give its logarithm") from None
         except (TypeError, ValueError):
             raise InputError(f"{what} has {value!r} where a number should be") from None
-        found.append(number if number is not None and math.isfinite(number) else None)
-    return found
+        values_left.append(number if number is not None and math.isfinite(number) else None)
+    return values_left
 
 
 def round_step(least: float, whole: bool = False) -> float:

@@ -7,10 +7,11 @@ from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import label
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.geometry import Point, round_curve, toward
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["LARGEST", "sets"]
 
@@ -24,7 +25,7 @@ _DASHES = ("", "7 4", "2 4", "10 3 2 3")
 def sets(
     members: Mapping[Any, Collection[Hashable]],
     *,
-    places: Mapping[Any, Point] | None = None,
+    positions: Mapping[Any, Point] | None = None,
     title: str = "",
 ) -> Picture:
     """Sets as closed curves: those with the same members share one.
@@ -45,7 +46,7 @@ def sets(
     inside = list(dict.fromkeys(member for chosen in members.values() for member in chosen))
     if max(len(inside), len(members)) > LARGEST:
         raise InputError(f"at most {LARGEST} sets and members can be drawn; choose some of them")
-    at = _places(inside, places)
+    at = _places(inside, positions)
     owners: dict[frozenset[Hashable], list[str]] = {}
     for name, chosen in members.items():
         if chosen:
@@ -60,7 +61,7 @@ def sets(
         for number, (chosen, names) in enumerate(titles.items())
     ]
     centre = _mean(list(at.values())) if at else (0.0, 0.0)
-    dots = [_dot(label(member), place, centre) for member, place in at.items()]
+    dots = [_dot(label(member), point, centre) for member, point in at.items()]
     names, box = _names([[at[each] for each in chosen] for chosen in titles], list(titles.values()))
     low, high = _box([*at.values()], box)
     drawn = group(*curves, *dots, *names, x=-low[0], y=-low[1])
@@ -73,8 +74,8 @@ def sets(
     )
 
 
-def _places(inside: list[Hashable], places: Mapping[Any, Point] | None) -> dict[Hashable, Point]:
-    if places is None:
+def _places(inside: list[Hashable], positions: Mapping[Any, Point] | None) -> dict[Hashable, Point]:
+    if positions is None:
         radius = max(60.0, 34.0 * len(inside) / math.pi)
         turn = 2 * math.pi / max(len(inside), 1)
         return {
@@ -84,10 +85,10 @@ def _places(inside: list[Hashable], places: Mapping[Any, Point] | None) -> dict[
             )
             for number, member in enumerate(inside)
         }
-    lost = [member for member in inside if member not in places]
+    lost = [member for member in inside if member not in positions]
     if lost:
         raise InputError(f"member {lost[0]!r} has no place; give one for each member")
-    return {member: (60 * places[member][0], 60 * places[member][1]) for member in inside}
+    return {member: (60 * positions[member][0], 60 * positions[member][1]) for member in inside}
 
 
 def _curve(number: int, points: list[Point], names: str, total: int) -> Element:
@@ -104,11 +105,11 @@ def _radius(number: int, total: int) -> float:
     return _ROOM + (_STEP * (number % 4) if total > 4 else 0.0)
 
 
-def _dot(name: str, place: Point, centre: Point) -> Element:
-    inward = toward(place, centre)
+def _dot(name: str, point: Point, centre: Point) -> Element:
+    inward = toward(point, centre)
     return group(
-        element("circle", cx=place[0], cy=place[1], r=5, class_="dot"),
-        text(place[0] + 16 * inward[0], place[1] + 16 * inward[1] + 4.5, name, "middle"),
+        element("circle", cx=point[0], cy=point[1], r=5, class_="dot"),
+        text(point[0] + 16 * inward[0], point[1] + 16 * inward[1] + 4.5, name, "middle"),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural, shown
 from anonymatch.designs import Part
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["parts"]
 

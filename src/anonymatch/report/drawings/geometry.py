@@ -24,12 +24,12 @@ def hull(points: Sequence[Point]) -> list[Point]:
         return ordered
 
     def chain(points: Sequence[Point]) -> list[Point]:
-        found: list[Point] = []
+        corners: list[Point] = []
         for point in points:
-            while len(found) >= 2 and _turn(found[-2], found[-1], point) <= 0:
-                found.pop()
-            found.append(point)
-        return found[:-1]
+            while len(corners) >= 2 and _turn(corners[-2], corners[-1], point) <= 0:
+                corners.pop()
+            corners.append(point)
+        return corners[:-1]
 
     return chain(ordered) + chain(ordered[::-1])
 

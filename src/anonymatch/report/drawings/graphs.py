@@ -11,11 +11,13 @@ from typing import Literal
 import numpy as np
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural, shown
+from anonymatch.base.text import label
 from anonymatch.graph import Graph, check_graph, structure, witness
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.matrices import heat
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["LARGEST", "Groups", "bipartite", "exposure"]
 
@@ -301,14 +303,14 @@ def _all_pairs(graph: Graph) -> list[tuple[int, int]]:
 
 def _pairs(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> list[tuple[int, int]]:
     """Marked edges as indices, each an edge of the graph."""
-    found = []
+    pairs = []
     there = set(_all_pairs(graph))
     for user, behaviour in edges:
         pair = graph.user_index(user), graph.behaviour_index(behaviour)
         if pair not in there:
             raise InputError(f"cannot mark {user!r} with {behaviour!r}: that is not an edge")
-        found.append(pair)
-    return found
+        pairs.append(pair)
+    return pairs
 
 
 def _colours(graph: Graph, groups: Groups) -> Colours:
@@ -318,8 +320,8 @@ def _colours(graph: Graph, groups: Groups) -> Colours:
     if groups == "blocks":
         if witness(graph) is not None:
             return {}
-        found = structure(graph)
-        sides = found.block_of_user.tolist(), found.block_of_behaviour.tolist()
+        blocks = structure(graph)
+        sides = blocks.block_of_user.tolist(), blocks.block_of_behaviour.tolist()
         return {
             (side, index): group_class(block)
             for side, numbers in enumerate(sides)

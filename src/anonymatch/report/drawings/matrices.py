@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import percent, plural, shown
+from anonymatch.base.text import label
 from anonymatch.graph import Graph, block_table, check_graph, structure
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = [
     "LARGEST",
@@ -217,9 +219,9 @@ def _pick(order: tuple[int, ...]) -> list[Element]:
         for chosen in [order[i] == j + 1]
     ]
     drawn += _brackets(left, top, side * n, side * n)
-    for i, place in enumerate(order):
-        ends = left + side * (i + 0.5), left + side * (place - 0.5)
-        tip = f"row {i + 1} takes column {place}"
+    for i, position in enumerate(order):
+        ends = left + side * (i + 0.5), left + side * (position - 0.5)
+        tip = f"row {i + 1} takes column {position}"
         line = element("line", x1=ends[0], y1=low, x2=ends[1], y2=low + 30, class_="edge", tip=tip)
         drawn.append(group(line, class_="g3"))
     for i in range(n):
@@ -316,12 +318,12 @@ def cells_in_words(graph: Graph, cells: tuple[int, int], fullest: float) -> str:
     """
     pairs = graph.n_users * graph.n_behaviours
     share = graph.n_edges / pairs if pairs else 0.0
-    edges = f"{100 * share:.3g} % of all pairs are edges"
+    edges = f"{percent(share)} of all pairs are edges"
     if cells == (graph.n_users, graph.n_behaviours):
         return f"a cell a pair, coloured where the two fit: {edges}."
     return (
         f"summed up in {cells[0]} by {cells[1]} cells, the darker the more pairs fit: {edges}, "
-        f"{100 * fullest:.3g} % in the darkest cell."
+        f"{percent(fullest)} in the darkest cell."
     )
 
 

@@ -8,10 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural, shown
+from anonymatch.base.text import label
 from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.geometry import Point, arrow_head, bent, points_on, toward
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
-from anonymatch.report.text import label, plural, shown, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["LARGEST", "network"]
 
@@ -29,7 +31,7 @@ def network(
     users: Mapping[Any, Hashable],
     exits: Mapping[Any, Sequence[object]],
     paths: Iterable[Sequence[Hashable]] = (),
-    places: Mapping[Any, Point] | None = None,
+    positions: Mapping[Any, Point] | None = None,
     title: str = "",
 ) -> Picture:
     """Relays with links, users at their entries, behaviours at their exits.
@@ -56,33 +58,39 @@ def network(
     """
     joined = list(dict.fromkeys((sender, receiver) for sender, receiver in links))
     relays = list(dict.fromkeys([end for link in joined for end in link]))
-    seen = [(place, note) for place, notes in exits.items() for note in notes]
-    _check(relays, users, exits, len(seen))
+    observed = [(exit_relay, note) for exit_relay, notes in exits.items() for note in notes]
+    _check(relays, users, exits, len(observed))
     trails = [tuple(path) for path in paths]
     _check_paths(trails, set(joined))
-    at = _at(relays, joined, users, exits, places)
+    at = _at(relays, joined, users, exits, positions)
     left = min(x for x, _ in at.values()) - 1.9 * _UNIT
     right = max(x for x, _ in at.values()) + 1.2 * _UNIT
     entering = _column(left, list(users.values()), at)
-    leaving = _column(right, [place for place, _ in seen], at)
+    leaving = _column(right, [exit_relay for exit_relay, _ in observed], at)
     bends = {link: _bend(link, link[::-1] in joined, at) for link in joined}
     drawn = [
         *_trails(trails, at, bends, list(exits)),
         *(_link(at[a], at[b], bends[a, b]) for a, b in joined),
         *(
-            _link(place, at[entry], 0.0)
-            for place, entry in zip(entering, users.values(), strict=True)
+            _link(exit_relay, at[entry], 0.0)
+            for exit_relay, entry in zip(entering, users.values(), strict=True)
         ),
-        *(_link(at[place], end, 0.0, gap=8) for end, (place, _) in zip(leaving, seen, strict=True)),
+        *(
+            _link(at[exit_relay], end, 0.0, gap=8)
+            for end, (exit_relay, _) in zip(leaving, observed, strict=True)
+        ),
         *(_relay(relay, at[relay], relay in exits) for relay in relays),
-        *(_user(name, place) for name, place in zip(users, entering, strict=True)),
-        *(_behaviour(note, place) for (_, note), place in zip(seen, leaving, strict=True)),
+        *(_user(name, exit_relay) for name, exit_relay in zip(users, entering, strict=True)),
+        *(
+            _behaviour(note, exit_relay)
+            for (_, note), exit_relay in zip(observed, leaving, strict=True)
+        ),
     ]
     ends = [*at.values(), *entering, *leaving]
     top = min(y for _, y in ends) - 44
     bottom = max(y for _, y in ends) + 40
     names = max(text_width(label(name)) for name in users) + 20
-    notes = max([0.0, *(text_width(shown(note)) for _, note in seen)]) + 40
+    notes = max([0.0, *(text_width(shown(note)) for _, note in observed)]) + 40
     headings = (
         text(left, top + 14, "users", "middle small soft"),
         text(right, top + 14, "behaviours", "middle small soft"),
@@ -100,14 +108,14 @@ def _check(
     relays: list[Hashable],
     users: Mapping[Any, Hashable],
     exits: Mapping[Any, Sequence[object]],
-    seen: int,
+    n_observed: int,
 ) -> None:
     for name in (*users.values(), *exits):
         if name not in relays:
             raise InputError(f"relay {name!r} has no link; give links to all entries and exits")
     if not users:
         raise InputError("a network needs a user; name one and where that user enters")
-    if max(len(relays), len(users), seen) > LARGEST:
+    if max(len(relays), len(users), n_observed) > LARGEST:
         raise InputError(f"at most {LARGEST} relays, users or behaviours can be drawn")
 
 
@@ -123,14 +131,16 @@ def _at(
     links: list[tuple[Hashable, Hashable]],
     users: Mapping[Any, Hashable],
     exits: Mapping[Any, Sequence[object]],
-    places: Mapping[Any, Point] | None,
+    positions: Mapping[Any, Point] | None,
 ) -> dict[Hashable, Point]:
     """Places in pixels; by default a column for each distance from the entries, exits last."""
-    if places is not None:
-        lost = [relay for relay in relays if relay not in places]
+    if positions is not None:
+        lost = [relay for relay in relays if relay not in positions]
         if lost:
             raise InputError(f"relay {lost[0]!r} has no place; give one for each relay")
-        return {relay: (_UNIT * places[relay][0], _UNIT * places[relay][1]) for relay in relays}
+        return {
+            relay: (_UNIT * positions[relay][0], _UNIT * positions[relay][1]) for relay in relays
+        }
     depth = _depths(relays, links, users)
     last = 1 + max((depth[relay] for relay in relays if relay not in exits), default=-1)
     columns: dict[int, list[Hashable]] = {}
@@ -176,14 +186,16 @@ def _bend(link: tuple[Hashable, Hashable], both_ways: bool, at: Mapping[Hashable
     Links both ways keep to the right, so that they never lie on each other.
     """
     begin, end = (at[relay] for relay in link)
-    others = [place for relay, place in at.items() if relay not in link][:_LOOKED_AT]
+    others = [centre for relay, centre in at.items() if relay not in link][:_LOOKED_AT]
     choices = (
         (0.16, 0.24, 0.32) if both_ways else (0.1, -0.1, 0.18, -0.18, 0.26, -0.26, 0.34, -0.34)
     )
 
     def clearance(bend: float) -> float:
         curve = points_on(begin, end, bend)
-        return min((math.dist(point, place) for point in curve for place in others), default=_CLEAR)
+        return min(
+            (math.dist(point, centre) for point in curve for centre in others), default=_CLEAR
+        )
 
     return max(choices, key=lambda bend: min(clearance(bend), _CLEAR))
 
@@ -217,31 +229,31 @@ def _link(begin: Point, end: Point, bend: float, gap: float = _RADIUS + 2) -> El
     )
 
 
-def _relay(name: Hashable, place: Point, leaves: bool) -> Element:
+def _relay(name: Hashable, point: Point, leaves: bool) -> Element:
     shown_name = label(name, 3)
     return group(
         element(
             "circle",
-            cx=place[0],
-            cy=place[1],
+            cx=point[0],
+            cy=point[1],
             r=_RADIUS,
             class_="node",
             stroke_width=3 if leaves else None,
             tip=f"{'exit' if leaves else 'relay'} {label(name)}",
         ),
-        text(place[0], place[1] + 4.5, shown_name, "middle small"),
+        text(point[0], point[1] + 4.5, shown_name, "middle small"),
     )
 
 
-def _user(name: Hashable, place: Point) -> Element:
+def _user(name: Hashable, point: Point) -> Element:
     return group(
-        element("circle", cx=place[0], cy=place[1], r=5.5, class_="dot"),
-        text(place[0] - 14, place[1] + 4.5, label(name), "end"),
+        element("circle", cx=point[0], cy=point[1], r=5.5, class_="dot"),
+        text(point[0] - 14, point[1] + 4.5, label(name), "end"),
     )
 
 
-def _behaviour(note: object, place: Point) -> Element:
-    x, y = place
+def _behaviour(note: object, point: Point) -> Element:
+    x, y = point
     return group(
         element("rect", x=x - 5.5, y=y - 5.5, width=11, height=11, rx=1.5, class_="dot"),
         text(x + 14, y + 4.5, shown(note)),
@@ -257,8 +269,8 @@ def _words(
     sentences = [f"{label(user)} enters at {label(entry)}." for user, entry in users.items()]
     sentences.append(f"Links: {', '.join(f'{label(a)} to {label(b)}' for a, b in links)}.")
     sentences += [
-        f"Exit {label(place)} shows {plural(len(notes), 'behaviour')}: {shown(list(notes))}."
-        for place, notes in exits.items()
+        f"Exit {label(exit_relay)} shows {plural(len(notes), 'behaviour')}: {shown(list(notes))}."
+        for exit_relay, notes in exits.items()
     ]
     if trails:
         marked = ", ".join("-".join(label(relay) for relay in trail) for trail in trails)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from anonymatch.base.text import plain
 from anonymatch.report.drawings.colours import STYLE
-from anonymatch.report.text import plain, text_width
+from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["Element", "Picture", "element", "group", "text"]
 

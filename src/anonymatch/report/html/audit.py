@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from anonymatch._native import version
 from anonymatch.audits import Audit, Gate
+from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.graph import Graph
 from anonymatch.report.charts.density import density
 from anonymatch.report.charts.histogram import probability_histogram, size_histogram
@@ -19,23 +22,52 @@ from anonymatch.report.html.audit_attack import attack_section
 from anonymatch.report.html.audit_cost import cost_section
 from anonymatch.report.html.audit_people import people_section
 from anonymatch.report.html.audit_truth import truth_section
-from anonymatch.report.html.certainty import amount, percent, users_sure
+from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section, page, render
-from anonymatch.report.html.sections import panel_section
-from anonymatch.report.html.user_table import ROWS, probability_head, user_rows, worst_table
+from anonymatch.report.html.user_table import (
+    ROWS,
+    probability_head,
+    user_rows,
+    users_sure,
+    worst_table,
+)
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.panels import Panel
-from anonymatch.report.text import plural, shown
 
-__all__ = ["audit_page", "audit_sections", "script", "style"]
+__all__ = [
+    "AUDIT_SECTIONS",
+    "AuditReport",
+    "AuditSection",
+    "audit_html",
+    "audit_sections",
+    "script",
+    "style",
+]
 
 _DRAWN = 1000  # edges; the picture of more is one of shares
 _DIGITS = 50.0  # natural log of a count up to which its digits are written
 
 
-def audit_page(audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """An audit to report on, the thresholds it was held against, and the command that made it."""
+
+    audit: Audit
+    gates: Sequence[Gate] = ()
+    command: str | None = None
+
+
+AuditSection: TypeAlias = Callable[[AuditReport], Section | None]
+"""What makes a section of a report; None where there is nothing to say."""
+
+
+def audit_html(
+    audit: Audit,
+    *,
+    gates: Sequence[Gate] = (),
+    command: str | None = None,
+    sections: Sequence[AuditSection] | None = None,
+) -> str:
     """Everything that an audit says, as one page that needs nothing else.
 
     Parameters
@@ -45,25 +77,31 @@ def audit_page(audit: Audit, *, gates: Sequence[Gate] = (), command: str | None 
         Thresholds, as :func:`anonymatch.audits.gates.check_gates` returns them.
     command : str, optional
         What was run, so that it can be run again.
+    sections : sequence of AuditSection, optional
+        What makes the sections, in place of `AUDIT_SECTIONS`.
 
     Returns
     -------
     str
-        HTML; :func:`anonymatch.report.html.page.write_page` saves it.
+        HTML; :func:`anonymatch.report.html.document.write_html` saves it.
 
     Examples
     --------
     >>> import anonymatch as am
-    >>> text = audit_page(am.audit(am.complete(4)), command="anonymatch audit seen.csv")
+    >>> text = audit_html(am.audit(am.complete(4)), command="anonymatch audit seen.csv")
     >>> "<h1>Audit of graph</h1>" in text, "anonymatch audit seen.csv" in text
     (True, True)
     """
-    sections = audit_sections(audit, gates=gates, command=command)
-    return page(f"Audit of {audit.name}", lead=_lead(audit), sections=sections, script=script())
+    made = audit_sections(audit, gates=gates, command=command, sections=sections)
+    return document(f"Audit of {audit.name}", lead=_lead(audit), sections=made, script=script())
 
 
 def audit_sections(
-    audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None
+    audit: Audit,
+    *,
+    gates: Sequence[Gate] = (),
+    command: str | None = None,
+    sections: Sequence[AuditSection] | None = None,
 ) -> tuple[Section, ...]:
     """The sections of that page, in their order.
 
@@ -73,18 +111,9 @@ def audit_sections(
     >>> [section.anchor for section in audit_sections(am.audit(am.complete(4)))][:4]
     ['verdict', 'figures', 'picture', 'spread']
     """
-    return (
-        _verdict(audit, gates),
-        _key_figures(audit),
-        _picture(audit),
-        _spread(audit),
-        _users(audit),
-        attack_section(audit),
-        cost_section(audit),
-        truth_section(audit),
-        *people_section(audit),
-        _method(audit, command),
-    )
+    report = AuditReport(audit=audit, gates=gates, command=command)
+    made = (section(report) for section in (AUDIT_SECTIONS if sections is None else sections))
+    return tuple(section for section in made if section is not None)
 
 
 @cache
@@ -100,7 +129,7 @@ def style() -> str:
 
 
 def _lead(audit: Audit) -> str:
-    words = nouns(audit)
+    words = audit.observation.nouns
     out = f"{shown(_n_out(audit))} {words.behaviours}"
     return f"From {audit.observation.source}: {plural(audit.n_users, words.user)} and {out}."
 
@@ -131,14 +160,14 @@ def _key_figures(audit: Audit) -> Section:
 
 
 def _picture(audit: Audit) -> Section:
-    seen, words = audit.observation, nouns(audit)
-    if seen.passage is not None:
+    observation, words = audit.observation, audit.observation.nouns
+    if observation.passage is not None:
         links = audit.answers.links
         drawn = inside_chart(
-            seen.passage.arrivals,
-            seen.passage.departures,
+            observation.passage.arrivals,
+            observation.passage.departures,
             title="Messages inside over time",
-            kept=None if links is None else 1.0 - links.lost,
+            staying=None if links is None else 1.0 - links.lost,
             real=None if links is None else links.real,
         )
         caption = (
@@ -146,16 +175,16 @@ def _picture(audit: Audit) -> Section:
             f"few. {drawn.words} Exact."
         )
         return panel_section("picture", "Messages inside", [Panel(drawn, caption)])
-    assert seen.graph is not None
-    if not seen.graph.n_edges:
+    assert observation.graph is not None
+    if not observation.graph.n_edges:
         nothing = f"There are no {words.users} to draw."
         return panel_section("picture", "Who may have done what", before=[nothing])
-    return panel_section("picture", "Who may have done what", [_graph(audit, seen.graph)])
+    return panel_section("picture", "Who may have done what", [_graph(audit, observation.graph)])
 
 
 def _graph(audit: Audit, graph: Graph) -> Panel:
     """Cells for few users, blocks for few edges, shades for any number."""
-    words, title = nouns(audit), "Who may have done what"
+    words, title = audit.observation.nouns, "Who may have done what"
     if max(graph.n_users, graph.n_behaviours) <= LARGEST:
         sure = _certain(audit)
         caption = (
@@ -177,7 +206,7 @@ def _certain(audit: Audit) -> list[tuple[Hashable, Hashable]]:
 
 
 def _spread(audit: Audit) -> Section:
-    users, words = audit.answers.users, nouns(audit)
+    users, words = audit.answers.users, audit.observation.nouns
     if not len(users.users):
         return panel_section(
             "spread",
@@ -218,7 +247,7 @@ def _spread(audit: Audit) -> Section:
 
 
 def _users(audit: Audit) -> Section:
-    words = nouns(audit)
+    words = audit.observation.nouns
     rows = user_rows(audit)
     sure = users_sure(audit).capitalize()
     if len(rows) < audit.n_users:
@@ -240,9 +269,9 @@ def _users(audit: Audit) -> Section:
         "audit_users.html",
         nouns=words,
         worst=worst_table(audit) if audit.worst else None,
-        worst_said=f"Whom to look after first, and why. {sure}.",
+        worst_text=f"Whom to look after first, and why. {sure}.",
         title=title,
-        said=f"{held} {meaning} {sure}.",
+        text=f"{held} {meaning} {sure}.",
         rows=rows,
         probability=probability_head(audit),
     )
@@ -296,3 +325,18 @@ def _estimated(audit: Audit) -> str:
     if audit.confidence < 1.0:
         return f"some estimated; intervals hold with a probability of {percent(audit.confidence)}"
     return "some known as proven intervals only"
+
+
+AUDIT_SECTIONS: tuple[AuditSection, ...] = (
+    lambda report: _verdict(report.audit, report.gates),
+    lambda report: _key_figures(report.audit),
+    lambda report: _picture(report.audit),
+    lambda report: _spread(report.audit),
+    lambda report: _users(report.audit),
+    lambda report: attack_section(report.audit),
+    lambda report: cost_section(report.audit),
+    lambda report: truth_section(report.audit),
+    lambda report: people_section(report.audit),
+    lambda report: _method(report.audit, report.command),
+)
+"""The sections of a report in their order: to add a chart is to add a line."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of
+from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of, figure_text
+from anonymatch.base.numbers import amount, plural, shown
+from anonymatch.base.text import label
 from anonymatch.measures import Interval
 from anonymatch.report.charts.charts import Series, line_chart
-from anonymatch.report.html.certainty import amount, said
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section
-from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import name_cell, number_cell
 from anonymatch.report.panels import Panel
-from anonymatch.report.text import label, plural, shown
 
 __all__ = ["attack_section"]
 
@@ -64,18 +62,18 @@ def _all(audit: Audit) -> str:
     number, bits = audit.n_users, audit.bits
     whole = Interval(*(number * end for end in (bits.value, bits.low, bits.high)))
     confidence = confidence_of(audit, FIGURES["bits"])
-    return said(whole, "", confidence=confidence, seed=audit.seed).short
+    return figure_text(whole, "", confidence=confidence, seed=audit.seed).short
 
 
 def _one_step(audit: Audit) -> str:
-    found, words = audit.one_step, nouns(audit)
-    if found is None:
+    step, words = audit.one_step, audit.observation.nouns
+    if step is None:
         return "There is nobody to expose."
     confidence = confidence_of(audit, FIGURES["attack"])
-    lost = said(found.lost_bits, "", confidence=confidence, seed=audit.seed)
+    lost = figure_text(step.lost_bits, "", confidence=confidence, seed=audit.seed)
     between = f", {lost.interval}" if lost.interval else ""
     return (
-        f"The attacker's best single exposure is {words.user} {label(found.target, 60)}: learning "
+        f"The attacker's best single exposure is {words.user} {label(step.target, 60)}: learning "
         f"what became of it costs the whole system {lost.value} bits{between}, of "
         f"{_all(audit)} ({lost.sure})."
     )
@@ -98,20 +96,20 @@ def _curve(audit: Audit) -> Panel:
     steps, total = audit.campaign.steps, _bits(audit)
     numbers = [0, *(step.number for step in steps)]
     left = [total, *(step.bits_left for step in steps)]
-    seen = total - left[-1] >= _SEEN * total
-    name = "bits left" if seen else "bits lost"
-    values = left if seen else [total - bits for bits in left]
+    visible = total - left[-1] >= _SEEN * total
+    name = "bits left" if visible else "bits lost"
+    values = left if visible else [total - bits for bits in left]
     drawn = line_chart(
         [Series(name, numbers, values)],
         title="Exposures one after another",
         x_label="exposed so far",
         y_label=f"{name}, whole system",
     )
-    exposed = plural(len(steps), nouns(audit).user)
+    exposed = plural(len(steps), audit.observation.nouns.user)
     return Panel(
         drawn,
         f"Exposing {exposed} takes {amount(total - left[-1])} of {amount(total)} bits. The "
-        f"steeper, the more one exposed {nouns(audit).user} betrays others.",
+        f"steeper, the more one exposed {audit.observation.nouns.user} betrays others.",
     )
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 
-from anonymatch.audits import FIGURES, Audit, confidence_of
-from anonymatch.base.text import in_bits
+from anonymatch.audits import FIGURES, Audit, FigureText, confidence_of, figure_text
+from anonymatch.base.numbers import amount, in_bits, percent
 from anonymatch.designs import Design
 from anonymatch.report.charts.charts import Series, line_chart
-from anonymatch.report.html.certainty import Said, amount, percent, said
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section
-from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
@@ -35,8 +32,8 @@ def cost_section(audit: Audit) -> Section:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = cost_section(am.audit(am.ring(8, 2)))
-    >>> "with the same 16 candidates" in found.body, "4 x complete 2" in found.body
+    >>> section = cost_section(am.audit(am.ring(8, 2)))
+    >>> "with the same 16 candidates" in section.body, "4 x complete 2" in section.body
     (True, True)
     """
     title = "Cost against anonymity"
@@ -55,7 +52,7 @@ def cost_section(audit: Audit) -> Section:
 
 
 def _incomparable(audit: Audit) -> str:
-    words = nouns(audit)
+    words = audit.observation.nouns
     if audit.observation.passage is not None:
         return (
             "Through one exponential mix everybody who came before is a candidate, however "
@@ -69,7 +66,7 @@ def _incomparable(audit: Audit) -> str:
 
 
 def _own(audit: Audit) -> str:
-    words = nouns(audit)
+    words = audit.observation.nouns
     own = _own_figure(audit, "bits")
     text = (
         f"The audited system has {amount(audit.cost.candidates)} candidates a {words.user} and "
@@ -85,7 +82,7 @@ def _own(audit: Audit) -> str:
 
 
 def _chart(audit: Audit) -> Panel:
-    words = nouns(audit)
+    words = audit.observation.nouns
     across, up = zip(*audit.front, strict=True)
     far = min(across) > 0 and max(across) >= _FAR * min(across)
     drawn = line_chart(
@@ -108,7 +105,7 @@ def _chart(audit: Audit) -> Panel:
 def _designs(audit: Audit) -> Table:
     heads = (
         Cell("chosen for", False),
-        Cell(f"joint bits per {nouns(audit).user}", True),
+        Cell(f"joint bits per {audit.observation.nouns.user}", True),
         Cell("after the best exposure", True),
         Cell("share of the bound", True),
         Cell("parts", False),
@@ -124,11 +121,11 @@ def _mixes(audit: Audit) -> Table:
     return Table((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
 
 
-def _own_figure(audit: Audit, key: str) -> Said:
+def _own_figure(audit: Audit, key: str) -> FigureText:
     figure = FIGURES[key]
     value = figure.value(audit)
     assert value is not None
-    return said(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
+    return figure_text(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
 
 
 def _row(design: Design) -> tuple[Cell, ...]:

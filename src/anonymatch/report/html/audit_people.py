@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from anonymatch.audits import Audit
-from anonymatch.report.html.certainty import amount, percent, said, users_sure
-from anonymatch.report.html.page import Section
-from anonymatch.report.html.sections import panel_section
+from anonymatch.audits import Audit, figure_text
+from anonymatch.base.numbers import amount, percent, plural, shown
+from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, Table
-from anonymatch.report.html.user_table import name_cell, number_cell
-from anonymatch.report.text import plural, shown
+from anonymatch.report.html.user_table import name_cell, number_cell, users_sure
 
 __all__ = ["people_section"]
 
@@ -26,17 +24,17 @@ _COLUMNS = {
 _NAMES = ("sender", "surest_message", "receiver")
 
 
-def people_section(audit: Audit) -> tuple[Section, ...]:
-    """The senders that are worst off; nothing if nobody has several messages.
+def people_section(audit: Audit) -> Section | None:
+    """The senders that are worst off; None if nobody has several messages.
 
     Examples
     --------
     >>> import anonymatch as am
-    >>> people_section(am.audit(am.complete(3)))
-    ()
+    >>> people_section(am.audit(am.complete(3))) is None
+    True
     """
     if audit.people is None:
-        return ()
+        return None
     columns = [name for name in _COLUMNS if name in audit.people.columns]
     rows = audit.people.select(columns).head(_ROWS).rows()
     more = len(audit.people) - len(rows)
@@ -55,7 +53,7 @@ def people_section(audit: Audit) -> tuple[Section, ...]:
         f"which of them it was. The surest first; {users_sure(audit)}."
     )
     sentences = [before, *_bits(audit)]
-    return (panel_section("people", "People", before=sentences, tables=[("Senders", table)]),)
+    return panel_section("people", "People", before=sentences, tables=[("Senders", table)])
 
 
 def _bits(audit: Audit) -> list[str]:
@@ -63,7 +61,7 @@ def _bits(audit: Audit) -> list[str]:
     if audit.people_bits is None:
         return []
     people, messages = (
-        said(figure, "", confidence=audit.confidence, seed=audit.seed)
+        figure_text(figure, "", confidence=audit.confidence, seed=audit.seed)
         for figure in (audit.people_bits, audit.bits)
     )
     about = f"Joint bits per message about who wrote to whom: {people.line}."

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from anonymatch.audits import Audit, Score
+from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.report.charts.calibration import calibration_chart
-from anonymatch.report.html.certainty import percent
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.html.page import Section
-from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
-from anonymatch.report.text import plural, shown
 
 __all__ = ["truth_section"]
 
@@ -52,36 +49,36 @@ def truth_section(audit: Audit) -> Section:
 
 
 def _sentences(audit: Audit, score: Score) -> list[str]:
-    words = nouns(audit)
+    words = audit.observation.nouns
     right = (
         f"Of {plural(score.guesses, 'best guess', 'best guesses')}, {percent(score.right)} were "
         f"right; the probabilities promised {percent(score.promised)}, with a standard error of "
         f"{percent(score.error)} (counted in the log)."
     )
-    said = [right]
+    sentences = [right]
     if score.calibrated:
-        said.append(
+        sentences.append(
             "The promises are kept: the difference is within three standard errors, so the law "
             "fits what really happened."
         )
     elif score.impossible:
-        said.append(
+        sentences.append(
             "However close these are, the law, and with it every figure here, does not fit what "
             "really happened."
         )
     else:
-        said.append(
+        sentences.append(
             "The promises are not kept: the difference is beyond three standard errors, so the "
             "law, and with it every figure here, does not fit what really happened."
         )
     if score.impossible:
-        said.append(
+        sentences.append(
             f"For {plural(score.impossible, words.user)} the truth is none of the candidates: the "
             "law is wrong for them."
         )
     else:
-        said.append("The truth is among the candidates of everybody.")
-    return said
+        sentences.append("The truth is among the candidates of everybody.")
+    return sentences
 
 
 def _table(score: Score) -> Table:

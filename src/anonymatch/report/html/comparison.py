@@ -5,26 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from anonymatch._native import version
-from anonymatch.audits import FIGURES, Audit, ComparedFigure, Comparison, confidence_of
+from anonymatch.audits import (
+    FIGURES,
+    Audit,
+    ComparedFigure,
+    Comparison,
+    FigureText,
+    confidence_of,
+    figure_text,
+    sureness,
+)
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import shown
+from anonymatch.base.text import label
 from anonymatch.measures import Interval
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.drawings.colours import GROUPS
 from anonymatch.report.html.audit import script, style
-from anonymatch.report.html.certainty import Said, said, sureness
-from anonymatch.report.html.page import Section, page, render
-from anonymatch.report.html.sections import panel_section
+from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.tables import Cell, Table
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
-from anonymatch.report.text import label, shown
 
-__all__ = ["comparison_page"]
+__all__ = ["comparison_html"]
 
 _BETTER = {"higher": "more is better", "lower": "less is better"}
 
 
-def comparison_page(comparison: Comparison, *, command: str | None = None) -> str:
+def comparison_html(comparison: Comparison, *, command: str | None = None) -> str:
     """Two to six audits: key figures side by side, with bars and the intervals that hold them.
 
     Parameters
@@ -37,14 +45,14 @@ def comparison_page(comparison: Comparison, *, command: str | None = None) -> st
     Returns
     -------
     str
-        HTML; :func:`anonymatch.report.html.page.write_page` saves it.
+        HTML; :func:`anonymatch.report.html.document.write_html` saves it.
 
     Examples
     --------
     >>> import anonymatch as am
     >>> from anonymatch.audits.comparing import compare
     >>> pair = compare([am.audit(am.partition([2, 2])), am.audit(am.ring(4, 2))], ["2+2", "ring"])
-    >>> "2+2 has more joint bits per user: 0.5 against 0.25." in comparison_page(pair)
+    >>> "2+2 has more joint bits per user: 0.5 against 0.25." in comparison_html(pair)
     True
     """
     number = len(comparison.audits)
@@ -57,7 +65,7 @@ def comparison_page(comparison: Comparison, *, command: str | None = None) -> st
         _audits(comparison),
         _about(comparison, command),
     )
-    return page(
+    return document(
         f"{shown(number)} audits compared",
         lead="; ".join(
             f"{label(name, 60)}: {audit.observation.source}"
@@ -80,8 +88,8 @@ class _Line:
     title: str
     meaning: str
     better: str
-    figures: list[Said]
-    said: str
+    figures: list[FigureText]
+    judgement: str
 
 
 def _table(comparison: Comparison) -> Section:
@@ -91,13 +99,13 @@ def _table(comparison: Comparison) -> Section:
             row.meaning,
             _BETTER.get(row.better, ""),
             _figures(comparison, row),
-            row.said or "–",
+            row.judgement or "–",
         )
         for row in comparison.rows
     ]
     body = render(
         "comparison_figures.html",
-        told="A difference is called out only where the intervals do not overlap.",
+        lead="A difference is called out only where the intervals do not overlap.",
         names=[label(name) for name in comparison.names],
         rows=rows,
     )
@@ -117,30 +125,30 @@ def _bars(comparison: Comparison) -> Section:
         )
         for row in comparison.rows
     ]
-    told = "Lines across the ends of bars are the intervals that hold the figures."
-    return panel_section("bars", "As bars", panels, before=[told])
+    meaning = "Lines across the ends of bars are the intervals that hold the figures."
+    return panel_section("bars", "As bars", panels, before=[meaning])
 
 
 def _caption(row: ComparedFigure) -> str:
     better = f" ({_BETTER[row.better]})" if row.better in _BETTER else ""
     title = f"{row.title[:1].upper()}{row.title[1:]}{better}: {row.meaning}."
-    return f"{title} Compared: {row.said}." if row.said else title
+    return f"{title} Compared: {row.judgement}." if row.judgement else title
 
 
-def _figures(comparison: Comparison, row: ComparedFigure) -> list[Said]:
+def _figures(comparison: Comparison, row: ComparedFigure) -> list[FigureText]:
     return [
         _figure(audit, row, figure)
         for audit, figure in zip(comparison.audits, row.figures, strict=True)
     ]
 
 
-def _figure(audit: Audit, row: ComparedFigure, figure: Interval | None) -> Said:
+def _figure(audit: Audit, row: ComparedFigure, figure: Interval | None) -> FigureText:
     if figure is None:
-        return Said("not known", "the source does not say")
+        return FigureText("–", "not known")
     known = FIGURES[row.name]
     # The title of a row has its unit; a time is written with the larger one too.
     unit = known.unit if known.unit in ("share", "seconds") else ""
-    return said(figure, unit, confidence=confidence_of(audit, known), seed=audit.seed)
+    return figure_text(figure, unit, confidence=confidence_of(audit, known), seed=audit.seed)
 
 
 def _audits(comparison: Comparison) -> Section:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from anonymatch.audits import FIGURES, Audit, AuditFigure, confidence_of
-from anonymatch.measures import Interval
-from anonymatch.report.html.certainty import Said, amount, said
-from anonymatch.report.html.nouns import nouns
-from anonymatch.report.text import shown
+from anonymatch.audits import GROUPS, Audit, AuditFigure, FigureText, Show, shown_figures
+from anonymatch.base.numbers import amount
 
 __all__ = ["KeyFigure", "anonymity_figures", "cost_figures"]
 
-_UNKNOWN = Said("–", "not known: the source does not say")
+_UNKNOWN = FigureText("–", "not known")
+_BETTER = {"higher": " More is better.", "lower": " Less is better.", "": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +18,8 @@ class KeyFigure:
     """A card: what, how much, how sure, and what it means."""
 
     title: str
-    said: Said
+    text: FigureText
     meaning: str
-
-
-_ANONYMITY = (
-    "entropy",
-    "entropy_5%",
-    "entropy_1%",
-    "min_entropy",
-    "guessing_entropy",
-    "identified",
-    "below",
-    "surest",
-    "bits",
-    "degree",
-    "reached",
-)
-_BETTER = {"higher": "More is better.", "lower": "Less is better.", "": ""}
 
 
 def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
@@ -47,10 +29,11 @@ def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     --------
     >>> import anonymatch as am
     >>> for card in anonymity_figures(am.audit(am.complete(4)))[:1]:
-    ...     print(card.title, card.said.line)
+    ...     print(card.title, card.text.line)
     Entropy per user 2 bits (exact up to rounding)
     """
-    return tuple(_card(audit, FIGURES[key]) for key in _ANONYMITY)
+    groups = (group for group in GROUPS if group != "cost")
+    return tuple(_card(audit, each) for each in shown_figures(Show.HTML, *groups))
 
 
 def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
@@ -59,72 +42,21 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     Examples
     --------
     >>> import anonymatch as am
-    >>> [card.said.value for card in cost_figures(am.audit(am.complete(4)))]
+    >>> [card.text.value for card in cost_figures(am.audit(am.complete(4)))]
     ['4', '–', '–', '–', '0']
     """
-    words, cost = nouns(audit), audit.cost
-    known = "as the truth in the log shows it, or else as its law says"
-    return (
-        _cost(
-            audit,
-            f"Candidates a {words.user}",
-            cost.candidates,
-            "",
-            f"{words.behaviours.capitalize()} that fit, on average: more cover costs more.",
-        ),
-        _cost(
-            audit,
-            "Mean delay",
-            cost.mean_delay,
-            "seconds",
-            f"Latency: how long what is sent is held back on average, {known}.",
-        ),
-        _cost(
-            audit,
-            "Longest delay",
-            cost.longest_delay,
-            "seconds",
-            f"How long what is sent is held back at most, {known}.",
-        ),
-        _cost(
-            audit,
-            "Cover traffic",
-            cost.cover,
-            "share",
-            "Dummy traffic: share of the messages out that are nobody's and only hide others.",
-        ),
-        _lost(audit),
-    )
-
-
-def _lost(audit: Audit) -> KeyFigure:
-    users, number = nouns(audit).users.capitalize(), shown(audit.cost.lost)
-    if audit.lost_is_expected:
-        meaning = f"{users} that were lost on their way, by the probabilities of each."
-        return KeyFigure("Lost", Said(f"about {number}", "expected number, rounded"), meaning)
-    return KeyFigure("Lost", Said(number, "exact"), f"{users} that never came out.")
+    return tuple(_card(audit, each) for each in shown_figures(Show.HTML, "cost"))
 
 
 def _card(audit: Audit, figure: AuditFigure) -> KeyFigure:
-    words, least = nouns(audit), amount(audit.threshold)
-    meaning = f"{figure.meaning_for(words, least)}. {_BETTER[figure.better]}"
-    title = figure.title_for(words, least)
+    words, least = audit.observation.nouns, amount(audit.threshold)
+    meaning = figure.meaning_for(words, least).removeprefix("cost: ")
     return KeyFigure(
-        title[0].upper() + title[1:], _said(audit, figure), meaning[0].upper() + meaning[1:]
+        _capital(figure.title_for(words, least)),
+        figure.text(audit) or _UNKNOWN,
+        f"{_capital(meaning)}.{_BETTER[figure.better]}",
     )
 
 
-def _said(audit: Audit, figure: AuditFigure) -> Said:
-    if figure.key == "identified":
-        return Said(f"{shown(audit.identified)} of {shown(audit.n_counted)}", "exact")
-    value = figure.value(audit)
-    if value is None:
-        return Said("–", "not known")
-    return said(value, figure.unit, confidence=confidence_of(audit, figure), seed=audit.seed)
-
-
-def _cost(audit: Audit, title: str, value: float | None, unit: str, meaning: str) -> KeyFigure:
-    if value is None:
-        return KeyFigure(title, _UNKNOWN, meaning)
-    figure = Interval(value, value, value)
-    return KeyFigure(title, said(figure, unit, confidence=1.0, seed=audit.seed), meaning)
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -12,20 +12,20 @@ from typing import Any, Protocol
 from markupsafe import Markup
 
 from anonymatch.base.errors import AnonymatchError, InputError
+from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.counting import count
 from anonymatch.graph import Graph, witness
 from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.drawings.graphs import bipartite
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
-from anonymatch.report.html.page import Section, page, render
+from anonymatch.report.html.document import Section, document, render
 from anonymatch.report.html.tables import Table, table
 from anonymatch.report.html.verdicts import Verdict, verdict
 from anonymatch.report.panels import attacked, graph_of
 from anonymatch.report.paper_figures import Panel, PaperFigure, paper_figures
-from anonymatch.report.text import plural, shown
 
-__all__ = ["ClaimLike", "EvidenceLike", "claim_card", "paper_page"]
+__all__ = ["ClaimLike", "EvidenceLike", "claim_card", "paper_html"]
 
 _FIGURE = re.compile(
     r"\bFig(?:ures?|s)?\.?[\s_-]*(\d+(?:\s*(?:,|and|&|to|–)\s*\d+)*)", re.IGNORECASE
@@ -105,7 +105,7 @@ class _Card:
     seconds: str
 
 
-def paper_page(checks: Iterable[ClaimLike]) -> str:
+def paper_html(checks: Iterable[ClaimLike]) -> str:
     """A page with a card for each claim, and the nine figures where they are claimed.
 
     Parameters
@@ -116,24 +116,24 @@ def paper_page(checks: Iterable[ClaimLike]) -> str:
     Returns
     -------
     str
-        HTML; :func:`anonymatch.report.html.page.write_page` saves it.
+        HTML; :func:`anonymatch.report.html.document.write_html` saves it.
 
     Examples
     --------
     >>> from types import SimpleNamespace
     >>> claim = SimpleNamespace(
-    ...     id="figure-7", number=7, place="Interval 7", kind="figure", statement="per(A) = 9",
+    ...     id="figure-7", number=7, place="Figure 7", kind="figure", statement="per(A) = 9",
     ...     verdict="holds", corrected=None, found="9", evidence=(), counterexample=None,
     ...     searched="", seconds=0.1)
-    >>> text = paper_page([claim])
+    >>> text = paper_html([claim])
     >>> "1 claim of the paper: 1 holds." in text, 'id="figure-7"' in text
     (True, True)
     """
     claims = list(checks)
     if not claims:
         raise InputError("there are no claims to show; check some first")
-    places = _figures_of(claims)
-    cards = [_card(claim, figures) for claim, figures in zip(claims, places, strict=True)]
+    figures_of = _figures_of(claims)
+    cards = [_card(claim, figures) for claim, figures in zip(claims, figures_of, strict=True)]
     cards = _distinct(cards)
     verdicts = {card.verdict: None for card in cards}
     numbers = Counter(card.verdict for card in cards)
@@ -149,11 +149,11 @@ def paper_page(checks: Iterable[ClaimLike]) -> str:
             "\n".join(each.filter for each, _ in tally),
         ),
     ]
-    if rest := _unclaimed(places):
+    if rest := _unclaimed(figures_of):
         entries = tuple((f"figure-{figure.number}", f"Figure {figure.number}") for figure in rest)
         body = render("paper_figures.html", figures=rest)
         sections.append(Section("figures", "Other figures of the paper", body, entries))
-    return page(
+    return document(
         "k-Anonymity by partitions, checked",
         lead="Every claim of the paper, computed: what holds, what is misprinted, what needs a "
         "condition, and what fails, with the graph that shows it.",
@@ -167,7 +167,7 @@ def claim_card(claim: ClaimLike) -> Markup:
     Examples
     --------
     >>> from anonymatch.paper.checking import check
-    >>> "Interval 7: A graph and its matrix" in claim_card(check("figure-7")["figure-7"])
+    >>> "Figure 7: A graph and its matrix" in claim_card(check("figure-7")["figure-7"])
     True
     """
     (figures,) = _figures_of([claim])
@@ -214,12 +214,12 @@ def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
         picture = bipartite(_graph(graph), title=evidence.text, groups="blocks")
         drawn.add(graph)
     columns, rows = data.pop("columns", None), data.pop("rows", None)
-    found = None
+    values = None
     if columns is not None and rows is not None:
-        found = table(columns, rows)
+        values = table(columns, rows)
     elif data:
-        found = table(["", "value"], data.items())
-    return _Evidence(evidence.text, found, picture)
+        values = table(["", "value"], data.items())
+    return _Evidence(evidence.text, values, picture)
 
 
 def _chart(title: str, series: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> Picture:
@@ -260,7 +260,7 @@ def _matchings(graph: Graph) -> str:
     counted = count(graph, budget=_SECONDS)
     if counted.exact:
         return plural(int(counted.value), "matching")
-    sure = "" if counted.confidence == 1.0 else f" ({counted.confidence:.0%} sure)"
+    sure = "" if counted.confidence == 1.0 else f" ({percent(counted.confidence)} sure)"
     ends = (f"2^{end / math.log(2):.6g}" for end in (counted.low, counted.high))
     return f"{' to '.join(ends)} matchings{sure}"
 
@@ -287,10 +287,12 @@ def _numbers(text: str) -> list[int]:
 
     Examples
     --------
-    >>> _numbers("Fig. 8 and Interval 9"), _numbers("Figures 1, 2 and 4"), _numbers("Lemma 3")
+    >>> _numbers("Fig. 8 and Figure 9"), _numbers("Figures 1, 2 and 4"), _numbers("Lemma 3")
     ([8, 9], [1, 2, 4], [])
     """
-    named = [int(digits) for found in _FIGURE.findall(text) for digits in re.findall(r"\d+", found)]
+    named = [
+        int(digits) for mention in _FIGURE.findall(text) for digits in re.findall(r"\d+", mention)
+    ]
     return list(dict.fromkeys(named))
 
 
@@ -300,8 +302,8 @@ def _rows_of(figures: Sequence[PaperFigure]) -> set[tuple[str, ...]]:
     return {tuple(graph.to_rows()) for graph in graphs if graph is not None and not graph.weighted}
 
 
-def _unclaimed(places: Sequence[tuple[PaperFigure, ...]]) -> list[PaperFigure]:
-    shown_already = {figure.number for figures in places for figure in figures}
+def _unclaimed(figures_of: Sequence[tuple[PaperFigure, ...]]) -> list[PaperFigure]:
+    shown_already = {figure.number for figures in figures_of for figure in figures}
     return [figure for figure in paper_figures() if figure.number not in shown_already]
 
 

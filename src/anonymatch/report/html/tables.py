@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from anonymatch.base.errors import InputError
-from anonymatch.report.text import plural, shown
+from anonymatch.base.numbers import plural, shown
 
 __all__ = ["Cell", "Table", "table"]
 
@@ -46,8 +46,8 @@ def table(columns: Sequence[object], rows: Iterable[Sequence[Any]]) -> Table:
 
     Examples
     --------
-    >>> found = table(["n", "kind"], [(4, "crown"), (5, "complete")])
-    >>> [[cell.text for cell in row] for row in found.rows], found.heads[0].number
+    >>> numbers = table(["n", "kind"], [(4, "crown"), (5, "complete")])
+    >>> [[cell.text for cell in row] for row in numbers.rows], numbers.heads[0].number
     ([['4', 'crown'], ['5', 'complete']], True)
     """
     given = [tuple(row) for row in rows]
@@ -59,8 +59,8 @@ def table(columns: Sequence[object], rows: Iterable[Sequence[Any]]) -> Table:
             )
     cells = tuple(tuple(_cell(value) for value in row) for row in given[:_ROWS])
     heads = tuple(
-        Cell(str(name), bool(cells) and all(row[place].number for row in cells))
-        for place, name in enumerate(columns)
+        Cell(str(name), bool(cells) and all(row[column].number for row in cells))
+        for column, name in enumerate(columns)
     )
     more = len(given) - len(cells)
     return Table(heads, cells, f"and {plural(more, 'more row')}" if more else "")

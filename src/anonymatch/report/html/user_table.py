@@ -7,18 +7,38 @@ from collections.abc import Hashable
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.audits import FIGURES, Audit, Worst, confidence_of
+from anonymatch.audits import FIGURES, Audit, Worst, confidence_of, figure_text, sureness
+from anonymatch.base.numbers import amount, percent, shown
+from anonymatch.base.text import label
 from anonymatch.measures import Interval, Range, UserFigures
-from anonymatch.report.html.certainty import amount, percent, said
-from anonymatch.report.html.nouns import nouns
 from anonymatch.report.html.tables import Cell, Table
-from anonymatch.report.text import label, shown
 
-__all__ = ["ROWS", "name_cell", "number_cell", "probability_head", "user_rows", "worst_table"]
+__all__ = [
+    "ROWS",
+    "name_cell",
+    "number_cell",
+    "probability_head",
+    "user_rows",
+    "users_sure",
+    "worst_table",
+]
 
 ROWS = 2000  # rows in a page; a table of more is a file of its own
 _NAME = 60
 _SIZES = ("hides among", "candidates", "possible")
+
+
+def users_sure(audit: Audit) -> str:
+    """How sure the figures of single users are.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> users_sure(am.audit(am.complete(3)))
+    'exact up to rounding'
+    """
+    known = audit.answers.users.known
+    return sureness(confidence_of(audit, FIGURES["entropy"]), audit.seed, known=known)
 
 
 def name_cell(name: Hashable | None, unknown: str = "–") -> Cell:
@@ -43,12 +63,12 @@ def worst_table(audit: Audit) -> Table:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = worst_table(am.audit(am.Graph.from_rows(["10", "11"])))
-    >>> [cell.text for cell in found.rows[0]]
+    >>> table = worst_table(am.audit(am.Graph.from_rows(["10", "11"])))
+    >>> [cell.text for cell in table.rows[0]]
     ['0', '0', '100 %', '1', '1', '1', 'nothing but 0 fits']
     """
     heads = (
-        Cell(nouns(audit).user, False),
+        Cell(audit.observation.nouns.user, False),
         Cell("best guess", False),
         *(Cell(name, True) for name in (probability_head(audit), *_SIZES)),
         Cell("why", False),
@@ -91,13 +111,13 @@ def user_rows(audit: Audit) -> list[tuple[str, ...]]:
     """
     users = audit.answers.users
     names, behaviours = users.users, users.behaviours
-    places = _worst_first(users)[:ROWS]
-    probabilities = _column(audit, users.surest, places, "share")
-    sizes = _column(audit, users.effective, places, "")
-    bits = _column(audit, users.shannon, places, "")
+    order = _worst_first(users)[:ROWS]
+    probabilities = _column(audit, users.surest, order, "share")
+    sizes = _column(audit, users.effective, order, "")
+    bits = _column(audit, users.shannon, order, "")
     lost = _first_place(audit)
     rows: list[tuple[str, ...]] = []
-    for k, i in enumerate(places.tolist()):
+    for k, i in enumerate(order.tolist()):
         guess = int(users.guess[i])
         if np.isnan(users.probability.value[i]):
             guessed = "–"
@@ -132,12 +152,13 @@ def _first_place(audit: Audit) -> int:
     )
 
 
-def _column(audit: Audit, figures: Range, places: npt.NDArray[np.intp], unit: str) -> list[str]:
+def _column(audit: Audit, figures: Range, rows: npt.NDArray[np.intp], unit: str) -> list[str]:
     confidence = confidence_of(audit, FIGURES["entropy"])
     ends = zip(
-        *(part[places].tolist() for part in (figures.value, figures.low, figures.high)),
+        *(part[rows].tolist() for part in (figures.value, figures.low, figures.high)),
         strict=True,
     )
     return [
-        said(Interval(*three), unit, confidence=confidence, seed=audit.seed).short for three in ends
+        figure_text(Interval(*three), unit, confidence=confidence, seed=audit.seed).short
+        for three in ends
     ]

@@ -9,6 +9,8 @@ from typing import Any
 from nicegui import ui
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import plural
+from anonymatch.base.text import label
 from anonymatch.graph import Graph
 from anonymatch.report import (
     LARGEST,
@@ -16,9 +18,7 @@ from anonymatch.report import (
     bar_chart,
     bipartite,
     exposure,
-    label,
     line_chart,
-    plural,
 )
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, texts, whole
@@ -65,9 +65,9 @@ class _Page:
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
         self.studio = studio
         client = ui.context.client
-        self.asked = AddressOptions.of(query, studio.store, client.id)
+        self.options = AddressOptions.of(query, studio.store, client.id)
         client.on_delete(lambda: studio.store.leave(client.id))
-        self.own = self.asked.inquiry()
+        self.own = self.options.inquiry()
         known = [_OWN, *GRAPHS] if self.own is not None else list(GRAPHS)
         self.graph = choice(query, "graph", known)
         self.seed = whole(query, "truth", 0, least=0, most=_SEEDS)
@@ -111,7 +111,7 @@ class _Page:
         ui.navigate.history.replace(
             address(
                 "/attack",
-                **self.asked.values(),
+                **self.options.values(),
                 graph="" if self.graph == _OWN else self.graph,
                 truth=seed or "",
                 targets=targets,
@@ -124,32 +124,32 @@ class _Page:
     def _start(self, progress: Progress) -> Graph:
         if self.graph != _OWN or self.own is None:
             return start_of(self.graph)
-        found = self.studio.audits.find(self.own, progress)
-        graph = found.observation.graph
-        if graph is None or not attackable(found):
+        audit = self.studio.audits.find(self.own, progress)
+        graph = audit.observation.graph
+        if graph is None or not attackable(audit):
             raise InputError(
                 "this file cannot be attacked step by step; use 'anonymatch attack' for it"
             )
         return graph
 
-    def _played(self, found: Round) -> None:
-        self.found = found
-        self._choices(found)
-        tiles(_scores(found))
-        self._picture(found)
-        self._prospects(found)
-        self._history(found)
-        same_result(*self._lines(found))
+    def _played(self, state: Round) -> None:
+        self.state = state
+        self._choices(state)
+        tiles(_scores(state))
+        self._picture(state)
+        self._prospects(state)
+        self._history(state)
+        same_result(*self._lines(state))
 
-    def _choices(self, found: Round) -> None:
+    def _choices(self, state: Round) -> None:
         with box("div", "row ends"):
-            if found.next is None:
+            if state.next is None:
                 text("Everybody is identified.", "strong")
             else:
-                best = found.next.best[0]
+                best = state.next.best[0]
                 button(f"Expose the best target: {label(best)}", lambda: self._expose(best), "main")
                 names = {"": "your own choice …"} | {
-                    str(user): label(user) for user in found.left.users
+                    str(user): label(user) for user in state.left.users
                 }
                 select("Or expose", names, "", self._pick)
             if self.targets:
@@ -161,34 +161,34 @@ class _Page:
         await self.play()
 
     async def _pick(self, given: Any) -> None:
-        user = self.found.named(str(given))
-        if user is not None and self.found.next is not None:
+        user = self.state.named(str(given))
+        if user is not None and self.state.next is not None:
             await self._expose(user)
 
-    def _picture(self, found: Round) -> None:
-        if max(found.before.n_users, found.before.n_behaviours) > LARGEST:
+    def _picture(self, state: Round) -> None:
+        if max(state.before.n_users, state.before.n_behaviours) > LARGEST:
             return
         if not self.targets:
             drawn = bipartite(
-                found.graph, title="Before the attack", headings=("users", "messages")
+                state.graph, title="Before the attack", headings=("users", "messages")
             )
             caption = "Click on a user to expose them."
         else:
-            last = found.targets[-1]
-            did = found.truth[last]
-            drawn = exposure(found.before, last, did)
+            last = state.targets[-1]
+            did = state.truth[last]
+            drawn = exposure(state.before, last, did)
             caption = (
                 f"{label(last)} turns out to be behind {label(did)}. Dashed lines are ruled out. "
                 "Click on a user to go on."
             )
         figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
 
-    def _prospects(self, found: Round) -> None:
-        if found.next is None:
+    def _prospects(self, state: Round) -> None:
+        if state.next is None:
             return
         heading("Whom to expose next")
         rows = sorted(
-            zip(found.next.graph.users, found.next.expected_left, strict=True),
+            zip(state.next.graph.users, state.next.expected_left, strict=True),
             key=lambda pair: float(pair[1]),
         )
         chart = bar_chart(
@@ -198,13 +198,13 @@ class _Page:
         )
         figure(chart, f"prospects-{self.graph}-{len(self.targets)}")
 
-    def _history(self, found: Round) -> None:
-        if found.own is None or found.best is None:
+    def _history(self, state: Round) -> None:
+        if state.own is None or state.best is None:
             return
         heading("Your attack against the best one")
         lines = [
             Series(name, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
-            for name, one in (("you", found.own), ("best attacker", found.best))
+            for name, one in (("you", state.own), ("best attacker", state.best))
         ]
         figure(
             line_chart(
@@ -227,22 +227,22 @@ class _Page:
                     bits_text(None if step.log is None else bits(step.log)),
                     ", ".join(label(user) for user in step.newly_forced or ()) or "nobody",
                 ]
-                for step in found.own.steps
+                for step in state.own.steps
             ],
             f"campaign-{self.graph}",
             title="Your attack step by step",
         )
 
-    def _lines(self, found: Round) -> tuple[str, str]:
+    def _lines(self, state: Round) -> tuple[str, str]:
         own = self.graph == _OWN and self.own is not None
         made = f"am.read({self.own.name!r})" if own and self.own else _made(self.graph)
         file = self.own.name if own and self.own else "graph.csv"
         order = "".join(f" --target {quote(name)}" for name in self.targets)
         how = "steps=1"
-        if found.targets:
-            rows = list(found.graph.users)
+        if state.targets:
+            rows = list(state.graph.users)
             named = own or self.graph == "mix"
-            given = [user if named else rows.index(user) for user in found.targets]
+            given = [user if named else rows.index(user) for user in state.targets]
             how = f"strategy={given!r}"
         python = ["import anonymatch as am", f"graph = {made}"]
         python += [] if own else ["am.write(graph, 'graph.csv')"]
@@ -257,18 +257,18 @@ def _made(key: str) -> str:
     return GRAPHS[key].python
 
 
-def _scores(found: Round) -> list[tuple[str, str, str]]:
-    n_users, targets = found.graph.n_users, found.targets
-    doubt = n_users - len(targets) - len(found.identified)
+def _scores(state: Round) -> list[tuple[str, str, str]]:
+    n_users, targets = state.graph.n_users, state.targets
+    doubt = n_users - len(targets) - len(state.identified)
     return [
-        ("Stories left", bits_text(bits(found.log)), "ways to explain what was seen"),
+        ("Stories left", bits_text(bits(state.log)), "ways to explain what was seen"),
         ("Exposed", plural(len(targets), "user"), "asked by the attacker, one by one"),
         (
             "Fell with them",
-            plural(len(found.fell), "user"),
+            plural(len(state.fell), "user"),
             "identified by the exposure of others: "
-            + (", ".join(label(user) for user in list(found.fell)[:4]) or "nobody")
-            + (", …" if len(found.fell) > 4 else ""),
+            + (", ".join(label(user) for user in list(state.fell)[:4]) or "nobody")
+            + (", …" if len(state.fell) > 4 else ""),
         ),
         ("Still in doubt", plural(max(doubt, 0), "user"), "at least two messages may be theirs"),
     ]

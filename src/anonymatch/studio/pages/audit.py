@@ -11,8 +11,10 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from anonymatch.audits import Audit
+from anonymatch.base.numbers import plural
 from anonymatch.graph import plain_table
-from anonymatch.report import Section, audit_page, audit_sections, nouns, plural
+from anonymatch.report import Section, audit_html, audit_sections
+from anonymatch.running import Progress
 from anonymatch.sources import LAWS, SOURCES
 from anonymatch.studio.address import address, number
 from anonymatch.studio.address_options import (
@@ -25,7 +27,7 @@ from anonymatch.studio.address_options import (
 )
 from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
-from anonymatch.studio.pages.one_user import ask, told
+from anonymatch.studio.pages.one_user import ask, show_answer
 from anonymatch.studio.panel import View
 from anonymatch.studio.request import FIELDS, AuditRequest
 from anonymatch.studio.session import Studio
@@ -62,7 +64,7 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
     ):
         page = _Page(studio, query)
         page.build()
-        if page.asked.inquiry() is not None:
+        if page.options.inquiry() is not None:
             await page.audit()
 
 
@@ -73,7 +75,7 @@ class _Page:
         self.studio = studio
         client = ui.context.client
         self.client, self.id = client, client.id
-        self.asked = AddressOptions.of(query, studio.store, self.id)
+        self.options = AddressOptions.of(query, studio.store, self.id)
         self.user = query.get("user", "")
         self.measured = False  # whether the numbers of the law are the log's own
         studio.inboxes[self.id] = self._arrived
@@ -84,14 +86,14 @@ class _Page:
         self.studio.store.leave(self.id)
 
     def _remember(self) -> None:
-        place = address("/audit", **self.asked.values(), user=self.user)
-        ui.navigate.history.replace(place)
+        link = address("/audit", **self.options.values(), user=self.user)
+        ui.navigate.history.replace(link)
 
     # ---- controls
 
     def build(self) -> None:
         with box("div") as self.gone:
-            if self.asked.gone:
+            if self.options.gone:
                 alert("the file of this address is no longer here; drop it again")
         self._drop("file", "Drop a file here, or click to choose one", _formats())
         self.controls = box("div")
@@ -115,43 +117,43 @@ class _Page:
         chooser.on("change", js_handler=handler)
 
     def _controls(self) -> None:
-        asked = self.asked
+        options = self.options
         self.controls.clear()
         with self.controls:
             with box("div", "controls"):
-                if asked.file is not None:
+                if options.file is not None:
                     with box("div", "field"):
                         text("File", "span", "name")
-                        text(asked.file.name, "span")
+                        text(options.file.name, "span")
                         button("Close it", self._close, "quiet")
                 else:
                     names = {name: example.story for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
-                    select("Or look at an example", names, asked.example, self._set_example)
+                    select("Or look at an example", names, options.example, self._set_example)
                 hint = "Message logs need it."
-                select(FIELDS["law"], law_choices(), asked.law, self._set_law, hint=hint)
-                if asked.law:
-                    hint = numbers_of(asked.law)
+                select(FIELDS["law"], law_choices(), options.law, self._set_law, hint=hint)
+                if options.law:
+                    hint = numbers_of(options.law)
                     field(
                         "Its numbers",
-                        asked.numbers,
+                        options.numbers,
                         self._set_numbers,
                         hint=f"{hint}. {_MEASURED}" if self.measured else hint,
-                        placeholder=f"such as {LAWS[asked.law].example}",
+                        placeholder=f"such as {LAWS[options.law].example}",
                     )
             with box("details", "more"):
                 text("More about the file", "summary")
                 self._more()
 
     def _more(self) -> None:
-        asked = self.asked
+        options = self.options
         with box("div", "controls"):
             kinds = {"": "as it shows"} | {name: name for name in SOURCES}
-            select(FIELDS["source"], kinds, asked.source, partial(self._set, "source"))
-            select(FIELDS["unit"], UNITS, asked.unit, partial(self._set, "unit"))
+            select(FIELDS["source"], kinds, options.source, partial(self._set, "source"))
+            select(FIELDS["unit"], UNITS, options.unit, partial(self._set, "unit"))
             number_slider(
                 FIELDS["budget"],
-                asked.budget,
+                options.budget,
                 self._set_budget,
                 least=1,
                 most=300,
@@ -159,41 +161,41 @@ class _Page:
                 unit="s",
                 hint="What would take longer is estimated.",
             )
-            select(FIELDS["departures"], ROLES, asked.role, partial(self._set, "role"))
-        if asked.second is not None:
-            text(f"Second file: {asked.second.name}", "p")
+            select(FIELDS["departures"], ROLES, options.role, partial(self._set, "role"))
+        if options.second is not None:
+            text(f"Second file: {options.second.name}", "p")
         self._drop("second", "Drop the second file here", "if the first one needs it")
 
     async def _set_example(self, given: Any) -> None:
         self.measured = False
-        self.asked.look_at(str(given))
+        self.options.look_at(str(given))
         await self._changed()
 
     async def _set_law(self, given: Any) -> None:
         self.measured = False
-        self.asked.delay(str(given))
+        self.options.delay(str(given))
         await self._changed()
 
     async def _set_numbers(self, given: Any) -> None:
         self.measured = False
-        self.asked.numbers = str(given).strip()
+        self.options.numbers = str(given).strip()
         await self._changed(rebuild=False)
 
     async def _set(self, name: str, given: Any) -> None:
-        self.asked.tell(name, str(given))
+        self.options.tell(name, str(given))
         self._forget_measured()
         await self._changed(rebuild=False)
 
     async def _set_budget(self, given: Any) -> None:
-        usual = self.asked.budget
-        self.asked.budget = number({"b": str(given)}, "b", usual, least=1, most=3600)
+        usual = self.options.budget
+        self.options.budget = number({"b": str(given)}, "b", usual, least=1, most=3600)
         await self._changed(rebuild=False)
 
     async def _arrived(self, upload: Upload, slot: str) -> None:
         if slot == "second":
-            self.asked.second = upload
+            self.options.second = upload
         else:
-            self.asked.file, self.asked.example = upload, ""
+            self.options.file, self.options.example = upload, ""
         self._forget_measured()
         # The answer to the browser does not wait for the audit.
         background_tasks.create(self._changed(), name="studio upload")
@@ -201,10 +203,10 @@ class _Page:
     def _forget_measured(self) -> None:
         """The mean delay of another log, or in another unit, is to be found anew."""
         if self.measured:
-            self.asked.numbers, self.measured = "", False
+            self.options.numbers, self.measured = "", False
 
     async def _close(self) -> None:
-        self.asked.file = self.asked.second = None
+        self.options.file = self.options.second = None
         self.studio.store.leave(self.id)
         await self._changed()
 
@@ -220,79 +222,89 @@ class _Page:
 
     async def audit(self) -> None:
         self._remember()
-        measure = self.asked.measured()
+        measure = self.options.measured()
         if measure is not None:
             await self.view.ask(lambda _: measure(), self._delayed)
             return
-        inquiry = self.asked.inquiry()
+        inquiry = self.options.inquiry()
         if inquiry is None:
             self.view.clear()
-            self.view.say(self.asked.missing)
+            self.view.say(self.options.missing)
             return
         await self.view.ask(
-            lambda progress: self.studio.audits.find(inquiry, progress),
-            lambda found: self._found(inquiry, found),
+            lambda progress: self._find(inquiry, progress),
+            lambda audit: self._show(inquiry, audit),
         )
+
+    def _find(self, inquiry: AuditRequest, progress: Progress) -> Audit:
+        """The audit with its designs, which are searched for when they are first looked at."""
+        audit = self.studio.audits.find(inquiry, progress)
+        _ = audit.designs
+        return audit
 
     def _delayed(self, mean: float | None) -> None:
         """Go on with the mean delay of the log; without one, ask for it."""
         if mean is None:
-            text(f"{self.asked.missing} The log does not say it.", "p", "note")
+            text(f"{self.options.missing} The log does not say it.", "p", "note")
             return
-        self.asked.numbers, self.measured = f"{mean:.4g}", True
+        self.options.numbers, self.measured = f"{mean:.4g}", True
         background_tasks.create(self._changed(), name="studio mean delay")
 
-    def _found(self, inquiry: AuditRequest, found: Audit) -> None:
-        words = nouns(found)
-        self.names = {str(user): user for user in found.answers.users.users}
+    def _show(self, inquiry: AuditRequest, audit: Audit) -> None:
+        words = audit.observation.nouns
+        self.names = {str(user): user for user in audit.answers.users.users}
         command = inquiry.command()
         with box("div", "row"):
-            button("Save the report", partial(_save_report, found, command), "main")
-            button(f"Save all {words.users} as CSV", partial(_save_users, found))
-            if attackable(found):
-                link("Attack it step by step", address("/attack", **self.asked.values()), "button")
-        sections = audit_sections(found, command=command)
+            button("Save the report", partial(_save_report, audit, command), "main")
+            button(f"Save all {words.users} as CSV", partial(_save_users, audit))
+            if attackable(audit):
+                link(
+                    "Attack it step by step", address("/attack", **self.options.values()), "button"
+                )
+        sections = audit_sections(audit, command=command)
         with box("div", "sections"):
             _put(sections[:_FIRST])
-        self._question(found)
+        self._question(audit)
         with box("div", "sections") as rest:
             _put(sections[_FIRST:])
-        rest.on("click", partial(self._row, found), js_handler="studio.row(emit)")
+        rest.on("click", partial(self._row, audit), js_handler="studio.row(emit)")
         ui.run_javascript("studio.outfit()")
         same_result(command, inquiry.python())
         if self.user:
-            background_tasks.create(self._tell(found), name="studio why")
+            background_tasks.create(self._tell(audit), name="studio why")
 
-    def _question(self, found: Audit) -> None:
-        words = nouns(found)
+    def _question(self, audit: Audit) -> None:
+        words = audit.observation.nouns
         heading(f"Ask about one {words.user}")
         with box("div", "controls"):
             field(
                 f"Name of a {words.user}",
                 self.user,
-                partial(self._ask, found),
-                hint=f"One of {plural(found.n_users, words.user)}; or click on a row further down.",
+                partial(self._ask, audit),
+                hint=f"One of {plural(audit.n_users, words.user)}; or click on a row further down.",
                 suggestions=list(self.names)[:_SUGGESTED],
                 kind="search",
             )
         self.about = View("Looking")
 
-    async def _row(self, found: Audit, event: Any) -> None:
+    async def _row(self, audit: Audit, event: Any) -> None:
         if str(event.args) in self.names:
-            await self._ask(found, event.args)
+            await self._ask(audit, event.args)
             ui.run_javascript("studio.show('#about')")
 
-    async def _ask(self, found: Audit, given: Any) -> None:
+    async def _ask(self, audit: Audit, given: Any) -> None:
         self.user = str(given).strip()
         self._remember()
-        await self._tell(found)
+        await self._tell(audit)
 
-    async def _tell(self, found: Audit) -> None:
+    async def _tell(self, audit: Audit) -> None:
         if not self.user:
             self.about.clear()
             return
         given, user = self.user, self.names.get(self.user)
-        await self.about.ask(lambda _: ask(found, user, given), lambda answer: told(found, answer))
+        await self.about.ask(
+            lambda _: ask(audit, user, given), lambda answer: show_answer(audit, answer)
+        )
 
 
 def _put(sections: Sequence[Section]) -> None:
@@ -305,9 +317,9 @@ def _formats() -> str:
     return "tables and graphs (.csv, .tsv, .parquet, .mtx, .npz, .json, .jsonl) and message logs"
 
 
-def _save_report(found: Audit, command: str) -> None:
-    save(audit_page(found, command=command), f"audit-{Path(found.name).stem}.html", "text/html")
+def _save_report(audit: Audit, command: str) -> None:
+    save(audit_html(audit, command=command), f"audit-{Path(audit.name).stem}.html", "text/html")
 
 
-def _save_users(found: Audit) -> None:
-    save(plain_table(found.users).write_csv(), f"users-{Path(found.name).stem}.csv", "text/csv")
+def _save_users(audit: Audit) -> None:
+    save(plain_table(audit.users).write_csv(), f"users-{Path(audit.name).stem}.csv", "text/csv")

@@ -9,12 +9,13 @@ from typing import Any
 
 from nicegui import ui
 
+from anonymatch.base.numbers import percent
 from anonymatch.designs import max_bound
 from anonymatch.report import Picture, Series, bipartite, line_chart, matrix, parts
 from anonymatch.studio.address import address, choice, number, whole
 from anonymatch.studio.comparisons import DRAWN, Contender, contenders, edges_for
 from anonymatch.studio.frame import frame
-from anonymatch.studio.panel import View, bits_text, percent
+from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
 from anonymatch.studio.systems import SYSTEMS, Knob, System, SystemFigures
 from anonymatch.studio.widgets import (
@@ -119,7 +120,7 @@ class _Page:
         users, edges = self.users, self.edges
         self._remember()
         await self.results.ask(
-            lambda _: contenders(users, edges), lambda found: _compared(users, edges, found)
+            lambda _: contenders(users, edges), lambda compared: _compared(users, edges, compared)
         )
 
     # ---- systems
@@ -161,14 +162,14 @@ class _Page:
         system, knobs = SYSTEMS[self.system], dict(self.knobs)
         self._remember()
         await self.outcome.ask(
-            lambda _: system.outcome(knobs), lambda found: _measured(system, knobs, found)
+            lambda _: system.outcome(knobs), lambda figures: _measured(system, knobs, figures)
         )
 
     def _remember(self) -> None:
-        place = address(
+        link = address(
             "/design", users=self.users, edges=self.edges, system=self.system, **self.knobs
         )
-        ui.navigate.history.replace(place)
+        ui.navigate.history.replace(link)
 
 
 def _knobs(system: System, query: Mapping[str, str]) -> dict[str, float]:
@@ -180,8 +181,8 @@ def _turned(knob: Knob, query: Mapping[str, str]) -> float:
     return round(value) if knob.step == 1 else value
 
 
-def _compared(users: int, edges: int, found: Sequence[Contender]) -> None:
-    best, after = found[0], found[1]
+def _compared(users: int, edges: int, compared: Sequence[Contender]) -> None:
+    best, after = compared[0], compared[1]
     bound = max_bound(users, edges) / _LN2
     tiles(
         [
@@ -217,15 +218,15 @@ def _compared(users: int, edges: int, found: Sequence[Contender]) -> None:
                 percent(each.share),
                 "not computed" if each.bits_left is None else bits_text(each.bits_left),
             ]
-            for each in found
+            for each in compared
         ],
         f"designs-{users}-users-{edges}-edges",
         title="Designs of the same cost",
     )
-    _drawings(users, found)
+    _drawings(users, compared)
     curves = [
         Series(each.name, range(len(each.curve)), each.curve)
-        for each in _different(found)
+        for each in _different(compared)
         if each.curve
     ]
     if curves:
@@ -239,36 +240,36 @@ def _compared(users: int, edges: int, found: Sequence[Contender]) -> None:
             ),
             "exposure-curve",
             "Each time the attacker exposes the user who tells most, along one drawn truth. At 0 "
-            f"bits everybody is identified.{_not_followed(found)}",
+            f"bits everybody is identified.{_not_followed(compared)}",
         )
     same_result(*_lines(users, edges))
 
 
-def _not_followed(found: Sequence[Contender]) -> str:
-    names = ", ".join(each.name for each in found if not each.curve)
+def _not_followed(compared: Sequence[Contender]) -> str:
+    names = ", ".join(each.name for each in compared if not each.curve)
     return f" Not followed, for time or for want of a matching: {names}." if names else ""
 
 
-def _different(found: Sequence[Contender]) -> list[Contender]:
+def _different(compared: Sequence[Contender]) -> list[Contender]:
     """Without designs that are the same as one before."""
-    kept: list[Contender] = []
-    for each in found:
+    different: list[Contender] = []
+    for each in compared:
         twins = (
             one.design is not None
             and each.design is not None
             and one.design.parts == each.design.parts
             and one.design.spare == each.design.spare
-            for one in kept
+            for one in different
         )
         if not any(twins):
-            kept.append(each)
-    return kept
+            different.append(each)
+    return different
 
 
-def _drawings(users: int, found: Sequence[Contender]) -> None:
+def _drawings(users: int, compared: Sequence[Contender]) -> None:
     heading("Side by side")
-    shown_ones = _different(found)
-    if len(shown_ones) < len(found):
+    shown_ones = _different(compared)
+    if len(shown_ones) < len(compared):
         text("Designs that turn out to be the same are drawn once.", "p", "soft")
     with box("div", "gallery" if users <= _LINES else "gallery large"):
         for each in shown_ones:
@@ -285,29 +286,29 @@ def _pictures(users: int, each: Contender) -> list[tuple[Picture, str]]:
         if each.design is None:
             return []
         return [(parts(each.design.parts, spare=each.design.spare, title=each.name), "parts")]
-    found = [(matrix(each.graph, title=f"{each.name} as a matrix"), "matrix")]
+    pictures = [(matrix(each.graph, title=f"{each.name} as a matrix"), "matrix")]
     if users <= _LINES:
         groups = "blocks" if each.design is not None else None
-        found.append((bipartite(each.graph, title=each.name, groups=groups), "graph"))
-    return found
+        pictures.append((bipartite(each.graph, title=each.name, groups=groups), "graph"))
+    return pictures
 
 
-def _measured(system: System, knobs: Mapping[str, float], found: SystemFigures) -> None:
+def _measured(system: System, knobs: Mapping[str, float], figures: SystemFigures) -> None:
     text(system.story, "p", "words")
     tiles(
         [
-            (f"Cost: {system.cost}", f"{found.cost:.3g} {system.unit}", "what users pay for it"),
+            (f"Cost: {system.cost}", f"{figures.cost:.3g} {system.unit}", "what users pay for it"),
             (
                 f"Anonymity: {system.measure}",
-                f"{found.bits:.3g}",
+                f"{figures.bits:.3g}",
                 system.meaning,
             ),
         ]
     )
-    chosen = Series("your choice", [found.cost], [found.bits])
+    chosen = Series("your choice", [figures.cost], [figures.bits])
     figure(
         line_chart(
-            [*found.front, chosen],
+            [*figures.front, chosen],
             title=f"{system.name}: anonymity against cost",
             x_label=f"{system.cost} ({system.unit})",
             y_label=system.measure,
@@ -315,11 +316,13 @@ def _measured(system: System, knobs: Mapping[str, float], found: SystemFigures) 
         f"front-{system.key}",
         "Higher is better, further left is cheaper.",
     )
-    rows = [[line.name, x, y] for line in found.front for x, y in zip(line.x, line.y, strict=True)]
+    rows = [
+        [line.name, x, y] for line in figures.front for x, y in zip(line.x, line.y, strict=True)
+    ]
     with box("details", "more"):
         text("The front as a table", "summary")
         table(["system", f"{system.cost} ({system.unit})", system.measure], rows, system.key)
-    same_result("", found.python)
+    same_result("", figures.python)
 
 
 def _lines(users: int, edges: int) -> tuple[str, str]:

@@ -7,30 +7,34 @@ from collections.abc import Hashable
 
 from anonymatch.audits import Audit
 from anonymatch.base.errors import InputError
-from anonymatch.report import bar_chart, bipartite, label, nouns, shown
-from anonymatch.studio.panel import bits_text, percent
+from anonymatch.base.numbers import percent, shown
+from anonymatch.base.text import label
+from anonymatch.report import bar_chart, bipartite
+from anonymatch.studio.panel import bits_text
 from anonymatch.studio.request import Why, why
 from anonymatch.studio.widgets import box, figure, heading, table, text, tiles
 
-__all__ = ["ask", "told"]
+__all__ = ["ask", "show_answer"]
 
 _LN2 = math.log(2.0)
 
 
-def ask(found: Audit, user: Hashable | None, given: str) -> Why:
+def ask(audit: Audit, user: Hashable | None, given: str) -> Why:
     """What is known about a user; InputError if there is none called so."""
     if user is None:
-        raise InputError(f"there is no {nouns(found).user} {label(given)!r} in this file")
-    return why(found, user)
+        raise InputError(
+            f"there is no {audit.observation.nouns.user} {label(given)!r} in this file"
+        )
+    return why(audit, user)
 
 
-def told(found: Audit, answer: Why) -> None:
+def show_answer(audit: Audit, answer: Why) -> None:
     """Put it on the page."""
-    words = nouns(found)
+    words = audit.observation.nouns
     with box("section", "pane", id="about"):
         heading(label(answer.user), 3)
-        tiles(_scores(found, answer))
-        text(_because(found, answer), "p", "words")
+        tiles(_scores(audit, answer))
+        text(_because(audit, answer), "p", "words")
         with box("div", "gallery free"):
             if answer.candidates and answer.candidates[0][1] is not None:
                 chart = bar_chart(
@@ -71,8 +75,8 @@ def told(found: Audit, answer: Why) -> None:
             )
 
 
-def _scores(found: Audit, answer: Why) -> list[tuple[str, str, str]]:
-    words = nouns(found)
+def _scores(audit: Audit, answer: Why) -> list[tuple[str, str, str]]:
+    words = audit.observation.nouns
     rows = [
         (
             "Fit",
@@ -107,8 +111,8 @@ def _scores(found: Audit, answer: Why) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _because(found: Audit, answer: Why) -> str:
-    words = nouns(found)
+def _because(audit: Audit, answer: Why) -> str:
+    words = audit.observation.nouns
     who = label(answer.user)
     if answer.allowed == 1:
         return f"{who} is identified, because {answer.reason or 'nothing else is left'}."

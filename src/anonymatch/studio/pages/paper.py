@@ -8,8 +8,9 @@ from threading import Lock
 
 from nicegui import ui
 
+from anonymatch.base.numbers import plural
 from anonymatch.paper import Checks, check
-from anonymatch.report import claim_card, paper_page, plural, verdict
+from anonymatch.report import claim_card, paper_html, verdict
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
@@ -99,13 +100,13 @@ class _Claims:
             aria_pressed="true" if key == self.kind else "false",
         )
 
-    def _entry(self, claim: str, place: str, words: str) -> None:
+    def _entry(self, claim: str, reference: str, words: str) -> None:
         with box("li"):
             target = address("/paper", verdict=self.kind, claim=claim)
             current = "true" if claim == self.claim else None
             with box("a", href=target, aria_current=current) as entry:
                 html(str(verdict(words).icon), "span")
-                html(f"{escape(place)} <span class='soft'>{escape(claim)}</span>", "span")
+                html(f"{escape(reference)} <span class='soft'>{escape(claim)}</span>", "span")
             entry.on("click.prevent", lambda _: self._look(claim=claim), js_handler="() => emit()")
 
     def _look(self, **what: str) -> None:
@@ -115,4 +116,4 @@ class _Claims:
         ui.navigate.history.replace(address("/paper", verdict=self.kind, claim=self.claim))
 
     def _save(self) -> None:
-        save(paper_page(self.checks), "paper.html", "text/html")
+        save(paper_html(self.checks), "paper.html", "text/html")

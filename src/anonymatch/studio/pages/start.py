@@ -7,8 +7,9 @@ from functools import partial
 
 from nicegui import ui
 
+from anonymatch.base.numbers import plural
 from anonymatch.graph import Graph
-from anonymatch.report import bipartite, exposure, paper_figure, plural, value_of
+from anonymatch.report import bipartite, exposure, paper_figure, value_of
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
 from anonymatch.studio.session import Studio
@@ -89,11 +90,11 @@ def _system(name: str, graph: Graph, user: str, before: str, after: str, pick: o
             drawn = bipartite(graph, title=name, groups="blocks", headings=("users", "messages"))
             figure(drawn, _file(name), "Click on a user to expose them.", on_pick=pick)
             return
-        seen = user[0]  # in the figure users' own messages have their first letters
-        left = value_of(graph.expose(user, seen))
+        initial = user[0]  # in the figure users' own messages have their first letters
+        left = value_of(graph.expose(user, initial))
         text(f"{start} → {plural(left, 'story', 'stories')}", "p", "big")
         text(after)
-        drawn = exposure(graph, user, seen, title=f"{name}: {user} is exposed")
+        drawn = exposure(graph, user, initial, title=f"{name}: {user} is exposed")
         caption = "Dashed lines are ruled out."
         figure(drawn, _file(name), caption, on_pick=pick)
 
@@ -102,10 +103,10 @@ def _file(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def _road(place: str, name: str, meaning: str) -> None:
+def _road(route: str, name: str, meaning: str) -> None:
     with box("section", "pane"):
         with box("h3"):
-            link(name, place)
+            link(name, route)
         text(meaning)
 
 

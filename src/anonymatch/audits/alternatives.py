@@ -1,0 +1,69 @@
+"""What the same cost could buy: designs of as many edges, and mixes of as much delay."""
+
+from __future__ import annotations
+
+from anonymatch.audits.answers import Answers
+from anonymatch.designs import Design, design
+from anonymatch.measures import exponential_bits, pool_bits, threshold_bits
+from anonymatch.sources import Observation
+
+__all__ = ["best_design", "front", "same_delay"]
+
+_MOST_INSIDE = 1e6  # messages on average, for which closed forms are worth their time
+_FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+
+
+def _designed(observation: Observation, answers: Answers) -> bool:
+    """Whether designs of as many edges are a fair comparison.
+
+    They are for as many users as behaviours. Through one exponential mix everybody who came before
+    is a candidate, however unlikely: there, not edges but delay is what is paid.
+    """
+    n_users = len(answers.users.users)
+    square = observation.lost == 0 and n_users == len(answers.users.behaviours) and n_users > 0
+    return square and observation.passage is None
+
+
+def best_design(observation: Observation, answers: Answers, objective: str) -> Design | None:
+    """The best for the same users and edges; None where that is no fair comparison."""
+    if not _designed(observation, answers):
+        return None
+    return design(users=len(answers.users.users), edges=answers.edges, objective=objective)
+
+
+def same_delay(observation: Observation) -> tuple[tuple[str, float], ...]:
+    """What other mixes give that cost as much delay, for messages that come in at random.
+
+    With so many messages inside on average, an exponential mix holds each as long; batches of k
+    hold them (k - 1)/2 arrivals, and a pool of k that swaps one message at a time k arrivals. All
+    are the entropy of one message, as the headline is.
+    """
+    if observation.mean_delay is None or observation.rate is None or observation.mean_delay <= 0:
+        return ()
+    inside = observation.rate * observation.mean_delay
+    if not inside < _MOST_INSIDE:
+        return ()
+    batch, pool = max(round(2 * inside + 1), 1), round(inside)
+    mixes = [
+        ("one exponential mix", exponential_bits(inside)),
+        (f"batches of {batch:,}", threshold_bits(batch)),
+    ]
+    if pool >= 1:
+        mixes.append((f"pool mix 1,{pool}", pool_bits(1, pool)))
+    return tuple(mixes)
+
+
+def front(observation: Observation, answers: Answers) -> tuple[tuple[float, float], ...]:
+    """What partition graphs give for fewer and for more candidates a user.
+
+    They are made in closed form and nearly reach the bound, so that a curve of them costs nothing.
+    """
+    if not _designed(observation, answers):
+        return ()
+    users = len(answers.users.users)
+    own = answers.edges / users
+    sizes = sorted({size for size in (*_FRONT, own) if size <= min(users, 4 * own)})
+    return tuple(
+        (edges / users, design(users=users, edges=edges, method="paper").log2 / users)
+        for edges in (round(size * users) for size in sizes)
+    )
