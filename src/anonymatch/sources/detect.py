@@ -23,7 +23,6 @@ from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, reading
 from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
-from anonymatch.sources.formats.simulators import NYM_LOG
 from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
@@ -33,7 +32,7 @@ from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["PARTS", "mean_delay", "open_observation"]
 
-PARTS = frozenset({NYM_LOG, *(name for each in SOURCE_FORMATS.values() for name in each.files)})
+PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
 
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24

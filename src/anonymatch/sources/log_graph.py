@@ -36,8 +36,7 @@ from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, check_law
-from anonymatch.sources.log_ends import near_an_end
-from anonymatch.sources.log_problem import LogProblem
+from anonymatch.sources.log_problem import LogProblem, near_an_end
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 

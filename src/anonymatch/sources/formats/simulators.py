@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["MIXIM", "NYM", "NYM_LOG", "read_mixim", "read_nym"]
+__all__ = ["MIXIM", "NYM", "read_mixim", "read_nym"]
 
 SENT, RECEIVED = "SentMessages.csv", "ReceivedMessages.csv"
-NYM_LOG = "packet_log.csv"
-NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
+_NYM_LOG = "packet_log.csv"
+_NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
 """What makes a table one of the Nym team's simulator."""
 
 _FIRST_CLIENT = r"^\[\s*Client id: ([^,\]]+)"
@@ -249,7 +249,7 @@ def _mixim(path: Path, options: ReadOptions) -> Messages:
 
 
 def _nym(path: Path, options: ReadOptions) -> Messages:
-    return read_nym(path / NYM_LOG if os.path.isdir(path) else path)
+    return read_nym(path / _NYM_LOG if os.path.isdir(path) else path)
 
 
 MIXIM = SourceFormat(
@@ -260,9 +260,10 @@ MIXIM = SourceFormat(
     holds=SENT,
 )
 NYM = SourceFormat(
-    text=f"{NYM_LOG} of the Nym team's simulator; needs a law",
+    text=f"{_NYM_LOG} of the Nym team's simulator; needs a law",
     messages=_nym,
-    folder=lambda folder: os.path.isfile(folder / NYM_LOG),
-    holds=NYM_LOG,
-    header=(";", NYM_COLUMNS),
+    parts=(_NYM_LOG,),
+    folder=lambda folder: os.path.isfile(folder / _NYM_LOG),
+    holds=_NYM_LOG,
+    header=(";", _NYM_COLUMNS),
 )

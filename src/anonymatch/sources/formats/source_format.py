@@ -35,6 +35,8 @@ class SourceFormat:
         Whether a law is used though it is no log.
     files : tuple of str
         Names of files that are of this kind.
+    parts : tuple of str
+        Names of other files that such folders hold.
     folder : callable or None
         Whether a folder is of this kind.
     holds : str
@@ -50,6 +52,7 @@ class SourceFormat:
     messages: Callable[[Path, ReadOptions], Messages] | None = None
     uses_law: bool = False
     files: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     folder: Callable[[Path], bool] | None = None
     holds: str = ""
     header: tuple[str, tuple[str, ...]] | None = None
