@@ -123,8 +123,8 @@ def observe(
     ...     arrivals=[0, 1, 4], departures=[2, 3, 6], senders=("ann", "bob", "cem"),
     ...     receivers=("x", "y", "z"),
     ... )
-    >>> seen = observe(log, "window:1,3")
-    >>> seen.graph.to_edges()
+    >>> observation = observe(log, "window:1,3")
+    >>> observation.graph.to_edges()
     [('ann', 'x'), ('ann', 'y'), ('bob', 'x'), ('bob', 'y'), ('cem', 'z')]
     >>> observe(log, "exponential:2").passage.behaviours
     ('x', 'y', 'z')

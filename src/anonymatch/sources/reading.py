@@ -158,8 +158,8 @@ cover_visible, whole_log
         """The first option that is given and not for this source, and those that it is for."""
         for each in fields(self):
             value, kinds = getattr(self, each.name), _of(each)
-            told = bool(value) if kinds == LOGS else value is not None
-            if kinds and told and source not in kinds:
+            is_given = bool(value) if kinds == LOGS else value is not None
+            if kinds and is_given and source not in kinds:
                 return each.name, kinds
         return None
 

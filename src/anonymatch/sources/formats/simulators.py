@@ -68,15 +68,15 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
     --------
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> place = pathlib.Path(folder.name)
+    >>> path = pathlib.Path(folder.name)
     >>> head = ",MessageID,MessageType,MessageTimeLeft,"
     >>> row = "0,1_1,Real,0.5,"
-    >>> _ = (place / "SentMessages.csv").write_text(
+    >>> _ = (path / "SentMessages.csv").write_text(
     ...     f'{head}MessageRoute\n{row}"[Client id: 1, ( id: 4 ), Client id: 2]"\n')
-    >>> _ = (place / "ReceivedMessages.csv").write_text(
+    >>> _ = (path / "ReceivedMessages.csv").write_text(
     ...     f'{head}MessageTimeReceived,MessageRoute\n'
     ...     f'{row}2.25,"[Client id: 1, ( id: 4 ), Client id: 2]"\n')
-    >>> messages = read_mixim(place)
+    >>> messages = read_mixim(path)
     >>> messages.senders, messages.receivers, messages.departures - messages.arrivals
     (('client 1',), ('client 2',), array([1.75]))
     >>> folder.cleanup()
@@ -116,11 +116,11 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
     --------
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> place = pathlib.Path(folder.name, "packet_log.csv")
-    >>> _ = place.write_text(
+    >>> path = pathlib.Path(folder.name, "packet_log.csv")
+    >>> _ = path.write_text(
     ...     "Type;ClientID;PacketID;PacketType;PacketTimeSent;PacketTimeDelivered;RealSenderLabel\n"
     ...     "RCV_PKT_REAL;c9;p1;REAL;1.0;2.5;1\nRCV_PKT_DUMMY;c9;p2;DUMMY;1.5;2.0;0\n")
-    >>> messages = read_nym(place)
+    >>> messages = read_nym(path)
     >>> messages.senders, messages.truth, messages.cover
     (('A', 'sender of p2'), array([1, 0]), array([ True, False]))
     >>> folder.cleanup()
