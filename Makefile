@@ -46,11 +46,11 @@ test-all: tests-cxx-checked tests-python-slow
 	@touch $@
 
 build/dev/build.ninja: .venv/.build CMakePresets.json
-	@$(CMAKE) --fresh --preset dev > /dev/null
+	@$(CMAKE) --preset dev > /dev/null
 	@echo "compiling the kernels (1 to 3 minutes, once)"
 
 build/checked/build.ninja: .venv/.build CMakePresets.json
-	@$(CMAKE) --fresh --preset checked > /dev/null
+	@$(CMAKE) --preset checked > /dev/null
 
 # Ninja knows what has changed, headers too. The extension goes beside the Python sources.
 kernels: build/dev/build.ninja

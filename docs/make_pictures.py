@@ -32,7 +32,9 @@ def picture(graph: am.Graph) -> str:
             elif probability == 0:
                 style = f'stroke="{NEVER}" stroke-width="1.2" stroke-dasharray="3 4"'
             else:
-                style = f'stroke="{PLAIN}" stroke-width="{6 * probability:.2f}" stroke-opacity=".75"'
+                style = (
+                    f'stroke="{PLAIN}" stroke-width="{6 * probability:.2f}" stroke-opacity=".75"'
+                )
             lines.append(f'<line x1="{x}" y1="{TOP}" x2="{end}" y2="{bottom}" {style}/>')
     exposed = {name for pair in certain for name in pair}
     for names, y, shift in ((graph.users, TOP, -14), (graph.behaviours, bottom, 24)):

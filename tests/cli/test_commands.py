@@ -632,3 +632,16 @@ def test_graphs_and_logs_keep_names_that_look_like_formulas(tmp_path: Path) -> N
     am.write(graph, tmp_path / "graph.csv")
 
     assert am.read(tmp_path / "graph.csv") == graph
+
+
+def test_the_table_of_commands_is_what_modules_register() -> None:
+    from anonymatch.cli.app import app
+    from anonymatch.cli.commands import COMMANDS, load_commands
+
+    load_commands()
+    registered = {
+        info.callback.__name__: info.callback.__module__.rpartition(".")[2]
+        for info in app.registered_commands
+        if info.callback is not None
+    }
+    assert registered == COMMANDS

@@ -11,6 +11,7 @@ import typer
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.cli.commands import load_commands
 from anonymatch.cli.console import INTERRUPTED, notes, watch
 from anonymatch.cli.help import Group
 from anonymatch.cli.options import Options, option, whole
@@ -48,6 +49,7 @@ def top_option(what: str) -> Any:
 
 def option_names() -> set[str]:
     """Every option of every command."""
+    load_commands()
     program: Any = typer.main.get_command(app)
     every = program.commands.values()
     return {name for command in every for param in command.params for name in param.opts}
@@ -55,8 +57,7 @@ def option_names() -> set[str]:
 
 def parse(arguments: list[str]) -> Callable[[], int | None] | None:
     """The work that the arguments ask for; None if the answer was given (help, version)."""
-    from anonymatch.cli import commands  # noqa: F401  (each registers itself with the program)
-
+    load_commands(arguments[0] if arguments else None)
     program = typer.main.get_command(app)
     try:
         work: Any = program.main(args=arguments, prog_name="anonymatch", standalone_mode=False)

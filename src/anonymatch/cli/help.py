@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from anonymatch.cli.commands import COMMANDS
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -35,6 +37,10 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """The program, whose help lists its commands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of their table, whichever was loaded first."""
+        return [name for name in COMMANDS if name in self.commands]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the screen."""

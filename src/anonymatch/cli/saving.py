@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.atomic_files import check_path, unfinished
 from anonymatch.base.errors import InputError
-from anonymatch.graph import plain_table
-from anonymatch.sources import PARTS
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["check_places", "check_target", "save"]
 
+
+def _write_text(frame: pl.DataFrame, file: Any, separator: str = ",") -> None:
+    from anonymatch.graph import plain_table
+
+    plain_table(frame).write_csv(file, separator=separator)
+
+
 _WRITERS: dict[str, Callable[[pl.DataFrame, Any], object]] = {
-    ".csv": lambda frame, file: plain_table(frame).write_csv(file),
-    ".tsv": lambda frame, file: plain_table(frame).write_csv(file, separator="\t"),
+    ".csv": _write_text,
+    ".tsv": partial(_write_text, separator="\t"),
     ".parquet": lambda frame, file: frame.write_parquet(file),
     ".json": lambda frame, file: frame.write_json(file),
     ".jsonl": lambda frame, file: frame.write_ndjson(file),
@@ -48,6 +54,8 @@ def _same(one: Path, other: Path) -> bool:
 
 def _part(path: Path, source: Path) -> bool:
     """Whether a file that is there is one that is read along with a simulator's log or folder."""
+    from anonymatch.sources import PARTS
+
     if path.name not in PARTS or not os.path.isfile(path):
         return False
     if not os.path.isdir(source) and source.name not in PARTS:

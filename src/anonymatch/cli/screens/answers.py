@@ -14,7 +14,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from anonymatch.audits import Identified
 from anonymatch.base import numbers, text
 from anonymatch.cli.screens import methods
 from anonymatch.cli.screens.confidence import Certainty, order
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
+    from anonymatch.audits import Identified
 
 
 __all__ = [
