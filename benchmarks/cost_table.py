@@ -15,7 +15,8 @@ import numpy as np
 
 import anonymatch as am
 from anonymatch.counting.blocks.block_classes import reduce
-from anonymatch.counting.planning.choose import Context, Option, choose
+from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.planning.choose import choose
 from anonymatch.running.budget import Budget, Execution, in_words, time_in_words
 
 __all__ = ["Row", "render", "rows"]
