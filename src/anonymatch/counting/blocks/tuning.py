@@ -177,6 +177,9 @@ def tuning() -> Tuning:
 def tuned(**changes: Any) -> Iterator[Tuning]:
     """Other speeds and thresholds for what is planned within the context.
 
+    Chunks on other threads or machines have the usual ones: there they decide nothing but how often
+    a kernel looks up.
+
     Examples
     --------
     >>> with tuned(promise_from=0.0) as changed:
