@@ -10,6 +10,7 @@ import pytest
 import anonymatch as am
 from anonymatch.base.errors import InputError, Where
 from anonymatch.base.text import Argument
+from anonymatch.graph.edges import EdgeError
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,9 @@ def test_files_in_a_message_may_have_other_names() -> None:
     error = InputError("it is empty").about("/tmp/upload-7.csv")
 
     assert error.message.renamed({"/tmp/upload-7.csv": "my log.csv"}) == "my log.csv: it is empty"
+
+
+def test_an_edge_error_travels_with_its_positions() -> None:
+    copy = pickle.loads(pickle.dumps(EdgeError("no weight", 3, 7)))
+
+    assert (str(copy), copy.positions) == ("no weight", (3, 7))

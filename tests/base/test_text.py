@@ -8,9 +8,9 @@ import re
 import pytest
 
 import anonymatch as am
+from anonymatch.base.numbers import cost_in_words
 from anonymatch.base.text import Argument, Call, Message, as_option, did_you_mean, quoted, several
 from anonymatch.cli.words import option
-from anonymatch.running.budget import in_words
 
 ONE = am.Graph.from_edges([("ann", "x")])
 NOBODY = am.Graph.from_rows(["00", "11"])
@@ -53,7 +53,7 @@ def test_one_is_singular() -> None:
         refused(method="classes"),
         without_a_matching(),
         unknown_user(),
-        in_words(1.0, 2.0**30),
+        cost_in_words(1.0, 2.0**30),
     ]
 
     several_of_one = r"(?<![\w.^])1 (?:\w+ )?(?:users|behaviours|edges|matchings|seconds)"

@@ -15,12 +15,13 @@ import typer
 
 import anonymatch as am
 from anonymatch.base.text import Argument, as_option
-from anonymatch.cli import commands, main
+from anonymatch.cli import main
 from anonymatch.cli.app import app
+from anonymatch.cli.commands import load_commands
 from anonymatch.cli.commands.files import EXAMPLE
 from anonymatch.sources import Messages, observe, open_observation
 
-assert commands  # each registers itself with the program
+load_commands()
 PACKAGE = Path(am.__file__).parent
 LOG = EXAMPLE.with_name("mix_log.csv")
 KEYWORD = re.compile(r"\b[a-z_]+=(?!NUMBER)|\b[a-z]+_[a-z_]+\b|\(cover:|\(lost:")

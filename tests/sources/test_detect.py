@@ -8,11 +8,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch.sources import SOURCES, open_observation
+from anonymatch.sources import SOURCES, Messages, ReadOptions, open_observation
+from anonymatch.sources.formats import SOURCE_FORMATS, SourceFormat
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -243,3 +245,27 @@ def test_every_source_has_one_line() -> None:
         "edges", "messages", "mixim", "nym", "mixmatch", "rings", "relays", "released",
     ]  # fmt: skip
     assert all("\n" not in line and line for line in SOURCES.values())
+
+
+def test_a_format_of_a_test_is_recognised_and_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def messages(path: Path, options: ReadOptions) -> Messages:
+        rows = [line.split("|") for line in path.read_text().splitlines()[1:]]
+        return Messages(
+            arrivals=np.array([float(row[0]) for row in rows]),
+            departures=np.array([float(row[1]) for row in rows]),
+            senders=tuple(row[2] for row in rows),
+            receivers=tuple(row[3] for row in rows),
+        )
+
+    bars = SourceFormat(text="bars", messages=messages, header=("|", ("came", "left")))
+    monkeypatch.setitem(SOURCE_FORMATS, "bars", bars)
+    path = tmp_path / "log.csv"
+    path.write_text("came|left|from|to\n0|2|ann|x\n1|3|bob|y\n")
+
+    observation = open_observation(path, law="window:1,3")
+    assert observation.graph is not None
+    assert observation.graph.n_edges == 4
+    with pytest.raises(am.InputError, match="needs a law"):
+        open_observation(path)

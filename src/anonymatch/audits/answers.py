@@ -31,7 +31,7 @@ from anonymatch.measures import (
 from anonymatch.running import Budget, Progress
 from anonymatch.sources import Observation, Passage, passage_graph
 
-__all__ = ["Answers", "Work", "answer", "entropy_of"]
+__all__ = ["Answers", "Resources", "answer", "entropy_of"]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
@@ -42,7 +42,7 @@ _SMALL_ENOUGH = 300_000  # edges of a graph for which it is worth a plan of its 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Resources:
     """How the work of an audit shall run."""
 
     budget: Budget
@@ -94,28 +94,28 @@ class Answers:
     notes: tuple[str, ...] = ()
 
 
-def answer(observation: Observation, work: Work) -> Answers:
+def answer(observation: Observation, resources: Resources) -> Answers:
     """Count, probabilities and figures, exact where the budget allows."""
     if observation.passage is not None:
-        return _of_passage(observation, observation.passage, work)
+        return _of_passage(observation, observation.passage, resources)
     assert observation.graph is not None
     if observation.graph.n_edges > _LARGE:
-        tight = replace(work.budget, memory=min(work.budget.memory, _TIGHT))
-        work = replace(work, budget=tight)
-    return _of_graph(observation.graph, observation.lost, work, observation.edge)
+        tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
+        resources = replace(resources, budget=tight)
+    return _of_graph(observation.graph, observation.lost, resources, observation.edge)
 
 
-def _of_passage(observation: Observation, passage: Passage, work: Work) -> Answers:
+def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:
     if passage.conditions is not None and not _even(passage):
         try:
-            return _by_links(observation, passage, work)
+            return _by_links(observation, passage, resources)
         except BudgetError:
             law = passage.law
             if law is None or not law.has_graph or not passage.conditions.silent:
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
-        graph = passage_graph(passage, budget=work.budget)
-        return _of_graph(graph, observation.lost, work, observation.edge)
+        graph = passage_graph(passage, budget=resources.budget)
+        return _of_graph(graph, observation.lost, resources, observation.edge)
     count = passage_count(passage.arrivals, passage.departures)
     users = passage_figures(
         passage.arrivals,
@@ -162,15 +162,15 @@ def _even(passage: Passage) -> bool:
     return bool((inside > np.arange(len(inside))).all())
 
 
-def _by_links(observation: Observation, passage: Passage, work: Work) -> Answers:
+def _by_links(observation: Observation, passage: Passage, resources: Resources) -> Answers:
     """A passage by the chain over what is inside. No matchings are counted: they are not alike."""
     solved = passed(
         passage,
         receivers=_numbered(observation.receivers),
-        budget=work.budget,
-        seed=work.seed,
-        executor=work.executor,
-        progress=work.progress,
+        budget=resources.budget,
+        seed=resources.seed,
+        executor=resources.executor,
+        progress=resources.progress,
     )
     links = solved.links
     nats = Interval(
@@ -266,15 +266,17 @@ def _link_guesses(links: LinkFigures) -> Range | None:
     return Range(guesses, np.maximum(guesses - reach, 1.0), guesses + reach)
 
 
-def _of_graph(graph: Graph, lost: int, work: Work, edge: npt.NDArray[np.bool_] | None) -> Answers:
+def _of_graph(
+    graph: Graph, lost: int, resources: Resources, edge: npt.NDArray[np.bool_] | None
+) -> Answers:
     require_matching(graph)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
     observed = _with_strangers(graph, lost, strangers) if strangers else graph
     support = system.reweighted(observed, None) if observed.weighted else observed
-    matchings = _count(support, work)
-    weight = _count(observed, work) if observed.weighted else matchings
-    probabilities = _probabilities(observed, work)
+    matchings = _count(support, resources)
+    weight = _count(observed, resources) if observed.weighted else matchings
+    probabilities = _probabilities(observed, resources)
     complete = not np.isnan(probabilities.probabilities).any()
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
     entropy = system.matching_entropy(
@@ -350,39 +352,41 @@ def _full(n_users: int, n_behaviours: int, matched: int) -> float:
     return max(chosen + matchings - math.lgamma(matched + 1), 0.0)
 
 
-def entropy_of(graph: Graph, work: Work) -> Interval:
+def entropy_of(graph: Graph, resources: Resources) -> Interval:
     """Entropy, in nats, of the matching that happened in a graph."""
     support = system.reweighted(graph, None) if graph.weighted else graph
-    count = _count(support, work)
+    count = _count(support, resources)
     if not graph.weighted:
         return Interval(count.log, count.low, count.high)
-    probabilities = _probabilities(graph, work)
+    probabilities = _probabilities(graph, resources)
     complete = not np.isnan(probabilities.probabilities).any()
-    weight = _count(graph, work)
+    weight = _count(graph, resources)
     return system.matching_entropy(weight, probabilities if complete else None, graph, count)
 
 
-def _count(graph: Graph, work: Work) -> Count:
+def _count(graph: Graph, resources: Resources) -> Count:
     """Exactly where that is quick; digits beyond the tenth are not worth waiting for."""
-    execution: dict[str, Any] = {"executor": work.executor, "progress": work.progress}
+    execution: dict[str, Any] = {"executor": resources.executor, "progress": resources.progress}
     if not graph.weighted and graph.n_edges <= _SMALL_ENOUGH:
-        quick = min(_QUICK, work.budget.seconds / 3)
+        quick = min(_QUICK, resources.budget.seconds / 3)
         try:
-            return count(graph, exact=True, budget=replace(work.budget, seconds=quick), **execution)
+            return count(
+                graph, exact=True, budget=replace(resources.budget, seconds=quick), **execution
+            )
         except BudgetError:
             pass
-    share = replace(work.budget, seconds=work.budget.seconds / 3)
-    return count(graph, exact=False, budget=share, seed=work.seed, **execution)
+    share = replace(resources.budget, seconds=resources.budget.seconds / 3)
+    return count(graph, exact=False, budget=share, seed=resources.seed, **execution)
 
 
-def _probabilities(graph: Graph, work: Work) -> Posterior:
+def _probabilities(graph: Graph, resources: Resources) -> Posterior:
     """Probabilities of all edges; NaN in blocks that the budget does not reach."""
     return known_posterior(
         graph,
-        budget=replace(work.budget, seconds=work.budget.seconds / 2),
-        seed=work.seed,
-        executor=work.executor,
-        progress=work.progress,
+        budget=replace(resources.budget, seconds=resources.budget.seconds / 2),
+        seed=resources.seed,
+        executor=resources.executor,
+        progress=resources.progress,
     )
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from typing import Any
 
 from anonymatch.audits.alternatives import same_delay
-from anonymatch.audits.answers import Answers, Work, answer
+from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
 from anonymatch.audits.result import Audit, Cost
@@ -84,8 +84,8 @@ def audit(
     threshold = real(threshold, "threshold")
     top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
     observation, called = _observation(source, how)
-    work = Work(budget=Budget.of(budget), seed=seed, executor=executor, progress=progress)
-    answers = answer(observation, work)
+    resources = Resources(budget=Budget.of(budget), seed=seed, executor=executor, progress=progress)
+    answers = answer(observation, resources)
     users = answers.users
     n_users = max(len(users.users), 1)
     bits = answers.entropy.divided(n_users * _LN2)
@@ -109,10 +109,10 @@ def audit(
         below=below,
         worst=named,
         one_step=one_step(answers),
-        campaign=campaign(observation, answers, steps, work),
+        campaign=campaign(observation, answers, steps, resources),
         score=scored,
         people=senders,
-        people_bits=people_bits(observation, work),
+        people_bits=people_bits(observation, resources),
         verdict=verdict(users, bits, named, observation.nouns),
         caveats=caveats(observation, answers, scored),
         notes=(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.attacks import attack
-from anonymatch.audits.answers import Answers, Work
+from anonymatch.audits.answers import Answers, Resources
 from anonymatch.audits.result import Campaign, CampaignStep, OneStep
 from anonymatch.base.errors import BudgetError
 from anonymatch.graph import Graph, structure
@@ -43,7 +43,9 @@ def one_step(answers: Answers) -> OneStep | None:
     return OneStep(target=answers.users.users[i], lost_bits=Interval(value, low, high))
 
 
-def campaign(observation: Observation, answers: Answers, steps: int, work: Work) -> Campaign:
+def campaign(
+    observation: Observation, answers: Answers, steps: int, resources: Resources
+) -> Campaign:
     """Up to ``steps`` exposures along the log's truth, or along one drawn from the
     probabilities.
     """
@@ -54,7 +56,7 @@ def campaign(observation: Observation, answers: Answers, steps: int, work: Work)
     if answers.links is not None:
         return Campaign(reason="losses, cover or an end of the log leave open who is inside")
     if observation.passage is not None:
-        return _through_passage(observation.passage, observation.truth, steps, work)
+        return _through_passage(observation.passage, observation.truth, steps, resources)
     assert observation.graph is not None
     if not answers.users.known or answers.confidence < 1.0:
         return Campaign(reason="probabilities are not known exactly")
@@ -64,14 +66,14 @@ def campaign(observation: Observation, answers: Answers, steps: int, work: Work)
         observation.lost and observation.graph.n_behaviours > observation.graph.n_users
     ):
         return Campaign(reason="messages were lost, whose places are not told apart")
-    return _through_graph(observation.graph, observation.truth, answers, steps, work)
+    return _through_graph(observation.graph, observation.truth, answers, steps, resources)
 
 
 # ---- a graph
 
 
 def _through_graph(
-    graph: Graph, truth: Ints | None, answers: Answers, steps: int, work: Work
+    graph: Graph, truth: Ints | None, answers: Answers, steps: int, resources: Resources
 ) -> Campaign:
     """Only blocks that the attacker may turn to are looked at: those with the best targets."""
     part, users, behaviours = _best_blocks(graph, answers, steps)
@@ -84,7 +86,7 @@ def _through_graph(
         return Campaign(
             steps=_through_complete(part, steps, rest, outside),
             truth="sampled" if given is None else "given",
-            seed=work.seed if given is None else None,
+            seed=resources.seed if given is None else None,
             reason="" if part.n_behaviours > 1 else "everybody is identified already",
         )
     try:
@@ -93,12 +95,12 @@ def _through_graph(
             steps=min(steps, part.n_users),
             truth="sampled" if given is None else given,
             exact=False,
-            seed=work.seed,
-            budget=replace(work.budget, seconds=_SHARE * work.budget.seconds),
-            executor=work.executor,
+            seed=resources.seed,
+            budget=replace(resources.budget, seconds=_SHARE * resources.budget.seconds),
+            executor=resources.executor,
         )
     except BudgetError:
-        return _one_a_block(graph, truth, answers, steps, work)
+        return _one_a_block(graph, truth, answers, steps, resources)
     rest = answers.entropy.value - done.start.log
     return Campaign(
         steps=tuple(
@@ -111,7 +113,7 @@ def _through_graph(
             for step in done.steps
         ),
         truth="sampled" if given is None else "given",
-        seed=work.seed if given is None else None,
+        seed=resources.seed if given is None else None,
         reason="" if done.steps else "everybody is identified already",
     )
 
@@ -141,7 +143,7 @@ def _through_complete(
 
 
 def _one_a_block(
-    graph: Graph, truth: Ints | None, answers: Answers, steps: int, work: Work
+    graph: Graph, truth: Ints | None, answers: Answers, steps: int, resources: Resources
 ) -> Campaign:
     """The best target of each block, the best block first: blocks do not touch each other.
 
@@ -153,7 +155,7 @@ def _one_a_block(
     best_first = np.argsort(-doubt, kind="stable")
     _, firsts = np.unique(block[best_first], return_index=True)
     targets = best_first[np.sort(firsts)[:steps]]
-    draws = np.random.default_rng([work.seed, 78])
+    draws = np.random.default_rng([resources.seed, 78])
     left = answers.entropy.value / _LN2
     given = truth is not None and bool((truth[targets] >= 0).all())
     done = []
@@ -174,7 +176,7 @@ def _one_a_block(
     return Campaign(
         steps=tuple(done),
         truth="given" if given else "sampled",
-        seed=None if given else work.seed,
+        seed=None if given else resources.seed,
         reason=_ONE_A_BLOCK if done else "everybody is identified already",
     )
 
@@ -217,14 +219,16 @@ def _local_truth(truth: Ints, behaviours: Ints, part: Graph) -> Ints | None:
 # ---- a passage
 
 
-def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Work) -> Campaign:
+def _through_passage(
+    passage: Passage, truth: Ints | None, steps: int, resources: Resources
+) -> Campaign:
     order = np.argsort(passage.departures, kind="stable")
     left = passage.departures[order]
     inside = exponential_mix_inside(passage.arrivals, left)
     first = np.searchsorted(left, passage.arrivals, side="left")
     where = None if truth is None else _given(truth, order, first)
     if where is None:
-        where = _drawn(first, len(left), np.random.default_rng([work.seed, 77]))
+        where = _drawn(first, len(left), np.random.default_rng([resources.seed, 77]))
     hidden = np.ones(len(first), dtype=bool)
     open_departures = np.ones(len(left), dtype=bool)
     done: list[CampaignStep] = []
@@ -254,7 +258,7 @@ def _through_passage(passage: Passage, truth: Ints | None, steps: int, work: Wor
     return Campaign(
         steps=tuple(done),
         truth="sampled" if truth is None else "given",
-        seed=work.seed if truth is None else None,
+        seed=resources.seed if truth is None else None,
         reason="" if done else "everybody is identified already",
     )
 

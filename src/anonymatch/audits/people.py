@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Work, entropy_of
+from anonymatch.audits.answers import Answers, Resources, entropy_of
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import names, several
 from anonymatch.measures import Interval, ReceiverFigures, message_classes, name_column
@@ -29,7 +29,7 @@ _LN2 = math.log(2.0)
 _SHARE = 0.1  # of the budget
 
 
-def people_bits(observation: Observation, work: Work) -> Interval | None:
+def people_bits(observation: Observation, resources: Resources) -> Interval | None:
     """Bits per message about who wrote to whom, and how often: doubt about people.
 
     Two messages between the same two people may change places without hiding anything, so that
@@ -39,15 +39,15 @@ def people_bits(observation: Observation, work: Work) -> Interval | None:
     graph = observation.graph
     if graph is None or (observation.senders is None and observation.receivers is None):
         return None
-    budget = replace(work.budget, seconds=_SHARE * work.budget.seconds)
+    budget = replace(resources.budget, seconds=_SHARE * resources.budget.seconds)
     try:
         classes = message_classes(
             graph,
             graph.users if observation.senders is None else observation.senders,
             graph.behaviours if observation.receivers is None else observation.receivers,
-            entropy_of=lambda part: entropy_of(part, replace(work, budget=budget)),
+            entropy_of=lambda part: entropy_of(part, replace(resources, budget=budget)),
             budget=budget,
-            effort=Execution(executor=work.executor),
+            effort=Execution(executor=resources.executor),
             lost_slots=observation.lost,
         )
     except BudgetError:

@@ -15,6 +15,7 @@ __all__ = [
     "amount",
     "bits",
     "bits_between",
+    "cost_in_words",
     "count",
     "in_bits",
     "percent",
@@ -26,6 +27,7 @@ __all__ = [
     "span",
     "subscript",
     "superscript",
+    "time_in_words",
 ]
 
 _UP = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -290,3 +292,46 @@ def rounded_up(value: float) -> float:
         return value
     unit = math.floor(math.log10(value)) - 1
     return float(f"{math.ceil(value / 10.0**unit - 1e-9)}e{unit}")
+
+
+def cost_in_words(seconds: float, memory: float) -> str:
+    """A predicted cost as people say it.
+
+    Examples
+    --------
+    >>> cost_in_words(3 * 3600, 40 * 2**30)
+    'about 3 hours and 40 GiB'
+    >>> cost_in_words(0.2, 2**20)
+    'under a second and 1 MiB'
+    """
+    time = time_in_words(seconds)
+    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
+        if memory >= size:
+            amount = memory / size
+            return f"{time} and " + (
+                f"{amount:.3g} {unit}" if amount < 1e6 else f"more than a million {unit}"
+            )
+    return f"{time} and under 1 MiB"
+
+
+def time_in_words(seconds: float) -> str:
+    """A predicted time as people say it.
+
+    Examples
+    --------
+    >>> time_in_words(90)
+    'about 90 seconds'
+    """
+    for unit, length in (
+        ("years", 365.25 * 86400),
+        ("days", 86400),
+        ("hours", 3600),
+        ("minutes", 60),
+        ("seconds", 1),
+    ):
+        if seconds >= 2 * length or (unit == "seconds" and seconds >= 1):
+            if seconds >= 1e6 * length:
+                return f"more than a million {unit}"
+            number = f"{seconds / length:.3g}"
+            return f"about {number} {unit if number != '1' else unit[:-1]}"
+    return "under a second"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from anonymatch.base.numbers import rounded_up
 from anonymatch.base.text import Argument, as_option
-from anonymatch.running import Allowance, rounded_up
+from anonymatch.running import Allowance
 
 __all__ = ["option"]
 

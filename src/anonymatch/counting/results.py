@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import cost_in_words
 from anonymatch.base.text import several
 from anonymatch.graph import Graph
-from anonymatch.running import in_words
 
 if TYPE_CHECKING:
     from anonymatch.graph import Witness
@@ -78,7 +78,7 @@ class Step:
         )
         side += " user" if side == "1" else " users"
         edges = several(self.edges, "edge")
-        cost = in_words(self.seconds, self.memory)
+        cost = cost_in_words(self.seconds, self.memory)
         return f"{times}block of {side}, {edges}: {self.method} ({self.why}), {cost}"
 
 

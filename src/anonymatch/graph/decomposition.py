@@ -241,8 +241,8 @@ def structure(graph: Graph) -> Structure:
     Examples
     --------
     >>> from anonymatch.graph import Graph
-    >>> found = structure(Graph.from_rows(["110", "110", "111"]))
-    >>> found.n_matched, found.block_of_user.tolist(), found.block_of_behaviour.tolist()
+    >>> parts = structure(Graph.from_rows(["110", "110", "111"]))
+    >>> parts.n_matched, parts.block_of_user.tolist(), parts.block_of_behaviour.tolist()
     (3, [0, 0, 1], [0, 0, 1])
     """
     check_graph(graph)

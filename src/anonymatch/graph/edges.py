@@ -37,6 +37,9 @@ class EdgeError(InputError):
         self.positions = positions
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[type[EdgeError], tuple[object, ...]]:
+        return type(self), (str(self.what), *self.positions)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Edges:

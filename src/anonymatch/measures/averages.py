@@ -52,8 +52,8 @@ def mean_entropy(users: UserFigures, joint: Interval) -> Interval | None:
     Examples
     --------
     >>> import anonymatch as am
-    >>> found = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
-    >>> found.bits.low <= mean_entropy(found.answers.users, found.bits).low
+    >>> audit = am.audit(am.random_density(40, 0.5, seed=1), budget=0)
+    >>> audit.bits.low <= mean_entropy(audit.answers.users, audit.bits).low
     True
     """
     average = mean(users, users.shannon)

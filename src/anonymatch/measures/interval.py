@@ -17,7 +17,7 @@ class Interval:
     Examples
     --------
     >>> Interval(0.5, 0.4, 0.7).clipped(0.45, 1.0)
-    Figure(value=0.5, low=0.45, high=0.7)
+    Interval(value=0.5, low=0.45, high=0.7)
     """
 
     value: float

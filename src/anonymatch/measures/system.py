@@ -51,7 +51,7 @@ def share_of_full(log: Interval, n_users: int, n_behaviours: int) -> Interval:
     Examples
     --------
     >>> share_of_full(Interval(0.0, 0.0, math.log(2)), 2, 2)
-    Figure(value=0.0, low=0.0, high=1.0)
+    Interval(value=0.0, low=0.0, high=1.0)
     """
     full = full_log(n_users, n_behaviours)
     if full == 0.0:  # nobody, or one user and one behaviour

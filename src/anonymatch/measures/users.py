@@ -197,7 +197,7 @@ class UserFigures:
         --------
         >>> import anonymatch as am
         >>> am.metrics(am.partition([2, 3])).user_figures.below(3)
-        Figure(value=0.4, low=0.4, high=0.4)
+        Interval(value=0.4, low=0.4, high=0.4)
         """
         sizes = self.effective.at(self.counted)
         if not len(sizes.value):
@@ -236,8 +236,8 @@ def user_figures(
     --------
     >>> import anonymatch as am
     >>> g = am.Graph.from_rows(["110", "011", "111"])
-    >>> found = user_figures(g, am.posterior(g).probabilities, 1e-12)
-    >>> found.shannon.value.round(4).tolist(), found.effective.value.round(4).tolist()
+    >>> figures = user_figures(g, am.posterior(g).probabilities, 1e-12)
+    >>> figures.shannon.value.round(4).tolist(), figures.effective.value.round(4).tolist()
     ([0.9183, 0.9183, 1.585], [1.8899, 1.8899, 3.0])
     """
     shape = structure(graph)

@@ -9,9 +9,6 @@ from anonymatch.running.budget import (
     Progress,
     borders,
     check_place,
-    in_words,
-    rounded_up,
-    time_in_words,
     usable_cores,
 )
 from anonymatch.running.cancel import (
@@ -48,10 +45,7 @@ __all__ = [
     "check_place",
     "check_work",
     "current_token",
-    "in_words",
     "read_checkpoint",
-    "rounded_up",
     "tells_misfits",
-    "time_in_words",
     "usable_cores",
 ]

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from anonymatch.base.arguments import real
 from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.numbers import cost_in_words, rounded_up
 from anonymatch.base.text import Argument, Message
 from anonymatch.running.broadcast import Remote
 from anonymatch.running.cancel import Cancelled, CancelToken, current_token
@@ -34,9 +35,6 @@ __all__ = [
     "Progress",
     "borders",
     "check_place",
-    "in_words",
-    "rounded_up",
-    "time_in_words",
     "usable_cores",
 ]
 
@@ -127,12 +125,12 @@ class Budget:
             memory=memory if memory > self.memory or seconds <= self.seconds else None,
         )
         budget = Argument("budget", needed)
-        more = Message(instead).pieces if isinstance(instead, Message) else ()
+        more = instead.pieces if isinstance(instead, Message) else ()
         remedies = (() if math.isinf(seconds) else (budget,)) + tuple(
             piece for piece in more if isinstance(piece, Argument)
         )
         return BudgetError(
-            f"{what} would take {in_words(seconds, memory)}; allow it with ",
+            f"{what} would take {cost_in_words(seconds, memory)}; allow it with ",
             budget,
             *((", or ", instead) if instead else ()),
             seconds=seconds,
@@ -162,63 +160,6 @@ class Allowance:
             f"{name}={rounded_up(value):g}" for name, value in given if value is not None
         ]
         return f"Budget({', '.join(given_texts)})"
-
-
-def rounded_up(value: float) -> float:
-    """The next number of two digits that is not smaller.
-
-    Examples
-    --------
-    >>> rounded_up(98.2), rounded_up(1234.0), rounded_up(0.0471)
-    (99.0, 1300.0, 0.048)
-    """
-    if not 0.0 < value < math.inf:
-        return value
-    unit = math.floor(math.log10(value)) - 1
-    return float(f"{math.ceil(value / 10.0**unit - 1e-9)}e{unit}")
-
-
-def in_words(seconds: float, memory: float) -> str:
-    """A predicted cost as people say it.
-
-    Examples
-    --------
-    >>> in_words(3 * 3600, 40 * 2**30)
-    'about 3 hours and 40 GiB'
-    >>> in_words(0.2, 2**20)
-    'under a second and 1 MiB'
-    """
-    time = time_in_words(seconds)
-    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if memory >= size:
-            amount = memory / size
-            return f"{time} and " + (
-                f"{amount:.3g} {unit}" if amount < 1e6 else f"more than a million {unit}"
-            )
-    return f"{time} and under 1 MiB"
-
-
-def time_in_words(seconds: float) -> str:
-    """A predicted time as people say it.
-
-    Examples
-    --------
-    >>> time_in_words(90)
-    'about 90 seconds'
-    """
-    for unit, length in (
-        ("years", 365.25 * 86400),
-        ("days", 86400),
-        ("hours", 3600),
-        ("minutes", 60),
-        ("seconds", 1),
-    ):
-        if seconds >= 2 * length or (unit == "seconds" and seconds >= 1):
-            if seconds >= 1e6 * length:
-                return f"more than a million {unit}"
-            number = f"{seconds / length:.3g}"
-            return f"about {number} {unit if number != '1' else unit[:-1]}"
-    return "under a second"
 
 
 def check_place(executor: object, progress: object) -> None:

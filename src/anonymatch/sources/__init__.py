@@ -1,6 +1,7 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
 from anonymatch.sources.detect import PARTS, mean_delay, open_observation
+from anonymatch.sources.formats import SOURCES
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
 from anonymatch.sources.formats.relay_files import read_relays
@@ -39,7 +40,7 @@ from anonymatch.sources.observation import (
     Observation,
     Passage,
 )
-from anonymatch.sources.reading import SOURCES, ReadOptions, help_text
+from anonymatch.sources.reading import ReadOptions, help_text
 from anonymatch.sources.synthetic import synthesize
 
 __all__ = [

@@ -19,29 +19,24 @@ from typing import Any
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted
-from anonymatch.graph import DIRECTIONS, TIMES, Source, read, reading
+from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, reading
 from anonymatch.running import Budget
+from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
-from anonymatch.sources.formats.mixmatch import FLOW_PAIR, flow_pair_files, read_flow_pairs
-from anonymatch.sources.formats.relay_files import is_relays, read_relays
-from anonymatch.sources.formats.rings import is_rings, read_rings
-from anonymatch.sources.formats.simulators import NYM_COLUMNS, RECEIVED, SENT, read_mixim, read_nym
 from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation
-from anonymatch.sources.reading import LOGS, SOURCES, ReadOptions
+from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["PARTS", "mean_delay", "open_observation"]
 
-_NYM_LOG = "packet_log.csv"
-PARTS = frozenset({SENT, RECEIVED, _NYM_LOG, FLOW_PAIR})
+PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
 
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
-_JSON_MARKS = (b'"links"', b'"relays"', b'"members"')
 
 
 def open_observation(
@@ -79,25 +74,22 @@ def open_observation(
     kind = _checked(options.source) or _kind(file, options)
     _check_used(kind, file, options)
     law = None if options.law is None else check_law(options.law)
-    if kind in LOGS:
-        return _log(kind, file, options, law, budget)
-    if kind == "mixmatch":
-        return read_flow_pairs(
-            file.parent if file.name == FLOW_PAIR else file,
-            law=law,
-            longest_delay=options.longest_delay,
-            strays=options.strays or 0,
-            align=options.align,
-        )
-    observation = _without_law(kind, file, options, budget)
-    if law is None:
+    source = SOURCE_FORMATS[kind]
+    if source.open is None:
+        return _log(source, file, options, law, budget)
+    observation = source.open(file, options, law, budget)
+    if law is None or source.uses_law:
         return observation
     unused = "The law was not used: it is for message logs."
     return replace(observation, notes=(*observation.notes, unused))
 
 
 def _log(
-    kind: str, file: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+    source: SourceFormat,
+    file: Path,
+    options: ReadOptions,
+    law: Law | None,
+    budget: Budget | float | None,
 ) -> Observation:
     if law is None:
         raise InputError(
@@ -106,7 +98,7 @@ def _log(
             f", one of {law_examples()}",
         ).about(file)
     with _about(file):
-        messages = _messages(kind, file, options)
+        messages = _messages(source, file, options)
         with hinting(messages, law, unit=options.unit):
             observation = observe(messages, law, budget=budget, **options.of_log())
         notes = (*observation.notes, *scale_notes(messages, law))
@@ -133,10 +125,10 @@ def mean_delay(
     options = replace(options or ReadOptions(), **keywords)
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
-    if kind not in LOGS:
+    if SOURCE_FORMATS[kind].messages is None:
         return None
     with _about(file):
-        messages = _messages(kind, file, options)
+        messages = _messages(SOURCE_FORMATS[kind], file, options)
     came, left = messages.arrivals, messages.departures
     if len(came) != len(left) or not len(came):
         return None
@@ -153,32 +145,9 @@ def _about(path: Path) -> Iterator[None]:
         raise error.about(path) from None
 
 
-def _without_law(
-    kind: str, path: Path, options: ReadOptions, budget: Budget | float | None
-) -> Observation:
-    if kind == "rings":
-        return read_rings(path)
-    if kind == "relays":
-        return read_relays(path, budget=budget)
-    if kind == "edges":
-        return Observation(graph=read(path), source=f"edges of {path.name}")
-    from anonymatch.sources.formats.released import read_released  # imports polars
-
-    if options.original is None:
-        raise InputError(
-            "a released table needs the original one; give ", Argument("original", ...)
-        ).about(path)
-    return read_released(options.original, path, identifiers=options.identifiers, name=options.name)
-
-
-def _messages(kind: str, path: Path, options: ReadOptions) -> Messages:
-    if kind == "mixim":
-        return read_mixim(path.parent if path.name in (SENT, RECEIVED) else path)
-    if kind == "nym":
-        return read_nym(path / _NYM_LOG if os.path.isdir(path) else path)
-    from anonymatch.sources.formats.message_files import read_messages  # imports polars
-
-    return read_messages(path, options.departures, unit=options.unit)
+def _messages(source: SourceFormat, file: Path, options: ReadOptions) -> Messages:
+    assert source.messages is not None
+    return source.messages(file, options)
 
 
 def _checked(source: str | None) -> str | None:
@@ -219,10 +188,9 @@ def _kind(path: Path, options: ReadOptions) -> str:
             return "messages"
         if original:
             return "released"
-        if path.name in (SENT, RECEIVED):
-            return "mixim"
-        if path.name == FLOW_PAIR:
-            return "mixmatch"
+        for name, source in SOURCE_FORMATS.items():
+            if path.name in source.files:
+                return name
         suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
         suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else path.suffix
         look = _LOOKS.get(suffix.lower())
@@ -230,14 +198,12 @@ def _kind(path: Path, options: ReadOptions) -> str:
 
 
 def _folder_kind(folder: Path) -> str:
-    marks = {"mixim": SENT, "nym": _NYM_LOG}
-    kinds = [kind for kind, mark in marks.items() if os.path.isfile(folder / mark)]
-    if next(flow_pair_files(folder), None) is not None:
-        kinds.append("mixmatch")
+    folders = {name: each for name, each in SOURCE_FORMATS.items() if each.folder is not None}
+    kinds = [name for name, each in folders.items() if each.folder and each.folder(folder)]
     if not kinds:
         raise InputError(
-            f"this folder has neither {SENT} nor {_NYM_LOG} nor folders with a "
-            f"{FLOW_PAIR}; give a file, or the folder of a simulator"
+            f"this folder has neither {' nor '.join(each.holds for each in folders.values())}; "
+            "give a file, or the folder of a simulator"
         ).about(folder)
     if len(kinds) > 1:
         raise InputError(
@@ -247,21 +213,25 @@ def _folder_kind(folder: Path) -> str:
 
 
 def _json_kind(path: Path) -> str:
-    """Relays or rings by their keys; JSON without any of these is not parsed here."""
+    """By its keys; JSON without any of the marks is not parsed here."""
     content = Source(path, packed=path.suffix.lower() == ".gz").content()
-    if not any(mark in content for mark in _JSON_MARKS):
+    kinds = {name: each for name, each in SOURCE_FORMATS.items() if each.document is not None}
+    if not any(mark in content for each in kinds.values() for mark in each.marks):
         return "edges"
     document = load_json(path)
-    if is_relays(document):
-        return "relays"
-    return "rings" if is_rings(document) else "edges"
+    return next(
+        (name for name, each in kinds.items() if each.document and each.document(document)), "edges"
+    )
 
 
 def _text_kind(path: Path) -> str:
     header = _head(path).decode("utf-8", errors="replace")
-    if set(NYM_COLUMNS) <= set(_columns(header, ";")):
-        return "nym"
-    separator = "\t" if ".tsv" in path.name.lower() else ","
+    for name, source in SOURCE_FORMATS.items():
+        if source.header is not None:
+            mark, columns = source.header
+            if set(columns) <= set(_columns(header, mark)):
+                return name
+    separator = FORMATS[".tsv" if ".tsv" in path.name.lower() else ".csv"].separator
     return _table_kind(path, _columns(header, separator))
 
 

@@ -36,8 +36,7 @@ from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, check_law
-from anonymatch.sources.log_ends import near_an_end
-from anonymatch.sources.log_problem import LogProblem
+from anonymatch.sources.log_problem import LogProblem, near_an_end
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 
@@ -124,8 +123,8 @@ def observe(
     ...     arrivals=[0, 1, 4], departures=[2, 3, 6], senders=("ann", "bob", "cem"),
     ...     receivers=("x", "y", "z"),
     ... )
-    >>> seen = observe(log, "window:1,3")
-    >>> seen.graph.to_edges()
+    >>> observation = observe(log, "window:1,3")
+    >>> observation.graph.to_edges()
     [('ann', 'x'), ('ann', 'y'), ('bob', 'x'), ('bob', 'y'), ('cem', 'z')]
     >>> observe(log, "exponential:2").passage.behaviours
     ('x', 'y', 'z')

@@ -17,7 +17,9 @@ from anonymatch.sources.laws import Law
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Passage
 
-__all__ = ["LogProblem"]
+__all__ = ["LogProblem", "near_an_end"]
+
+_FEWEST = 0.5  # of the messages that must be left where those near an end are left out
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -222,3 +224,23 @@ def _chosen(names: tuple[Hashable, ...], indices: Ints) -> tuple[Hashable, ...]:
     if len(indices) == len(names):
         return names
     return tuple(map(names.__getitem__, indices.tolist()))
+
+
+def near_an_end(arrivals: Floats, begin: float, end: float, reach: float | None) -> Bools | None:
+    """Which messages came in near an end; None if nobody did, or hardly anybody would be left.
+
+    The first messages of a log find an emptier mix than those later, the last ones have fewer
+    departures to be: their figures say more about the log than about the system.
+
+    Examples
+    --------
+    >>> near_an_end(np.arange(10.0), 0.0, 10.0, 2.0).tolist()
+    [True, True, False, False, False, False, False, False, False, True]
+    >>> near_an_end(np.arange(10.0), 0.0, 10.0, 5.0) is None
+    True
+    """
+    if reach is None or not len(arrivals):
+        return None
+    near = (arrivals < begin + reach) | (arrivals > end - reach)
+    left = np.count_nonzero(~near) / len(arrivals)
+    return near if near.any() and left >= _FEWEST else None

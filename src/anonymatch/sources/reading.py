@@ -7,26 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
-from anonymatch.sources.formats.mixmatch import FLOW_PAIR
-from anonymatch.sources.formats.simulators import RECEIVED, SENT
+from anonymatch.sources.formats import LOGS, SOURCES
 from anonymatch.sources.laws import Law, law_usage
 
-__all__ = ["LOGS", "SOURCES", "ReadOptions", "help_text"]
-
-SOURCES = {
-    "edges": "who may have done what: .csv .tsv .parquet .mtx .npz .json .jsonl",
-    "messages": "a message log: times, directions and names; needs a law",
-    "mixim": f"a folder of the MiXiM simulator, with {SENT} and {RECEIVED}; needs a law",
-    "nym": "packet_log.csv of the Nym team's simulator; needs a law",
-    "mixmatch": f"a folder of flow pairs, each a folder with {FLOW_PAIR}",
-    "rings": "ring signatures: .json, {input: [candidate outputs]}",
-    "relays": ".json with links between relays, entries of users and exits of behaviours",
-    "released": "a released table beside the original one",
-}
-"""Kinds of files and folders, each in one line."""
-
-LOGS = frozenset({"messages", "mixim", "nym"})
-"""Those that need a law."""
+__all__ = ["ReadOptions", "help_text"]
 
 _FILE, _TABLE, _FLOWS = frozenset({"messages"}), frozenset({"released"}), frozenset({"mixmatch"})
 
@@ -174,8 +158,8 @@ cover_visible, whole_log
         """The first option that is given and not for this source, and those that it is for."""
         for each in fields(self):
             value, kinds = getattr(self, each.name), _of(each)
-            told = bool(value) if kinds == LOGS else value is not None
-            if kinds and told and source not in kinds:
+            is_given = bool(value) if kinds == LOGS else value is not None
+            if kinds and is_given and source not in kinds:
                 return each.name, kinds
         return None
 

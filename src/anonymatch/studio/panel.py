@@ -12,8 +12,8 @@ from typing import TypeVar
 from nicegui import background_tasks
 
 from anonymatch.base.errors import AnonymatchError
-from anonymatch.base.numbers import shown
-from anonymatch.running import Cancelled, Progress, time_in_words
+from anonymatch.base.numbers import shown, time_in_words
+from anonymatch.running import Cancelled, Progress
 from anonymatch.studio.background import BackgroundJob, Track, problem
 from anonymatch.studio.widgets import alert, box, button, text
 

@@ -201,9 +201,9 @@ def why(audit: Audit, user: Hashable) -> Why:
     Examples
     --------
     >>> import anonymatch as am
-    >>> seen = am.audit(am.Graph.from_edges([("ann", "x"), ("bob", "x"), ("bob", "y")]))
-    >>> told = why(seen, "bob")
-    >>> told.candidates, told.reason
+    >>> audit = am.audit(am.Graph.from_edges([("ann", "x"), ("bob", "x"), ("bob", "y")]))
+    >>> bob = why(audit, "bob")
+    >>> bob.candidates, bob.reason
     ((('y', 1.0), ('x', 0.0)), 'nobody else fits y')
     """
     users = audit.answers.users

@@ -41,7 +41,9 @@ def test_a_format_of_a_test_is_read_and_written(
         return edge_list([line.split(" -> ") for line in lines], None, None), []
 
     def write(graph: am.Graph, stream: BinaryIO) -> None:
-        stream.writelines(f"{user} -> {seen}\n".encode() for user, seen in graph.to_edges())
+        stream.writelines(
+            f"{user} -> {behaviour}\n".encode() for user, behaviour in graph.to_edges()
+        )
 
     module.read, module.write = read, write  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -19,7 +19,6 @@ from anonymatch.cli.screens import methods
 from anonymatch.cli.screens.confidence import Certainty, order
 from anonymatch.counting import log_of
 from anonymatch.graph import structure
-from anonymatch.running import in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -201,7 +200,7 @@ def _full(graph: am.Graph) -> float:
 def _price(plan: am.Plan) -> str:
     if math.isinf(plan.seconds):
         return "No exact method reaches one of its blocks."
-    cost = in_words(plan.seconds, plan.memory)
+    cost = numbers.cost_in_words(plan.seconds, plan.memory)
     if plan.seconds > _OUT_OF_REACH_SECONDS or plan.memory > _OUT_OF_REACH_BYTES:
         return f"An exact count would take {cost}: out of reach."
     allow = f"--budget {math.ceil(plan.seconds)}"

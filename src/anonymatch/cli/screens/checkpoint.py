@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
 from anonymatch.cli.screens import answers
-from anonymatch.running import time_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -44,7 +43,7 @@ _WORDS = {
 def checkpoint_screen(title: str, record: CheckpointRecord, *, top: int) -> list[RenderableType]:
     """How much is recorded, how much is left, and the jobs: those begun last first."""
     recorded = sum(job.recorded for job in record.jobs)
-    left = "not known yet" if record.left is None else time_in_words(record.left)
+    left = "not known yet" if record.left is None else numbers.time_in_words(record.left)
     lines = [
         ("recorded", numbers.plural(recorded, "chunk"), "finished parts that are not done again"),
         ("done", numbers.percent(record.done), "of the predicted work that was begun"),

@@ -141,8 +141,8 @@ def passage_figures(
 
     Examples
     --------
-    >>> found = passage_figures([0, 1, 2], [1.5, 3, 4])
-    >>> found.allowed.tolist(), found.shannon.value.tolist(), found.probability.value.tolist()
+    >>> figures = passage_figures([0, 1, 2], [1.5, 3, 4])
+    >>> figures.allowed.tolist(), figures.shannon.value.tolist(), figures.probability.value.tolist()
     ([3, 3, 2], [1.5, 1.5, 1.0], [0.5, 0.5, 0.5])
     """
     came = np.asarray(arrivals, dtype=np.float64)

@@ -146,8 +146,8 @@ def flush_pairs(
     Examples
     --------
     >>> from anonymatch.sources import Pool
-    >>> found = flush_pairs(Pool(1, 1), [0, 1, 2], [1, 2], channel=Channel(begin=0, end=2))
-    >>> found.pairs.tolist(), found.inside.tolist()
+    >>> pairs = flush_pairs(Pool(1, 1), [0, 1, 2], [1, 2], channel=Channel(begin=0, end=2))
+    >>> pairs.pairs.tolist(), pairs.inside.tolist()
     ([[0.5, 0.25], [0.5, 0.25], [0.0, 0.5]], [0.25, 0.25, 0.5])
     """
     problem = _Problem.of(law, arrivals, departures, channel, dummies, Budget.of(budget))

@@ -159,7 +159,7 @@ _NOTHING = (Counted.nothing, 0)
 class _Weights:
     """Weights of the two things that an event may be, by arrival and by departure."""
 
-    kept: float
+    delivered: float
     lost: float
     real: Floats
     cover: Floats  # of being nobody's in the log: cover, or inside at its beginning
@@ -222,7 +222,7 @@ class _Log:
 
     def weights(self) -> _Weights:
         """In mean delays, so that a message inside leaves at the rate 1."""
-        kept, lost = (1.0 - self.loss, self.loss)
+        delivered, lost = (1.0 - self.loss, self.loss)
         size = len(self.departures)
         real, cover = np.ones(size), np.full(size, self.cover_rate * self.mean)
         early = np.zeros(size)
@@ -233,7 +233,7 @@ class _Log:
             real[self.known == 0.0] = early[self.known == 0.0] = 0.0
             cover[self.known == 1.0] = 0.0
             cover[self.known == 0.0] = self.mean  # told, and so of weight 1
-        return _Weights(kept, lost, real, cover + early, early)
+        return _Weights(delivered, lost, real, cover + early, early)
 
     def counted(self) -> tuple[Counted, int]:
         """What has to be counted along the log, and up to which number."""
@@ -307,7 +307,7 @@ def _run(
     wanted = rows or _Rows(32, 0, False, None)
     chain = _native.hidden_chain_job(
         events.arrival,
-        events.spread(np.full(size, weights.kept), weights.real),
+        events.spread(np.full(size, weights.delivered), weights.real),
         events.spread(np.full(size, weights.lost), weights.cover),
         events.gap,
         end_inside=log.end_inside,
@@ -483,9 +483,9 @@ def _link_bits(log: _Log, figures: HiddenFigures, joint: Interval, weights: _Wei
         return Interval.between(max(joint.low - apart, 0.0), joint.high)
     departed = 1.0 - unseen
     delays = float((figures.real * log.departures).sum() - (departed * log.arrivals).sum())
-    paired = math.log(weights.kept) * float(departed.sum()) - delays / log.mean
+    paired = math.log(weights.delivered) * float(departed.sum()) - delays / log.mean
     stays = np.exp(-(channel.end - log.arrivals) / log.mean)
-    gone = weights.lost + weights.kept * stays
+    gone = weights.lost + weights.delivered * stays
     some = (unseen > 0.0) & (gone > 0.0)
     paired += float((unseen[some] * np.log(gone[some])).sum())
     cover = 1.0 - figures.real

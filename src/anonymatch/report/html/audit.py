@@ -142,7 +142,7 @@ def _n_out(audit: Audit) -> int:
 def _verdict(audit: Audit, gates: Sequence[Gate]) -> Section:
     shown = [(gate, verdict(_state(gate))) for gate in gates]
     body = render("audit_verdict.html", verdict=audit.verdict, gates=shown)
-    return Section("verdict", "Verdict", body, style=style())
+    return Section("verdict", "VerdictMark", body, style=style())
 
 
 def _state(gate: Gate) -> str:

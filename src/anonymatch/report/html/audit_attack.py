@@ -8,7 +8,7 @@ from anonymatch.base.text import label
 from anonymatch.measures import Interval
 from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.html.document import Section, panel_section
-from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import name_cell, number_cell
 from anonymatch.report.panels import Panel
 
@@ -34,7 +34,7 @@ def attack_section(audit: Audit) -> Section:
     before.append(_campaign(audit))
     if audit.campaign.reason:
         before.append(f"Here: {audit.campaign.reason}.")
-    table = Table(
+    table = HtmlTable(
         (
             Cell("step", True),
             Cell("exposed", False),

@@ -9,7 +9,7 @@ from anonymatch.base.numbers import amount, in_bits, percent
 from anonymatch.designs import Design
 from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.html.document import Section, panel_section
-from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
 
@@ -102,7 +102,7 @@ def _chart(audit: Audit) -> Panel:
     )
 
 
-def _designs(audit: Audit) -> Table:
+def _designs(audit: Audit) -> HtmlTable:
     heads = (
         Cell("chosen for", False),
         Cell(f"joint bits per {audit.observation.nouns.user}", True),
@@ -110,15 +110,15 @@ def _designs(audit: Audit) -> Table:
         Cell("share of the bound", True),
         Cell("parts", False),
     )
-    return Table(heads, tuple(_row(design) for design in audit.designs), "")
+    return HtmlTable(heads, tuple(_row(design) for design in audit.designs), "")
 
 
-def _mixes(audit: Audit) -> Table:
+def _mixes(audit: Audit) -> HtmlTable:
     """Closed forms for messages that come in at random, as many a second as here."""
     own = ("this system", _own_figure(audit, "entropy").short)
     others = ((title, in_bits(amount(bits))) for title, bits in audit.same_delay)
     rows = [(Cell(title, False), number_cell(bits)) for title, bits in (own, *others)]
-    return Table((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
+    return HtmlTable((Cell("mix", False), Cell("entropy per message", True)), tuple(rows), "")
 
 
 def _own_figure(audit: Audit, key: str) -> FigureText:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anonymatch.audits import Audit, figure_text
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.report.html.document import Section, panel_section
-from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import name_cell, number_cell, users_sure
 
 __all__ = ["people_section"]
@@ -38,7 +38,7 @@ def people_section(audit: Audit) -> Section | None:
     columns = [name for name in _COLUMNS if name in audit.people.columns]
     rows = audit.people.select(columns).head(_ROWS).rows()
     more = len(audit.people) - len(rows)
-    table = Table(
+    table = HtmlTable(
         tuple(Cell(_COLUMNS[name], name not in _NAMES) for name in columns),
         tuple(
             tuple(_cell(name, value) for name, value in zip(columns, row, strict=True))

@@ -6,7 +6,7 @@ from anonymatch.audits import Audit, Score
 from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.report.charts.calibration import calibration_chart
 from anonymatch.report.html.document import Section, panel_section
-from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
 
@@ -81,7 +81,7 @@ def _sentences(audit: Audit, score: Score) -> list[str]:
     return sentences
 
 
-def _table(score: Score) -> Table:
+def _table(score: Score) -> HtmlTable:
     names = ("promised", "guesses", "promised on average", "came true")
     rows = tuple(
         (
@@ -92,4 +92,4 @@ def _table(score: Score) -> Table:
         )
         for each in score.bins
     )
-    return Table(tuple(Cell(name, True) for name in names), rows, "")
+    return HtmlTable(tuple(Cell(name, True) for name in names), rows, "")

@@ -23,7 +23,7 @@ from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.drawings.colours import GROUPS
 from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.document import Section, document, panel_section, render
-from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.panels import Panel
 
@@ -78,7 +78,7 @@ def comparison_html(comparison: Comparison, *, command: str | None = None) -> st
 
 def _verdict(comparison: Comparison) -> Section:
     body = render("audit_verdict.html", verdict=comparison.verdict, gates=())
-    return Section("verdict", "Verdict", body, style=style())
+    return Section("verdict", "VerdictMark", body, style=style())
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,9 @@ def _audits(comparison: Comparison) -> Section:
         for name, audit in zip(comparison.names, comparison.audits, strict=True)
     )
     cells = tuple(Cell(name, name in ("messages or users", "seconds")) for name in heads)
-    return panel_section("audits", "The audits", tables=[("One by one", Table(cells, rows, ""))])
+    return panel_section(
+        "audits", "The audits", tables=[("One by one", HtmlTable(cells, rows, ""))]
+    )
 
 
 def _sure(audit: Audit) -> str:

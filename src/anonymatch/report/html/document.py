@@ -21,7 +21,7 @@ from anonymatch.base.text import plain
 from anonymatch.report.drawings.colours import STYLE
 
 if TYPE_CHECKING:
-    from anonymatch.report.html.tables import Table
+    from anonymatch.report.html.tables import HtmlTable
     from anonymatch.report.panels import Panel
 
 __all__ = ["Section", "document", "panel_section", "render", "write_html"]
@@ -60,7 +60,7 @@ def panel_section(
     panels: Sequence[Panel] = (),
     *,
     before: Sequence[str] = (),
-    tables: Sequence[tuple[str, Table]] = (),
+    tables: Sequence[tuple[str, HtmlTable]] = (),
     after: Sequence[str] = (),
     style: str = "",
 ) -> Section:

@@ -20,8 +20,8 @@ from anonymatch.report.drawings.graphs import bipartite
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
 from anonymatch.report.html.document import Section, document, render
-from anonymatch.report.html.tables import Table, table
-from anonymatch.report.html.verdicts import Verdict, verdict
+from anonymatch.report.html.tables import HtmlTable, table
+from anonymatch.report.html.verdicts import VerdictMark, verdict
 from anonymatch.report.panels import attacked, graph_of
 from anonymatch.report.paper_figures import Panel, PaperFigure, paper_figures
 
@@ -75,7 +75,7 @@ class ClaimLike(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Evidence:
     text: str
-    table: Table | None
+    table: HtmlTable | None
     picture: Picture | None
 
 
@@ -95,7 +95,7 @@ class _Card:
     place: str
     kind: str
     statement: str
-    verdict: Verdict
+    verdict: VerdictMark
     corrected: str | None
     found: str
     evidence: tuple[_Evidence, ...]
@@ -316,7 +316,7 @@ def _distinct(cards: list[_Card]) -> list[_Card]:
     return cards
 
 
-def _line(tally: Sequence[tuple[Verdict, int]]) -> str:
+def _line(tally: Sequence[tuple[VerdictMark, int]]) -> str:
     total = sum(number for _, number in tally)
     parts = ", ".join(f"{shown(number)} {each.verb(number)}" for each, number in tally)
     return f"{plural(total, 'claim')} of the paper: {parts}."

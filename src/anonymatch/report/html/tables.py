@@ -11,7 +11,7 @@ from typing import Any
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural, shown
 
-__all__ = ["Cell", "Table", "table"]
+__all__ = ["Cell", "HtmlTable", "table"]
 
 _ROWS = 200
 _SHORT = 24  # characters that stay on one line
@@ -33,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HtmlTable:
     """Heads, rows, and a sentence if there are more rows than these."""
 
     heads: tuple[Cell, ...]
@@ -41,7 +41,7 @@ class Table:
     left_out: str
 
 
-def table(columns: Sequence[object], rows: Iterable[Sequence[Any]]) -> Table:
+def table(columns: Sequence[object], rows: Iterable[Sequence[Any]]) -> HtmlTable:
     """A table of the first two hundred rows.
 
     Examples
@@ -63,7 +63,7 @@ def table(columns: Sequence[object], rows: Iterable[Sequence[Any]]) -> Table:
         for column, name in enumerate(columns)
     )
     more = len(given) - len(cells)
-    return Table(heads, cells, f"and {plural(more, 'more row')}" if more else "")
+    return HtmlTable(heads, cells, f"and {plural(more, 'more row')}" if more else "")
 
 
 def _cell(value: object) -> Cell:

@@ -11,7 +11,7 @@ from anonymatch.audits import FIGURES, Audit, Worst, confidence_of, figure_text,
 from anonymatch.base.numbers import amount, percent, shown
 from anonymatch.base.text import label
 from anonymatch.measures import Interval, Range, UserFigures
-from anonymatch.report.html.tables import Cell, Table
+from anonymatch.report.html.tables import Cell, HtmlTable
 
 __all__ = [
     "ROWS",
@@ -57,7 +57,7 @@ def number_cell(text: str) -> Cell:
     return Cell(text, True)
 
 
-def worst_table(audit: Audit) -> Table:
+def worst_table(audit: Audit) -> HtmlTable:
     """The worst users, each with its reason.
 
     Examples
@@ -85,7 +85,7 @@ def worst_table(audit: Audit) -> Table:
         )
         for one in audit.worst
     )
-    return Table(heads, rows, "")
+    return HtmlTable(heads, rows, "")
 
 
 def probability_head(audit: Audit) -> str:

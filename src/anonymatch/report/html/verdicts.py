@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from anonymatch.report.drawings.svg import Element, element
 
-__all__ = ["Verdict", "verdict"]
+__all__ = ["VerdictMark", "verdict"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerdictMark:
     """A verdict as a page shows it.
 
     Attributes
@@ -72,7 +72,7 @@ def _path(data: str, fill: str = "none") -> tuple[Element, ...]:
 _KNOWN = {
     each.words: each
     for each in (
-        Verdict(
+        VerdictMark(
             words="holds",
             key="holds",
             shade="g2",
@@ -82,7 +82,7 @@ _KNOWN = {
             rank=0,
             drawing=_path("M4.6 8.4L7 10.8L11.4 5.6"),
         ),
-        Verdict(
+        VerdictMark(
             words="misprint",
             key="misprint",
             shade="g0",
@@ -92,7 +92,7 @@ _KNOWN = {
             rank=1,
             drawing=_path("M4.8 11.2L5.4 9L10 4.4L11.6 6L7 10.6Z"),
         ),
-        Verdict(
+        VerdictMark(
             words="holds under a condition",
             key="condition",
             shade="g4",
@@ -102,7 +102,7 @@ _KNOWN = {
             rank=2,
             drawing=_path("M8 1A7 7 0 0 1 8 15Z", "currentColor"),
         ),
-        Verdict(
+        VerdictMark(
             words="fails",
             key="fails",
             shade="g1",
@@ -116,7 +116,7 @@ _KNOWN = {
 }
 
 
-def verdict(words: str) -> Verdict:
+def verdict(words: str) -> VerdictMark:
     """How a verdict is shown; one that is not known keeps its words.
 
     Examples
@@ -128,7 +128,7 @@ def verdict(words: str) -> Verdict:
     if plain in _KNOWN:
         return _KNOWN[plain]
     ending = f"with the verdict “{plain}”"
-    return Verdict(
+    return VerdictMark(
         words=plain,
         key="other-" + re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-"),
         shade="g5",

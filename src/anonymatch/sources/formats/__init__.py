@@ -1,1 +1,35 @@
-"""Files of other people: a module a format."""
+"""Formats of logs, tables and simulators; :data:`SOURCE_FORMATS` is the table of them.
+
+To add one, write its module, with a `SourceFormat`, and its row here.
+"""
+
+from anonymatch.sources.formats import (
+    edge_files,
+    message_files,
+    mixmatch,
+    relay_files,
+    released,
+    rings,
+    simulators,
+)
+from anonymatch.sources.formats.source_format import SourceFormat
+
+__all__ = ["LOGS", "SOURCES", "SOURCE_FORMATS", "SourceFormat"]
+
+SOURCE_FORMATS: dict[str, SourceFormat] = {
+    "edges": edge_files.FORMAT,
+    "messages": message_files.FORMAT,
+    "mixim": simulators.MIXIM,
+    "nym": simulators.NYM,
+    "mixmatch": mixmatch.FORMAT,
+    "rings": rings.FORMAT,
+    "relays": relay_files.FORMAT,
+    "released": released.FORMAT,
+}
+"""Kinds of files and folders by name, in the order in which people see them."""
+
+SOURCES = {name: each.text for name, each in SOURCE_FORMATS.items()}
+"""The same, each in one line."""
+
+LOGS = frozenset(name for name, each in SOURCE_FORMATS.items() if each.messages is not None)
+"""Those that need a law."""

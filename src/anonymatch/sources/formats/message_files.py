@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import FileName, Message, quoted, several
+from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.hints import unit_hint
 from anonymatch.sources.messages import Messages, check_messages, in_words
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from anonymatch.sources.formats.message_columns import Clock
     from anonymatch.sources.formats.message_tables import Table
+    from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["read_messages", "write_messages"]
 
@@ -365,3 +368,12 @@ def _put(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
         frame.write_ndjson(stream)
     else:
         frame.write_csv(stream, separator="," if suffix == ".csv" else "\t")
+
+
+def _messages(path: Path, options: ReadOptions) -> Messages:
+    return read_messages(path, options.departures, unit=options.unit)
+
+
+FORMAT = SourceFormat(
+    text="a message log: times, directions and names; needs a law", messages=_messages
+)

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,13 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
 from anonymatch.graph import Graph, Names, canonical, limits, reading
 from anonymatch.sources.formats.json_files import as_object, load_json
+from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.laws import Law, check_law
 from anonymatch.sources.observation import FLOWS, Observation
+
+if TYPE_CHECKING:
+    from anonymatch.running import Budget
+    from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["ALIGN", "FLOW_PAIR", "LONGEST_DELAY", "flow_pair_files", "read_flow_pairs"]
 
@@ -478,3 +483,25 @@ def _notes(left_out: int, ruled_out: int, pairs: int) -> tuple[str, ...]:
             )
         )
     return tuple(notes)
+
+
+def _open(
+    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+) -> Observation:
+    return read_flow_pairs(
+        path.parent if path.name == FLOW_PAIR else path,
+        law=law,
+        longest_delay=options.longest_delay,
+        strays=options.strays or 0,
+        align=options.align,
+    )
+
+
+FORMAT = SourceFormat(
+    text=f"a folder of flow pairs, each a folder with {FLOW_PAIR}",
+    open=_open,
+    uses_law=True,
+    files=(FLOW_PAIR,),
+    folder=lambda folder: next(flow_pair_files(folder), None) is not None,
+    holds=f"folders with a {FLOW_PAIR}",
+)

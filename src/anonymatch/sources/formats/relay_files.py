@@ -18,7 +18,8 @@ JSON with these keys, all names text or whole numbers:
 from __future__ import annotations
 
 import os
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +30,12 @@ from anonymatch.graph import reading
 from anonymatch.running import Budget
 from anonymatch.sources.formats.json_files import as_name, as_object, load_json, true_indices
 from anonymatch.sources.formats.relays import EXACT_EDGES, path_graph
+from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.observation import Observation
+
+if TYPE_CHECKING:
+    from anonymatch.sources.laws import Law
+    from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["is_relays", "read_relays"]
 
@@ -142,3 +148,17 @@ def _names(document: dict[str, Any], key: str) -> dict[str, str]:
     return {
         name: as_name(value, f"{quoted(name)} in {quoted(key)}") for name, value in given.items()
     }
+
+
+def _open(
+    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+) -> Observation:
+    return read_relays(path, budget=budget)
+
+
+FORMAT = SourceFormat(
+    text=".json with links between relays, entries of users and exits of behaviours",
+    open=_open,
+    document=is_relays,
+    marks=(b'"links"', b'"relays"'),
+)

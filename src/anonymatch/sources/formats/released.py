@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,12 +27,17 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, listed, quoted, several
 from anonymatch.graph import Edges, Graph, Names, limits
 from anonymatch.sources.formats.cells import fits, is_plain, spelling
+from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.formats.text_tables import read_text_table
 from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.observation import PEOPLE, Observation
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from anonymatch.running import Budget
+    from anonymatch.sources.laws import Law
+    from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["MOST_EDGES", "read_released"]
 
@@ -331,3 +337,16 @@ def _notes(graph: Graph, chosen: list[str], lost: int) -> tuple[str, ...]:
 
 def _verb(number: int) -> str:
     return "fits" if number == 1 else "fit"
+
+
+def _open(
+    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+) -> Observation:
+    if options.original is None:
+        raise InputError(
+            "a released table needs the original one; give ", Argument("original", ...)
+        ).about(path)
+    return read_released(options.original, path, identifiers=options.identifiers, name=options.name)
+
+
+FORMAT = SourceFormat(text="a released table beside the original one", open=_open)

@@ -11,7 +11,8 @@ twice, and most outputs are spent by none of these inputs.
 from __future__ import annotations
 
 import os
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +21,14 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
 from anonymatch.graph import Graph, reading
 from anonymatch.sources.formats.json_files import as_name, as_object, load_json, true_indices
+from anonymatch.sources.formats.relay_files import is_relays
+from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.observation import Observation
+
+if TYPE_CHECKING:
+    from anonymatch.running import Budget
+    from anonymatch.sources.laws import Law
+    from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["is_rings", "read_rings"]
 
@@ -115,3 +123,17 @@ def _named(rings: list[Any]) -> dict[str, Any]:
 
 def _flat(rings: dict[str, list[str]]) -> list[str]:
     return [member for members in rings.values() for member in members]
+
+
+def _open(
+    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+) -> Observation:
+    return read_rings(path)
+
+
+FORMAT = SourceFormat(
+    text="ring signatures: .json, {input: [candidate outputs]}",
+    open=_open,
+    document=lambda document: is_rings(document) and not is_relays(document),
+    marks=(b'"members"',),
+)

@@ -32,16 +32,20 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
+from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.formats.text_tables import find_column, numbers, read_text_table
 from anonymatch.sources.messages import Messages
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NYM_COLUMNS", "RECEIVED", "SENT", "read_mixim", "read_nym"]
+    from anonymatch.sources.reading import ReadOptions
+
+__all__ = ["MIXIM", "NYM", "read_mixim", "read_nym"]
 
 SENT, RECEIVED = "SentMessages.csv", "ReceivedMessages.csv"
-NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
+_NYM_LOG = "packet_log.csv"
+_NYM_COLUMNS = ("Type", "PacketID", "PacketTimeSent", "PacketTimeDelivered")
 """What makes a table one of the Nym team's simulator."""
 
 _FIRST_CLIENT = r"^\[\s*Client id: ([^,\]]+)"
@@ -64,15 +68,15 @@ def read_mixim(folder: str | os.PathLike[str]) -> Messages:
     --------
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> place = pathlib.Path(folder.name)
+    >>> path = pathlib.Path(folder.name)
     >>> head = ",MessageID,MessageType,MessageTimeLeft,"
     >>> row = "0,1_1,Real,0.5,"
-    >>> _ = (place / "SentMessages.csv").write_text(
+    >>> _ = (path / "SentMessages.csv").write_text(
     ...     f'{head}MessageRoute\n{row}"[Client id: 1, ( id: 4 ), Client id: 2]"\n')
-    >>> _ = (place / "ReceivedMessages.csv").write_text(
+    >>> _ = (path / "ReceivedMessages.csv").write_text(
     ...     f'{head}MessageTimeReceived,MessageRoute\n'
     ...     f'{row}2.25,"[Client id: 1, ( id: 4 ), Client id: 2]"\n')
-    >>> messages = read_mixim(place)
+    >>> messages = read_mixim(path)
     >>> messages.senders, messages.receivers, messages.departures - messages.arrivals
     (('client 1',), ('client 2',), array([1.75]))
     >>> folder.cleanup()
@@ -112,11 +116,11 @@ def read_nym(path: str | os.PathLike[str]) -> Messages:
     --------
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> place = pathlib.Path(folder.name, "packet_log.csv")
-    >>> _ = place.write_text(
+    >>> path = pathlib.Path(folder.name, "packet_log.csv")
+    >>> _ = path.write_text(
     ...     "Type;ClientID;PacketID;PacketType;PacketTimeSent;PacketTimeDelivered;RealSenderLabel\n"
     ...     "RCV_PKT_REAL;c9;p1;REAL;1.0;2.5;1\nRCV_PKT_DUMMY;c9;p2;DUMMY;1.5;2.0;0\n")
-    >>> messages = read_nym(place)
+    >>> messages = read_nym(path)
     >>> messages.senders, messages.truth, messages.cover
     (('A', 'sender of p2'), array([1, 0]), array([ True, False]))
     >>> folder.cleanup()
@@ -238,3 +242,28 @@ def _clients(frame: pl.DataFrame, ids: list[str], pattern: str) -> list[str]:
         f"end of {name}" if client is None else f"client {client}"
         for client, name in zip(clients.to_list(), ids, strict=True)
     ]
+
+
+def _mixim(path: Path, options: ReadOptions) -> Messages:
+    return read_mixim(path.parent if path.name in (SENT, RECEIVED) else path)
+
+
+def _nym(path: Path, options: ReadOptions) -> Messages:
+    return read_nym(path / _NYM_LOG if os.path.isdir(path) else path)
+
+
+MIXIM = SourceFormat(
+    text=f"a folder of the MiXiM simulator, with {SENT} and {RECEIVED}; needs a law",
+    messages=_mixim,
+    files=(SENT, RECEIVED),
+    folder=lambda folder: os.path.isfile(folder / SENT),
+    holds=SENT,
+)
+NYM = SourceFormat(
+    text=f"{_NYM_LOG} of the Nym team's simulator; needs a law",
+    messages=_nym,
+    parts=(_NYM_LOG,),
+    folder=lambda folder: os.path.isfile(folder / _NYM_LOG),
+    holds=_NYM_LOG,
+    header=(";", _NYM_COLUMNS),
+)

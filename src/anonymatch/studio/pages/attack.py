@@ -54,12 +54,12 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
         "The attacker picks a user and learns which message was theirs. That rules out stories of "
         "others too. Pick your own targets and see how close you come to the best attacker.",
     ):
-        page = _Page(studio, query)
+        page = _AttackPage(studio, query)
         page.controls()
         await page.play()
 
 
-class _Page:
+class _AttackPage:
     """State and places of one open page."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:

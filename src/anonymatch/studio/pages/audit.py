@@ -62,13 +62,13 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
         "Drop a log or a table. It stays on this machine, in a folder that is removed when the "
         "page is closed.",
     ):
-        page = _Page(studio, query)
+        page = _AuditPage(studio, query)
         page.build()
         if page.options.inquiry() is not None:
             await page.audit()
 
 
-class _Page:
+class _AuditPage:
     """State and places of one open page."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:

@@ -39,7 +39,7 @@ _LN2 = math.log(2.0)
 
 async def show(_studio: Studio, query: Mapping[str, str]) -> None:
     """The page; users, edges, system and its knobs are in the address."""
-    page = _Page(query)
+    page = _DesignPage(query)
     with frame(
         "/design",
         "Which groups hide people best?",
@@ -60,7 +60,7 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
         await page.measure()
 
 
-class _Page:
+class _DesignPage:
     """State and places of one open page."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
