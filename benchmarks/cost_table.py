@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import anonymatch as am
+from anonymatch.base.numbers import cost_in_words, time_in_words
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.blocks.offer import Context, Option
 from anonymatch.counting.planning.choose import choose
-from anonymatch.running.budget import Budget, Execution, in_words, time_in_words
+from anonymatch.running.budget import Budget, Execution
 
 __all__ = ["Row", "render", "rows"]
 
@@ -92,7 +93,7 @@ def render(table: Iterator[Row]) -> Iterator[str]:
         if math.isinf(row.seconds) or row.memory > _MEMORY:
             cells = [row.what, "none: estimated", "", "", "", ""]
         else:
-            memory = in_words(0.0, row.memory).partition(" and ")[2]
+            memory = cost_in_words(0.0, row.memory).partition(" and ")[2]
             cells = [row.what, row.method, memory]
             cells += [time_in_words(row.on(cores)).removeprefix("about ") for cores in CORES]
         yield "| " + " | ".join(cells) + " |"
