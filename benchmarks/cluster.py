@@ -79,7 +79,7 @@ def _graph(seconds: float) -> am.Graph:
 
 def _timed(graph: am.Graph, executor: Executor) -> Spent:
     begin, before = time.perf_counter(), _cpu(executor)
-    value = am.count(graph, method="signs", budget=1e6, executor=executor).value
+    value = am.count(graph, method="glynn", budget=1e6, executor=executor).value
     return Spent(value, time.perf_counter() - begin, _cpu(executor) - before)
 
 
@@ -134,12 +134,12 @@ def _recording(size: Size) -> Line:
             path = Path(folder, f"{len(own)}.sqlite")  # a new one: nothing is found again
             with _TimedRun(path, graph, executor=HERE) as run:
                 opened = time.process_time() - before
-                value = am.count(graph, method="signs", budget=1e6, executor=run).value
+                value = am.count(graph, method="glynn", budget=1e6, executor=run).value
             own.append(opened + run.own)
             return value
 
         def alone() -> object:
-            return am.count(graph, method="signs", budget=1e6, executor=HERE).value
+            return am.count(graph, method="glynn", budget=1e6, executor=HERE).value
 
         calls = {"alone": alone, "recorded": recorded}
         timed = race(calls, rounds=_ROUNDS_RECORDED[size], patience=math.inf)

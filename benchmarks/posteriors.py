@@ -12,7 +12,7 @@ from benchmarks.timing import HERE, fresh, race
 
 __all__ = ["lines"]
 
-_GOALS = {"signs": 6.0, "frontier": 2.5}
+_GOALS = {"glynn": 6.0, "frontier": 2.5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ def lines(size: Size) -> Iterator[Line]:
     sizes = _SIZES[size]
     graphs = {
         **{
-            f"half full, n = {n}": ("signs", am.random_density(n, 0.5, seed=1)) for n in sizes.dense
+            f"half full, n = {n}": ("glynn", am.random_density(n, 0.5, seed=1)) for n in sizes.dense
         },
         **{
             f"3-regular, n = {n}": ("frontier", am.random_regular(n, 3, seed=1))

@@ -166,7 +166,7 @@ def test_the_table_of_costs_shares_out_what_can_be_shared() -> None:
     found = list(rows([(0.5, 36)], [(5, 52)], [(8, 100)]))
     dense, sparse, log = found
 
-    assert dense.method == "signs"
+    assert dense.method == "glynn"
     assert dense.on(100) == pytest.approx(max(dense.seconds / 100, 1.0))
     assert sparse.method == "frontier"
     assert sparse.longest is not None

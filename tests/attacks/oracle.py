@@ -113,12 +113,12 @@ class Average:
 def expectation(graph: am.Graph, policy: Policy, steps: int) -> list[Average]:
     """Every step, by following every outcome."""
     start = all_matchings(graph)
-    found = [Average() for _ in range(steps)]
+    averages = [Average() for _ in range(steps)]
 
     def follow(left: Weighted, known: dict[int, int], probability: Fraction, k: int) -> None:
         if k == steps:
             return
-        here = found[k]
+        here = averages[k]
         if len(left) == 1:
             here.left += probability * total(left)
             here.log += float(probability) * math.log(total(left))
@@ -142,7 +142,7 @@ def expectation(graph: am.Graph, policy: Policy, steps: int) -> list[Average]:
                 follow(rest, now, reached, k + 1)
 
     follow(start, {}, Fraction(1), 0)
-    return found
+    return averages
 
 
 def best_play(left: Weighted, steps: int) -> Fraction:

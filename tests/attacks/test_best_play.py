@@ -22,11 +22,11 @@ def test_best_and_greedy_play_are_those_of_all_strategies(matrix: Matrix) -> Non
     graph = graph_of(matrix)
     left = oracle.all_matchings(graph)
 
-    found = adaptive(graph, steps=min(3, graph.n_users))
+    play = adaptive(graph, steps=min(3, graph.n_users))
 
-    steps = range(len(found.optimal))
-    assert list(found.optimal) == [oracle.best_play(left, t) for t in steps]
-    assert list(found.greedy) == [oracle.greedy_play(left, t) for t in steps]
+    steps = range(len(play.optimal))
+    assert list(play.optimal) == [oracle.best_play(left, t) for t in steps]
+    assert list(play.greedy) == [oracle.greedy_play(left, t) for t in steps]
 
 
 @given(SMALL | SPARE | WEIGHTED)
@@ -38,19 +38,19 @@ def test_reveals_needed_is_the_least_of_all_strategies(matrix: Matrix) -> None:
 
 @given(matrices(users=(1, 6), matched=True))
 def test_one_step_is_the_same_for_both_and_play_never_loses(matrix: Matrix) -> None:
-    found = adaptive(graph_of(matrix))
+    play = adaptive(graph_of(matrix))
 
-    assert found.optimal[:2] == found.greedy[:2]
-    assert all(best <= other for best, other in zip(found.optimal, found.greedy, strict=True))
-    assert list(found.optimal) == sorted(found.optimal, reverse=True)
-    assert found.optimal[-1] == 1
+    assert play.optimal[:2] == play.greedy[:2]
+    assert all(best <= other for best, other in zip(play.optimal, play.greedy, strict=True))
+    assert list(play.optimal) == sorted(play.optimal, reverse=True)
+    assert play.optimal[-1] == 1
 
 
 def test_greedy_is_not_best_play() -> None:
-    found = adaptive(am.Graph.from_rows(["11011", "11011", "10111", "10111", "01111"]))
+    play = adaptive(am.Graph.from_rows(["11011", "11011", "10111", "10111", "01111"]))
 
-    assert found.optimal[2] == Fraction(61, 20)
-    assert found.greedy[2] == Fraction(18, 5)
+    assert play.optimal[2] == Fraction(61, 20)
+    assert play.greedy[2] == Fraction(18, 5)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from tests.attacks import oracle
 from tests.strategies import FRACTIONS, Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
-from anonymatch.attacks import campaign, expectation, residual
 from anonymatch.attacks.best_play import adaptive
 from anonymatch.attacks.campaign import attack
+from anonymatch.attacks.tuning import attacks_tuned
 
 MATRICES = matrices(users=(1, 5), matched=True) | matrices(users=(1, 4), spare=2, matched=True)
 HEAVY = matrices(users=(1, 4), weights=FRACTIONS, matched=True)
@@ -45,16 +45,16 @@ def policies(graph: am.Graph) -> dict[str, oracle.Policy]:
 def test_expectations_are_those_of_all_outcomes(matrix: Matrix, strategy: str) -> None:
     graph = graph_of(matrix)
     order = list(range(graph.n_users))[::-1]
-    asked: Any = order if strategy == "fixed" else strategy
+    requested: Any = order if strategy == "fixed" else strategy
     policy = oracle.in_order(order) if strategy == "fixed" else policies(graph)[strategy]
     steps = min(3, graph.n_users)
 
-    found = attack(graph, steps=steps, strategy=asked, exact=True)
+    campaign = attack(graph, steps=steps, strategy=requested, exact=True)
 
     expected = oracle.expectation(graph, policy, steps)
-    assert found.exact
-    assert found.samples is None
-    for step, truth in zip(found.steps, expected, strict=False):
+    assert campaign.exact
+    assert campaign.samples is None
+    for step, truth in zip(campaign.steps, expected, strict=False):
         assert step.expected_left == truth.left
         assert step.expected_log == pytest.approx(truth.log, abs=1e-9)
         assert step.log_expected_left == pytest.approx(math.log(truth.left), abs=1e-9)
@@ -62,7 +62,7 @@ def test_expectations_are_those_of_all_outcomes(matrix: Matrix, strategy: str) -
         assert step.edges_left == truth.edges
         assert step.in_doubt == truth.in_doubt
         assert step.targets == {k: v for k, v in truth.targets.items() if v}
-    assert all(not truth.targets for truth in expected[len(found.steps) :])
+    assert all(not truth.targets for truth in expected[len(campaign.steps) :])
 
 
 @given(MATRICES, st.data())
@@ -70,10 +70,10 @@ def test_a_campaign_along_a_truth_is_the_exposed_graph(matrix: Matrix, data: st.
     graph = graph_of(matrix)
     truth = data.draw(st.sampled_from(sorted(oracle.all_matchings(graph))))
 
-    found = attack(graph, steps=graph.n_users, truth=truth)
+    campaign = attack(graph, steps=graph.n_users, truth=truth)
 
     rest, left, known = graph, oracle.all_matchings(graph), {}
-    for step in found.steps:
+    for step in campaign.steps:
         shares = [oracle.share(left, user) for user in range(graph.n_users)]
         best = [user for user, value in enumerate(shares) if value == min(shares)]
         assert list(step.ties) == best
@@ -92,19 +92,19 @@ def test_a_campaign_along_a_truth_is_the_exposed_graph(matrix: Matrix, data: st.
         assert dict(step.newly_forced or {}) == {u: truth[u] for u in now - before - {best[0]}}
         assert step.edges_left == am.allowed(rest).n_edges == oracle.edges(left, known)
         assert step.in_doubt == graph.n_users - len(now)
-    assert found.finished
+    assert campaign.finished
     assert am.count(rest).value == 1
-    assert found.logs[-1] == pytest.approx(0.0, abs=1e-12)
+    assert campaign.logs[-1] == pytest.approx(0.0, abs=1e-12)
 
 
 @given(weighted_matrices(users=(2, 5), matched=True), st.integers(0, 5))
 def test_what_is_left_of_weights_includes_what_was_revealed(matrix: Matrix, seed: int) -> None:
     graph = graph_of(matrix)
 
-    found = attack(graph, steps=2, truth="sampled", seed=seed, strategy="random")
+    campaign = attack(graph, steps=2, truth="sampled", seed=seed, strategy="random")
 
     rest, weight = graph, Fraction(1)
-    for step in found.steps:
+    for step in campaign.steps:
         weight *= Fraction(matrix[_index(step.target)][_index(step.behaviour)])
         rest = rest.expose(step.target, step.behaviour)
         assert step.log == pytest.approx(am.count(rest).log + math.log(weight), abs=1e-8)
@@ -146,10 +146,10 @@ def test_the_degree_attacker_may_waste_an_exposure() -> None:
 def test_the_degree_attacker_counts_the_edges_that_are_left() -> None:
     graph = am.Graph.from_rows(["1111", "1101", "1110", "1011"])
 
-    found = attack(graph, steps=3, strategy="degree", truth=[3, 1, 0, 2])
+    campaign = attack(graph, steps=3, strategy="degree", truth=[3, 1, 0, 2])
 
-    assert found.targets == [0, 2]
-    assert [list(step.ties) for step in found.steps] == [[0], [2]]
+    assert campaign.targets == [0, 2]
+    assert [list(step.ties) for step in campaign.steps] == [[0], [2]]
 
 
 def test_truths_by_name_and_by_index_are_the_same() -> None:
@@ -167,61 +167,57 @@ def test_truths_by_name_and_by_index_are_the_same() -> None:
 
 
 def test_a_user_who_was_forced_before_can_still_be_named() -> None:
-    found = attack(am.partition([2, 3]), strategy=[0, 1, 2], truth="sampled", seed=1)
+    campaign = attack(am.partition([2, 3]), strategy=[0, 1, 2], truth="sampled", seed=1)
 
-    assert [step.left for step in found.steps] == [6, 6, 2]
-    assert list(found.steps[0].newly_forced or {}) == [1]
-    assert (found.steps[1].behaviour,) == tuple((found.steps[0].newly_forced or {}).values())
+    assert [step.left for step in campaign.steps] == [6, 6, 2]
+    assert list(campaign.steps[0].newly_forced or {}) == [1]
+    assert (campaign.steps[1].behaviour,) == tuple((campaign.steps[0].newly_forced or {}).values())
 
 
-def test_too_many_outcomes_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_outcomes_are_sampled() -> None:
     graph = am.Graph.from_rows(COUNTER)
     exactly = attack(graph, steps=4)
-    monkeypatch.setattr(campaign, "_BRANCHES", 3)
+    with attacks_tuned(branches=3):
+        result = attack(graph, steps=4, seed=7)
 
-    found = attack(graph, steps=4, seed=7)
-
-    assert (found.samples, found.seed, found.exact) == (100, 7, False)
-    for step, truth in zip(found.steps, exactly.steps, strict=True):
+    assert (result.samples, result.seed, result.exact) == (100, 7, False)
+    for step, truth in zip(result.steps, exactly.steps, strict=True):
         assert step.expected_log == pytest.approx(truth.expected_log, abs=5 * step.log_error + 1e-9)
-    assert "average over 100 truths" in str(found)
+    assert "average over 100 truths" in str(result)
 
 
-def test_who_is_forced_is_left_open_where_it_costs_too_much(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(expectation, "_CELLS", 1)
-
-    (step,) = attack(am.Graph.from_rows(COUNTER)).steps
+def test_who_is_forced_is_left_open_where_it_costs_too_much() -> None:
+    with attacks_tuned(forced_cells=1):
+        (step,) = attack(am.Graph.from_rows(COUNTER)).steps
 
     assert (step.n_forced, step.edges_left, step.in_doubt) == (None, None, None)
     assert step.expected_left == Fraction(52, 5)
 
 
-def test_forgetting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgetting_changes_nothing() -> None:
     graph = am.random_density(12, 0.4, seed=5)
     remembered = attack(graph, steps=6, truth="sampled", seed=3).to_dict()
-    monkeypatch.setattr(residual, "_REMEMBERED", 2)
 
-    assert attack(graph, steps=6, truth="sampled", seed=3).to_dict() == remembered
+    with attacks_tuned(splits_remembered=2):
+        assert attack(graph, steps=6, truth="sampled", seed=3).to_dict() == remembered
 
 
 def test_a_given_order_may_name_who_is_identified() -> None:
     graph = am.Graph.from_rows(["110", "110", "111"])
 
-    found = attack(graph, strategy=[2, 0], truth=[0, 1, 2])
+    campaign = attack(graph, strategy=[2, 0], truth=[0, 1, 2])
 
-    assert [step.left for step in found.steps] == [2, 1]
-    assert found.steps[0].expected_left == 2
-    assert found.steps[1].newly_forced == {1: 1}
+    assert [step.left for step in campaign.steps] == [2, 1]
+    assert campaign.steps[0].expected_left == 2
+    assert campaign.steps[1].newly_forced == {1: 1}
 
 
 def test_a_campaign_ends_when_one_matching_is_left() -> None:
-    found = attack(am.ring(6, 2), steps=6, truth="sampled")
+    campaign = attack(am.ring(6, 2), steps=6, truth="sampled")
 
-    assert len(found.steps) == 1
-    assert found.finished
-    assert len(found.steps[0].newly_forced or {}) == 5
+    assert len(campaign.steps) == 1
+    assert campaign.finished
+    assert len(campaign.steps[0].newly_forced or {}) == 5
     assert attack(am.Graph.from_rows(["100", "110", "111"]), steps=2).steps == ()
 
 
@@ -266,18 +262,18 @@ def test_the_same_seed_gives_the_same_campaign() -> None:
 def test_many_steps_through_many_equal_blocks() -> None:
     graph = am.partition([8] * 500)
 
-    found = attack(graph, steps=600, truth="sampled", seed=2)
+    campaign = attack(graph, steps=600, truth="sampled", seed=2)
 
-    assert len(found.steps) == 600
-    assert found.targets[:3] == [0, 8, 16]
-    assert len(found.steps[0].ties) == 4000
-    assert len(found.steps[499].ties) == 8
-    assert len(found.steps[500].ties) == 500 * 7
-    assert found.steps[500].ties[0] == 1
+    assert len(campaign.steps) == 600
+    assert campaign.targets[:3] == [0, 8, 16]
+    assert len(campaign.steps[0].ties) == 4000
+    assert len(campaign.steps[499].ties) == 8
+    assert len(campaign.steps[500].ties) == 500 * 7
+    assert campaign.steps[500].ties[0] == 1
     exact = math.factorial(6) ** 100 * math.factorial(7) ** 400
-    assert found.steps[-1].log == pytest.approx(math.log(exact), rel=1e-12)
-    assert found.steps[-1].left == exact
-    assert found.steps[-1].expected_left == exact
+    assert campaign.steps[-1].log == pytest.approx(math.log(exact), rel=1e-12)
+    assert campaign.steps[-1].left == exact
+    assert campaign.steps[-1].expected_left == exact
     in_expectation = attack(graph, steps=600)
     assert in_expectation.exact
     assert in_expectation.steps[-1].expected_left == exact
@@ -286,10 +282,10 @@ def test_many_steps_through_many_equal_blocks() -> None:
 def test_different_blocks_are_attacked_in_the_order_of_their_shares() -> None:
     graph = am.partition([2, 5, 3, 5])
 
-    found = attack(graph, steps=5, truth=list(range(15)))
+    campaign = attack(graph, steps=5, truth=list(range(15)))
 
-    assert found.targets == [2, 10, 3, 11, 4]
-    assert [step.expected_left for step in found.steps] == [
+    assert campaign.targets == [2, 10, 3, 11, 4]
+    assert [step.expected_left for step in campaign.steps] == [
         am.count(am.partition(sizes)).value
         for sizes in ([2, 4, 3, 5], [2, 4, 3, 4], [2, 3, 3, 4], [2, 3, 3, 3], [2, 2, 3, 3])
     ]
@@ -297,23 +293,23 @@ def test_different_blocks_are_attacked_in_the_order_of_their_shares() -> None:
 
 def test_records_travel_and_are_plain() -> None:
     graph = am.Graph.from_rows(COUNTER)
-    found = attack(graph, steps=2, truth="sampled", seed=1)
+    campaign = attack(graph, steps=2, truth="sampled", seed=1)
 
-    plain = json.loads(json.dumps(found.to_dict()))
-    again = pickle.loads(pickle.dumps(found))
+    plain = json.loads(json.dumps(campaign.to_dict()))
+    again = pickle.loads(pickle.dumps(campaign))
 
     assert plain["steps"][0]["expected_left"] == "52/5"
     assert plain["steps"][0]["n_ties"] == 1
-    assert again.steps[1].expected_left == found.steps[1].expected_left
-    assert again.steps[1].ties == found.steps[1].ties == list(found.steps[1].ties)
+    assert again.steps[1].expected_left == campaign.steps[1].expected_left
+    assert again.steps[1].ties == campaign.steps[1].ties == list(campaign.steps[1].ties)
 
 
 def test_progress_is_told() -> None:
-    seen: list[tuple[float, float]] = []
+    reports: list[tuple[float, float]] = []
 
-    attack(am.complete(5), steps=3, truth="sampled", progress=lambda a, b: seen.append((a, b)))
+    attack(am.complete(5), steps=3, truth="sampled", progress=lambda a, b: reports.append((a, b)))
 
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert reports == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_doubles_on_request_and_where_integers_cost_too_much() -> None:
@@ -345,9 +341,9 @@ def test_what_a_refused_campaign_advises_is_allowed() -> None:
 
     with pytest.raises(am.BudgetError, match="3 steps along each of 100 sampled truths") as refused:
         attack(graph, steps=3, budget=small)
-    found = re.search(r"budget=([0-9.]+), or take .* samples=([0-9]+)$", str(refused.value))
-    assert found
-    budget, fewer = float(found[1]), int(found[2])
+    advice = re.search(r"budget=([0-9.]+), or take .* samples=([0-9]+)$", str(refused.value))
+    assert advice
+    budget, fewer = float(advice[1]), int(advice[2])
 
     assert attack(graph, steps=3, budget=budget).samples == 100
     assert attack(graph, steps=3, budget=small, samples=fewer).samples == fewer

@@ -26,15 +26,17 @@ def test_figures_of_all_users_are_those_of_the_definition(matrix: Matrix) -> Non
     whole = oracle.total(left)
     known = oracle.identified(left)
 
-    found = exposures(graph, exact=True)
+    figures = exposures(graph, exact=True)
 
     shares = [oracle.share(left, user) for user in range(graph.n_users)]
-    assert found.exact
-    assert found.expected_left == [whole * share for share in shares]
-    assert found.best_share == min(shares)
-    assert list(found.best) == [u for u, share in enumerate(shares) if share == min(shares)]
+    assert figures.exact
+    assert figures.expected_left == [whole * share for share in shares]
+    assert figures.best_share == min(shares)
+    assert list(figures.best) == [u for u, share in enumerate(shares) if share == min(shares)]
     entropies = [oracle.entropy(left, user) for user in range(graph.n_users)]
-    assert found.expected_logs == pytest.approx([math.log(whole) - h for h in entropies], abs=1e-9)
+    assert figures.expected_logs == pytest.approx(
+        [math.log(whole) - h for h in entropies], abs=1e-9
+    )
     for user in range(graph.n_users):
         parts = oracle.outcomes(left, user)
         probabilities = {b: oracle.total(part) / whole for b, part in parts.items()}
@@ -45,10 +47,10 @@ def test_figures_of_all_users_are_those_of_the_definition(matrix: Matrix) -> Non
         forced = sum(
             p * len(oracle.identified(parts[b]) - known - {user}) for b, p in probabilities.items()
         )
-        assert found.best_guesses[user] == pytest.approx(float(max(probabilities.values())))
-        assert found.edges_removed[user] == pytest.approx(float(removed))
-        assert found.expected_forced[user] == pytest.approx(float(forced), abs=1e-12)
-        one = found[user]
+        assert figures.best_guesses[user] == pytest.approx(float(max(probabilities.values())))
+        assert figures.edges_removed[user] == pytest.approx(float(removed))
+        assert figures.expected_forced[user] == pytest.approx(float(forced), abs=1e-12)
+        one = figures[user]
         assert one.expected_left == whole * shares[user]
         assert one.expected_forced == forced
         assert one.edges_removed == pytest.approx(float(removed))
@@ -75,14 +77,14 @@ def test_entropies_of_the_posterior_give_the_expectations(matrix: Matrix) -> Non
     probabilities = am.posterior(graph).matrix.toarray()
     log = am.count(graph).log
 
-    found = exposures(graph)
+    figures = exposures(graph)
 
     renyi = -np.log((probabilities**2).sum(axis=1))
-    assert found.log_expected_left == pytest.approx(log - renyi, abs=1e-9)
+    assert figures.log_expected_left == pytest.approx(log - renyi, abs=1e-9)
     with np.errstate(divide="ignore", invalid="ignore"):
         shannon = -np.nansum(probabilities * np.log(probabilities), axis=1)
-    assert found.expected_logs == pytest.approx(log - shannon, abs=1e-9)
-    assert (found.log_expected_left >= found.expected_logs - 1e-9).all()  # Jensen
+    assert figures.expected_logs == pytest.approx(log - shannon, abs=1e-9)
+    assert (figures.log_expected_left >= figures.expected_logs - 1e-9).all()  # Jensen
 
 
 @given(PLAIN)
@@ -109,9 +111,9 @@ def test_blocks_multiply(first: Matrix, second: Matrix) -> None:
     )
     m, k = (Fraction(am.count(graph).value) for graph in (one, two))
 
-    found = exposures(both).expected_left
+    figures = exposures(both).expected_left
 
-    assert found == [x * k for x in exposures(one).expected_left] + [
+    assert figures == [x * k for x in exposures(one).expected_left] + [
         x * m for x in exposures(two).expected_left
     ]
 
@@ -123,53 +125,53 @@ def test_doubles_agree_with_exact_rationals(matrix: Matrix) -> None:
     shares = sorted(set(exactly.shares.tolist()))
     assume(all(b - a > 1e-6 for a, b in pairwise(shares)))
 
-    found = exposures(graph)
+    figures = exposures(graph)
 
-    assert found.exact == (not graph.weighted)
-    assert found.shares == pytest.approx(exactly.shares, rel=1e-9)
-    assert found.best == exactly.best
+    assert figures.exact == (not graph.weighted)
+    assert figures.shares == pytest.approx(exactly.shares, rel=1e-9)
+    assert figures.best == exactly.best
 
 
 def test_many_edges_do_not_make_the_best_target() -> None:
     """Five edges, none of which tells anything, against three that do."""
-    found = exposures(am.Graph.from_rows(["11111", "01000", "00111", "00111", "00111"]))
+    figures = exposures(am.Graph.from_rows(["11111", "01000", "00111", "00111", "00111"]))
 
-    assert found.expected_left == [6, 6, 2, 2, 2]
-    assert found.best == (2, 3, 4)
+    assert figures.expected_left == [6, 6, 2, 2, 2]
+    assert figures.best == (2, 3, 4)
 
 
 def test_names_and_one_line() -> None:
     pairs = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "y"), ("cem", "y"), ("cem", "z")]
     graph = am.Graph.from_edges(pairs)
 
-    found = exposures(graph)
+    figures = exposures(graph)
 
-    assert found.best == ("ann", "bob")
-    assert str(found) == "exposing users 'ann', 'bob' leaves 0.5 of 2^1 matchings on average"
-    assert found["cem"].share == 1
-    assert found["cem"].outcomes[0].behaviour == "z"
+    assert figures.best == ("ann", "bob")
+    assert str(figures) == "exposing users 'ann', 'bob' leaves 0.5 of 2^1 matchings on average"
+    assert figures["cem"].share == 1
+    assert figures["cem"].outcomes[0].behaviour == "z"
     assert exposure(graph, "ann")["y"].newly_forced == {"bob": "x"}
-    assert len(found) == 3
-    assert list(found) == ["ann", "bob", "cem"]
-    assert found.to_dict()["best"] == ["ann", "bob"]
+    assert len(figures) == 3
+    assert list(figures) == ["ann", "bob", "cem"]
+    assert figures.to_dict()["best"] == ["ann", "bob"]
 
 
 def test_a_large_graph_of_equal_blocks_needs_one_block() -> None:
     graph = am.partition([16] * 2000)
 
-    found = exposures(graph)
+    figures = exposures(graph)
 
-    assert found.best_share == Fraction(1, 16)
-    assert len(found.best) == 32000
-    assert found.expected_forced.max() == 0.0
-    assert found[31999].log_expected_left == pytest.approx(found.start.log - math.log(16))
+    assert figures.best_share == Fraction(1, 16)
+    assert len(figures.best) == 32000
+    assert figures.expected_forced.max() == 0.0
+    assert figures[31999].log_expected_left == pytest.approx(figures.start.log - math.log(16))
 
 
 def test_large_complete_blocks_stay_exact() -> None:
-    found = exposures(am.complete(300))
+    figures = exposures(am.complete(300))
 
-    assert found.best_share == Fraction(1, 300)
-    assert found[0].expected_left == math.factorial(299)
+    assert figures.best_share == Fraction(1, 300)
+    assert figures[0].expected_left == math.factorial(299)
 
 
 def test_bad_questions_are_one_line() -> None:

@@ -41,10 +41,10 @@ def test_attack(given: dict[str, Any], expected: dict[str, Any] | None) -> None:
             attack(graph)
         return
 
-    found, step = exposures(graph), attack(graph).steps[0]
+    campaign, step = exposures(graph), attack(graph).steps[0]
 
-    assert found.expected_left == [Fraction(value) for value in expected["per_user"]]
-    assert list(found.best) == expected["best_users"] == list(step.ties)
+    assert campaign.expected_left == [Fraction(value) for value in expected["per_user"]]
+    assert list(campaign.best) == expected["best_users"] == list(step.ties)
     assert step.target == expected["best_users"][0]
     assert step.expected_left == Fraction(expected["best"])
 
@@ -59,10 +59,10 @@ def test_witness_of_the_largest_attack_value(given: dict[str, int], expected: An
 
 @facts("multi_step_attack")
 def test_several_steps(given: dict[str, Any], expected: dict[str, list[str]]) -> None:
-    found = adaptive(am.Graph.from_rows(given["rows"]))
+    play = adaptive(am.Graph.from_rows(given["rows"]))
 
-    assert [str(value) for value in found.optimal] == expected["optimal"]
-    assert [str(value) for value in found.greedy] == expected["greedy"]
+    assert [str(value) for value in play.optimal] == expected["optimal"]
+    assert [str(value) for value in play.greedy] == expected["greedy"]
 
 
 @facts("attack_component")

@@ -37,18 +37,18 @@ def test_the_edge_gains_as_much_as_any(matrix: Matrix) -> None:
     start = truth(matrix)
     best = max(truth(with_edges(matrix, pair)) for pair in missing(matrix))
 
-    found = improve(graph_of(matrix))
+    improvement = improve(graph_of(matrix))
 
-    assert found.all_between
-    assert found.not_searched == ()
+    assert improvement.all_between
+    assert improvement.not_searched == ()
     if best == start:
-        assert found.edges == ()
+        assert improvement.edges == ()
         return
-    (edge,) = found.edges
+    (edge,) = improvement.edges
     assert edge.factor == pytest.approx(float(best / start))
-    assert am.count(found.graph, exact=True).value == best
+    assert am.count(improvement.graph, exact=True).value == best
     assert edge.bits == pytest.approx(math.log2(best / start), abs=1e-9)
-    if not found.graph.weighted:
+    if not improvement.graph.weighted:
         assert edge.factor == best / start
 
 
@@ -71,12 +71,12 @@ def test_two_edges_gain_what_is_said_and_no_less_than_two_single_ones(matrix: Ma
     for _ in range(2):
         now = max((with_edges(now, pair) for pair in missing(now)), key=truth)
 
-    found = improve(graph_of(matrix), edges=2)
+    improvement = improve(graph_of(matrix), edges=2)
 
-    total = math.prod((Fraction(edge.factor) for edge in found.edges), start=Fraction(1))
-    assert am.count(found.graph).value == truth(matrix) * total
+    total = math.prod((Fraction(edge.factor) for edge in improvement.edges), start=Fraction(1))
+    assert am.count(improvement.graph).value == truth(matrix) * total
     assert total * truth(matrix) >= truth(now)
-    assert found.log == pytest.approx(am.count(found.graph).log, abs=1e-9)
+    assert improvement.log == pytest.approx(am.count(improvement.graph).log, abs=1e-9)
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [1, 2], [3, 2, 1], [1, 1, 1], [3, 3]])
@@ -106,15 +106,15 @@ def test_edges_between_blocks_close_long_ways() -> None:
 @given(matrices(users=(2, 5), matched=True))
 def test_the_user_who_is_helped_most(matrix: Matrix) -> None:
     assume(missing(matrix))
-    found = improve(graph_of(matrix))
-    assume(found.edges)
+    improvement = improve(graph_of(matrix))
+    assume(improvement.edges)
     before, after = (
-        am.posterior(graph).matrix.toarray() for graph in (graph_of(matrix), found.graph)
+        am.posterior(graph).matrix.toarray() for graph in (graph_of(matrix), improvement.graph)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         old, new = (-np.nansum(p * np.log2(p), axis=1) for p in (before, after))
 
-    (edge,) = found.edges
+    (edge,) = improvement.edges
 
     assert edge.helped_bits == pytest.approx((new - old).max(), abs=1e-9)
     assert (new - old)[edge.helped] == pytest.approx((new - old).max(), abs=1e-9)
@@ -133,18 +133,18 @@ def test_a_graph_without_a_matching_gets_one_first(matrix: Matrix) -> None:
         if am.count(graph.take(np.setdiff1d(np.arange(n), gone), np.arange(n))).value
     )
 
-    found = improve(graph, edges=needed)
+    improvement = improve(graph, edges=needed)
 
-    assert am.witness(found.graph) is None
-    assert [math.isinf(edge.bits) for edge in found.edges] == [False] * (needed - 1) + [True]
-    assert found.start.value == 0
+    assert am.witness(improvement.graph) is None
+    assert [math.isinf(edge.bits) for edge in improvement.edges] == [False] * (needed - 1) + [True]
+    assert improvement.start.value == 0
     if needed == 1:
         best = max(truth(with_edges(matrix, pair)) for pair in missing(matrix))
-        assert am.count(found.graph).value == best
+        assert am.count(improvement.graph).value == best
     else:
         with pytest.raises(am.NoMatchingError):
             improve(graph, edges=needed - 1)
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(improvement.to_dict(), allow_nan=False)
 
 
 def test_large_graphs_of_equal_blocks_are_searched_once() -> None:
@@ -152,11 +152,11 @@ def test_large_graphs_of_equal_blocks_are_searched_once() -> None:
     graph = am.Graph.from_rows(rows)
     block = am.ring(8, 5)
 
-    found = improve(graph, edges=3)
+    improvement = improve(graph, edges=3)
 
     alone = improve(block, edges=3)
-    assert [edge.factor for edge in found.edges] == [edge.factor for edge in alone.edges]
-    assert [edge.user for edge in found.edges] == [edge.user for edge in alone.edges]
+    assert [edge.factor for edge in improvement.edges] == [edge.factor for edge in alone.edges]
+    assert [edge.user for edge in improvement.edges] == [edge.user for edge in alone.edges]
 
 
 def test_blocks_beyond_the_budget_are_named() -> None:
@@ -169,11 +169,11 @@ def test_blocks_beyond_the_budget_are_named() -> None:
         )
     )
 
-    found = improve(graph, budget=0.05)
+    improvement = improve(graph, budget=0.05)
 
-    assert [block.n_users for block in found.not_searched] == [60]
-    assert [(edge.user, edge.factor) for edge in found.edges] == [(60, Fraction(3, 2))]
-    assert "1 block" in str(found)
+    assert [block.n_users for block in improvement.not_searched] == [60]
+    assert [(edge.user, edge.factor) for edge in improvement.edges] == [(60, Fraction(3, 2))]
+    assert "1 block" in str(improvement)
 
 
 @pytest.fixture(scope="module")
@@ -185,32 +185,32 @@ def stairs() -> am.Graph:
 
 
 def test_a_gain_by_estimates_says_so_and_has_its_interval(stairs: am.Graph) -> None:
-    found = improve(stairs, budget=0.02)
+    improvement = improve(stairs, budget=0.02)
 
-    (edge,) = found.edges
-    before, after = am.count(stairs), am.count(found.graph)
+    (edge,) = improvement.edges
+    before, after = am.count(stairs), am.count(improvement.graph)
     assert before.exact
     assert after.exact
     assert not edge.exact
-    assert not found.exact
+    assert not improvement.exact
     assert (edge.confidence, edge.seed) == (0.95, 0)
     assert edge.method.endswith("sampling")
     assert 0 < edge.low < edge.high
     assert edge.low <= edge.bits <= edge.high
     assert edge.low <= after.log2 - before.log2 <= edge.high
-    assert found.low <= after.log <= found.high
+    assert improvement.low <= after.log <= improvement.high
     assert edge.helped is None
-    assert "95% sure, seed 0" in str(found)
-    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert "95% sure, seed 0" in str(improvement)
+    plain = json.loads(json.dumps(improvement.to_dict(), allow_nan=False))
     assert (plain["exact"], plain["confidence"], plain["seed"]) == (False, 0.95, 0)
 
 
 def test_an_exact_gain_has_no_interval() -> None:
-    found = improve(am.ring(6, 2), edges=2)
+    improvement = improve(am.ring(6, 2), edges=2)
 
-    assert found.exact
-    assert (found.confidence, found.seed) == (1.0, None)
-    assert all(edge.low == edge.bits == edge.high and edge.exact for edge in found.edges)
+    assert improvement.exact
+    assert (improvement.confidence, improvement.seed) == (1.0, None)
+    assert all(edge.low == edge.bits == edge.high and edge.exact for edge in improvement.edges)
 
 
 def test_gains_of_weights_are_proven_and_not_exact() -> None:
@@ -225,27 +225,29 @@ def test_gains_of_weights_are_proven_and_not_exact() -> None:
 
 
 def test_what_is_missing_may_run_out() -> None:
-    told: list[tuple[float, float]] = []
-    found = improve(am.crown(4), edges=9, progress=lambda done, total: told.append((done, total)))
+    reports: list[tuple[float, float]] = []
+    improvement = improve(
+        am.crown(4), edges=9, progress=lambda done, total: reports.append((done, total))
+    )
 
-    assert len(found.edges) == 4
-    assert told == [(1, 9), (2, 9), (3, 9), (4, 9)]
+    assert len(improvement.edges) == 4
+    assert reports == [(1, 9), (2, 9), (3, 9), (4, 9)]
     assert improve(am.Graph.from_rows(["111", "111"])).edges == ()
-    assert found.graph == am.complete(4)
+    assert improvement.graph == am.complete(4)
     assert improve(am.complete(4)).edges == ()
 
 
 def test_names_and_plain_records() -> None:
     pairs = [("ann", "x"), ("ann", "y"), ("bob", "y"), ("cem", "z")]
 
-    found = improve(am.Graph.from_edges(pairs))
+    improvement = improve(am.Graph.from_edges(pairs))
 
-    (edge,) = found.edges
+    (edge,) = improvement.edges
     assert (edge.user, edge.behaviour, edge.factor, edge.helped) == ("bob", "x", 2, "ann")
-    plain = json.loads(json.dumps(found.to_dict()))
+    plain = json.loads(json.dumps(improvement.to_dict()))
     assert plain["edges"][0] == edge.to_dict()
     assert plain["edges"][0]["factor"] == "2"
-    assert str(found) == "1 edge: 2^0 to 2^1 matchings"
+    assert str(improvement) == "1 edge: 2^0 to 2^1 matchings"
     assert str(improve(am.partition([2, 2]))) == "no edge would add a matching"
 
 
@@ -259,6 +261,6 @@ def test_bad_questions_are_one_line() -> None:
 
 
 def test_nobody_to_improve() -> None:
-    found = am.improve(am.Graph.from_edges([]))
+    improvement = am.improve(am.Graph.from_edges([]))
 
-    assert found.edges == ()
+    assert improvement.edges == ()

@@ -45,7 +45,7 @@ def unknown_user() -> str:
 def test_one_is_singular() -> None:
     message = [
         str(am.count(ONE)),
-        str(am.count(ONE, method="signs").plan),
+        str(am.count(ONE, method="glynn").plan),
         str(am.count(ONE, method="frontier").plan),
         str(am.posterior(ONE)),
         repr(ONE),

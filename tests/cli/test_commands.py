@@ -234,7 +234,7 @@ def test_every_bound_and_every_method_has_a_meaning(weight: int | None) -> None:
 
     for name in (*am.bounds(graph).all, *am.bounds(none).all):
         assert methods.bound(name) != name
-    for method in ("auto", "classes", "closed", "frontier", "ryser", "signs"):
+    for method in ("auto", "classes", "closed_form", "frontier", "ryser", "glynn"):
         used = am.count(am.complete(5), method=method).method
         assert methods.in_words(used)[1] != "see --explain"
 
@@ -400,7 +400,7 @@ def test_one_is_singular(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     path.write_text("user,behaviour\nann,x\n")
 
     assert str(am.count(am.read(path))).startswith("1 matching (")
-    explained = run(capsys, "count", path, "--method", "closed", "--explain")[1]
+    explained = run(capsys, "count", path, "--method", "closed_form", "--explain")[1]
     assert "block of 1 user, 1 edge:" in explained
     saved = run(capsys, "sample", path, "--out", tmp_path / "drawn.csv")[2]
     assert saved.startswith("saved 1 matching in")

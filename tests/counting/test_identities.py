@@ -189,12 +189,12 @@ def test_edges_in_no_matching_count_for_nothing(matrix: Matrix) -> None:
     graph = graph_of(matrix)
     if am.count(graph).value == 0:
         return
-    kept = am.allowed(graph)
-    probabilities, left = dense(am.posterior(graph)), dense(am.posterior(kept))
+    mask = am.allowed(graph)
+    probabilities, left = dense(am.posterior(graph)), dense(am.posterior(mask))
 
-    assert ((probabilities > 0) == (kept.to_scipy().toarray() > 0)).all()
+    assert ((probabilities > 0) == (mask.to_scipy().toarray() > 0)).all()
     assert left == pytest.approx(probabilities, rel=1e-12, abs=0)
-    assert am.count(kept, exact=True).value == am.count(graph, exact=True).value
+    assert am.count(mask, exact=True).value == am.count(graph, exact=True).value
 
 
 @given(weighted_matrices(users=(1, 7), spare=2, matched=True))

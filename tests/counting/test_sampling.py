@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from math import inf, prod
-from types import SimpleNamespace
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,7 @@ from scipy.special import chdtrc
 from tests.strategies import Matrix, dense, graph_of, weighted_matrices
 
 import anonymatch as am
-from anonymatch.counting import sampling
-from anonymatch.counting.exact import frontier
+from anonymatch.counting.blocks.tuning import tuned
 from anonymatch.counting.reference import matchings
 from anonymatch.graph import families
 
@@ -64,14 +63,16 @@ def probabilities(graph: am.Graph) -> dict[tuple[int, ...], float]:
 
 def likely(drawn: npt.NDArray[np.int32], wanted: dict[tuple[int, ...], float]) -> bool:
     """Whether a chi-square test on the frequencies passes; rare matchings are taken together."""
-    seen = Counter(map(tuple, drawn.tolist()))
-    assert set(seen) <= set(wanted)
+    drawn_counts = Counter(map(tuple, drawn.tolist()))
+    assert set(drawn_counts) <= set(wanted)
     rare = {m for m, probability in wanted.items() if probability * len(drawn) < 5}
-    cells = [(seen[m], wanted[m] * len(drawn)) for m in wanted if m not in rare]
+    cells = [(drawn_counts[m], wanted[m] * len(drawn)) for m in wanted if m not in rare]
     if rare:
-        cells.append((sum(seen[m] for m in rare), sum(wanted[m] for m in rare) * len(drawn)))
-    statistic = sum((found - mean) ** 2 / mean for found, mean in cells if mean > 1e-6)
-    assert all(found == 0 for found, mean in cells if mean <= 1e-6)
+        cells.append(
+            (sum(drawn_counts[m] for m in rare), sum(wanted[m] for m in rare) * len(drawn))
+        )
+    statistic = sum((observed - mean) ** 2 / mean for observed, mean in cells if mean > 1e-6)
+    assert all(observed == 0 for observed, mean in cells if mean <= 1e-6)
     return len(cells) == 1 or bool(chdtrc(len(cells) - 1, statistic) > 1e-6)
 
 
@@ -148,14 +149,14 @@ def test_edges_are_drawn_as_often_as_their_probability(graph: am.Graph) -> None:
     """Within six standard deviations each; what is certain always."""
     size = 4000
     drawn = am.sample(graph, size, seed=1)
-    seen = np.zeros((graph.n_users, graph.n_behaviours))
-    np.add.at(seen, (np.arange(graph.n_users)[None, :], drawn), 1)
+    reports = np.zeros((graph.n_users, graph.n_behaviours))
+    np.add.at(reports, (np.arange(graph.n_users)[None, :], drawn), 1)
     probability = dense(am.posterior(graph))
     spread = np.sqrt(probability * (1 - probability) * size)
 
     assert (np.sort(drawn, axis=1)[:, 1:] != np.sort(drawn, axis=1)[:, :-1]).all()
     assert (
-        np.abs(seen - size * probability) <= 6 * spread + 1e-6 + 3 * (probability * size < 1)
+        np.abs(reports - size * probability) <= 6 * spread + 1e-6 + 3 * (probability * size < 1)
     ).all()
 
 
@@ -178,14 +179,10 @@ def test_what_cannot_be_drawn() -> None:
 
 
 @pytest.fixture
-def by_nested_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every way to draw that comes before is closed."""
-    for name in ("complete", "nested", "_by_rejection"):
-        monkeypatch.setattr(sampling, name, lambda *_: None)
-    closed = SimpleNamespace(
-        feasible=False, seconds=lambda *_, **__: inf, memory=lambda *_, **__: inf
-    )
-    monkeypatch.setattr(frontier, "find_way", lambda _: closed)
+def by_nested_bounds() -> Iterator[None]:
+    """Whatever is tried before is left out."""
+    with tuned(draws=("nested_bound", "chain")):
+        yield
 
 
 @pytest.mark.usefixtures("by_nested_bounds")

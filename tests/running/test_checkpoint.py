@@ -58,8 +58,8 @@ def computed(path: Path) -> list[int]:
 
 
 ASKED: dict[str, tuple[am.Graph, Callable[[Any], Any]]] = {
-    "count": (GRAPH, lambda e: am.count(GRAPH, method="signs", executor=e).value),
-    "posterior": (GRAPH, lambda e: am.posterior(GRAPH, method="signs", executor=e)[0]),
+    "count": (GRAPH, lambda e: am.count(GRAPH, method="glynn", executor=e).value),
+    "posterior": (GRAPH, lambda e: am.posterior(GRAPH, method="glynn", executor=e)[0]),
     "counts": (GRAPH, lambda e: am.posterior(GRAPH, executor=e).counts.by_edge.tolist()),
     "frontier": (BAND, lambda e: am.count(BAND, method="frontier", executor=e).value),
     "parts": (SPARSE, lambda e: am.count(SPARSE, budget=LITTLE, executor=e).value),
@@ -113,7 +113,7 @@ def test_work_without_a_graph_is_recorded_too(tmp_path: Path) -> None:
 def test_different_methods_share_a_file_and_never_a_chunk(tmp_path: Path) -> None:
     truth = am.count(GRAPH).value
     with am.Checkpoint(tmp_path / "run.sqlite", GRAPH) as run:
-        for method in ("signs", "frontier", "auto"):
+        for method in ("glynn", "frontier", "auto"):
             assert am.count(GRAPH, method=method, executor=run).value == truth
 
 
@@ -129,7 +129,7 @@ def test_killed_at_random_moments_it_ends_with_the_exact_answer(tmp_path: Path) 
     kills, answer = map(int, done.stdout.split())
 
     assert kills >= 20
-    assert answer == am.count(am.random_density(29, 0.5, seed=5), method="signs").value
+    assert answer == am.count(am.random_density(29, 0.5, seed=5), method="glynn").value
     with sqlite3.connect(tmp_path / "run.sqlite") as base:
         recorded = Counter(dict(base.execute("SELECT session, count(*) FROM chunks GROUP BY 1")))
         ((number,),) = base.execute("SELECT number FROM jobs")
@@ -151,10 +151,10 @@ def test_what_is_done_when_something_fails_is_kept(tmp_path: Path) -> None:
 
     path = tmp_path / "run.sqlite"
     with am.Checkpoint(path, GRAPH) as run, pytest.raises(RuntimeError, match="enough"):
-        am.count(GRAPH, method="signs", executor=run, progress=stop)
+        am.count(GRAPH, method="glynn", executor=run, progress=stop)
     half = read_checkpoint(path)
     with am.Checkpoint(path, GRAPH) as run:
-        assert am.count(GRAPH, method="signs", executor=run).value == am.count(GRAPH).value
+        assert am.count(GRAPH, method="glynn", executor=run).value == am.count(GRAPH).value
     whole = read_checkpoint(path)
 
     assert 0.4 < half.done < 1
@@ -291,7 +291,7 @@ def test_a_second_user_of_a_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     with am.Checkpoint(path, GRAPH) as run:
         assert "another process is using it" in refusal(path)
-        assert am.count(GRAPH, method="signs", executor=run).value == am.count(GRAPH).value
+        assert am.count(GRAPH, method="glynn", executor=run).value == am.count(GRAPH).value
         assert "another process is using it" in refusal(path)
         assert read_checkpoint(path).jobs  # but it can be looked at
     am.Checkpoint(path, GRAPH).close()
@@ -306,7 +306,7 @@ def test_whoever_slips_in_between_ends_the_other(tmp_path: Path) -> None:
     run._base.execute("BEGIN IMMEDIATE")
 
     with pytest.raises(am.InputError, match="another process is using it"):
-        am.count(GRAPH, method="signs", executor=run)
+        am.count(GRAPH, method="glynn", executor=run)
     run.close()
 
 
@@ -353,7 +353,7 @@ def test_folders_and_missing_places_are_refused(tmp_path: Path) -> None:
 def test_damaged_chunks_are_computed_again(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     with am.Checkpoint(path, GRAPH) as run:
-        truth = am.count(GRAPH, method="signs", executor=run).value
+        truth = am.count(GRAPH, method="glynn", executor=run).value
     changes = {"result": "result = x'4e'", "checksum": "checksum = x'00'"}
     changes["both"] = f"{changes['result']}, {changes['checksum']}"
     with sqlite3.connect(path) as base:
@@ -361,7 +361,7 @@ def test_damaged_chunks_are_computed_again(damage: str, tmp_path: Path) -> None:
         ((damaged,),) = base.execute("SELECT count(*) FROM chunks WHERE rowid % 3 = 0")
     base.close()
     with am.Checkpoint(path, GRAPH) as run:
-        assert am.count(GRAPH, method="signs", executor=run).value == truth
+        assert am.count(GRAPH, method="glynn", executor=run).value == truth
 
     assert computed(path)[1] == damaged > 0
 
@@ -440,8 +440,8 @@ def test_mistakes_of_the_caller_stay_what_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in _WORDS if "." in name])
 def test_every_chunk_says_what_type_it_returns(name: str) -> None:
     module, _, function = f"anonymatch.{name}".rpartition(".")
-    if module.endswith("BandPlan"):
-        module, function = module.removesuffix(".BandPlan"), f"BandPlan.{function}"
+    if module.endswith("BandOrdering"):
+        module, function = module.removesuffix(".BandOrdering"), f"BandOrdering.{function}"
 
     kind = returned_by(attrgetter(function)(import_module(module)))
     assert kind is not Any
@@ -461,7 +461,7 @@ def test_every_chunk_says_what_type_it_returns(name: str) -> None:
 def test_what_is_no_number_is_told_in_one_line(change: str, tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     with am.Checkpoint(path, GRAPH) as run:
-        am.count(GRAPH, method="signs", executor=run)
+        am.count(GRAPH, method="glynn", executor=run)
     with sqlite3.connect(path) as base:
         base.execute(change)
     base.close()
@@ -473,7 +473,7 @@ def test_what_is_no_number_is_told_in_one_line(change: str, tmp_path: Path) -> N
 def test_any_name_is_the_name_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with am.Checkpoint(":memory:", GRAPH) as run:
-        am.count(GRAPH, method="signs", executor=run)
+        am.count(GRAPH, method="glynn", executor=run)
 
     assert read_checkpoint(":memory:").computed[0] > 0
     assert (tmp_path / ":memory:").is_file()
@@ -494,7 +494,7 @@ def test_a_run_serves_several_threads(tmp_path: Path) -> None:
     with am.Checkpoint(tmp_path / "run.sqlite", GRAPH) as run:
 
         def ask() -> None:
-            values.append(am.count(GRAPH, method="signs", executor=run).value)
+            values.append(am.count(GRAPH, method="glynn", executor=run).value)
 
         threads = [threading.Thread(target=ask) for _ in range(3)]
         for thread in threads:
@@ -513,7 +513,7 @@ def test_the_command_line_goes_on_where_it_stopped(
 ) -> None:
     seen, path = tmp_path / "seen.csv", tmp_path / "run.sqlite"
     am.write(GRAPH, seen)
-    asked = ["count", str(seen), "--method", "signs", "--resume", str(path), "--json"]
+    asked = ["count", str(seen), "--method", "glynn", "--resume", str(path), "--json"]
     assert main(asked) == 0
     first, told = capsys.readouterr()
     assert "chunk" not in told

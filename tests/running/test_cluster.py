@@ -65,10 +65,10 @@ def test_a_lost_worker_costs_time_and_nothing_else(
             killed.append(pids[0])
             os.kill(pids[0], signal.SIGKILL)
 
-    found = am.count(GRAPH, method="signs", executor=cluster, progress=kill)
+    found = am.count(GRAPH, method="glynn", executor=cluster, progress=kill)
 
     assert killed
-    assert found.value == am.count(GRAPH, method="signs").value
+    assert found.value == am.count(GRAPH, method="glynn").value
     assert killed[0] not in cluster._client.run(os.getpid).values()
 
 
@@ -144,7 +144,7 @@ def test_a_scheduler_that_is_gone_is_one_clear_line(tmp_path: Path) -> None:
     try:
         address = json.loads(_soon(place))["address"]
         program = "import sys; from anonymatch.cli import main; sys.exit(main(sys.argv[1:]))"
-        arguments = ["count", seen, "--method", "signs", "--cluster", address, "--resume", run]
+        arguments = ["count", seen, "--method", "glynn", "--cluster", address, "--resume", run]
         asked = subprocess.Popen(
             [sys.executable, "-c", program, *map(str, arguments)],
             stdout=subprocess.PIPE,

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.residual import Shape, Shapes, Whole
-from anonymatch.counting import Block, Computation, Settings, glynn, minors, places
+from anonymatch.attacks.residual import Residual, Residuals, Whole
+from anonymatch.attacks.tuning import attack_tuning
+from anonymatch.counting import concatenated_ranges, minors, minors_at_once_seconds, plan_posterior
 from anonymatch.graph import Graph
 from anonymatch.running import Budget
 
@@ -33,11 +34,6 @@ Ints = npt.NDArray[np.int64]
 Pair = tuple[int, int]
 
 _EQUAL = 1e-9  # relative difference of gains in doubles that counts as none
-_SIGNS_UP_TO = 26  # users up to which all minors come from one sum over signs
-_MINORS = 2.5  # of that sum, against posteriors by signs
-_EXACT = 3.0  # exact counts of a block without a user, against probabilities in doubles
-_LARGEST = 2000  # users of a block whose minors are computed
-_CHAINED = 900  # users in blocks that edges connect, for a dense matrix and gains within doubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +61,12 @@ class Ratios:
 class Search:
     """Ratios of all shapes met so far, within a budget."""
 
-    def __init__(self, shapes: Shapes, budget: Budget) -> None:
+    def __init__(self, shapes: Residuals, budget: Budget) -> None:
         self.shapes = shapes
         self._budget, self._left = budget, budget.seconds
-        self._ratios: dict[Shape, Ratios | None] = {}
+        self._ratios: dict[Residual, Ratios | None] = {}
 
-    def ratios(self, shape: Shape) -> Ratios | None:
+    def ratios(self, shape: Residual) -> Ratios | None:
         """P of a shape, or None if the budget does not reach it."""
         if shape not in self._ratios:
             seconds = _price(shape, self._budget)
@@ -81,8 +77,8 @@ class Search:
 
     def best(self, whole: Whole) -> Addition | None:
         """The single edge that adds most; the first by user if there are several."""
-        found = [*self._inside(whole), *self._between(whole)]
-        return _best_of(found)
+        additions = [*self._inside(whole), *self._between(whole)]
+        return _best_of(additions)
 
     def best_pair(self, whole: Whole) -> Addition | None:
         """The two edges that join two blocks and add most."""
@@ -101,8 +97,8 @@ class Search:
 
     def unsearched(self, whole: Whole) -> list[int]:
         """Blocks whose pairs could not be looked at."""
-        found = [blocks for shape, blocks, _ in whole.members() if self.ratios(shape) is None]
-        return sorted(np.concatenate(found).tolist()) if found else []
+        unknown = [blocks for shape, blocks, _ in whole.members() if self.ratios(shape) is None]
+        return sorted(np.concatenate(unknown).tolist()) if unknown else []
 
     def all_chains(self, whole: Whole) -> bool:
         """Whether edges between blocks were looked at wherever they could add something."""
@@ -124,13 +120,13 @@ class Search:
     def _fits(self, whole: Whole, blocks: Ints) -> bool:
         sizes = np.diff(whole.table.user_offsets)[blocks]
         known = (self.ratios(whole.shape(int(block))) is not None for block in blocks)
-        return int(sizes.sum()) <= _CHAINED and all(known)
+        return int(sizes.sum()) <= attack_tuning().chained_users and all(known)
 
     def _chains(self, whole: Whole, blocks: Ints) -> Iterator[Addition]:
         """The best edge between some blocks that existing edges connect."""
         graph, table = whole.graph, whole.table
         sizes = np.diff(table.user_offsets)[blocks]
-        rows = places(table.user_offsets[blocks], sizes)
+        rows = concatenated_ranges(table.user_offsets[blocks], sizes)
         users, behaviours = table.users[rows], table.behaviours[rows]  # square blocks
         size = len(users)
         ratios = np.zeros((size, size))  # behaviours by users
@@ -156,14 +152,14 @@ class Search:
         yield from _first_best(gains, users[order], behaviours[order])
 
 
-def _best_of(found: list[Addition]) -> Addition | None:
+def _best_of(additions: list[Addition]) -> Addition | None:
     """The largest gain; of equal ones, the first user and behaviour."""
-    if not found:
+    if not additions:
         return None
-    most = max(addition.gain for addition in found)
+    most = max(addition.gain for addition in additions)
     if math.isinf(most):
-        return min((a for a in found if math.isinf(a.gain)), key=lambda a: a.pairs)
-    close = [a for a in found if a.gain >= most * (1 - _EQUAL)]
+        return min((a for a in additions if math.isinf(a.gain)), key=lambda a: a.pairs)
+    close = [a for a in additions if a.gain >= most * (1 - _EQUAL)]
     return min(close, key=lambda addition: addition.pairs)
 
 
@@ -179,18 +175,18 @@ def _first_best(
         yield Addition((min(pairs),), most)
 
 
-def _ratios(shape: Shape, budget: Budget) -> Ratios:
+def _ratios(shape: Residual, budget: Budget) -> Ratios:
     graph = shape.graph
     n = graph.n_users
     missing = np.ones((n, n), dtype=bool)
     missing[shape.rows, graph.indices] = False
     if not missing.any() and not graph.weighted:
         return Ratios(np.full((n, n), 1.0 / n), missing)
-    found = minors(graph, budget=budget)
+    of_pairs = minors(graph, budget=budget)
     weights = graph.exact_weights
     row = [(j, 1 if weights is None else weights[k]) for k, j in enumerate(graph.indices)]
-    total = sum(w * found[0, j] for j, w in row[: int(graph.indptr[1])])
-    matrix = np.array([[_ratio(value, total) for value in line] for line in found.tolist()])
+    total = sum(w * of_pairs[0, j] for j, w in row[: int(graph.indptr[1])])
+    matrix = np.array([[_ratio(value, total) for value in line] for line in of_pairs.tolist()])
     return Ratios(matrix, missing)
 
 
@@ -202,21 +198,24 @@ def _ratio(value: Any, total: Any) -> float:
         return math.inf
 
 
-def _price(shape: Shape, budget: Budget) -> float:
+def _price(shape: Residual, budget: Budget) -> float:
     """Predicted seconds for the minors of all pairs of a block."""
     graph = shape.graph
     n = graph.n_users
     if n == 1 or (graph.n_edges == n * n and not graph.weighted):
         return 0.0
-    if n <= _SIGNS_UP_TO and not graph.weighted:
-        block = Block(n, graph.n_behaviours, graph.indptr, graph.indices)
-        return _MINORS * glynn.seconds(block, edges=True)
-    if n > _LARGEST:
+    at_once = minors_at_once_seconds(graph)
+    if at_once is not None:
+        return at_once
+    if n > attack_tuning().searched_users:
         return math.inf
     rest = graph.take(np.arange(1, n), np.arange(graph.n_behaviours))
-    settings = Settings(method="auto", exact=True, budget=budget, executor=None, progress=None)
-    plan = Computation(rest, settings, edges=True).plan
-    return n * _EXACT * plan.seconds if plan.memory <= budget.memory else math.inf
+    plan = plan_posterior(rest, budget=budget)
+    return (
+        n * attack_tuning().exact_counts * plan.seconds
+        if plan.memory <= budget.memory
+        else math.inf
+    )
 
 
 def _components(whole: Whole) -> list[Ints]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from anonymatch.attacks.one_exposure import Exposure, allow_splits, expose_one
 from anonymatch.attacks.position import Field, Position
-from anonymatch.attacks.residual import Shapes, Whole
+from anonymatch.attacks.residual import Residuals, Whole
 from anonymatch.attacks.result import Left
 from anonymatch.counting import Count, count
 from anonymatch.graph import Graph, require_matching
@@ -175,10 +175,10 @@ def exposures(
     >>> print(found)
     exposing users 0, 1, 2, 3 leaves 0.25 of 2^4.585 matchings on average
     """
-    shapes = Shapes(exact=exact, budget=budget, executor=executor)
+    shapes = Residuals(exact=exact, budget=budget, executor=executor)
     whole = _whole(graph, shapes)
-    place = Field(shapes, whole, lambda shape: shape.least_share)
-    position = Position(place)
+    field = Field(shapes, whole, lambda shape: shape.least_share)
+    position = Position(field)
     start = count(graph, exact=exact, budget=budget, executor=executor)
     shares, entropies, guesses = (
         np.ones(graph.n_users),
@@ -238,14 +238,14 @@ def exposure(
     >>> found["x"].newly_forced, found["x"].left
     ({'ann': 'y'}, 1)
     """
-    shapes = Shapes(exact=exact, budget=budget, executor=executor)
+    shapes = Residuals(exact=exact, budget=budget, executor=executor)
     number = graph.user_index(user)
     position = Position(Field(shapes, _whole(graph, shapes, solved=False), None))
     start = count(graph, exact=exact, budget=budget, executor=executor)
     return expose_one(graph, start, position, number)
 
 
-def _whole(graph: Graph, shapes: Shapes, *, solved: bool = True) -> Whole:
+def _whole(graph: Graph, shapes: Residuals, *, solved: bool = True) -> Whole:
     require_matching(graph)
     whole = shapes.whole(graph)
     if solved:
@@ -281,17 +281,19 @@ def _edges_removed(graph: Graph, probabilities: Floats) -> Floats:
     return of_behaviour.astype(np.float64) + (graph.degrees - 1)
 
 
-def _expected_forced(place: Field) -> Floats:
+def _expected_forced(field: Field) -> Floats:
     """For every user; edges to behaviours that are alike are looked at once."""
-    found = np.zeros(place.whole.graph.n_users)
-    shapes = [shape for shape in place.whole.shapes if not shape.settled]
+    expected = np.zeros(field.whole.graph.n_users)
+    shapes = [shape for shape in field.whole.shapes if not shape.settled]
     cells = (shape.graph.n_edges * len(np.unique(shape.outcomes)) for shape in shapes)
-    allow_splits(place, math.fsum(cells))
-    for shape, _, users in place.whole.members():
+    allow_splits(field, math.fsum(cells))
+    for shape, _, users in field.whole.members():
         if shape.settled:
             continue
         _, first, inverse = np.unique(shape.outcomes, return_index=True, return_inverse=True)
-        splits = place.shapes.splits(shape, first.tolist())
+        splits = field.shapes.splits(shape, first.tolist())
         forced = np.array([len(split.forced) for split in splits], dtype=np.float64)[inverse]
-        found[users] = np.add.reduceat(shape.answer.probabilities * forced, shape.graph.indptr[:-1])
-    return _frozen(found)
+        expected[users] = np.add.reduceat(
+            shape.answer.probabilities * forced, shape.graph.indptr[:-1]
+        )
+    return _frozen(expected)

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from anonymatch.attacks.residual import Ints, Shape, Shapes, Whole
+from anonymatch.attacks.residual import Ints, Residual, Residuals, Whole
+from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import several
@@ -24,11 +25,6 @@ Nodes = tuple[int, ...]
 """The blocks of a position: numbers of nodes, increasing."""
 
 # Measured on one core.
-_NODE_SECONDS = 1.5e-3  # to expand a node
-_NODE_BYTES = 4000.0
-_POSITION_SECONDS = 2e-5  # to value a position of several blocks
-_TOGETHER = 200  # edges of a block up to which all that it can become is found at once
-_PROBE = 2000  # nodes that are tried before a tree that could be too large is refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +56,18 @@ class Node:
 class Tree:
     """Nodes for all blocks that exposures leave, made as they are met."""
 
-    def __init__(self, shapes: Shapes, budget: Budget) -> None:
+    def __init__(self, shapes: Residuals, budget: Budget) -> None:
         self._shapes, self._budget = shapes, budget
-        self._number: dict[Shape, int] = {}
+        self._number: dict[Residual, int] = {}
         self._nodes: list[Node] = []
-        self._found: dict[Shape, tuple[int, list[int]]] = {}
+        self._known: dict[Residual, tuple[int, list[int]]] = {}
         self._best: dict[tuple[Nodes, int], int | Fraction] = {}
         self._greedy: dict[tuple[Nodes, int], int | Fraction] = {}
         self._reveals: dict[int, Fraction] = {}
         self._most_nodes = self._most_positions = 0.0
         self._predicted = 0.0
 
-    def allow(self, blocks: Iterable[tuple[Shape, int]], *, together: bool = True) -> None:
+    def allow(self, blocks: Iterable[tuple[Residual, int]], *, together: bool = True) -> None:
         """Predict the size of the tree for these shapes and how often each comes.
 
         ``together``: positions of several blocks are valued, not only each block for itself.
@@ -83,15 +79,23 @@ class Tree:
         nodes = sum(bound for bound, _ in bounds)
         logs = sum(_log_multisets(bound, copies) for bound, copies in bounds)
         positions = math.exp(min(logs, 600.0)) if together else 0.0
-        self._predicted = nodes * _NODE_SECONDS + positions * _POSITION_SECONDS
-        fits = self._budget.allows(self._predicted, (nodes + positions) * _NODE_BYTES)
+        self._predicted = nodes * attack_tuning().node + positions * attack_tuning().position
+        fits = self._budget.allows(
+            self._predicted, (nodes + positions) * attack_tuning().node_bytes
+        )
         seconds = self._budget.seconds
-        self._most_nodes = math.inf if fits else min(_PROBE, seconds / _NODE_SECONDS)
-        self._most_positions = math.inf if fits else min(_PROBE * 25, seconds / _POSITION_SECONDS)
+        self._most_nodes = (
+            math.inf if fits else min(attack_tuning().probe, seconds / attack_tuning().node)
+        )
+        self._most_positions = (
+            math.inf
+            if fits
+            else min(attack_tuning().probe * 25, seconds / attack_tuning().position)
+        )
 
-    def node(self, shape: Shape) -> tuple[int, list[int]]:
+    def node(self, shape: Residual) -> tuple[int, list[int]]:
         """The node of a shape, and the node's user for each user of the shape."""
-        known = self._found.get(shape)
+        known = self._known.get(shape)
         if known is None:
             form, users = self._canonical(shape)
             number = self._number.get(form)
@@ -101,13 +105,13 @@ class Tree:
                 made = self._expand(form)
                 number = self._number[form] = len(self._nodes)
                 self._nodes.append(made)
-            known = self._found[shape] = number, users
+            known = self._known[shape] = number, users
         return known
 
     def __getitem__(self, number: int) -> Node:
         return self._nodes[number]
 
-    def position(self, shapes: Iterable[Shape]) -> Nodes:
+    def position(self, shapes: Iterable[Residual]) -> Nodes:
         """The position of these blocks."""
         return tuple(sorted(self.node(shape)[0] for shape in shapes))
 
@@ -136,11 +140,11 @@ class Tree:
 
     def _reveals_after(self, move: Move) -> Fraction:
         """Expected number of further exposures after a move, times the matchings before it."""
-        found = Fraction(0)
+        revealed = Fraction(0)
         for branch in move.branches:
-            ways = branch.copies * branch.scale * self.total(branch.nodes)
-            found += ways * sum(self.reveals(part) for part in branch.nodes)
-        return found
+            matchings = branch.copies * branch.scale * self.total(branch.nodes)
+            revealed += matchings * sum(self.reveals(part) for part in branch.nodes)
+        return revealed
 
     def moves(self, nodes: Nodes) -> Iterator[tuple[int, Move]]:
         """Every move, with the node that it is in."""
@@ -189,7 +193,7 @@ class Tree:
 
     # ---- nodes
 
-    def _canonical(self, shape: Shape) -> tuple[Shape, list[int]]:
+    def _canonical(self, shape: Residual) -> tuple[Residual, list[int]]:
         graph = shape.graph
         if graph.weighted:  # relabelling knows no weights
             return shape, list(range(graph.n_users))
@@ -198,11 +202,11 @@ class Tree:
         rows, users, _ = canonical([columns[a:b] for a, b in pairwise(ends)])
         return self._shapes.shape(Graph.from_rows(rows)), users
 
-    def _expand(self, shape: Shape) -> Node:
+    def _expand(self, shape: Residual) -> Node:
         moves = []
         total: int | Fraction = 0
         choices = [(alike, shape.groups(alike[0])) for alike in _groups(shape.twins[0])]
-        if shape.graph.n_edges <= _TOGETHER:
+        if shape.graph.n_edges <= attack_tuning().together:
             firsts = [group[0] for _, groups in choices for group in groups]
             self._shapes.splits(shape, firsts)
         for alike, groups in choices:
@@ -222,7 +226,9 @@ class Tree:
             moves.append(Move(tuple(alike), branches, Fraction(squares) / (total * total)))
         return Node(total, tuple(moves))
 
-    def _scale(self, shape: Shape, edge: int, forced: Sequence[tuple[int, int]]) -> int | Fraction:
+    def _scale(
+        self, shape: Residual, edge: int, forced: Sequence[tuple[int, int]]
+    ) -> int | Fraction:
         weights = shape.graph.exact_weights
         if weights is None:
             return 1
@@ -231,19 +237,19 @@ class Tree:
         return scale
 
     def _refusal(self) -> BudgetError:
-        memory = self._predicted / _NODE_SECONDS * _NODE_BYTES
+        memory = self._predicted / attack_tuning().node * attack_tuning().node_bytes
         return self._budget.refusal("best play over all outcomes", self._predicted, memory)
 
 
 def _groups(labels: Ints) -> list[list[int]]:
     """Places of equal labels, in the order of their first."""
     groups: dict[int, list[int]] = {}
-    for place, label in enumerate(labels.tolist()):
-        groups.setdefault(label, []).append(place)
+    for position, label in enumerate(labels.tolist()):
+        groups.setdefault(label, []).append(position)
     return list(groups.values())
 
 
-def _most_nodes(shape: Shape) -> float:
+def _most_nodes(shape: Residual) -> float:
     """Blocks that exposures could leave: as many users as behaviours are gone, up to twins."""
     users, behaviours = (_choices(labels) for labels in shape.twins)
     return float(sum(a * b for a, b in zip(users, behaviours, strict=False)))
@@ -251,10 +257,10 @@ def _most_nodes(shape: Shape) -> float:
 
 def _choices(labels: Ints) -> list[float]:
     """Ways to take k of some things of which equal labels are alike, for k = 0, 1, ..."""
-    ways = np.ones(1)
+    choices = np.ones(1)
     for size in np.bincount(labels).tolist():
-        ways = np.convolve(ways, np.ones(size + 1))
-    return [float(value) for value in ways]
+        choices = np.convolve(choices, np.ones(size + 1))
+    return [float(value) for value in choices]
 
 
 def _log_multisets(kinds: float, copies: int) -> float:
@@ -262,7 +268,7 @@ def _log_multisets(kinds: float, copies: int) -> float:
     return math.lgamma(kinds + copies) - math.lgamma(kinds) - math.lgamma(copies + 1)
 
 
-def whole_shapes(whole: Whole) -> list[tuple[Shape, int]]:
+def whole_shapes(whole: Whole) -> list[tuple[Residual, int]]:
     """Shapes of the blocks that are in doubt, and how often each comes."""
     copies = np.bincount(whole.table.class_of_block, minlength=len(whole.shapes)).tolist()
     pairs = zip(whole.shapes, copies, strict=True)
@@ -374,11 +380,11 @@ def _tree(
     graph: Graph, budget: Budget | float | None, *, together: bool = True
 ) -> tuple[Tree, Nodes]:
     """The tree of a graph, and its position; ``together``: blocks are played at the same time."""
-    shapes = Shapes(budget=budget)
-    found = whole_shapes(shapes.whole(graph))
+    shapes = Residuals(budget=budget)
+    present = whole_shapes(shapes.whole(graph))
     tree = Tree(shapes, Budget.of(budget))
-    tree.allow(found, together=together)
-    blocks = [shape for shape, copies in found for _ in range(copies)]
+    tree.allow(present, together=together)
+    blocks = [shape for shape, copies in present for _ in range(copies)]
     return tree, tree.position(blocks)
 
 

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from anonymatch.attacks.best_play import Tree, whole_shapes
 from anonymatch.attacks.expectation import Expected, over_all, over_samples
 from anonymatch.attacks.position import Field, Position
-from anonymatch.attacks.residual import Shapes, Whole
+from anonymatch.attacks.residual import Residuals, Whole
 from anonymatch.attacks.result import Attack, AttackStep, Left, Ties
 from anonymatch.attacks.strategies import STRATEGIES, Choice, Choose, fixed, rank_of
+from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.attacks.walk import Drawn, Given, Stride, Truth, log_of_share, walk
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, InputError
@@ -28,8 +29,6 @@ from anonymatch.running import Budget, Progress, tells_misfits
 
 __all__ = ["attack"]
 
-_BRANCHES = 4000  # outcomes that are followed before truths are sampled instead
-_SAMPLES = 100  # truths that expectations are averaged over
 _ROUNDING = 1e-9  # of predicted seconds: what is said to be affordable is
 
 
@@ -110,7 +109,7 @@ def attack(
     {'bob': 'x'}
     """
     plan = _Plan.of(graph, steps, strategy, truth, samples, seed)
-    shapes = Shapes(exact=exact, budget=budget, executor=executor)
+    shapes = Residuals(exact=exact, budget=budget, executor=executor)
     require_matching(graph)
     blocks = shapes.whole(graph)
     shapes.solve_whole(blocks, runs=plan.runs(blocks))
@@ -148,11 +147,11 @@ class _Plan:
         if self.samples is not None:
             return self.samples * self.steps
         most = max((shape.most_outcomes for shape in blocks.shapes), default=1)
-        number, found = 1, 1
+        number, outcomes = 1, 1
         for _ in range(self.steps - 1):
-            number = min(number * most, _BRANCHES)
-            found = min(found + number, _BRANCHES)
-        return found
+            number = min(number * most, attack_tuning().branches)
+            outcomes = min(outcomes + number, attack_tuning().branches)
+        return outcomes
 
     @classmethod
     def of(
@@ -177,12 +176,12 @@ class _Plan:
         name, choose, most = _strategy(graph, strategy)
         default = most if name == "fixed" else 1
         number = default if steps is None else whole(steps, "steps", least=1)
-        asked = several(number, "step")
+        wanted = several(number, "step")
         if number > graph.n_users:
-            raise InputError(f"{asked}, but the graph has only {several(graph.n_users, 'user')}")
+            raise InputError(f"{wanted}, but the graph has only {several(graph.n_users, 'user')}")
         if number > most:
             named = f"{several(most, 'user')} {'is' if most == 1 else 'are'} named"
-            raise InputError(f"{asked}, but only {named}; name more")
+            raise InputError(f"{wanted}, but only {named}; name more")
         draws = np.random.default_rng(seed or 0)
         sampled = isinstance(truth, str) and truth == "sampled"
         return cls(
@@ -248,12 +247,12 @@ class _Campaign:
 
     def in_expectation(self) -> Attack:
         """The average over all truths."""
-        plan, found, samples = self.plan, None, self.plan.samples or _SAMPLES
+        plan, expected, samples = self.plan, None, self.plan.samples or attack_tuning().samples
         shapes, left = self.field.shapes, self.field.shapes.budget.seconds
         if plan.samples is None:
             if self._cost(plan.steps - 1) > left:
                 raise self._too_many(samples, left)
-            found = over_all(
+            expected = over_all(
                 Position(self.field),
                 plan.choose,
                 plan.steps,
@@ -261,11 +260,11 @@ class _Campaign:
                 by_behaviour=plan.name == "degree",
                 most=self._most_branches(),
             )
-        drawn = found is None
-        if found is None:
+        drawn = expected is None
+        if expected is None:
             if samples * self._cost(plan.steps) > shapes.budget.seconds:
                 raise self._too_many(samples, left)
-            found = over_samples(
+            expected = over_samples(
                 self.field,
                 plan.choose,
                 plan.steps,
@@ -274,8 +273,8 @@ class _Campaign:
                 seed=plan.seed,
                 progress=lambda done: self._tell(done, samples),
             )
-        steps = [self._expected(k, step) for k, step in enumerate(found)]
-        finished = not found or found[-1].in_doubt == 0
+        steps = [self._expected(k, step) for k, step in enumerate(expected)]
+        finished = not expected or expected[-1].in_doubt == 0
         if not drawn:
             return self._attack(steps, finished, None)
         return self._attack(steps, finished, plan.seed, samples=samples)
@@ -302,7 +301,11 @@ class _Campaign:
         """Outcomes that may be followed: half of the budget, if each costs as the dearest."""
         shapes = self.field.shapes
         dearest = shapes.price.dearest if shapes.price is not None else 0.0
-        return int(min(_BRANCHES, shapes.budget.seconds / 2 / dearest)) if dearest else _BRANCHES
+        return (
+            int(min(attack_tuning().branches, shapes.budget.seconds / 2 / dearest))
+            if dearest
+            else attack_tuning().branches
+        )
 
     def _followed(self, stride: Stride, ratios: list[Fraction | float]) -> AttackStep:
         users, behaviours = self.graph.users, self.graph.behaviours

@@ -14,14 +14,13 @@ from anonymatch.attacks.best_play import Tree
 from anonymatch.attacks.position import Field, Position, Spot
 from anonymatch.attacks.residual import Split
 from anonymatch.attacks.strategies import Choice, Choose
+from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.attacks.walk import Drawn, Stride, log_of_share, walk
 
 __all__ = ["Expected", "over_all", "over_samples"]
 
 Number = Fraction | float
 Floats = npt.NDArray[np.float64]
-
-_CELLS = 20_000_000  # edges that are looked at to say who would be forced
 
 
 @dataclass(kw_only=True)
@@ -64,7 +63,7 @@ def over_all(
     ``by_behaviour``: the strategy looks at behaviours too, so that positions that differ only in
     which behaviours are gone are not the same.
     """
-    found: list[Expected] = []
+    expected: list[Expected] = []
     level = [_State(start, Fraction(1), Fraction(1), 0.0)]
     followed = 0
     for left in range(steps, 0, -1):
@@ -83,9 +82,9 @@ def over_all(
                 else:
                     following[key] = new
         step.log_share = log_of_share(step.share) if step.share else -math.inf
-        found.append(step)
+        expected.append(step)
         level = list(following.values())
-    return found
+    return expected
 
 
 def _key(position: Position, by_behaviour: bool) -> Hashable:
@@ -147,7 +146,7 @@ def _last(
 ) -> None:
     """Who is forced by the last step, if that is cheap to say."""
     shape = spot.shape
-    if len(groups) * shape.graph.n_edges > _CELLS:
+    if len(groups) * shape.graph.n_edges > attack_tuning().forced_cells:
         step.forced = step.n_edges = step.in_doubt = None
         return
     splits = position.field.shapes.splits(shape, [edges[0] for edges in groups])

@@ -48,7 +48,7 @@ class AddedEdge:
     >>> import anonymatch as am
     >>> am.improve(am.Graph.from_rows(["1100", "0110", "0011", "1001"])).edges[0]
     AddedEdge(user=0, behaviour=2, factor=Fraction(3, 2), bits=0.585, low=0.585, high=0.585,
-              method='subsets', confidence=1.0, seed=None, alone=True, helped=0, helped_bits=0.585)
+              method='subset', confidence=1.0, seed=None, alone=True, helped=0, helped_bits=0.585)
     """
 
     user: Hashable

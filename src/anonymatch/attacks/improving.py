@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from anonymatch.attacks.additions import Addition, Pair, Search, graph_with
 from anonymatch.attacks.improvement import AddedEdge, Improvement
-from anonymatch.attacks.residual import Shapes, Whole
+from anonymatch.attacks.residual import Residuals, Whole
+from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError, NoMatchingError
 from anonymatch.base.text import Call
-from anonymatch.counting import Computation, Count, Settings, count, gains, minors, posterior
+from anonymatch.counting import Count, count, gains, minors, plan_posterior, posterior
 from anonymatch.graph import BlockView, Graph, block_table, structure, witness
 from anonymatch.running import Budget, Progress, tells_misfits
 
@@ -28,7 +29,6 @@ Floats = npt.NDArray[np.float64]
 
 _LN2 = math.log(2.0)
 _LARGEST_LOG = math.log(sys.float_info.max)
-_RECTANGULAR = 250_000  # users times behaviours up to which a rectangular graph is searched
 
 
 @tells_misfits
@@ -90,7 +90,7 @@ def improve(
     start = count(graph, budget=budget, executor=executor)
     if graph.n_users == 0:
         return Improvement(start=start, matched=start, edges=(), graph=graph)
-    found: list[AddedEdge] = []
+    additions: list[AddedEdge] = []
     now, notes = graph, None
     needed = missing_pairs(graph)
     why = witness(graph)
@@ -99,21 +99,21 @@ def improve(
     for _ in range(needed):
         pair = next_pair(now, round_.budget)
         now = graph_with(now, (pair,))
-        found.append(_repairing(graph, pair, last=missing_pairs(now) == 0))
+        additions.append(_repairing(graph, pair, last=missing_pairs(now) == 0))
     matched = count(now, budget=budget, executor=executor) if needed else start
-    while len(found) < edges:
-        addition, seen = round_.best(now, edges - len(found))
-        notes = notes or seen
+    while len(additions) < edges:
+        addition, searched = round_.best(now, edges - len(additions))
+        notes = notes or searched
         if addition is None:
             break
-        found += round_.added(now, addition)
+        additions += round_.added(now, addition)
         now = graph_with(now, addition.pairs)
         if progress is not None:
-            progress(len(found), edges)
+            progress(len(additions), edges)
     return Improvement(
         start=start,
         matched=matched,
-        edges=tuple(found),
+        edges=tuple(additions),
         graph=now,
         not_searched=notes.blocks if notes else (),
         all_between=notes.all_between if notes else True,
@@ -133,7 +133,7 @@ class _Round:
 
     def __init__(self, budget: Budget, executor: Executor | None) -> None:
         self.budget, self._executor = budget, executor
-        self._search = Search(Shapes(budget=budget, executor=executor), budget)
+        self._search = Search(Residuals(budget=budget, executor=executor), budget)
 
     def best(self, graph: Graph, left: int) -> tuple[Addition | None, _Notes]:
         """What to add next, if ``left`` edges may still be added."""
@@ -158,32 +158,34 @@ class _Round:
 
     def _rectangular(self, graph: Graph) -> Addition | None:
         """With spare behaviours all pairs are compared: behaviours nobody did may help too."""
-        if graph.n_users * graph.n_behaviours > _RECTANGULAR:
+        if graph.n_users * graph.n_behaviours > attack_tuning().rectangular:
+            part = Call("one block: improve(blocks(graph)[0].graph())", "a part of the users")
             raise BudgetError(
                 f"comparing all {graph.n_users} x {graph.n_behaviours} pairs is too much where "
                 "behaviours are spare; take ",
-                Call("one block: improve(blocks(graph)[0].graph())", "a part of the users"),
+                part,
                 seconds=math.inf,
                 memory=math.inf,
+                instead=(part,),
             )
-        found = gains(graph, budget=self.budget, executor=self._executor)
-        most = found.max()
+        gained = gains(graph, budget=self.budget, executor=self._executor)
+        most = gained.max()
         if not most:
             return None
-        row, column = next(zip(*np.nonzero(found == most), strict=True))
+        row, column = next(zip(*np.nonzero(gained == most), strict=True))
         total = count(graph, exact=True, budget=self.budget).value
         return Addition(((int(row), int(column)),), float(Fraction(most) / Fraction(total)))
 
     def added(self, graph: Graph, addition: Addition) -> list[AddedEdge]:
         """The edges one after another, each with its gain on top of those before."""
-        found = []
+        edges = []
         for pair in addition.pairs:
-            found.append(self._measured(graph, pair))
+            edges.append(self._measured(graph, pair))
             graph = graph_with(graph, (pair,))
-        first = found[0]
-        if len(found) > 1 and first.factor == 1:
-            found[0] = replace(first, alone=False, helped=None, helped_bits=0.0)
-        return found
+        first = edges[0]
+        if len(edges) > 1 and first.factor == 1:
+            edges[0] = replace(first, alone=False, helped=None, helped_bits=0.0)
+        return edges
 
     def _measured(self, graph: Graph, pair: Pair) -> AddedEdge:
         """An edge and its gain, counted again on the block that it makes."""
@@ -248,8 +250,8 @@ def _repairing(graph: Graph, pair: Pair, *, last: bool) -> AddedEdge:
 def _touched(before: Graph, after: Graph, user: int) -> tuple[Graph, Graph]:
     """The part of two graphs that lies in the later one's block of a user."""
     table = block_table(after)
-    place = int(np.flatnonzero(table.users == user)[0])
-    block = int(np.searchsorted(table.user_offsets, place, side="right")) - 1
+    position = int(np.flatnonzero(table.users == user)[0])
+    block = int(np.searchsorted(table.user_offsets, position, side="right")) - 1
     users = np.sort(table.users[slice(*table.user_offsets[block : block + 2])])
     behaviours = np.sort(table.behaviours[slice(*table.behaviour_offsets[block : block + 2])])
     return before.take(users, behaviours), after.take(users, behaviours)
@@ -257,19 +259,16 @@ def _touched(before: Graph, after: Graph, user: int) -> tuple[Graph, Graph]:
 
 def _entropies(graph: Graph, budget: Budget, executor: Executor | None) -> Floats | None:
     """Shannon entropy of each user, in nats; None where probabilities are estimates."""
-    found = posterior(graph, budget=budget, executor=executor)
-    if found.confidence < 1.0:
+    of_edges = posterior(graph, budget=budget, executor=executor)
+    if of_edges.confidence < 1.0:
         return None
-    probabilities = found.probabilities
+    probabilities = of_edges.probabilities
     logs = np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
     sums = np.bincount(graph.rows(), probabilities * logs, minlength=graph.n_users)
     return -sums.astype(np.float64)
 
 
 Ints = npt.NDArray[np.int64]
-
-_EXACT = 3.0  # exact counts, against probabilities in doubles
-_PAIRS = 1_000_000  # users times behaviours up to which all pairs are compared
 
 
 def missing_pairs(graph: Graph) -> int:
@@ -285,22 +284,22 @@ def next_pair(graph: Graph, budget: Budget) -> tuple[int, int]:
     """
     users, behaviours = _loose(graph)
     if missing_pairs(graph) == 1 and _price(graph, budget) <= budget.seconds:
-        found = minors(graph, budget=budget)[np.ix_(users, behaviours)]
-        best = found.max()
-        row, column = next(zip(*np.nonzero(found == best), strict=True))
+        of_pairs = minors(graph, budget=budget)[np.ix_(users, behaviours)]
+        best = of_pairs.max()
+        row, column = next(zip(*np.nonzero(of_pairs == best), strict=True))
         return int(users[row]), int(behaviours[column])
     return int(users[0]), int(behaviours[0])
 
 
 def _loose(graph: Graph) -> tuple[Ints, Ints]:
     """Users and behaviours that some largest matching leaves out."""
-    found = structure(graph)
-    free_users = np.flatnonzero(found.behaviour_of_user < 0).tolist()
-    free_behaviours = np.flatnonzero(found.user_of_behaviour < 0).tolist()
+    parts = structure(graph)
+    free_users = np.flatnonzero(parts.behaviour_of_user < 0).tolist()
+    free_behaviours = np.flatnonzero(parts.user_of_behaviour < 0).tolist()
     rows = graph.to_scipy()
     columns = rows.tocsc()
-    users = _reached(free_users, rows.indptr, rows.indices, found.user_of_behaviour)
-    behaviours = _reached(free_behaviours, columns.indptr, columns.indices, found.behaviour_of_user)
+    users = _reached(free_users, rows.indptr, rows.indices, parts.user_of_behaviour)
+    behaviours = _reached(free_behaviours, columns.indptr, columns.indices, parts.behaviour_of_user)
     return users, behaviours
 
 
@@ -311,23 +310,24 @@ def _reached(
     partner: npt.NDArray[np.integer],
 ) -> Ints:
     """Who could be left out instead of one of ``start``: along an edge and back by the matching."""
-    seen = set(start)
+    reached = set(start)
     waiting = list(start)
     while waiting:
         here = waiting.pop()
         for there in indices[indptr[here] : indptr[here + 1]].tolist():
             other = int(partner[there])
-            if other >= 0 and other not in seen:
-                seen.add(other)
+            if other >= 0 and other not in reached:
+                reached.add(other)
                 waiting.append(other)
-    return np.array(sorted(seen), dtype=np.int64)
+    return np.array(sorted(reached), dtype=np.int64)
 
 
 def _price(graph: Graph, budget: Budget) -> float:
     """Predicted seconds for the minors of all pairs, judged by a part that can be matched."""
-    if graph.n_users * graph.n_behaviours > _PAIRS:
+    if graph.n_users * graph.n_behaviours > attack_tuning().pairs:
         return np.inf
     matched = np.flatnonzero(structure(graph).behaviour_of_user >= 0)
     rest = graph.take(matched, np.arange(graph.n_behaviours))
-    settings = Settings(method="auto", exact=True, budget=budget, executor=None, progress=None)
-    return graph.n_users * _EXACT * Computation(rest, settings, edges=True).plan.seconds
+    return (
+        graph.n_users * attack_tuning().exact_counts * plan_posterior(rest, budget=budget).seconds
+    )

@@ -10,14 +10,13 @@ import numpy as np
 
 from anonymatch.attacks.position import Field, Position, Spot
 from anonymatch.attacks.result import Left
+from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.attacks.walk import log_of_share
 from anonymatch.base.errors import InputError
 from anonymatch.counting import Count
 from anonymatch.graph import Graph
 
 __all__ = ["Exposure", "Outcome", "allow_splits", "expose_one"]
-
-_CELL_SECONDS = 1e-7  # measured: an edge of a residual graph, to say who is forced
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -195,8 +194,8 @@ def _identified(graph: Graph, start: Count, position: Position, user: int) -> Ex
     )
 
 
-def allow_splits(place: Field, cells: float) -> None:
+def allow_splits(field: Field, cells: float) -> None:
     """Refuse to look at so many edges of residual graphs if the budget does not allow it."""
-    seconds, budget = _CELL_SECONDS * cells, place.shapes.budget
+    seconds, budget = attack_tuning().cell * cells, field.shapes.budget
     if not budget.allows(seconds, 0.0):
         raise budget.refusal("saying who would be identified", seconds, 0.0)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.residual import Ints, Shape, Shapes, Split, Whole
+from anonymatch.attacks.residual import Ints, Residual, Residuals, Split, Whole
 from anonymatch.counting import log_of
 from anonymatch.graph import pointers
 
 __all__ = ["Change", "Field", "Position", "Rank", "Spot"]
 
-Rank = Callable[[Shape], tuple[Any, Ints]]
+Rank = Callable[[Residual], tuple[Any, Ints]]
 """How good the best target of a block is (less is better), and which of its users are that good."""
 
 _NEVER = np.iinfo(np.int64).max
@@ -30,7 +30,7 @@ class Piece:
 
     users: Ints
     behaviours: Ints
-    shape: Shape
+    shape: Residual
     born: int
 
 
@@ -39,7 +39,7 @@ class Spot:
     """Where a user is: in which block, and as which of its users."""
 
     user: int
-    shape: Shape
+    shape: Residual
     users: Ints
     behaviours: Ints
     block: int | None  # of the graph at the start
@@ -57,8 +57,8 @@ class Spot:
 
     def edge(self, behaviour: int) -> int | None:
         """The block's edge between the user and a behaviour of the graph, if there is one."""
-        found = np.flatnonzero(self.behaviours == behaviour)
-        return self.shape.edge(self.user, int(found[0])) if len(found) else None
+        matches = np.flatnonzero(self.behaviours == behaviour)
+        return self.shape.edge(self.user, int(matches[0])) if len(matches) else None
 
     def groups(self) -> list[list[int]]:
         """The user's edges, those together whose behaviours are alike."""
@@ -88,7 +88,7 @@ class Change:
 class Field:
     """What all positions of one graph share: its blocks, ranked once."""
 
-    def __init__(self, shapes: Shapes, whole: Whole, rank: Rank | None) -> None:
+    def __init__(self, shapes: Residuals, whole: Whole, rank: Rank | None) -> None:
         self.shapes, self.whole, self.rank = shapes, whole, rank
         doubt = np.zeros(whole.graph.n_users, dtype=bool)
         tied: dict[Any, int] = {}
@@ -102,8 +102,8 @@ class Field:
                 tied[key] = tied.get(key, 0) + len(best) * len(blocks)
                 ranked.append((key, blocks, users[:, best].min(axis=1)))
         self.doubt, self.tied = doubt, tied
-        places = {key: place for place, key in enumerate(sorted(tied))}
-        keys = [np.full(len(blocks), places[key]) for key, blocks, _ in ranked]
+        ranks = {key: index for index, key in enumerate(sorted(tied))}
+        keys = [np.full(len(blocks), ranks[key]) for key, blocks, _ in ranked]
         blocks_, firsts = (
             np.concatenate([np.empty(0, dtype=np.int64), *(entry[k] for entry in ranked)])
             for k in (1, 2)
@@ -133,7 +133,7 @@ class Position:
         self._touched: dict[int, int] = {}  # block of the graph: the exposure that ended it
         self._pieces: dict[int, Piece] = {}
         self._died: dict[int, int] = {}  # piece: the exposure that ended it
-        self._place: dict[int, int] = {}  # user of a touched block: the piece, if in any
+        self._piece_of: dict[int, int] = {}  # user of a touched block: the piece, if in any
         self._forced: dict[int, int] = {}
         self._tied = dict(field.tied)
         self._heap: list[tuple[Any, int, int]] = []
@@ -167,7 +167,7 @@ class Position:
             return None
         block = int(self.field.whole.block_of_user[user])
         if block in self._touched:
-            number = self._place[user]
+            number = self._piece_of[user]
             piece = self._pieces[number]
             local = int(np.flatnonzero(piece.users == user)[0])
             return Spot(local, piece.shape, piece.users, piece.behaviours, None, number)
@@ -183,7 +183,7 @@ class Position:
         whole = self.field.whole
         return int(whole.behaviours(int(whole.block_of_user[user]))[0])
 
-    def blocks(self) -> list[tuple[Shape, Ints]]:
+    def blocks(self) -> list[tuple[Residual, Ints]]:
         """Every block that is left, with its users."""
         whole = self.field.whole
         table = whole.table
@@ -228,19 +228,19 @@ class Position:
     def tied_users(self, key: Any, step: int) -> list[int]:
         """Users who had this rank before the given exposure (1 is the first)."""
         assert self.field.rank is not None
-        found: list[Ints] = []
+        tied: list[Ints] = []
         for shape, blocks, users in self.field.whole.members():
             if shape.settled:
                 continue
             rank, best = self.field.rank(shape)
             if rank == key:
                 alive = [self._touched.get(b, _NEVER) >= step for b in blocks.tolist()]
-                found.append(users[np.array(alive)][:, best].ravel())
+                tied.append(users[np.array(alive)][:, best].ravel())
         for number, piece in self._pieces.items():
             if piece.born < step <= self._died.get(number, _NEVER):
                 rank, best = self.field.rank(piece.shape)
-                found += [piece.users[best]] if rank == key else []
-        return sorted(np.concatenate(found).tolist()) if found else []
+                tied += [piece.users[best]] if rank == key else []
+        return sorted(np.concatenate(tied).tolist()) if tied else []
 
     # ---- exposures
 
@@ -286,10 +286,10 @@ class Position:
             users = spot.users[part.users]
             piece = Piece(users, spot.behaviours[part.behaviours], part.shape, len(self.exposed))
             self._pieces[number] = piece
-            self._place.update(dict.fromkeys(users.tolist(), number))
+            self._piece_of.update(dict.fromkeys(users.tolist(), number))
             self._unranked.append(number)
 
-    def _tie(self, shape: Shape, sign: int) -> None:
+    def _tie(self, shape: Residual, sign: int) -> None:
         if self.field.rank is not None:
             key, best = self.field.rank(shape)
             self._tied[key] = self._tied.get(key, 0) + sign * len(best)

@@ -1,4 +1,4 @@
-"""Shapes: blocks without names. Equal blocks have one shape, which is solved once and split once.
+"""Residuals: blocks without names. Equal blocks have one, which is solved once and split once.
 
 Everything an exposure does happens inside one block: the others keep their matchings, and the count
 of the whole graph is multiplied by a ratio that the block alone decides.
@@ -17,20 +17,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks.residual_solutions import ResidualCost, ResidualSolution, answers
+from anonymatch.attacks.tuning import attack_tuning
 from anonymatch.base.errors import BudgetError
-from anonymatch.counting import Settings
+from anonymatch.counting import (
+    ClassSolution,
+    SolutionCost,
+    members_of_classes,
+    solve_classes,
+)
 from anonymatch.graph import BlockTable, Edges, Graph, Names, block_table, pointers, settle
 from anonymatch.running import Budget
 
-__all__ = ["Number", "ResidualPart", "Shape", "Shapes", "Split", "Whole", "rounded"]
+__all__ = ["Number", "Residual", "ResidualPart", "Residuals", "Split", "Whole", "rounded"]
 
 Number = int | Fraction | float
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_CELLS = 2_000_000  # edges of residual graphs that are split in one call
-_REMEMBERED = 20_000  # splits; more are forgotten and made anew
 _DIGITS = 10  # to which shares in doubles must agree to be called equal
 
 
@@ -39,13 +42,13 @@ def rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS - 1}e}")
 
 
-class Shape:
+class Residual:
     """A block in indices of its own, and what exposing each of its users would leave."""
 
-    def __init__(self, graph: Graph, owner: Shapes) -> None:
+    def __init__(self, graph: Graph, owner: Residuals) -> None:
         self.graph = graph
         self._owner = owner
-        self._answer: ResidualSolution | None = None
+        self._answer: ClassSolution | None = None
 
     @property
     def n_users(self) -> int:
@@ -57,15 +60,15 @@ class Shape:
         return self.graph.n_users == self.graph.n_behaviours == 1
 
     @property
-    def answer(self) -> ResidualSolution:
+    def answer(self) -> ClassSolution:
         """Its count and the probabilities of its edges."""
         if self._answer is None:
-            found, table = self._owner.solve(self.graph)
-            self._answer = found[0].reordered(table.edges)
+            solutions, table = self._owner.solve(self.graph)
+            self._answer = solutions[0].reordered(table.edges)
         return self._answer
 
     @answer.setter
-    def answer(self, known: ResidualSolution) -> None:
+    def answer(self, known: ClassSolution) -> None:
         self._answer = known
 
     @property
@@ -84,9 +87,9 @@ class Shape:
     def edge(self, user: int, behaviour: int) -> int | None:
         """Place of an edge, or None if the two share none."""
         edges = self.edges_of(user)
-        found = np.searchsorted(self.graph.indices[edges.start : edges.stop], behaviour)
-        place = edges.start + int(found)
-        return place if place in edges and self.graph.indices[place] == behaviour else None
+        offset = np.searchsorted(self.graph.indices[edges.start : edges.stop], behaviour)
+        edge = edges.start + int(offset)
+        return edge if edge in edges and self.graph.indices[edge] == behaviour else None
 
     def probability(self, edge: int) -> Fraction | float:
         """Probability of an edge: also the share of the matchings that its exposure leaves."""
@@ -186,7 +189,7 @@ class ResidualPart:
 
     users: Ints
     behaviours: Ints
-    shape: Shape
+    shape: Residual
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,9 +211,9 @@ class Whole:
 
     graph: Graph
     table: BlockTable
-    shapes: list[Shape]
+    shapes: list[Residual]
 
-    def shape(self, block: int) -> Shape:
+    def shape(self, block: int) -> Residual:
         return self.shapes[int(self.table.class_of_block[block])]
 
     def users(self, block: int) -> Ints:
@@ -221,13 +224,10 @@ class Whole:
         begin, end = self.table.behaviour_offsets[block : block + 2]
         return self.table.behaviours[begin:end].astype(np.int64)
 
-    def members(self) -> Iterable[tuple[Shape, Ints, Ints]]:
+    def members(self) -> Iterable[tuple[Residual, Ints, Ints]]:
         """Each shape with its blocks, and their users: a row a block."""
         table = self.table
-        order = np.argsort(table.class_of_block, kind="stable")
-        borders = np.searchsorted(table.class_of_block[order], np.arange(len(self.shapes) + 1))
-        for number, shape in enumerate(self.shapes):
-            blocks = order[borders[number] : borders[number + 1]].astype(np.int64)
+        for shape, blocks in zip(self.shapes, members_of_classes(table), strict=True):
             cells = table.user_offsets[blocks][:, None] + np.arange(shape.n_users)
             yield shape, blocks, table.users[cells].astype(np.int64)
 
@@ -239,7 +239,7 @@ class Whole:
         return blocks
 
 
-class Shapes:
+class Residuals:
     """All shapes met so far, and how they are solved."""
 
     def __init__(
@@ -250,24 +250,18 @@ class Shapes:
         executor: Executor | None = None,
     ) -> None:
         self._runs = 1
-        self._settings = Settings(
-            method="auto",
-            exact=bool(exact),
-            budget=Budget.of(budget),
-            executor=executor,
-            progress=None,
-        )
-        self._left = self._settings.budget.seconds
-        self.price: ResidualCost | None = None  # of what was solved first
+        self._exact, self._budget, self._executor = bool(exact), Budget.of(budget), executor
+        self._left = self._budget.seconds
+        self.price: SolutionCost | None = None  # of what was solved first
         # Whether integers are wanted; undecided until it is known whether they are affordable.
         self.exactly: bool | None = False if exact is False else None
-        self._known: dict[Graph, Shape] = {}
-        self._splits: dict[tuple[Shape, int], Split] = {}
+        self._known: dict[Graph, Residual] = {}
+        self._splits: dict[tuple[Residual, int], Split] = {}
 
     @property
     def budget(self) -> Budget:
         """What is left of the budget."""
-        return Budget(seconds=max(self._left, 0.0), memory=self._settings.budget.memory)
+        return Budget(seconds=max(self._left, 0.0), memory=self._budget.memory)
 
     def whole(self, graph: Graph) -> Whole:
         """The blocks of a graph.
@@ -292,21 +286,26 @@ class Shapes:
             If that would cost more than is left of the budget.
         """
         self._runs = runs
-        found, _ = self.solve(whole.graph)
-        for shape, answer in zip(whole.shapes, found, strict=True):
+        solutions, _ = self.solve(whole.graph)
+        for shape, answer in zip(whole.shapes, solutions, strict=True):
             shape.answer = answer
 
-    def solve(self, graph: Graph) -> tuple[list[ResidualSolution], BlockTable]:
+    def solve(self, graph: Graph) -> tuple[list[ClassSolution], BlockTable]:
         """Answers for every class of equal blocks, and the table that says which they are."""
-        found, price = answers(
-            graph, self._settings, self._left, runs=self._runs, exactly=self.exactly
+        solutions, price = solve_classes(
+            graph,
+            exact=self._exact,
+            budget=self.budget,
+            executor=self._executor,
+            runs=self._runs,
+            exactly=self.exactly,
         )
         self._left -= price.seconds
         if self.price is None:
             self.price = price
             if self.exactly is None:
-                self.exactly = all(answer.total is not None for answer in found)
-        return found, block_table(graph)
+                self.exactly = all(answer.total is not None for answer in solutions)
+        return solutions, block_table(graph)
 
     def cost(self, exposures: int, n_blocks: int) -> float:
         """Predicted seconds to solve what so many exposures in so many blocks leave.
@@ -321,37 +320,37 @@ class Shapes:
     def refusal(self, what: str, seconds: float, instead: str = "") -> BudgetError:
         """The error that names the cost of everything: of the graph, and so many seconds more."""
         first = 0.0 if self.price is None else self.price.seconds
-        return self._settings.budget.refusal(what, first + seconds, 0.0, instead)
+        return self._budget.refusal(what, first + seconds, 0.0, instead)
 
-    def shape(self, graph: Graph) -> Shape:
+    def shape(self, graph: Graph) -> Residual:
         """The shape of a block that was made into a graph of its own."""
         known = self._known.get(graph)
         if known is None:
-            known = self._known[graph] = Shape(graph, self)
+            known = self._known[graph] = Residual(graph, self)
         return known
 
-    def _shapes_of(self, graph: Graph, table: BlockTable) -> list[Shape]:
+    def _shapes_of(self, graph: Graph, table: BlockTable) -> list[Residual]:
         return [self.shape(_local(graph, table, block)) for block in table.class_first.tolist()]
 
-    def split(self, shape: Shape, edge: int) -> Split:
+    def split(self, shape: Residual, edge: int) -> Split:
         """What is left of a block when one of its edges is exposed."""
         return self.splits(shape, [edge])[0]
 
-    def splits(self, shape: Shape, edges: Sequence[int]) -> list[Split]:
+    def splits(self, shape: Residual, edges: Sequence[int]) -> list[Split]:
         """What is left of a block for each of these edges; equal results are equal shapes."""
         missing = [edge for edge in edges if (shape, edge) not in self._splits]
         known = {e: self._splits[shape, e] for e in edges if (shape, e) in self._splits}
-        if len(self._splits) + len(missing) > _REMEMBERED:
+        if len(self._splits) + len(missing) > attack_tuning().splits_remembered:
             self._splits.clear()
             self._known.clear()
-        at_once = max(1, _CELLS // shape.graph.n_edges)
+        at_once = max(1, attack_tuning().split_cells // shape.graph.n_edges)
         for first in range(0, len(missing), at_once):
             chosen = missing[first : first + at_once]
             for edge, split in zip(chosen, self._divide(shape, np.array(chosen)), strict=True):
                 known[edge] = self._splits[shape, edge] = split
         return [known[edge] for edge in edges]
 
-    def _divide(self, shape: Shape, edges: Ints) -> list[Split]:
+    def _divide(self, shape: Residual, edges: Ints) -> list[Split]:
         """The blocks of all residual graphs at once: of their union, one beside the other."""
         graph = shape.graph
         users, behaviours = shape.rows[edges], graph.indices[edges].astype(np.int64)
@@ -376,12 +375,12 @@ class Shapes:
         return [Split(tuple(p), tuple(f)) for p, f in zip(parts, forced, strict=True)]
 
 
-def _residuals(shape: Shape, users: Ints, behaviours: Ints) -> Graph:
+def _residuals(shape: Residual, users: Ints, behaviours: Ints) -> Graph:
     """The block without each of these pairs, as one graph."""
     graph, rows = shape.graph, shape.rows
     columns = graph.indices.astype(np.int64)
-    keep = (rows != users[:, None]) & (columns != behaviours[:, None])
-    which, edges = np.nonzero(keep)
+    left = (rows != users[:, None]) & (columns != behaviours[:, None])
+    which, edges = np.nonzero(left)
     n_users, n_behaviours = graph.n_users - 1, graph.n_behaviours - 1
     new_rows = which * n_users + rows[edges] - (rows[edges] > users[which])
     new_columns = which * n_behaviours + columns[edges] - (columns[edges] > behaviours[which])
@@ -438,10 +437,10 @@ def _alike(
 ) -> Ints:
     """Numbers of rows, equal for equal rows."""
     numbers: dict[Any, int] = {}
-    found = np.empty(len(borders) - 1, dtype=np.int64)
+    groups = np.empty(len(borders) - 1, dtype=np.int64)
     for row, (begin, end) in enumerate(pairwise(borders.tolist())):
         key: Any = indices[begin:end].tobytes()
         if weights is not None:
             key = (key, tuple(weights[begin:end].tolist()))
-        found[row] = numbers.setdefault(key, len(numbers))
-    return found
+        groups[row] = numbers.setdefault(key, len(numbers))
+    return groups

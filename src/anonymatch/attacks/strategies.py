@@ -68,11 +68,11 @@ def _lookahead(position: Position, left: int, tree: Tree) -> Choice:
     good: set[tuple[int, int]] = set()  # node and user
     for (number, alike), value in values.items():
         good.update((number, user) for user in alike if value == best)
-    found: list[int] = []
+    chosen: list[int] = []
     for shape, users in blocks:
         number, new = tree.node(shape)
-        found += [user for user, k in zip(users.tolist(), new, strict=True) if (number, k) in good]
-    return Choice.of(sorted(found))
+        chosen += [user for user, k in zip(users.tolist(), new, strict=True) if (number, k) in good]
+    return Choice.of(sorted(chosen))
 
 
 def fixed(order: Sequence[int]) -> Choose:

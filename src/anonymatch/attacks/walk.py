@@ -104,10 +104,10 @@ class Drawn:
             return position.forced_behaviour(user)
         edges = spot.shape.edges_of(spot.user)
         probabilities = np.cumsum(spot.shape.answer.probabilities[edges.start : edges.stop])
-        place = int(
+        index = int(
             np.searchsorted(probabilities, self._draws.random() * probabilities[-1], side="right")
         )
-        return spot.behaviour(edges[min(place, len(edges) - 1)])
+        return spot.behaviour(edges[min(index, len(edges) - 1)])
 
 
 class Given:
@@ -146,16 +146,16 @@ def _indices(graph: Graph, truth: object) -> list[int]:
 
 
 def _from_names(graph: Graph, truth: Mapping[Any, Any]) -> list[int]:
-    found: dict[int, int] = {}
+    behaviour_of: dict[int, int] = {}
     for user, behaviour in truth.items():
-        found[graph.user_index(user)] = graph.behaviour_index(behaviour)
-    if len(found) < graph.n_users:
-        missing = next(graph.users[i] for i in range(graph.n_users) if i not in found)
+        behaviour_of[graph.user_index(user)] = graph.behaviour_index(behaviour)
+    if len(behaviour_of) < graph.n_users:
+        missing = next(graph.users[i] for i in range(graph.n_users) if i not in behaviour_of)
         raise InputError(
             Argument("truth"),
             f" says nothing about user {missing!r}; it must be a whole matching",
         )
-    return [found[i] for i in range(graph.n_users)]
+    return [behaviour_of[i] for i in range(graph.n_users)]
 
 
 def _checked(graph: Graph, behaviours: list[int]) -> list[int]:
@@ -164,8 +164,8 @@ def _checked(graph: Graph, behaviours: list[int]) -> list[int]:
     for i, j in enumerate(behaviours):
         user, behaviour = graph.users[i], graph.behaviours[j]
         row = graph.indices[graph.indptr[i] : graph.indptr[i + 1]]
-        place = int(np.searchsorted(row, j))
-        if place == len(row) or row[place] != j:
+        index = int(np.searchsorted(row, j))
+        if index == len(row) or row[index] != j:
             raise InputError(
                 Argument("truth"), f": user {user!r} cannot have done {behaviour!r}: no such edge"
             )

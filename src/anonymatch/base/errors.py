@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from anonymatch.base.text import FileName, Message, Piece, several
+from anonymatch.base.text import Argument, Call, FileName, Message, Piece, several
 
 
 class AnonymatchError(Exception):
@@ -129,23 +130,53 @@ class NoMatchingError(AnonymatchError, ValueError):
         return type(self), (self.users, self.behaviours)
 
 
+class Cost(NamedTuple):
+    """What work is predicted to take: seconds of one core, and bytes."""
+
+    seconds: float
+    memory: float
+
+
 class BudgetError(AnonymatchError):
     """The work is predicted to cost more than the budget allows; nothing was started.
 
-    ``where`` is the file that the line begins with, if it does.
+    Attributes
+    ----------
+    cost : Cost
+        What is predicted: seconds of one core, and bytes; infinite where no budget is enough.
+    instead : tuple of Argument or Call
+        What would be allowed: arguments with their values, a larger budget first. Interfaces word
+        them as their own. Empty where nothing of the kind helps.
+    where : str
+        The file that the line begins with, if it does.
     """
 
-    def __init__(self, *pieces: Piece, seconds: float, memory: float, where: str = "") -> None:
-        self.seconds, self.memory, self.where = seconds, memory, where
+    def __init__(
+        self,
+        *pieces: Piece,
+        seconds: float,
+        memory: float,
+        instead: tuple[Argument | Call, ...] = (),
+        where: str = "",
+    ) -> None:
+        self.cost, self.instead, self.where = Cost(seconds, memory), instead, where
         super().__init__(*((f"{where}: ",) if where else ()), *pieces)
 
     def about(self, where: object) -> BudgetError:
         """The same, with the file that it is about before it."""
-        return BudgetError(self.message, seconds=self.seconds, memory=self.memory, where=str(where))
+        return _budget_error(self.message, self.cost, self.instead, str(where))
+
+    @property
+    def seconds(self) -> float:
+        return self.cost.seconds
+
+    @property
+    def memory(self) -> float:
+        return self.cost.memory
 
     def __reduce__(self) -> tuple[Callable[..., BudgetError], tuple[object, ...]]:
         pieces = self.message.pieces[1:] if self.where else self.message.pieces
-        return _budget_error, (Message(*pieces), self.seconds, self.memory, self.where)
+        return _budget_error, (Message(*pieces), self.cost, self.instead, self.where)
 
 
 class StoppedError(AnonymatchError):
@@ -164,8 +195,10 @@ def _input_error(what: Message, where: Where) -> InputError:
     return InputError(what, where=where)
 
 
-def _budget_error(message: str, seconds: float, memory: float, where: str) -> BudgetError:
-    return BudgetError(message, seconds=seconds, memory=memory, where=where)
+def _budget_error(
+    message: str, cost: Cost, instead: tuple[Argument | Call, ...], where: str
+) -> BudgetError:
+    return BudgetError(message, **cost._asdict(), instead=instead, where=where)
 
 
 def _some(names: Sequence[object], noun: str) -> str:

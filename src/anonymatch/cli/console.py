@@ -141,8 +141,7 @@ def _drop_output() -> None:
 
 def _over_budget(error: BudgetError) -> str:
     """The refusal; where no budget is enough, it says where to look instead."""
-    named = [piece.name for piece in error.message.pieces if isinstance(piece, Argument)]
-    if math.isinf(error.seconds) and "budget" in named:
+    if math.isinf(error.cost.seconds) and not error.instead:
         where = f"{error.where}: " if error.where else ""
         return f"{where}no exact method reaches a block of this graph; see 'anonymatch bounds'"
     return error.message.worded(_option)

@@ -71,7 +71,7 @@ def _rows(params: Iterable[Any], kind: str) -> list[Entry]:
 
 
 def _text(param: Any) -> str:
-    live = LIVE.get(param.opts[0])
+    live = LIVE.get(param.help)  # the name stands for a line that is made
     return str(param.help) if live is None else live()
 
 

@@ -25,7 +25,7 @@ from anonymatch.base.text import did_you_mean, several
 from anonymatch.cli.console import note
 from anonymatch.cli.help import LIVE, Command
 from anonymatch.cli.saving import check_places
-from anonymatch.counting import METHODS
+from anonymatch.counting import METHODS, method_named
 from anonymatch.graph import Graph
 from anonymatch.running import Budget, Checkpoint, Progress, usable_cores
 
@@ -47,6 +47,10 @@ def option(name: str, text: str | Callable[[], str], **more: Any) -> Any:
         LIVE[name] = text
         return typer.Option(name, help=name, **more)
     return typer.Option(name, help=text, **more)
+
+
+def _methods() -> str:
+    return f"One method for every block: {', '.join(METHODS)} (auto unless told)."
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -122,7 +126,7 @@ class Options:
         str,
         option(
             "--method",
-            f"One method for every block: {', '.join(METHODS)} (auto unless told).",
+            _methods,
             metavar="NAME",
         ),
     ] = "auto"
@@ -181,7 +185,7 @@ class Options:
     digits: Annotated[bool, option("--digits", "Print every digit of long numbers.")] = False
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
+        if method_named(self.method) is None:
             known = ", ".join(METHODS)
             near = did_you_mean(self.method, METHODS)
             raise InputError(f"--method {self.method}: there is no such method; use {known}{near}")

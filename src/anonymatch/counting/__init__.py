@@ -1,17 +1,14 @@
 """How many perfect matchings: reduce a graph to blocks, plan, run, combine."""
 
-from anonymatch.counting.api import count, known_posterior, posterior
+from anonymatch.counting.api import count, known_posterior, plan_posterior, posterior
 from anonymatch.counting.approximate.chain_sample import ApproximateNote
-from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.block_classes import BlockClass, places
-from anonymatch.counting.blocks.solution import shares
-from anonymatch.counting.bounds.bregman import Bounds, block_bits, bounds, bregman
-from anonymatch.counting.exact import glynn
+from anonymatch.counting.blocks.block_classes import concatenated_ranges, members_of_classes
+from anonymatch.counting.bounds.bregman import Bounds, bounds, bregman
+from anonymatch.counting.class_solutions import ClassSolution, SolutionCost, solve_classes
 from anonymatch.counting.exact.rook import canonical
-from anonymatch.counting.integers import multiply, product, words_for
-from anonymatch.counting.minor_counts import gains, minors
-from anonymatch.counting.planning.choose import METHODS, Option
-from anonymatch.counting.planning.execute import Computation, Settings
+from anonymatch.counting.integers import multiply, product
+from anonymatch.counting.minor_counts import gains, minors, minors_at_once_seconds
+from anonymatch.counting.planning.choose import METHODS, exact_words, method_named
 from anonymatch.counting.reference import first_minors, matchings, permanent
 from anonymatch.counting.results import (
     Count,
@@ -27,36 +24,35 @@ from anonymatch.counting.sampling import sample
 __all__ = [
     "METHODS",
     "ApproximateNote",
-    "Block",
-    "BlockClass",
     "Bounds",
-    "Computation",
+    "ClassSolution",
     "Count",
     "EdgeCounts",
-    "Option",
     "Plan",
     "Posterior",
-    "Settings",
+    "SolutionCost",
     "Step",
-    "block_bits",
     "bounds",
     "bregman",
     "canonical",
+    "concatenated_ranges",
     "count",
+    "exact_words",
     "first_minors",
     "gains",
-    "glynn",
     "known_posterior",
     "log_of",
     "matchings",
+    "members_of_classes",
+    "method_named",
     "minors",
+    "minors_at_once_seconds",
     "multiply",
     "permanent",
-    "places",
+    "plan_posterior",
     "posterior",
     "power_product",
     "product",
     "sample",
-    "shares",
-    "words_for",
+    "solve_classes",
 ]

@@ -16,15 +16,15 @@ from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import CONFIDENCE, Estimate
 from anonymatch.counting.approximate.marginals import UNKNOWN, EdgeEstimate
-from anonymatch.counting.blocks.block_classes import places
+from anonymatch.counting.blocks.block_classes import concatenated_ranges
 from anonymatch.counting.bounds.bregman import block_bounds
-from anonymatch.counting.planning.choose import METHODS
+from anonymatch.counting.planning.choose import AUTO, ESTIMATE, METHODS, method_named
 from anonymatch.counting.planning.execute import Computation, Settings
-from anonymatch.counting.results import Count, Factor, Objects, Posterior, power_product
+from anonymatch.counting.results import Count, Factor, Objects, Plan, Posterior, power_product
 from anonymatch.graph import Graph, check_graph, require_matching, witness
 from anonymatch.running import Budget, Progress, check_place, tells_misfits
 
-__all__ = ["Total", "count", "known_posterior", "posterior"]
+__all__ = ["Total", "count", "known_posterior", "plan_posterior", "posterior"]
 
 
 @tells_misfits
@@ -49,6 +49,8 @@ def count(
     graph : Graph
     method : str
         "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
+        "estimate" estimates every block of more than two users, also where it could be counted,
+        so that estimates can be held against exact answers.
     exact : bool, optional
         True: an exact answer or a refusal that names the predicted cost; for weighted graphs the
         exact rational. Default: exact where the budget allows, otherwise an estimate with a 95 %
@@ -100,7 +102,7 @@ def count(
     job = Computation(graph, settings, edges=False)
     promise = None if settings.exact else Accuracy.of(epsilon, delta)
     if promise is not None:
-        return _combine(job, *job.keep(promise), confidence=1.0 - promise.delta)
+        return _combine(job, *job.approximate(promise), confidence=1.0 - promise.delta)
     over = job.beyond_budget()
     if over and settings.exact:
         raise job.refusal("an exact count")
@@ -164,6 +166,12 @@ def known_posterior(
     return _posterior(graph, settings, None, partial=True)
 
 
+def plan_posterior(graph: Graph, *, budget: Budget) -> Plan:
+    """What exact counts through all edges of a graph would take; nothing is run."""
+    settings = Settings(method=AUTO, exact=True, budget=budget, executor=None, progress=None)
+    return Computation(graph, settings, edges=True).plan
+
+
 def _posterior(
     graph: Graph, settings: Settings, promise: Accuracy | None, *, partial: bool = False
 ) -> Posterior:
@@ -176,9 +184,9 @@ def _posterior(
         over = job.beyond_budget()
         estimates = None if over and settings.exact else job.estimate_edges(over, partial=partial)
     else:
-        estimates = job.keep_edges(promise)
+        estimates = job.approximate_edges(promise)
     if estimates is None:
-        raise job.refusal("exact posteriors")
+        raise job.refusal("posteriors" if settings.method == ESTIMATE else "exact posteriors")
     job.run(frozenset(estimates))
     probabilities, errors = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     error = rounding = 2.0**-44  # of the small kernel: at most 12 users and 12 behaviours
@@ -221,7 +229,8 @@ def _settings(
     executor: Executor | None,
     progress: Progress | None,
 ) -> Settings:
-    if method not in METHODS:
+    known = method_named(method)
+    if known is None:
         near = did_you_mean(method, METHODS)
         raise InputError(
             Argument("method"), f" must be one of {', '.join(METHODS)}; not {method!r}{near}"
@@ -231,11 +240,18 @@ def _settings(
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if value is not None and not 0 < real(value, name, high=1.0) < 1:
             raise InputError(f"{name} must lie between 0 and 1, not {value!r}")
+    if known == ESTIMATE and exact:
+        raise InputError(
+            Argument("method", ESTIMATE),
+            " gives no exact answer; leave it or ",
+            Argument("exact"),
+            " out",
+        )
     if seed is not None:
         whole(seed, "seed")
     check_place(executor, progress)
     return Settings(
-        method=method,
+        method=known,
         exact=bool(exact),
         doubles=exact is not None and not exact,
         budget=Budget.of(budget),
@@ -274,7 +290,7 @@ def _combine(
             total.add_interval((low + high) / 2, (low, high), shift, kind.copies)
         factors += [job.factor(kind, solution)] if exact else []
     (low, high), proven = total.interval(len(logs) + len(job.kinds) + 1)
-    sampled = [found for found in estimates.values() if found.method != "proven bounds"]
+    sampled = [estimate for estimate in estimates.values() if estimate.method != "proven bounds"]
     return Count(
         exact=exact,
         log=total.log,
@@ -282,9 +298,9 @@ def _combine(
         high=total.log if exact else high,
         confidence=confidence if sampled else 1.0,
         proven=proven,
-        effective=min((found.effective for found in sampled), default=None),
+        effective=min((estimate.effective for estimate in sampled), default=None),
         seed=job.settings.seed if sampled else None,
-        method=_methods(job, {k: found.method for k, found in estimates.items()}),
+        method=_methods(job, {k: estimate.method for k, estimate in estimates.items()}),
         plan=job.plan,
         weighted=weighted,
         factors=tuple(factors),
@@ -299,7 +315,7 @@ def _methods(job: Computation, estimated: dict[int, str]) -> str:
         return "proven bounds"
     names = [estimated[k] for k in sorted(estimated)]
     names += [o.method for k, o in enumerate(job.options) if k not in estimated]
-    names += ["subsets"] if (job.small.behaviour_counts > 1).any() else []
+    names += ["subset"] if (job.small.behaviour_counts > 1).any() else []
     return " + ".join(dict.fromkeys(names))
 
 
@@ -307,13 +323,15 @@ def _put_small(job: Computation, target: npt.NDArray[Any], values: npt.NDArray[A
     """Write values of the small kinds' edges to all edges of their copies."""
     table, small = job.reduced.table, job.small
     sizes = np.diff(table.edge_offsets)
-    place = np.full(len(table.class_first), -1, dtype=np.int64)
+    positions = np.full(len(table.class_first), -1, dtype=np.int64)
     firsts = table.class_first[small.numbers]
-    place[small.numbers] = np.concatenate(([0], np.cumsum(sizes[firsts])))[:-1]
-    members = np.flatnonzero(place[table.class_of_block] >= 0)
-    starts = place[table.class_of_block[members]]
-    source = places(starts, sizes[members])
-    target[table.edges[places(table.edge_offsets[members], sizes[members])]] = values[source]
+    positions[small.numbers] = np.concatenate(([0], np.cumsum(sizes[firsts])))[:-1]
+    members = np.flatnonzero(positions[table.class_of_block] >= 0)
+    starts = positions[table.class_of_block[members]]
+    source = concatenated_ranges(starts, sizes[members])
+    target[table.edges[concatenated_ranges(table.edge_offsets[members], sizes[members])]] = values[
+        source
+    ]
 
 
 def _exact_counts(job: Computation) -> Objects:
@@ -361,11 +379,14 @@ class Total:
         self._low += copies * (log - ends[0])
         self._high += copies * (ends[1] - log)
 
-    def add_estimate(self, found: Estimate, shift: float, copies: int) -> None:
+    def add_estimate(self, estimate: Estimate, shift: float, copies: int) -> None:
         """A block that was estimated."""
-        below, above = copies * (found.log - found.low), copies * (found.high - found.log)
-        self._add(found.log, (found.low, found.high), found.proven, shift, copies)
-        if found.statistical:
+        below, above = (
+            copies * (estimate.log - estimate.low),
+            copies * (estimate.high - estimate.log),
+        )
+        self._add(estimate.log, (estimate.low, estimate.high), estimate.proven, shift, copies)
+        if estimate.statistical:
             self._low_squares += below**2
             self._high_squares += above**2
         else:

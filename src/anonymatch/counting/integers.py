@@ -151,13 +151,13 @@ def words_for(bits: float) -> int:
 @cache
 def primes(number: int) -> tuple[int, ...]:
     """The largest primes below 2^63, in falling order."""
-    found: list[int] = []
+    chosen: list[int] = []
     candidate = 2**63 - 1
-    while len(found) < number:
+    while len(chosen) < number:
         if _is_prime(candidate):
-            found.append(candidate)
+            chosen.append(candidate)
         candidate -= 2
-    return tuple(found)
+    return tuple(chosen)
 
 
 def residues(values: Objects, words: int) -> Words:

@@ -18,15 +18,16 @@ from anonymatch.base.text import Call
 from anonymatch.counting.api import count, posterior
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Objects
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import bregman
 from anonymatch.counting.exact import glynn
+from anonymatch.counting.planning.choose import minors_at_once
 from anonymatch.graph import Graph, check_graph
 from anonymatch.running import Budget, Execution, Progress, check_place, tells_misfits
 
-__all__ = ["gains", "minors"]
+__all__ = ["gains", "minors", "minors_at_once_seconds"]
 
 _MOST_PAIRS = 4_000_000  # Python integers that a matrix may hold
-_SIGNS_UP_TO = 26  # users of a square component whose minors are taken in one sum over signs
 
 
 @tells_misfits
@@ -103,6 +104,14 @@ def gains(
     return result
 
 
+def minors_at_once_seconds(graph: Graph) -> float | None:
+    """Predicted seconds of the minors of all pairs, if one sum gives them; else None."""
+    if not minors_at_once(graph.n_users, graph.n_behaviours, weighted=graph.weighted):
+        return None
+    block = Block(graph.n_users, graph.n_behaviours, graph.indptr, graph.indices)
+    return tuning().all_minors * glynn.seconds(block, edges=True)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """A connected part of the graph, with what it contributes to pairs inside and across."""
@@ -125,7 +134,7 @@ class _Part:
         part = graph.take(users, behaviours)
         shape = (len(users), len(behaviours))
         whole, unused = _total_and_unused(part, settings)
-        if shape[0] == shape[1] and 0 < shape[0] <= _SIGNS_UP_TO and not part.weighted:
+        if minors_at_once(*shape, weighted=part.weighted):
             inside = _by_signs(part, settings)
             without = inside.sum(axis=1)  # the user's absence leaves exactly one behaviour unused
         else:

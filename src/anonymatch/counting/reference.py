@@ -18,7 +18,7 @@ LARGEST = 22  # users; 2^22 memoised subsets are the most that stay bearable
 Matrix = npt.NDArray[Any] | Sequence[Sequence[Any]]
 
 
-class Rows(Protocol):
+class SparseRows(Protocol):
     """What :func:`matchings` needs of a graph or block."""
 
     @property
@@ -72,7 +72,7 @@ def first_minors(matrix: Matrix) -> npt.NDArray[np.object_]:
     return minors
 
 
-def matchings(block: Rows) -> Iterator[tuple[int, ...]]:
+def matchings(block: SparseRows) -> Iterator[tuple[int, ...]]:
     """Every matching that covers all users, as the behaviours of users 0, 1, ... in turn.
 
     Examples

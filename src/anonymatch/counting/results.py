@@ -59,7 +59,7 @@ class Step:
     >>> import anonymatch as am
     >>> step = am.count(am.crown(30)).plan.steps[0]
     >>> step.copies, step.users, step.edges, step.method
-    (1, 30, 870, 'closed form')
+    (1, 30, 870, 'closed_form')
     """
 
     copies: int
@@ -91,7 +91,7 @@ class Plan:
     >>> import anonymatch as am
     >>> plan = am.count(am.Graph.from_rows(["110000", "110000", "001111", "001111"])).plan
     >>> [(step.users, step.behaviours, step.method) for step in plan.steps]
-    [(2, 4, 'subsets'), (2, 2, 'subsets')]
+    [(2, 4, 'subset'), (2, 2, 'subset')]
     """
 
     steps: tuple[Step, ...] = ()
@@ -148,7 +148,7 @@ class Count:
     >>> c.value, c.exact, round(c.log2, 4)
     (3, True, 1.585)
     >>> print(c)
-    3 matchings (2^1.585), exact, by subsets
+    3 matchings (2^1.585), exact, by subset
     """
 
     exact: bool

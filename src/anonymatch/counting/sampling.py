@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,19 +18,18 @@ from anonymatch.counting.approximate.chain_sample import ApproximateNote, chain_
 from anonymatch.counting.approximate.estimate import EstimateBudget
 from anonymatch.counting.approximate.nested_bound import exact_matchings
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.block_classes import reduce
+from anonymatch.counting.blocks.block_classes import members_of_classes, reduce
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.exact import frontier
 from anonymatch.counting.exact.closed_form import complete, nested
 from anonymatch.counting.exact.near_complete import near_complete
+from anonymatch.counting.planning.choose import choose_draws
 from anonymatch.graph import Graph, check_graph, check_memory, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
 
 __all__ = ["sample"]
 
 Matchings = npt.NDArray[np.int32]
-
-_SOON = 30.0  # predicted seconds for exact draws by a nested bound, if nobody set a budget
-_TRIES = 1000.0  # permutations a matching that rejection may cost on average
 
 
 @tells_misfits
@@ -85,10 +86,7 @@ def sample(
     table = reduced.table
     matchings = np.empty((size, graph.n_users), dtype=np.int32)
     inexact = 0
-    members = np.argsort(table.class_of_block, kind="stable")
-    borders = np.searchsorted(table.class_of_block[members], np.arange(reduced.n_kinds + 1))
-    for number in range(reduced.n_kinds):
-        blocks = members[borders[number] : borders[number + 1]]
+    for number, blocks in enumerate(members_of_classes(table)):
         block = reduced.block(number)
         # Copies of one block are drawn together: they are independent and equally distributed.
         local, exact = _draw(block, size * len(blocks), (seed, number), allowance, effort)
@@ -115,38 +113,97 @@ def _draw(
     """Matchings of one block, and whether they are exactly of the right law."""
     if block.n_users == block.n_behaviours == 1:
         return np.zeros((size, 1), dtype=np.int32), True
-    draws = np.random.default_rng(list(seed))
-    if complete(block) is not None:
-        return _permutations(block, size, draws), True
-    if nested(block) is not None:
-        return _in_turn(block, size, draws), True
-    way = frontier.find_way(block)
-    seconds, memory = way.seconds(1, edges=True), way.memory(1, edges=True)
-    if way.feasible and budget.allows(seconds, memory):
-        effort.expect(seconds)
-        drawn = frontier.sample(
-            way,
-            block,
-            size=size,
-            seed=int(draws.integers(2**63)),
-            memory=budget.memory,
-            effort=effort,
-        )
-        return drawn, True
-    rejected = _by_rejection(block, size, draws)
-    if rejected is not None:
-        return rejected, True
+    request = _Request(block, size, seed, budget, effort)
+    for name in choose_draws():
+        drawn = _DRAWS[name](request)
+        if drawn is not None:
+            return drawn, name != "chain"
+    ordering = request.ordering
+    cost = ordering.seconds(1, edges=True), ordering.memory(1, edges=True)
+    raise budget.refusal("drawing matchings exactly", *cost)
+
+
+@dataclass(eq=False)
+class _Request:
+    """Matchings of one block that are wanted."""
+
+    block: Block
+    size: int
+    seed: tuple[int, int]
+    budget: Budget
+    effort: Execution
+
+    @cached_property
+    def draws(self) -> np.random.Generator:
+        return np.random.default_rng(list(self.seed))
+
+    @cached_property
+    def ordering(self) -> frontier.FrontierOrdering:
+        return frontier.find_ordering(self.block)
+
+
+# Each gives the matchings, or None where it does not apply or would cost too much.
+
+
+def _of_complete(request: _Request) -> Matchings | None:
+    if complete(request.block) is None:
+        return None
+    return _permutations(request.block, request.size, request.draws)
+
+
+def _of_nested(request: _Request) -> Matchings | None:
+    if nested(request.block) is None:
+        return None
+    return _in_turn(request.block, request.size, request.draws)
+
+
+def _along_frontier(request: _Request) -> Matchings | None:
+    ordering, budget = request.ordering, request.budget
+    seconds, memory = ordering.seconds(1, edges=True), ordering.memory(1, edges=True)
+    if not ordering.feasible or not budget.allows(seconds, memory):
+        return None
+    request.effort.expect(seconds)
+    return frontier.sample(
+        ordering,
+        request.block,
+        size=request.size,
+        seed=int(request.draws.integers(2**63)),
+        memory=budget.memory,
+        effort=request.effort,
+    )
+
+
+def _rejected(request: _Request) -> Matchings | None:
+    return _by_rejection(request.block, request.size, request.draws)
+
+
+def _by_nested_bound(request: _Request) -> Matchings | None:
+    budget = request.budget
+    soon = budget if budget.chosen else replace(budget, seconds=tuning().exact_draws_seconds)
+    number = int(request.draws.integers(2**63))
     try:
-        soon = budget if budget.chosen else replace(budget, seconds=_SOON)
-        number = int(draws.integers(2**63))
-        return exact_matchings(block, size, seed=number, budget=soon, effort=effort), True
+        return exact_matchings(
+            request.block, request.size, seed=number, budget=soon, effort=request.effort
+        )
     except BudgetError:
-        pass
-    allowed = EstimateBudget(seconds=budget.seconds, half_width=1.0)
-    chained = chain_sample(block, size, seed=seed, allowed=allowed, effort=effort)
-    if chained is None:
-        raise budget.refusal("drawing matchings exactly", seconds, memory)
-    return chained, False
+        return None
+
+
+def _by_chain(request: _Request) -> Matchings | None:
+    allowed = EstimateBudget(seconds=request.budget.seconds, half_width=1.0)
+    return chain_sample(
+        request.block, request.size, seed=request.seed, allowed=allowed, effort=request.effort
+    )
+
+
+_DRAWS: dict[str, Callable[[_Request], Matchings | None]] = {
+    "complete": _of_complete,
+    "nested": _of_nested,
+    "frontier": _along_frontier,
+    "rejection": _rejected,
+    "nested_bound": _by_nested_bound,
+    "chain": _by_chain,
+}
 
 
 def _permutations(block: Block, size: int, draws: np.random.Generator) -> Matchings:
@@ -179,7 +236,7 @@ def _by_rejection(block: Block, size: int, draws: np.random.Generator) -> Matchi
     if solved is None:
         return None
     free = np.log(np.arange(block.n_behaviours, block.n_behaviours - block.n_users, -1)).sum()
-    if free - solved.log > np.log(_TRIES):
+    if free - solved.log > np.log(tuning().rejection_tries):
         return None
     present = block.dense().astype(bool)
     rows = np.arange(block.n_users)

@@ -116,17 +116,27 @@ class Budget:
         return seconds <= self.seconds and memory <= self.memory
 
     def refusal(self, what: str, seconds: float, memory: float, instead: str = "") -> BudgetError:
-        """The error that names the predicted cost, how to allow it, and what to do instead."""
+        """The error that names the predicted cost, how to allow it, and what to do instead.
+
+        ``instead``: one more remedy, a text or a Message that names arguments.
+        """
         needed = Allowance(
             seconds=seconds if seconds > self.seconds else None,
             memory=memory if memory > self.memory or seconds <= self.seconds else None,
         )
-        text = Message(
-            f"{what} would take {cost_in_words(seconds, memory)}; allow it with ",
-            Argument("budget", needed),
-            *((", or ", instead) if instead else ()),
+        budget = Argument("budget", needed)
+        more = instead.pieces if isinstance(instead, Message) else ()
+        remedies = (() if math.isinf(seconds) else (budget,)) + tuple(
+            piece for piece in more if isinstance(piece, Argument)
         )
-        return BudgetError(text, seconds=seconds, memory=memory)
+        return BudgetError(
+            f"{what} would take {cost_in_words(seconds, memory)}; allow it with ",
+            budget,
+            *((", or ", instead) if instead else ()),
+            seconds=seconds,
+            memory=memory,
+            instead=remedies,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

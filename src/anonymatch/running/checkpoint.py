@@ -102,8 +102,8 @@ class Checkpoint(Executor):
     >>> graph = am.random_density(24, 0.5, seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with am.Checkpoint(os.path.join(folder, "run.sqlite"), graph) as run:
-    ...         first = am.count(graph, method="signs", executor=run)
-    ...         again = am.count(graph, method="signs", executor=run)
+    ...         first = am.count(graph, method="glynn", executor=run)
+    ...         again = am.count(graph, method="glynn", executor=run)
     >>> first.value == again.value == am.count(graph).value
     True
     """

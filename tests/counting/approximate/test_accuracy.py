@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 import anonymatch as am
 from anonymatch.counting.approximate.accuracy import METHOD, SAMPLES, Accuracy
-from anonymatch.counting.planning import execute
+from anonymatch.counting.blocks.tuning import tuned
 from anonymatch.graph import families
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_is_quick() -> Iterator[None]:
     """So that small blocks, whose counts are known, are drawn too."""
-    monkeypatch.setattr(execute, "_QUICK", 0.0)
+    with tuned(promise_from=0.0):
+        yield
 
 
 def dense(n: int, seed: int) -> am.Graph:
@@ -28,23 +30,23 @@ def dense(n: int, seed: int) -> am.Graph:
 def test_within_epsilon(seed: int) -> None:
     graph = dense(20, seed)
     truth = am.count(graph, exact=True).log
-    found = am.count(graph, epsilon=0.2, delta=0.01, seed=seed)
+    count = am.count(graph, epsilon=0.2, delta=0.01, seed=seed)
 
-    assert not found.exact
-    assert (found.method, found.confidence, found.seed) == (METHOD, 0.99, seed)
-    assert found.low <= truth <= found.high
-    assert math.log(0.8) <= found.log - truth <= math.log(1.2)
-    assert found.proven[0] <= truth <= found.proven[1]
+    assert not count.exact
+    assert (count.method, count.confidence, count.seed) == (METHOD, 0.99, seed)
+    assert count.low <= truth <= count.high
+    assert math.log(0.8) <= count.log - truth <= math.log(1.2)
+    assert count.proven[0] <= truth <= count.proven[1]
 
 
 def test_values_lie_in_their_intervals() -> None:
     """Also when draws are few, and where proven bounds are closer than the promise."""
     for seed in range(10):
         for graph in (dense(15, seed), families.band(14, 2, 2)):
-            found = am.count(graph, epsilon=0.5, delta=0.2, seed=seed)
-            assert found.method == METHOD
-            assert found.proven[0] <= found.low <= found.log <= found.high <= found.proven[1]
-            assert found.low - math.log(0.5) >= found.high - math.log(1.5) - 1e-9
+            count = am.count(graph, epsilon=0.5, delta=0.2, seed=seed)
+            assert count.method == METHOD
+            assert count.proven[0] <= count.low <= count.log <= count.high <= count.proven[1]
+            assert count.low - math.log(0.5) >= count.high - math.log(1.5) - 1e-9
 
 
 @pytest.mark.parametrize(
@@ -60,12 +62,12 @@ def test_values_lie_in_their_intervals() -> None:
 def test_all_probabilities_are_within_epsilon(graph: am.Graph) -> None:
     truth = am.posterior(graph).probabilities
     for seed in range(5):
-        found = am.posterior(graph, epsilon=0.05, delta=0.01, seed=seed)
-        assert (found.exact, found.method, found.confidence) == (False, SAMPLES, 0.99)
-        assert found.error == 0.05
-        assert found.errors is not None
-        assert np.abs(found.probabilities - truth).max() <= 0.05
-        scores = (found.probabilities - truth) / np.maximum(found.errors, 1e-4)
+        posterior = am.posterior(graph, epsilon=0.05, delta=0.01, seed=seed)
+        assert (posterior.exact, posterior.method, posterior.confidence) == (False, SAMPLES, 0.99)
+        assert posterior.error == 0.05
+        assert posterior.errors is not None
+        assert np.abs(posterior.probabilities - truth).max() <= 0.05
+        scores = (posterior.probabilities - truth) / np.maximum(posterior.errors, 1e-4)
         assert np.mean(np.abs(scores) < 2) > 0.9
 
 
@@ -89,19 +91,19 @@ def test_a_graph_of_several_blocks() -> None:
     for begin, part in ((0, one), (20, other), (41, one)):
         cells[begin : begin + len(part), begin : begin + len(part)] = part
     graph = am.Graph.from_biadjacency(cells)
-    found = am.count(graph, epsilon=0.3)
+    count = am.count(graph, epsilon=0.3)
 
-    assert abs(found.log - am.count(graph, exact=True).log) <= -math.log(0.7)
-    assert found.confidence == 0.95
+    assert abs(count.log - am.count(graph, exact=True).log) <= -math.log(0.7)
+    assert count.confidence == 0.95
 
 
 def test_spare_behaviours_and_weights() -> None:
     rng = np.random.default_rng(5)
     cells = rng.random((14, 17)) * (rng.random((14, 17)) < 0.7)
     graph = am.Graph.from_biadjacency(cells)
-    found = am.count(graph, epsilon=0.2, seed=1)
+    count = am.count(graph, epsilon=0.2, seed=1)
 
-    assert abs(found.log - am.count(graph).log) <= -math.log(0.8)
+    assert abs(count.log - am.count(graph).log) <= -math.log(0.8)
 
 
 def test_the_same_whatever_the_threads() -> None:
@@ -113,12 +115,12 @@ def test_the_same_whatever_the_threads() -> None:
         assert am.count(graph, epsilon=0.1, seed=2, executor=executor).log == alone.log
 
 
-def test_what_is_quickly_counted_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "_QUICK", 1.0)
-    found = am.count(dense(12, 1), epsilon=0.1)
+def test_what_is_quickly_counted_is_exact() -> None:
+    with tuned(promise_from=1.0):
+        count = am.count(dense(12, 1), epsilon=0.1)
 
-    assert found.exact
-    assert found.confidence == 1.0
+    assert count.exact
+    assert count.confidence == 1.0
 
 
 def test_beyond_the_budget_it_is_refused() -> None:

@@ -69,8 +69,8 @@ def run(block: Block, seed: int, allowed: EstimateBudget = QUICK) -> Estimate:
     return estimate(block, seed=(seed,), allowed=allowed, effort=Execution())
 
 
-def holds(found: Estimate, log: float) -> bool:
-    return found.low - 1e-9 <= log <= found.high + 1e-9
+def holds(estimate: Estimate, log: float) -> bool:
+    return estimate.low - 1e-9 <= log <= estimate.high + 1e-9
 
 
 # ---- the count
@@ -84,10 +84,10 @@ def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
         for seed in range(8):
             draws = np.random.default_rng([seed, number, 1])
             block = largest_block(kind(int(draws.integers(15, 41)), draws))
-            found, log = run(block, seed), truth(block)
-            assert found.proven[0] - 1e-9 <= log <= found.proven[1] + 1e-9
-            held += holds(found, log)
-            narrow += found.high - found.low < 0.5
+            estimate, log = run(block, seed), truth(block)
+            assert estimate.proven[0] - 1e-9 <= log <= estimate.proven[1] + 1e-9
+            held += holds(estimate, log)
+            narrow += estimate.high - estimate.low < 0.5
 
     assert held >= 0.93 * 72
     assert narrow >= 0.9 * 72
@@ -99,10 +99,13 @@ def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
     for seed in range(8):
         draws = np.random.default_rng([seed, 77])
         block = largest_block(CLASSES[name](int(draws.integers(15, 31)), draws))
-        found, log = run(block, seed, EstimateBudget(seconds=0.08, half_width=1e-3)), truth(block)
-        held += holds(found, log)
-        assert found.proven[0] - 1e-9 <= log <= found.proven[1] + 1e-9
-        assert abs(found.log - log) < max(1.0, found.high - found.low)
+        estimate, log = (
+            run(block, seed, EstimateBudget(seconds=0.08, half_width=1e-3)),
+            truth(block),
+        )
+        held += holds(estimate, log)
+        assert estimate.proven[0] - 1e-9 <= log <= estimate.proven[1] + 1e-9
+        assert abs(estimate.log - log) < max(1.0, estimate.high - estimate.low)
 
     assert held >= 7
 
@@ -114,11 +117,11 @@ def test_draws_that_met_no_rare_heavy_matching_are_doubted(seed: int) -> None:
     n, density = int(draws.integers(13, 19)), draws.choice([0.3, 0.6, 1.0])
     support = (draws.random((n, n)) < density) | np.eye(n, dtype=bool)
     block = largest_block(np.where(support, np.exp(draws.normal(0, 6, (n, n))), 0.0))
-    found = run(block, seed, EstimateBudget(seconds=3.0, half_width=0.01, strict=False))
+    estimate = run(block, seed, EstimateBudget(seconds=3.0, half_width=0.01, strict=False))
 
-    assert holds(found, truth(block))
-    assert found.method == "bridge sampling"
-    assert found.high - found.low < 0.2
+    assert holds(estimate, truth(block))
+    assert estimate.method == "bridge sampling"
+    assert estimate.high - estimate.low < 0.2
 
 
 def test_rare_variance_is_what_normal_logs_do_not_have() -> None:
@@ -137,19 +140,19 @@ def test_two_matchings_without_a_way_between_are_both_found() -> None:
         matrix = np.where(np.eye(n) + np.roll(np.eye(n), 1, axis=1) > 0, 1.0, 0.0)
         for k in range(0, n, 3):
             matrix[k, (k + 7) % n] = tiny
-        found = run(largest_block(matrix), 1)
+        estimate = run(largest_block(matrix), 1)
 
-        assert holds(found, truth(largest_block(matrix)))
+        assert holds(estimate, truth(largest_block(matrix)))
 
 
 def test_an_estimate_says_nothing_that_is_proven_wrong() -> None:
     for seed in range(10):
         block = largest_block(heavy_tailed(14, np.random.default_rng(seed)))
-        found = run(block, seed, EstimateBudget(seconds=1e-3, half_width=1e-3))
+        estimate = run(block, seed, EstimateBudget(seconds=1e-3, half_width=1e-3))
         low, high = block_bounds(block)
 
-        assert found.proven == (low, high)
-        assert low <= found.low <= found.log <= found.high <= high
+        assert estimate.proven == (low, high)
+        assert low <= estimate.low <= estimate.log <= estimate.high <= high
 
 
 def test_spare_behaviours_are_divided_out() -> None:
@@ -165,10 +168,10 @@ def test_spare_behaviours_are_divided_out() -> None:
 
 def test_without_seconds_only_what_is_proven_is_said() -> None:
     block = largest_block(dense(14, np.random.default_rng(1)))
-    found = run(block, 1, EstimateBudget(seconds=0.0, half_width=0.01))
+    estimate = run(block, 1, EstimateBudget(seconds=0.0, half_width=0.01))
 
-    assert found.method == "proven bounds"
-    assert (found.low, found.high) == found.proven
+    assert estimate.method == "proven bounds"
+    assert (estimate.low, estimate.high) == estimate.proven
 
 
 # ---- draws and chains
@@ -229,11 +232,11 @@ def test_standard_errors_of_probabilities_are_calibrated(kind: Any) -> None:
     for seed in range(4):
         draws = np.random.default_rng([seed, 5])
         block = largest_block(kind(16, draws))
-        found = estimate_edges(block, seed=(seed,), allowed=QUICK, effort=Execution())
-        assert found is not None
+        estimate = estimate_edges(block, seed=(seed,), allowed=QUICK, effort=Execution())
+        assert estimate is not None
         exact = am.posterior(graph_of(block)).probabilities
-        scores.append((found.probabilities - exact) / found.errors)
-        sums = np.add.reduceat(found.probabilities, block.indptr[:-1])
+        scores.append((estimate.probabilities - exact) / estimate.errors)
+        sums = np.add.reduceat(estimate.probabilities, block.indptr[:-1])
         assert np.allclose(sums, 1)
     z = np.concatenate(scores)
 
@@ -245,12 +248,12 @@ def test_large_blocks_mix_messages_and_chains() -> None:
     """A wide ladder of 2100 users that the frontier solves, estimated all the same."""
     block = largest_block(families.band(2100, 2, 2).to_scipy().toarray())
     allowed = EstimateBudget(seconds=1.0, half_width=0.01)
-    found = estimate_edges(block, seed=(0,), allowed=allowed, effort=Execution())
-    assert found is not None
+    estimate = estimate_edges(block, seed=(0,), allowed=allowed, effort=Execution())
+    assert estimate is not None
     exact = am.posterior(graph_of(block)).probabilities
-    z = (found.probabilities - exact) / found.errors
+    z = (estimate.probabilities - exact) / estimate.errors
 
-    assert found.method == "belief propagation + worm chain"
+    assert estimate.method == "belief propagation + worm chain"
     assert np.sqrt(np.mean(z**2)) < 1.6
 
 
@@ -261,18 +264,18 @@ HARD = families.random_regular(60, 6, seed=1)
 
 
 def test_an_estimate_is_told_with_what_it_rests_on() -> None:
-    found = am.count(HARD, budget=0.5, seed=7)
+    count = am.count(HARD, budget=0.5, seed=7)
 
-    assert not found.exact
-    assert found.confidence == 0.95
-    assert found.seed == 7
-    assert found.effective is not None
-    assert found.effective > 20
-    assert found.proven[0] <= found.low < found.log < found.high <= found.proven[1]
-    assert found.high - found.low < 0.2 < found.proven[1] - found.proven[0]
-    assert found.method == "guided sampling"
+    assert not count.exact
+    assert count.confidence == 0.95
+    assert count.seed == 7
+    assert count.effective is not None
+    assert count.effective > 20
+    assert count.proven[0] <= count.low < count.log < count.high <= count.proven[1]
+    assert count.high - count.low < 0.2 < count.proven[1] - count.proven[0]
+    assert count.method == "guided sampling"
     for words in ("95% sure", "seed 7", "proven: between", "guided sampling"):
-        assert words in str(found)
+        assert words in str(count)
 
 
 LOG100 = 138.1  # of random_regular(100, 10, seed=1), by an estimate of 20 seconds: +- 0.004
@@ -281,21 +284,21 @@ LOG100 = 138.1  # of random_regular(100, 10, seed=1), by an estimate of 20 secon
 @pytest.mark.parametrize("chunks", [1, 70, 100])
 def test_a_count_that_shall_end_ends_with_what_it_has(chunks: int) -> None:
     """The wish comes with the bounds alone, in the check, or among the trees."""
-    stop, seen = CancelToken(), []
+    stop, reports = CancelToken(), []
 
     def tell(done: float, _: float) -> None:
-        seen.append(done)
-        if len(seen) >= chunks:
+        reports.append(done)
+        if len(reports) >= chunks:
             stop.cancel()
 
     with stop.active():
-        found = am.count(am.random_regular(100, 10, seed=1), progress=tell)
+        count = am.count(am.random_regular(100, 10, seed=1), progress=tell)
 
     assert stop.useful
-    assert len(seen) <= chunks
-    assert found.proven[0] <= found.low <= found.log <= found.high <= found.proven[1]
-    assert found.method == "proven bounds" if chunks == 1 else found.confidence == 0.95
-    assert found.low - 0.1 < LOG100 < found.high + 0.1
+    assert len(reports) <= chunks
+    assert count.proven[0] <= count.low <= count.log <= count.high <= count.proven[1]
+    assert count.method == "proven bounds" if chunks == 1 else count.confidence == 0.95
+    assert count.low - 0.1 < LOG100 < count.high + 0.1
 
 
 def test_answers_depend_on_the_seed_and_not_on_threads() -> None:
@@ -320,12 +323,12 @@ def test_easy_blocks_stay_exact_beside_estimated_ones() -> None:
     both = [(i + n * k, j + n * k) for k in (0, 1) for i, j in pairs]
     easy = [(i + 2 * n, j + 2 * n) for i in range(9) for j in range(9)]
     alone = am.count(HARD, budget=0.5)
-    found = am.count(am.Graph.from_edges(both + easy), budget=0.5)
+    count = am.count(am.Graph.from_edges(both + easy), budget=0.5)
     fact = math.lgamma(10)
 
-    assert found.log == pytest.approx(2 * alone.log + fact, abs=0.1)
-    assert found.high - found.low == pytest.approx(2 * (alone.high - alone.low), rel=0.5)
-    assert found.method == "guided sampling + subsets"
+    assert count.log == pytest.approx(2 * alone.log + fact, abs=0.1)
+    assert count.high - count.low == pytest.approx(2 * (alone.high - alone.low), rel=0.5)
+    assert count.method == "guided sampling + subset"
     probabilities = am.posterior(am.Graph.from_edges(both + easy), budget=0.1)
     assert probabilities.errors is not None
     assert np.all(probabilities.errors[-81:] == 0)

@@ -119,8 +119,8 @@ def test_the_promise_is_kept(graph: am.Graph, log: float | None) -> None:
     delta, runs = 0.2, 200
     misses = 0
     for seed in range(runs):
-        found, how = count(block, epsilon=0.2, delta=delta, seed=seed)
-        misses += not 0.8 <= math.exp(found - truth) <= 1.2
+        counted, how = count(block, epsilon=0.2, delta=delta, seed=seed)
+        misses += not 0.8 <= math.exp(counted - truth) <= 1.2
         assert how.low <= how.high <= how.bound + 1e-9
 
     assert misses <= delta * runs
@@ -129,17 +129,17 @@ def test_the_promise_is_kept(graph: am.Graph, log: float | None) -> None:
 def test_weights_count() -> None:
     matrix = np.random.default_rng(1).random((10, 10)).tolist()
     truth = math.log(permanent(matrix))
-    found, how = count(block_of(matrix), epsilon=0.05, delta=0.01, seed=1)
+    counted, how = count(block_of(matrix), epsilon=0.05, delta=0.01, seed=1)
 
-    assert abs(math.expm1(found - truth)) <= 0.05
+    assert abs(math.expm1(counted - truth)) <= 0.05
     assert how.low <= truth <= how.high
 
 
 def test_large_integer_weights_do_not_overflow() -> None:
     huge = 10**400
-    found, _ = count(block_of([[huge, huge], [huge, huge]]), epsilon=0.1, delta=0.05, seed=0)
+    counted, _ = count(block_of([[huge, huge], [huge, huge]]), epsilon=0.1, delta=0.05, seed=0)
 
-    assert abs(math.expm1(found - (math.log(2) + 800 * math.log(10)))) <= 0.1
+    assert abs(math.expm1(counted - (math.log(2) + 800 * math.log(10)))) <= 0.1
 
 
 def test_threads_do_not_change_the_answer() -> None:
@@ -163,10 +163,10 @@ def test_samples_are_exactly_uniform() -> None:
     every = list(matchings(block))
     size = 100 * len(every)
     drawn = exact_samples(block, size, seed=3, budget=Budget(), effort=Execution())
-    seen = Counter(tuple(row) for row in drawn.tolist())
+    drawn_counts = Counter(tuple(row) for row in drawn.tolist())
 
-    assert set(seen) <= set(every)
-    chi = sum((seen[matching] - 100) ** 2 / 100 for matching in every)
+    assert set(drawn_counts) <= set(every)
+    chi = sum((drawn_counts[matching] - 100) ** 2 / 100 for matching in every)
     freedom = len(every) - 1
     assert chi < freedom + 4 * math.sqrt(2 * freedom)
 
@@ -177,10 +177,13 @@ def test_samples_follow_weights_on_either_side() -> None:
         block = block_of(turned)
         weight = {m: math.prod(turned[i][j] for i, j in enumerate(m)) for m in matchings(block)}
         drawn = exact_samples(block, 4000, seed=1, budget=Budget(), effort=Execution())
-        seen = Counter(tuple(row) for row in drawn.tolist())
+        drawn_counts = Counter(tuple(row) for row in drawn.tolist())
         total = sum(weight.values())
-        chi = sum((seen[m] - 4000 * w / total) ** 2 / (4000 * w / total) for m, w in weight.items())
-        assert set(seen) <= set(weight)
+        chi = sum(
+            (drawn_counts[m] - 4000 * w / total) ** 2 / (4000 * w / total)
+            for m, w in weight.items()
+        )
+        assert set(drawn_counts) <= set(weight)
         assert chi < len(weight) + 4 * math.sqrt(2 * len(weight))
 
 

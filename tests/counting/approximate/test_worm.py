@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.counting.approximate import importance
 from anonymatch.counting.approximate.importance import TooSlowError, WormChain
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.tuning import tuned
 from anonymatch.counting.reference import block_of
 from anonymatch.running.budget import Execution
 
@@ -33,23 +33,22 @@ def test_worms_are_short_where_places_are_rare(log: Block) -> None:
 
 
 def test_chains_that_hardly_ever_close_are_given_up(
-    log: Block, monkeypatch: pytest.MonkeyPatch
+    log: Block,
 ) -> None:
-    monkeypatch.setattr(importance, "_UNEVEN", 0.0)  # as if all edges were alike
-
-    with pytest.raises(TooSlowError):
+    as_if_alike = tuned(worm_uneven=0.0)
+    with as_if_alike, pytest.raises(TooSlowError):
         chains_of(log)
 
 
-def test_what_cannot_be_checked_is_only_proven(log: Block, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importance, "_UNEVEN", 0.0)
+def test_what_cannot_be_checked_is_only_proven(log: Block) -> None:
     graph = am.Graph.from_biadjacency(log.dense())
-    found = am.count(graph, budget=0.5)
+    with tuned(worm_uneven=0.0):
+        count = am.count(graph, budget=0.5)
+        with pytest.raises(am.BudgetError):
+            am.posterior(graph, budget=0.5)
 
-    assert found.method == "proven bounds"
-    assert found.low == found.proven[0]
-    with pytest.raises(am.BudgetError):
-        am.posterior(graph, budget=0.5)
+    assert count.method == "proven bounds"
+    assert count.low == count.proven[0]
 
 
 def test_chains_that_get_stuck_later_are_given_up() -> None:
@@ -62,9 +61,8 @@ def test_chains_that_get_stuck_later_are_given_up() -> None:
         am.posterior(graph, budget=0.5)
 
 
-def test_a_stretch_ends_at_its_last_step(log: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stretch_ends_at_its_last_step(log: Block) -> None:
     chains = chains_of(log)
-    monkeypatch.setattr(importance, "_LATEST", 0)
 
-    with pytest.raises(TooSlowError):
+    with tuned(worm_latest=0), pytest.raises(TooSlowError):
         chains.matchings(1000, Execution())

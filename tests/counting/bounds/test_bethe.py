@@ -74,10 +74,10 @@ def test_bounds_of_few_seconds_enclose_the_count(spread: float, spare: int) -> N
         fewest = 10.0 * graph.n_edges * 1e-6
 
         for seconds in (fewest, fewest / 2, fewest / 4, fewest / 8):
-            found = bethe_bounds(pieces, seconds)
-            if found is not None:
-                assert found.lower.sum() <= count.high + 1e-9
-                assert min(found.upper.sum(), found.fractional.sum()) >= count.low - 1e-9
+            bounds = bethe_bounds(pieces, seconds)
+            if bounds is not None:
+                assert bounds.lower.sum() <= count.high + 1e-9
+                assert min(bounds.upper.sum(), bounds.fractional.sum()) >= count.low - 1e-9
             low, high = scaled_bounds(pieces, seconds / 1000)
             assert low.sum() <= count.high + 1e-9
             assert high.sum() >= count.low - 1e-9
@@ -107,19 +107,19 @@ def test_a_small_budget_cuts_the_work_of_bounds(monkeypatch: pytest.MonkeyPatch)
     matrix[0, 100] = matrix[100, 0] = True
     np.fill_diagonal(matrix, True)
     graph = am.Graph.from_biadjacency(matrix)
-    asked: list[int] = []
+    requested: list[int] = []
     bethe = _native.propagate_beliefs
 
     def counted(*args: Any, sweeps: int, **kwargs: Any) -> _native.BeliefPropagation:
-        asked.append(sweeps)
+        requested.append(sweeps)
         return bethe(*args, sweeps=sweeps, **kwargs)
 
     monkeypatch.setattr(_native, "propagate_beliefs", counted)
     free = am.count(graph, budget=0)
-    most = max(asked)
-    asked.clear()
+    most = max(requested)
+    requested.clear()
     short = am.count(graph, budget=0.1)
 
-    assert max(asked, default=0) < most
+    assert max(requested, default=0) < most
     assert short.proven[0] <= short.proven[1]
     assert short.proven[0] == pytest.approx(free.proven[0], abs=0.1)

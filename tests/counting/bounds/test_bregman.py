@@ -104,10 +104,10 @@ def test_bounds_enclose_the_count_when_shares_are_settled_along_a_forest(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sinkhorn.Square, "balanced", unfinished)
-        found = am.bounds(graph_of(matrix))
+        bounds = am.bounds(graph_of(matrix))
 
-    assert enclose(found, truth(matrix))
-    assert found.all["lower: doubly stochastic scaling (Gurvits)"] > -math.inf or not converged
+    assert enclose(bounds, truth(matrix))
+    assert bounds.all["lower: doubly stochastic scaling (Gurvits)"] > -math.inf or not converged
 
 
 def test_the_lower_bound_of_a_sparse_random_graph_is_not_given_up() -> None:
@@ -241,5 +241,5 @@ def test_bounds_of_a_large_sparse_graph_stay_close() -> None:
 
 
 def test_nobody_has_one_matching() -> None:
-    found = am.bounds(am.Graph.from_edges([]))
-    assert found.lower <= 0.0 <= found.upper
+    bounds = am.bounds(am.Graph.from_edges([]))
+    assert bounds.lower <= 0.0 <= bounds.upper

@@ -20,7 +20,7 @@ from tests.strategies import Matrix, graph_of, truth
 import anonymatch as am
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Solution
-from anonymatch.counting.exact import band, frontier
+from anonymatch.counting.exact import band_ordering, frontier
 from anonymatch.running.budget import Execution
 
 
@@ -45,15 +45,15 @@ def blocks(draw: st.DrawFn, *, weighted: bool, users: int = 12) -> Block:
     return Block(n, n + spare, indptr, indices.astype(np.int32), weights)
 
 
-def way_of(block: Block) -> band.BandPlan:
-    way = band.find_band(block)
-    assert way is not None
-    return way
+def plan_of(block: Block) -> band_ordering.BandOrdering:
+    plan = band_ordering.find_band(block)
+    assert plan is not None
+    return plan
 
 
 def general(block: Block) -> Solution:
-    way = frontier.find_way(block)
-    return frontier.solve(way, block, bits=200.0, memory=math.inf, effort=Execution())
+    plan = frontier.find_ordering(block)
+    return frontier.solve(plan, block, bits=200.0, memory=math.inf, effort=Execution())
 
 
 def log_band(n: int, live: float, seed: int) -> am.Graph:
@@ -69,44 +69,44 @@ def log_band(n: int, live: float, seed: int) -> am.Graph:
 
 @given(blocks(weighted=False))
 def test_counts_are_those_of_the_definition(block: Block) -> None:
-    found = way_of(block).count()
+    result = plan_of(block).count()
 
-    assert found is not None
-    assert found.total == truth(block.dense().tolist())
+    assert result is not None
+    assert result.total == truth(block.dense().tolist())
 
 
 @given(blocks(weighted=False, users=30), st.sampled_from([0.0, 1.0, 3000.0]))
 def test_probabilities_agree_with_the_general_programme(block: Block, memory: float) -> None:
-    found, other = way_of(block).probabilities(memory), general(block)
+    result, other = plan_of(block).probabilities(memory), general(block)
 
-    assert found is not None
-    assert found.probabilities is not None
-    assert found.probabilities == pytest.approx(other.posteriors[0], abs=1e-13)
-    assert found.log == pytest.approx(math.log(other.total), abs=1e-12)
+    assert result is not None
+    assert result.probabilities is not None
+    assert result.probabilities == pytest.approx(other.posteriors[0], abs=1e-13)
+    assert result.log == pytest.approx(math.log(other.total), abs=1e-12)
 
 
 @given(blocks(weighted=True), st.sampled_from([0.0, 1.0, 3000.0]))
 def test_weights_agree_with_the_general_programme(block: Block, memory: float) -> None:
-    way, other = way_of(block), general(block)
-    found, real = way.probabilities(memory), way.real()
+    plan, other = plan_of(block), general(block)
+    result, real = plan.probabilities(memory), plan.real()
 
-    assert found is not None
+    assert result is not None
     assert real is not None
-    assert found.probabilities is not None
-    assert found.probabilities == pytest.approx(other.posteriors[0], rel=1e-12, abs=1e-15)
+    assert result.probabilities is not None
+    assert result.probabilities == pytest.approx(other.posteriors[0], rel=1e-12, abs=1e-15)
     assert real.log == pytest.approx(other.log_and_error[0], abs=1e-12)
-    assert found.log == pytest.approx(real.log, abs=1e-13)
+    assert result.log == pytest.approx(real.log, abs=1e-13)
 
 
 @given(blocks(weighted=True, users=7))
 def test_the_error_is_proven(block: Block) -> None:
-    way = way_of(block)
-    found = way.real()
-    assert found is not None
+    plan = plan_of(block)
+    result = plan.real()
+    assert result is not None
     exact = truth([[Fraction(float(cell)) for cell in row] for row in block.dense()])
     top = math.log(exact.numerator) - math.log(exact.denominator)
 
-    assert abs(found.log - top) <= way.log_error + 1e-14 * (1 + abs(top))
+    assert abs(result.log - top) <= plan.log_error + 1e-14 * (1 + abs(top))
 
 
 @given(blocks(weighted=False), st.randoms(use_true_random=False))
@@ -138,12 +138,12 @@ def assert_same_probabilities(block: Block, rows: list[int], columns: list[int])
     matrix = block.dense()[rows][:, columns]
     indptr = np.concatenate(([0], np.cumsum(matrix.sum(axis=1)))).astype(np.int32)
     mixed = Block(block.n_users, block.n_behaviours, indptr, np.nonzero(matrix)[1].astype(np.int32))
-    found, straight = way_of(mixed).probabilities(0.0), way_of(block).probabilities(0.0)
+    result, straight = plan_of(mixed).probabilities(0.0), plan_of(block).probabilities(0.0)
 
-    assert found is not None
+    assert result is not None
     assert straight is not None
     table = np.zeros(matrix.shape)
-    table[np.nonzero(matrix)] = found.probabilities
+    table[np.nonzero(matrix)] = result.probabilities
     back = table[np.argsort(rows)][:, np.argsort(columns)]
     assert back[np.nonzero(block.dense())] == pytest.approx(straight.probabilities, abs=1e-13)
 
@@ -152,7 +152,10 @@ def test_what_is_no_band_is_left_to_others() -> None:
     for rows in (["1011", "1111", "0111", "1101"], ["1110", "0100", "1111", "0011"]):
         matrix = np.array([[int(cell) for cell in row] for row in rows])
         indptr = np.concatenate(([0], np.cumsum(matrix.sum(axis=1)))).astype(np.int32)
-        assert band.find_band(Block(4, 4, indptr, np.nonzero(matrix)[1].astype(np.int32))) is None
+        assert (
+            band_ordering.find_band(Block(4, 4, indptr, np.nonzero(matrix)[1].astype(np.int32)))
+            is None
+        )
 
 
 def test_weights_that_spread_too_far_go_another_way() -> None:
@@ -161,9 +164,9 @@ def test_weights_that_spread_too_far_go_another_way() -> None:
         for i in range(30)
     ]
     graph = graph_of(rows)
-    found, other = am.count(graph, method="band"), am.count(graph, method="frontier")
+    count, other = am.count(graph, method="band"), am.count(graph, method="frontier")
 
-    assert found.log == pytest.approx(other.log, abs=1e-9)
+    assert count.log == pytest.approx(other.log, abs=1e-9)
     assert am.posterior(graph, method="band").probabilities == pytest.approx(
         am.posterior(graph, method="frontier").probabilities, abs=1e-12
     )
@@ -203,43 +206,43 @@ def test_answers_are_the_same_wherever_they_run() -> None:
 
 def test_ways_can_be_pickled() -> None:
     block = Block(2, 3, np.array([0, 2, 4], np.int32), np.array([0, 1, 1, 2], np.int32))
-    found = pickle.loads(pickle.dumps(way_of(block))).count()
+    result = pickle.loads(pickle.dumps(plan_of(block))).count()
 
-    assert found.total == 3
+    assert result.total == 3
 
 
 def test_doubles_with_a_proven_interval_come_before_estimates() -> None:
     graph = log_band(400, 10.0, seed=3)
     exact = am.count(graph)
     price = exact.plan.seconds
-    found = am.count(graph, budget=0.7 * price)
+    count = am.count(graph, budget=0.7 * price)
 
-    assert not found.exact
-    assert found.confidence == 1.0
-    assert "band in doubles" in found.method
-    assert found.low <= exact.log <= found.high
-    assert found.high - found.low < 1e-9
+    assert not count.exact
+    assert count.confidence == 1.0
+    assert "band in doubles" in count.method
+    assert count.low <= exact.log <= count.high
+    assert count.high - count.low < 1e-9
     with pytest.raises(am.BudgetError):
         am.count(graph, budget=0.7 * price, exact=True)
 
 
 def test_progress_ends_with_all_done_and_a_raised_flag_stops() -> None:
     graph = log_band(300, 6.0, seed=4)
-    told: list[tuple[float, float]] = []
-    am.count(graph, progress=lambda done, of: told.append((done, of)))
+    reports: list[tuple[float, float]] = []
+    am.count(graph, progress=lambda done, of: reports.append((done, of)))
 
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1][0] == pytest.approx(told[-1][1])
+    assert [done for done, _ in reports] == sorted(done for done, _ in reports)
+    assert reports[-1][0] == pytest.approx(reports[-1][1])
 
 
 def test_bands_with_spare_behaviours_are_counted_exactly() -> None:
     edges = [(f"m{i}", f"o{j}") for i in range(300) for j in range(i, i + 8)]
     graph = am.Graph.from_edges(edges)
-    found = am.count(graph)
+    count = am.count(graph)
 
-    assert found.exact
-    assert found.value == am.count(graph, method="frontier").value
-    assert "band in doubles" in am.count(graph, budget=0.7 * found.plan.seconds).method
+    assert count.exact
+    assert count.value == am.count(graph, method="frontier").value
+    assert "band in doubles" in am.count(graph, budget=0.7 * count.plan.seconds).method
 
 
 @pytest.mark.parametrize("users", [1, 3, 4, 6])
@@ -275,7 +278,7 @@ def test_all_probabilities_take_no_more_memory_than_is_told() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _GROWN], capture_output=True, text=True, check=True
     )
-    told, grown = map(float, done.stdout.split())
+    reports, grown = map(float, done.stdout.split())
 
-    assert grown <= told
-    assert told < 4 * grown
+    assert grown <= reports
+    assert reports < 4 * grown

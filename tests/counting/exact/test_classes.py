@@ -178,10 +178,10 @@ def test_floats_that_spread_far_are_counted_in_whole_numbers(t: float, m: int) -
     rows += [[t] * 9 * m + [1.0] * 8 * m] * 2 * m + [[1 / t] * 9 * m + [1.0] * 8 * m] * 4 * m
     graph = am.Graph.from_biadjacency(np.array(rows))
     truth = am.count(graph, exact=True).log
-    found, probabilities = am.count(graph, method="classes"), am.posterior(graph, method="classes")
+    count, probabilities = am.count(graph, method="classes"), am.posterior(graph, method="classes")
 
-    assert found.low <= truth <= found.high
-    assert found.log == pytest.approx(truth, rel=1e-13)
+    assert count.low <= truth <= count.high
+    assert count.log == pytest.approx(truth, rel=1e-13)
     sums = np.add.reduceat(probabilities.probabilities, graph.indptr[:-1])
     assert sums == pytest.approx(1.0, abs=1e-12)
 

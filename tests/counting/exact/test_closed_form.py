@@ -153,5 +153,7 @@ def test_closed_forms_need_no_memory_beside_their_probabilities(graph: am.Graph)
     known = known_posterior(graph, budget=tight)
 
     assert known.exact
-    assert known.probabilities == pytest.approx(am.posterior(graph, method="closed").probabilities)
+    assert known.probabilities == pytest.approx(
+        am.posterior(graph, method="closed_form").probabilities
+    )
     assert np.add.reduceat(known.probabilities, graph.indptr[:-1]) == pytest.approx(1.0)

@@ -21,8 +21,8 @@ import anonymatch as am
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.tuning import TUNING, tuned
 from anonymatch.counting.exact import frontier, frontier_parts
-from anonymatch.counting.planning import choose
 from anonymatch.counting.reference import block_of, permanent
 from anonymatch.running.broadcast import Shared
 from anonymatch.running.budget import Execution
@@ -32,14 +32,14 @@ SPARSE = am.random_regular(20, 4, seed=3)
 LITTLE = am.Budget(memory=2e4)
 
 
-def in_parts(block: Block, share: float) -> frontier.FrontierPlan:
+def in_parts(block: Block, share: float) -> frontier.FrontierOrdering:
     choose = _native.plan_frontier(block, 1.0)
     parts = frontier_parts.split(block, choose, seconds=1.0, share=share, reached=False)
-    return frontier.FrontierPlan(block, False, choose, parts)
+    return frontier.FrontierOrdering(block, False, choose, parts)
 
 
-def solved(way: frontier.FrontierPlan) -> Solution:
-    return frontier.solve(way, way.block, bits=64, memory=1e9, effort=Execution())
+def solved(plan: frontier.FrontierOrdering) -> Solution:
+    return frontier.solve(plan, plan.block, bits=64, memory=1e9, effort=Execution())
 
 
 @given(matrix=matrices(users=(2, 6), matched=True))
@@ -55,12 +55,12 @@ def test_parts_add_up_to_the_whole(matrix: Matrix) -> None:
 @pytest.mark.parametrize("weight", [None, 0.5])
 def test_their_errors_are_told(weight: float | None) -> None:
     block = block_of(SPARSE.to_scipy().toarray().tolist())
-    truth = solved(frontier.find_way(block))
+    truth = solved(frontier.find_ordering(block))
     if weight is not None:
         block = replace(block, weights=np.full(block.n_edges, weight))
     split = in_parts(block, 0.1)
     assert split.parts is not None
-    assert len(split.parts.kept) > 10
+    assert len(split.parts.masks) > 10
 
     probabilities, error = solved(split).posteriors
     through = np.array([Fraction(minor, truth.total) for minor in truth.minors], float)
@@ -86,30 +86,30 @@ def test_what_does_not_fit_the_memory_runs_in_parts() -> None:
     assert counts[0].tolist() == counts[1].tolist()
 
 
-def test_weights_and_many_words_run_in_parts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "_SHARPEN_FROM", 1)
+def test_weights_and_many_words_run_in_parts_too() -> None:
     draws = np.random.default_rng(4)
     rows = SPARSE.to_scipy().toarray().astype(int).tolist()
     matrix = [[cell * int(draws.integers(1, 10**9)) for cell in row] for row in rows]
     graph = am.Graph.from_biadjacency(np.array(matrix, dtype=object))
-    whole, parts = (
-        am.count(graph, method="frontier", exact=True, budget=budget) for budget in (None, LITTLE)
-    )
+    with tuned(frontier_sharpen_from=1):
+        whole, parts = (
+            am.count(graph, method="frontier", exact=True, budget=budget)
+            for budget in (None, LITTLE)
+        )
 
     assert "parts" in parts.plan.steps[0].why
     assert whole.value == parts.value > 2**400
 
 
-def test_long_runs_are_split_where_that_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontier, "_SPLIT_FROM", 1e-6)
-    monkeypatch.setattr(frontier_parts, "_WORTH", 1e-6)
-    one = am.count(SPARSE, method="frontier", budget=299.0)
-    way = frontier.find_way(block_of(SPARSE.to_scipy().toarray().tolist()))
-    split = way.within(am.Budget(), 1, edges=False)
+def test_long_runs_are_split_where_that_costs_little() -> None:
+    plan = frontier.find_ordering(block_of(SPARSE.to_scipy().toarray().tolist()))
+    with tuned(frontier_split_from=1e-6, frontier_part_worth=1e-6):
+        one = am.count(SPARSE, method="frontier", budget=299.0)
+        split = plan.within(am.Budget(), 1, edges=False)
 
     assert "parts" in one.plan.steps[0].why
     assert split.parts is not None
-    assert sum(split.parts.transitions) <= 1.15 * way.plan.transitions
+    assert sum(split.parts.transitions) <= 1.15 * plan.plan.transitions
 
 
 def test_edges_in_no_matching_of_a_part_hide_no_others() -> None:
@@ -173,16 +173,16 @@ def test_no_more_parts_run_than_share_the_memory() -> None:
     with Counting(12) as pool:
         am.count(SPARSE, method="frontier", budget=LITTLE, executor=pool)
 
-    assert 1 < most <= frontier_parts.ABREAST
+    assert 1 < most <= TUNING.frontier_abreast
 
 
 def test_a_part_ends_when_asked_to() -> None:
     block = block_of(am.random_regular(36, 5, seed=1).to_scipy().toarray().tolist())
-    way = frontier.find_way(block)
+    plan = frontier.find_ordering(block)
     stop = CancelToken()
     stop.cancel()
     call = frontier_parts._real
     shared = Shared(*frontier_parts._recipe(block), value=block)
-    kept = np.ones(block.n_edges, np.uint8)
+    mask = np.ones(block.n_edges, np.uint8)
     with pytest.raises(Cancelled):
-        stop.run([lambda: call(shared, way.plan.order, False, 0.0, kept)])
+        stop.run([lambda: call(shared, plan.plan.order, False, 0.0, mask)])

@@ -70,11 +70,11 @@ def test_rook_polynomial_counts_disjoint_edges(matrix: Matrix) -> None:
     edges = list(zip(*(ends.tolist() for ends in np.nonzero(matrix)), strict=True))
     counts = [1]
     for k in range(1, 5):
-        found = sum(
+        number = sum(
             all(len(set(ends)) == k for ends in zip(*chosen, strict=True))
             for chosen in combinations(edges, k)
         )
-        counts += [found] if found else []
+        counts += [number] if number else []
     sweep = plan_sweep(rows_of(matrix))
     assert sweep is not None
 

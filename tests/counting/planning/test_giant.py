@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.counting.exact import frontier
-from anonymatch.counting.planning import choose
+from anonymatch.counting.exact import contract, frontier
 
 
 def scattered(users: int, edges: int) -> am.Graph:
@@ -26,8 +25,8 @@ def test_a_giant_wide_block_is_bounded_without_a_search(monkeypatch: pytest.Monk
     def search(*_: object, **__: object) -> None:
         raise AssertionError("a search for a block that nothing reaches")
 
-    monkeypatch.setattr(choose, "contract", search)
-    monkeypatch.setattr(frontier, "find_way", search)
+    monkeypatch.setattr(contract, "contract", search)
+    monkeypatch.setattr(frontier, "find_ordering", search)
     graph = scattered(20_000, 60_000)
     result = am.count(graph)
 

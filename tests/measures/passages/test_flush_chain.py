@@ -433,7 +433,7 @@ def test_equal_rounds_of_a_timed_mix_are_solved_once() -> None:
     once = flush_figures(Timed(3, 1), log.arrivals, log.departures, channel=channel)
     coins = flush_pairs(Timed(3, 1), log.arrivals, log.departures, channel=channel)
 
-    assert once.method == "closed form"
+    assert once.method == "closed_form"
     assert once.log_evidence == pytest.approx(coins.log_evidence, rel=1e-12)
     np.testing.assert_allclose(once.probability.value, coins.pairs.max(axis=1), atol=1e-12)
     np.testing.assert_allclose(once.real, 1 - coins.cover, atol=1e-12)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from anonymatch.counting import exact_words
+
 __all__ = ["SAME_DEGREES", "bound", "in_words"]
 
 SAME_DEGREES = "for any graph with as many edges at each user and behaviour"
 
 _METHODS = {
     "forced": ("elimination", "only one behaviour is left for each user"),
-    "closed form": ("a formula", "its blocks have forms that are known"),
-    "subsets": ("adding up", "user after user, over the behaviours that are taken"),
-    "band": ("adding up", "message after message, over the open behaviours of its time"),
     "band in doubles": ("adding up", "as for logs by time, rounded with a proven error"),
-    "frontier": ("adding up", "user after user, over the open behaviours that are taken"),
-    "classes": ("adding up", "those who are alike are counted together"),
-    "ryser": ("signed sums", "over sets of behaviours"),
-    "signs": ("signed sums", "over all choices of signs"),
     "proven bounds": ("bounds", "proven without counting"),
     "guided sampling": ("an estimate", "random draws guided by belief propagation"),
     "bridge sampling": ("an estimate", "guided draws held against a Markov chain"),
@@ -49,10 +44,10 @@ def in_words(method: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> in_words("closed form")
-    ('a formula', 'its blocks have forms that are known (method closed form; see --explain)')
+    >>> in_words("closed_form")
+    ('a formula', 'its blocks have forms that are known (method closed_form; see --explain)')
     """
-    known = _METHODS.get(method)
+    known = exact_words(method) or _METHODS.get(method)
     if known is not None:
         return known[0], f"{known[1]} (method {method}; see --explain)"
     if " + " in method:

@@ -50,7 +50,7 @@ class Accuracy:
         Examples
         --------
         >>> Accuracy(0.21, 0.1).shared([1, 1])
-        Promise(epsilon=0.1, delta=0.05)
+        Accuracy(epsilon=0.1, delta=0.05)
         """
         numbers = list(copies)
         blocks = max(sum(numbers), 1)
@@ -58,7 +58,9 @@ class Accuracy:
         below = -math.expm1(math.log1p(-self.epsilon) / blocks)
         return Accuracy(min(above, below), self.delta / max(len(numbers), 1))
 
-    def keep(self, block: Block, *, seed: int, budget: Budget, effort: Execution) -> Estimate:
+    def approximate(
+        self, block: Block, *, seed: int, budget: Budget, effort: Execution
+    ) -> Estimate:
         """The block's count, as promised.
 
         Raises
@@ -89,7 +91,7 @@ class Accuracy:
             effective=float(how.draws),
         )
 
-    def keep_edges(
+    def approximate_edges(
         self, block: Block, *, seed: int, budget: Budget, effort: Execution
     ) -> EdgeEstimate:
         """Probabilities of the block's edges, all of them within epsilon together [1]_.
@@ -106,11 +108,13 @@ class Accuracy:
         size = math.ceil(math.log(2 * block.n_edges / self.delta) / (2 * self.epsilon**2))
         drawn = exact_matchings(block, size, seed=seed, budget=budget, effort=effort)
         users = np.arange(block.n_users)
-        places = np.repeat(users, np.diff(block.indptr)) * block.n_behaviours + block.indices
+        positions = np.repeat(users, np.diff(block.indptr)) * block.n_behaviours + block.indices
         counts = np.zeros(block.n_edges)
         for first in range(0, size, _AT_ONCE):
             cells = users * block.n_behaviours + drawn[first : first + _AT_ONCE]
-            counts += np.bincount(np.searchsorted(places, cells.ravel()), minlength=block.n_edges)
+            counts += np.bincount(
+                np.searchsorted(positions, cells.ravel()), minlength=block.n_edges
+            )
         probabilities = counts / size
         # A rare edge may not have shown yet: it is not certain for that.
         errors = np.sqrt((probabilities * (1.0 - probabilities) + 1.0 / size) / size)

@@ -79,8 +79,9 @@ class ConfidenceInterval:
 
         Examples
         --------
-        >>> ConfidenceInterval(1.0, 1.1).value(1.05, 0.1), ConfidenceInterval(1.0, 1.1).value(2.0,
-        0.05) (1.05, 1.05)
+        >>> interval = ConfidenceInterval(1.0, 1.1)
+        >>> interval.value(1.05, 0.1), interval.value(2.0, 0.05)
+        (1.05, 1.05)
         """
         low = max(self.low, self.high * (1 - epsilon))
         high = min(self.high, self.low * (1 + epsilon))

@@ -117,15 +117,15 @@ def estimate(
     if square is None:
         return _proven_only(proven)
     padded, divisor = square
-    found = _sampled_block(padded, seed=seed, allowed=allowed, effort=effort)
-    if found is None:
+    sampled = _sampled_block(padded, seed=seed, allowed=allowed, effort=effort)
+    if sampled is None:
         return _proven_only(proven)
     return _within(
         replace(
-            found,
-            log=found.log - divisor,
-            low=found.low - divisor,
-            high=found.high - divisor,
+            sampled,
+            log=sampled.log - divisor,
+            low=sampled.low - divisor,
+            high=sampled.high - divisor,
         ),
         proven,
     )
@@ -149,12 +149,12 @@ def _proven_only(proven: tuple[float, float]) -> Estimate:
     return Estimate(log=(low + high) / 2, low=low, high=high, proven=proven, method="proven bounds")
 
 
-def _within(found: Estimate, proven: tuple[float, float]) -> Estimate:
+def _within(sampled: Estimate, proven: tuple[float, float]) -> Estimate:
     """No farther than what is proven; if all of it lies outside, only that is believed."""
-    low, high = max(found.low, proven[0]), min(found.high, proven[1])
+    low, high = max(sampled.low, proven[0]), min(sampled.high, proven[1])
     if low > high:
         return _proven_only(proven)
-    return replace(found, log=min(max(found.log, low), high), low=low, high=high, proven=proven)
+    return replace(sampled, log=min(max(sampled.log, low), high), low=low, high=high, proven=proven)
 
 
 class Sampling:
@@ -315,8 +315,8 @@ class Sampling:
         if not self._checks:
             return None
         forward, backward = self._forward[0], self._backward
-        found = bridge_of(forward, backward)
-        each = self._more_for(found)
+        bridge = bridge_of(forward, backward)
+        each = self._more_for(bridge)
         if each:
             more, size = each * self._number, len(forward)
             self._expect(self.path_seconds * more)
@@ -327,19 +327,21 @@ class Sampling:
 
     def _of_bridge(self, forward: Floats, backward: Floats) -> Estimate | None:
         self._bracket_at_last = bracket_of(forward, backward)
-        found = bridge_of(forward, backward)
-        if found is None or found.overlap < _BELIEVED:
+        bridge = bridge_of(forward, backward)
+        if bridge is None or bridge.overlap < _BELIEVED:
             return None
-        half = t_quantile(_NOMINAL, found.freedom) * found.error
-        effective = min(len(forward), 1.0 / max(found.error, 1e-150) ** 2)
-        return _sampled(found.log, found.log - half, found.log + half, "bridge sampling", effective)
+        half = t_quantile(_NOMINAL, bridge.freedom) * bridge.error
+        effective = min(len(forward), 1.0 / max(bridge.error, 1e-150) ** 2)
+        return _sampled(
+            bridge.log, bridge.log - half, bridge.log + half, "bridge sampling", effective
+        )
 
-    def _more_for(self, found: Bridge | None) -> int:
+    def _more_for(self, bridge: Bridge | None) -> int:
         """Samples that each chain shall add, and draws in proportion."""
         seconds = 2.0 * self.path_seconds + self.chains.sample_seconds
         most = self._affordable(0.6, seconds, _BRIDGED)
-        if found is not None:
-            ratio = t_quantile(_NOMINAL, found.freedom) * found.error / self._allowed.half_width
+        if bridge is not None:
+            ratio = t_quantile(_NOMINAL, bridge.freedom) * bridge.error / self._allowed.half_width
             most = min(most, int(1.2 * self._checks * max(ratio**2 - 1.0, 0.0)))
         return most // self._number
 
@@ -393,8 +395,8 @@ def _interval(log_weights: Floats, hidden: float, unmet: float) -> tuple[float, 
 
 
 def _any_matching(block: Block) -> npt.NDArray[np.int32]:
-    found = _native.find_structure(block)
+    structure = _native.find_structure(block)
     matching = np.empty(block.n_users, dtype=np.int32)
-    users = np.asarray(found.user_of_behaviour)
+    users = np.asarray(structure.user_of_behaviour)
     matching[users] = np.arange(block.n_behaviours, dtype=np.int32)
     return matching[None, :]

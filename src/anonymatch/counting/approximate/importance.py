@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import (
     CHUNK_SECONDS,
     Cancelled,
@@ -33,34 +34,23 @@ Matchings = npt.NDArray[np.int32]
 
 _SMALL_BLOCK = 200  # users up to which flatter messages cost little
 _FROZEN = 0.95  # a probability from which plain messages may miss what else there is
-_EDGE_SECONDS = 5.5e-7  # of a plain draw
-_TREE_PATHS = 1.7  # plain draws that a tree costs
-_LEAF_SECONDS = 1e-4  # of what is solved exactly in the end
-_CACHE_EDGES = 2e4  # from which on memory slows draws down
-_SWEEP_SECONDS = 1e-9  # of belief propagation, an edge, at least
-_SLOW_SWEEP_SECONDS = 8e-9  # and at most
-_STEP_SECONDS = 1e-8
 _CHAINS = 16
 _WARMING = 10  # samples
-_GIANT = 200_000  # users of a block whose edges together tell what a few chains differ by
 _GIANT_CHAINS = 4
 _GIANT_WARMING = 5
 _STEPS = 10  # a user between two samples of a chain
 _TOGETHER = 4  # chains that take turns: their waits for memory overlap
 _PACING = 32  # worms by which the steps of a worm are measured
 _GIANT_PACING = 4
-_SLOWEST = 40  # steps a worm and user beyond which chains are given up: some hardly ever close
-_LATEST = 10  # times the expected steps of a stretch beyond which chains are given up
 _BALANCING = 100  # sweeps
-_UNEVEN = 0.1  # weight of the lightest edge of a behaviour, against all alike
 
 
 def messages(block: Block, effort: Execution, seconds: float = math.inf) -> Floats:
     """Probabilities of the edges by belief propagation, as far as it comes in predicted seconds."""
-    work = min(1e9, seconds / _SLOW_SWEEP_SECONDS)
+    work = min(1e9, seconds / tuning().belief_sweep_slow)
     sweeps = int(np.clip(work / block.n_edges, 30, 1000))
     call = partial(_native.propagate_beliefs, block, sweeps=sweeps, cancel=effort.stop.byte)
-    return effort.apart(call, seconds=_SWEEP_SECONDS * block.n_edges * sweeps).marginals
+    return effort.apart(call, seconds=tuning().belief_sweep * block.n_edges * sweeps).marginals
 
 
 class TreeDraws(NamedTuple):
@@ -118,12 +108,12 @@ class ImportanceSampler:
     @staticmethod
     def path_seconds(block: Block) -> float:
         """Of a plain draw, and of following a matching."""
-        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_edges / _CACHE_EDGES))
-        return _EDGE_SECONDS * block.n_edges * slower + _LEAF_SECONDS
+        slower = 1.0 + 0.5 * max(0.0, math.log2(block.n_edges / tuning().draw_cache_edges))
+        return tuning().draw_edge * block.n_edges * slower + tuning().draw_leaf
 
     @staticmethod
     def tree_seconds(block: Block) -> float:
-        return _TREE_PATHS * ImportanceSampler.path_seconds(block)
+        return tuning().draw_tree_paths * ImportanceSampler.path_seconds(block)
 
     def trees(
         self, first: int, last: int, effort: Execution, *, marginals: bool = False
@@ -207,7 +197,7 @@ class WormChain:
         self._seed = _mixed(seed, 3)
         self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
-        paced = _PACING if block.n_users <= _GIANT else _GIANT_PACING
+        paced = _PACING if block.n_users <= tuning().worm_giant_users else _GIANT_PACING
         pace = self._worm.run(
             starts[0],
             self._seed,
@@ -215,7 +205,7 @@ class WormChain:
             samples=1,
             worms=paced,
             cancel=None if stop is None else stop.byte,
-            most_steps=_SLOWEST * paced * block.n_users + 2**16,
+            most_steps=tuning().worm_slowest * paced * block.n_users + 2**16,
         )
         if not pace.counts.any():
             raise Cancelled if stop is not None and stop.cancelled else TooSlowError
@@ -229,7 +219,7 @@ class WormChain:
         where a log's early messages have few places, nearly all ways to leave one out are far away.
         """
         block = self.block
-        if block.weights is not None or block.n_users > _GIANT:
+        if block.weights is not None or block.n_users > tuning().worm_giant_users:
             return block
         _, _, logs = _native.sinkhorn_scaling(
             block.indptr,
@@ -244,7 +234,7 @@ class WormChain:
         sums = np.add.reduceat(weights, block.indptr[:-1])
         weights /= np.repeat(sums, np.diff(block.indptr))
         degrees = np.bincount(block.indices, minlength=block.n_behaviours)
-        uneven = (weights * degrees[block.indices]).min() < _UNEVEN
+        uneven = (weights * degrees[block.indices]).min() < tuning().worm_uneven
         return replace(block, weights=weights) if uneven else block
 
     @cached_property
@@ -265,7 +255,7 @@ class WormChain:
         of_users = 2.0 * math.log2(block.n_users / 2e4)
         of_edges = 0.7 * math.log2(block.n_edges / 5e4)
         slower = 1.0 + max(0.0, of_users, of_edges)  # memory
-        return _STEP_SECONDS * slower * _STEPS * block.n_users + 1e-6
+        return tuning().worm_step * slower * _STEPS * block.n_users + 1e-6
 
     def warm(self, effort: Execution) -> None:
         """Forget where the chains began."""
@@ -280,7 +270,7 @@ class WormChain:
         return np.stack([run.counts for run in self._run(each, effort, matchings=False)])
 
     def _run(self, each: int, effort: Execution, *, matchings: bool) -> list[_native.WormSamples]:
-        most_steps = _LATEST * _STEPS * self.block.n_users * each + 2**16
+        most_steps = tuning().worm_latest * _STEPS * self.block.n_users * each + 2**16
         together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
         calls = [
             partial(
@@ -307,12 +297,12 @@ class WormChain:
 
     @staticmethod
     def number_of(block: Block) -> int:
-        return _CHAINS if block.n_users <= _GIANT else _GIANT_CHAINS
+        return _CHAINS if block.n_users <= tuning().worm_giant_users else _GIANT_CHAINS
 
     @staticmethod
     def warming_of(block: Block) -> int:
         """Samples that a chain throws away."""
-        return _WARMING if block.n_users <= _GIANT else _GIANT_WARMING
+        return _WARMING if block.n_users <= tuning().worm_giant_users else _GIANT_WARMING
 
 
 def _stretch(

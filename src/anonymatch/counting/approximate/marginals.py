@@ -61,18 +61,18 @@ def estimate_edges(
     try:
         if padded.n_users > _LARGE:
             by_chains = _by_chains(sampling, allowed, effort)
-            found = _with_messages(padded, sampling.believed, *by_chains)
+            mixed = _with_messages(padded, sampling.believed, *by_chains)
         else:
-            found = _closest(sampling, allowed, effort)
+            mixed = _closest(sampling, allowed, effort)
     except TooSlowError:
         return None
-    if not np.isfinite(found.errors).all():
+    if not np.isfinite(mixed.errors).all():
         return None
     rows = slice(0, block.n_edges)  # users that were added come last
-    probabilities = np.clip(found.probabilities[rows], 0.0, 1.0)
+    probabilities = np.clip(mixed.probabilities[rows], 0.0, 1.0)
     sums = np.add.reduceat(probabilities, block.indptr[:-1])
     probabilities = probabilities / np.repeat(np.maximum(sums, 1e-300), np.diff(block.indptr))
-    return EdgeEstimate(probabilities, found.errors[rows], found.method)
+    return EdgeEstimate(probabilities, mixed.errors[rows], mixed.method)
 
 
 def _closest(sampling: Sampling, allowed: EstimateBudget, effort: Execution) -> EdgeEstimate:

@@ -29,6 +29,7 @@ from anonymatch.counting.approximate.confidence_sequence import (
 )
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Shared
 
@@ -38,18 +39,9 @@ Floats = npt.NDArray[np.float64]
 T = TypeVar("T")
 Tally = tuple[float, float, float, Floats, Floats]
 
-# Measured seconds of one core.
-_EDGE = 0.5e-9  # a draw and edge
-_STEP = 4e-9  # a draw and user
-_MOVE = 50e-9  # a move of a column: so much times (edges a user) ** 2
 _PILOT_DRAWS = 512
 _PILOT_SECONDS = 0.5
 _PILOT_SIZE = 50.0  # effective number of draws that makes a guess fit for bets
-_SEARCH_FROM = 0.1  # predicted seconds from which a better order of columns is looked for
-_SEARCH_SHARE = 0.1  # of the predicted seconds
-_SEARCH_SECONDS = 10.0
-_HOPELESS = 20.0  # times the budget: no order of columns saves so much
-_MOST_USERS = 1000  # of whose matchings a nested bound may let samples through
 _LOOKS = 50.0  # at the interval in the predicted time
 
 
@@ -162,17 +154,17 @@ def exact_samples(
     guess = sampler.prepare(lambda guess: size / guess.mean, what, budget, memory)
     draws = size / guess.mean
     effort.expect(draws * sampler.each)
-    kept = [np.empty((0, block.n_users), dtype=np.int32)]
-    found = 0
+    accepted = [np.empty((0, block.n_users), dtype=np.int32)]
+    number = 0
     spent = 0.0
     with closing(sampler.samples(draws, effort)) as chunks:
-        while found < size:
-            kept.append(next(chunks))
-            found += len(kept[-1])
+        while number < size:
+            accepted.append(next(chunks))
+            number += len(accepted[-1])
             spent += sampler.chunk_seconds(draws)
             if spent > max(budget.seconds, 2.0 * draws * sampler.each):
-                raise budget.refusal(what, spent * (size + 1.0) / (found + 1.0), memory)
-    return np.concatenate(kept)[:size]
+                raise budget.refusal(what, spent * (size + 1.0) / (number + 1.0), memory)
+    return np.concatenate(accepted)[:size]
 
 
 def exact_matchings(
@@ -186,7 +178,7 @@ def exact_matchings(
         Also for blocks that no nested bound is known for.
     """
     what = "drawing matchings exactly"
-    square = squared(block) if block.n_users <= _MOST_USERS else None
+    square = squared(block) if block.n_users <= tuning().nested_users else None
     if square is None:
         raise budget.refusal(what, math.inf, 0.0)
     try:
@@ -227,7 +219,7 @@ class _Sampler:
         self._moves = 0
         # Pilots, the draws that count and the moves of columns know nothing of each other.
         self._seeds = np.random.SeedSequence(seed).generate_state(4, np.uint64).tolist()
-        self.each = _EDGE * block.n_edges + _STEP * block.n_users
+        self.each = tuning().nested_edge * block.n_edges + tuning().nested_step * block.n_users
         self.memory = 200.0 * (block.n_edges + block.n_users)
 
     @classmethod
@@ -251,7 +243,7 @@ class _Sampler:
         """What the draws will be like, once the order of columns is worth the price in draws."""
         guess = self.pilot(0)
         seconds = price(guess) * self.each
-        if _SEARCH_FROM < seconds < _HOPELESS * budget.seconds:
+        if tuning().nested_search_from < seconds < tuning().nested_hopeless * budget.seconds:
             self.improve(seconds)
             guess = self.pilot(1)
             seconds = price(guess) * self.each
@@ -284,8 +276,10 @@ class _Sampler:
 
     def improve(self, seconds: float) -> None:
         """Look for a better order of columns, for a share of the predicted seconds."""
-        each = _MOVE * (self._block.n_edges / self._block.n_users) ** 2
-        moves = int(min(seconds * _SEARCH_SHARE, _SEARCH_SECONDS) / each)
+        each = tuning().nested_move * (self._block.n_edges / self._block.n_users) ** 2
+        moves = int(
+            min(seconds * tuning().nested_search_share, tuning().nested_search_seconds) / each
+        )
         self._moves = moves
         self.nesting.improve(moves, self._seeds[3])
 
@@ -348,8 +342,8 @@ def _tally(
 def _sample(
     nesting: Shared[_native.NestedBound], seed: int, n: int, turned: bool, first: int, last: int
 ) -> npt.NDArray[np.int32]:
-    kept = nesting.get().samples(seed, first, last).reshape(-1, n)
-    return np.argsort(kept, axis=1).astype(np.int32) if turned else kept
+    accepted = nesting.get().samples(seed, first, last).reshape(-1, n)
+    return np.argsort(accepted, axis=1).astype(np.int32) if turned else accepted
 
 
 def _log_weights(block: Block) -> Floats | None:

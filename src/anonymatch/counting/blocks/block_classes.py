@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,15 @@ import numpy.typing as npt
 from anonymatch.counting.blocks.block import EVEN, Block
 from anonymatch.graph import BlockTable, Graph, block_table
 
-__all__ = ["BlockClass", "Reduced", "SmallClasses", "log2_sums", "places", "reduce"]
+__all__ = [
+    "BlockClass",
+    "Reduced",
+    "SmallClasses",
+    "concatenated_ranges",
+    "log2_sums",
+    "members_of_classes",
+    "reduce",
+]
 
 Ints = npt.NDArray[np.int64]
 
@@ -97,9 +106,9 @@ class Reduced:
         """Several small kinds in the layout of the kernel."""
         table, first = self.table, self.table.class_first[numbers]
         users = np.diff(table.user_offsets)[first]
-        rows = places(table.user_offsets[first], users)
+        rows = concatenated_ranges(table.user_offsets[first], users)
         degrees = np.diff(table.row_offsets)[rows]
-        edges = places(table.edge_offsets[first], np.diff(table.edge_offsets)[first])
+        edges = concatenated_ranges(table.edge_offsets[first], np.diff(table.edge_offsets)[first])
         return SmallClasses(
             numbers,
             self.copies[numbers],
@@ -131,7 +140,15 @@ def reduce(graph: Graph, *, exact: bool) -> Reduced:
     return Reduced(graph, table, *_scaled_weights(graph, table))
 
 
-def places(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Ints:
+def members_of_classes(table: BlockTable) -> list[Ints]:
+    """The blocks of each class of equal ones."""
+    order = np.argsort(table.class_of_block, kind="stable").astype(np.int64)
+    classes = np.arange(len(table.class_first) + 1)
+    borders = np.searchsorted(table.class_of_block[order], classes).tolist()
+    return [order[begin:end] for begin, end in pairwise(borders)]
+
+
+def concatenated_ranges(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Ints:
     """The ranges [start, start + length) one after another."""
     ends = np.cumsum(lengths, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0

@@ -49,18 +49,20 @@ class Solution:
     def recorded(self, what: tuple[object, ...], seconds: float, effort: Execution) -> Solution:
         """The same, with every part recorded when it is there; ``what`` names how it is found."""
 
-        def kept(part: str, kind: Any, compute: Callable[[], T] | None) -> Callable[[], T] | None:
+        def recorded_part(
+            part: str, kind: Any, compute: Callable[[], T] | None
+        ) -> Callable[[], T] | None:
             if compute is None:
                 return None
             return partial(effort.once, (part, *what, self.block), kind, seconds, compute)
 
         return Solution(
             self.block,
-            total=kept("count of a block", int, self._total),
+            total=recorded_part("count of a block", int, self._total),
             log=self._log,
-            minors=kept("minors of a block", Objects, self._minors),
-            real=kept("count of a block over doubles", tuple[float, float], self._real),
-            posteriors=kept("probabilities of a block", Probabilities, self._posteriors),
+            minors=recorded_part("minors of a block", Objects, self._minors),
+            real=recorded_part("count of a block over doubles", tuple[float, float], self._real),
+            posteriors=recorded_part("probabilities of a block", Probabilities, self._posteriors),
         )
 
     @cached_property

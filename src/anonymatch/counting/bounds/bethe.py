@@ -15,8 +15,9 @@ import numpy as np
 from anonymatch import _native
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.pieces import Floats, Pieces, sums
-from anonymatch.counting.bounds.sinkhorn import BALANCE_SECONDS, Square, lower_of_shares
+from anonymatch.counting.bounds.sinkhorn import Square, lower_of_shares
 from anonymatch.running import current_token
 
 __all__ = ["BetheBounds", "bethe_bounds"]
@@ -33,11 +34,6 @@ _EVEN_PARTS = (0.0, 1e-9, 1e-6, 1e-3)
 _FEW_EVEN_PARTS = (1e-6, 1e-3)  # where time is short
 _ROUNDING = 2.0**-50  # of a sum of shares, a vertex
 _SHARES = {1.0: 0.6, 0.5: 0.4}  # of the seconds, by kappa
-# Measured seconds, an edge.
-_SWEEP_SECONDS = {1.0: 8e-9, 0.5: 1.3e-8}  # of belief propagation, by kappa
-_START_SECONDS, _WEIGHTS_SECONDS = 1e-7, 5e-7  # before its first sweep, and more with weights
-_PASS_SECONDS = 8e-9  # of the search for prices
-_PROOF_SECONDS = 3e-7  # of what is proven from one matrix, but for the search
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +46,7 @@ class BetheBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _Steps:
     """How long each step goes on."""
 
     sweeps: int  # of belief propagation
@@ -60,7 +56,7 @@ class _Work:
     thorough: bool  # whether it goes on after the first shares that prove something
 
     @classmethod
-    def within(cls, seconds: float, square: Square, apart: float, kappa: float) -> _Work | None:
+    def within(cls, seconds: float, square: Square, apart: float, kappa: float) -> _Steps | None:
         """As much as takes so many predicted seconds; None if they do not reach a first sweep.
 
         ``apart``: edges once equal users are told apart.
@@ -69,12 +65,13 @@ class _Work:
         sweeps = int(np.clip(_EDGE_SWEEPS / apart, 30, 1000))
         passes = int(np.clip(_EDGE_PASSES / edges, 5, 200))
         thorough = edges <= _MANY_EDGES
-        start = apart * (_START_SECONDS + weighted * _WEIGHTS_SECONDS)
-        going_on = apart * _SWEEP_SECONDS[kappa] * sweeps
-        a_matrix = edges * (BALANCE_SECONDS * _BALANCING + _PASS_SECONDS * passes)
+        start = apart * (tuning().bethe_start + weighted * tuning().bethe_weights)
+        sweep = tuning().bethe_sweep if kappa == 1.0 else tuning().bethe_sweep_half
+        going_on = apart * sweep * sweeps
+        a_matrix = edges * (tuning().balance_sweep * _BALANCING + tuning().bethe_pass * passes)
 
         def part(matrices: int) -> float:
-            left = seconds - start - matrices * edges * _PROOF_SECONDS
+            left = seconds - start - matrices * edges * tuning().bethe_proof
             return left / (going_on + matrices * a_matrix)
 
         if part(len(_EVEN_PARTS) if thorough or weighted else 1) >= 1.0:
@@ -107,7 +104,7 @@ def bethe_bounds(pieces: Pieces, seconds: float = math.inf) -> BetheBounds | Non
     apart = len(pieces.rows) + float(spare @ pieces.behaviours)
     if not 0 < apart <= _PADDED_EDGES:
         return None
-    works = {k: _Work.within(s * seconds, square, apart, k) for k, s in _SHARES.items()}
+    works = {k: _Steps.within(s * seconds, square, apart, k) for k, s in _SHARES.items()}
     if not any(works.values()):
         return None
     lower = np.full(pieces.n_blocks, -math.inf)
@@ -151,13 +148,13 @@ def _marginals(square: Square, kappa: float, sweeps: int) -> Floats:
         square.columns[edges].astype(np.int32),
         weights,
     )
-    found = _native.propagate_beliefs(
+    marginals = _native.propagate_beliefs(
         block, kappa=kappa, sweeps=sweeps, cancel=current_token().byte
     ).marginals
-    return sums(edges, found, square.n_edges)
+    return sums(edges, marginals, square.n_edges)
 
 
-def _mixtures(square: Square, work: _Work, kappa: float) -> Iterator[Floats]:
+def _mixtures(square: Square, work: _Steps, kappa: float) -> Iterator[Floats]:
     """Doubly stochastic shares close to Bethe's probabilities; the closest first."""
     even, _ = square.balanced(np.ones(square.n_edges), work.balancing)
     shares = _marginals(square, kappa, work.sweeps)

@@ -100,31 +100,31 @@ def bounds(graph: Graph) -> Bounds:
     (True, 3.58)
     """
     check_graph(graph)
-    found: dict[str, float] = {}
+    by_bound: dict[str, float] = {}
     square = graph.n_users == graph.n_behaviours
     plain = -math.inf
     if not graph.weighted and square:
-        found["upper: Bregman, users"] = bregman(graph.degrees)
-        found["upper: Bregman, behaviours"] = bregman(graph.behaviour_degrees)
-        plain = min(found.values())
+        by_bound["upper: Bregman, users"] = bregman(graph.degrees)
+        by_bound["upper: Bregman, behaviours"] = bregman(graph.behaviour_degrees)
+        plain = min(by_bound.values())
     shape = structure(graph)
     if not shape.matched:
-        found["upper: no matching"] = -math.inf
-        return Bounds(upper=-math.inf, lower=-math.inf, bregman=plain, all=found)
+        by_bound["upper: no matching"] = -math.inf
+        return Bounds(upper=-math.inf, lower=-math.inf, bregman=plain, all=by_bound)
     by_block = _by_name(Pieces.of_graph(graph, shape))
-    found |= {name: float(values.sum()) for name, values in by_block.items()}
+    by_bound |= {name: float(values.sum()) for name, values in by_block.items()}
     low_blocks, high_blocks = _best(by_block)
-    found["upper: best of each block"] = float(high_blocks.sum())
-    found["lower: best of each block"] = float(low_blocks.sum())
+    by_bound["upper: best of each block"] = float(high_blocks.sum())
+    by_bound["lower: best of each block"] = float(low_blocks.sum())
     # Rounding of the sums above; a block with one matching has 0 for both.
     slack = 1e-12 * (float(np.abs(high_blocks).sum()) + 1e-3)
-    high = min(value for name, value in found.items() if name.startswith("upper")) + slack
-    low = max(value for name, value in found.items() if name.startswith("lower")) - slack
+    high = min(value for name, value in by_bound.items() if name.startswith("upper")) + slack
+    low = max(value for name, value in by_bound.items() if name.startswith("lower")) - slack
     return Bounds(
         upper=high,
         lower=low,
         bregman=plain if square and not graph.weighted else high,
-        all=found,
+        all=by_bound,
     )
 
 
@@ -162,21 +162,21 @@ def _best(by_block: Mapping[str, Floats]) -> tuple[Floats, Floats]:
 def _by_name(pieces: Pieces, seconds: float = math.inf) -> dict[str, Floats]:
     """Every bound that applies, for each block."""
     lower, upper = scaled_bounds(pieces, _SCALING * seconds)
-    found = {
+    values = {
         "lower: doubly stochastic scaling (Gurvits)": lower,
         "upper: doubly stochastic scaling": upper,
     }
     bethe = bethe_bounds(pieces, (1.0 - _SCALING) * seconds)
     if bethe is not None:
-        found["lower: Bethe"] = bethe.lower
-        found["upper: Bethe with 2^(n/2)"] = bethe.upper
-        found["upper: fractional Bethe"] = bethe.fractional
+        values["lower: Bethe"] = bethe.lower
+        values["upper: Bethe with 2^(n/2)"] = bethe.upper
+        values["upper: fractional Bethe"] = bethe.fractional
     if pieces.log_weights is not None:
-        found["upper: sums of weights"] = _sums_of_weights(pieces, pieces.log_weights)
-        if not np.isfinite(_best(found)[0]).all():
-            found["lower: one matching"] = _one_matching(pieces, pieces.log_weights)
-        return found
-    return found | {
+        values["upper: sums of weights"] = _sums_of_weights(pieces, pieces.log_weights)
+        if not np.isfinite(_best(values)[0]).all():
+            values["lower: one matching"] = _one_matching(pieces, pieces.log_weights)
+        return values
+    return values | {
         "upper: Bregman, blocks": _bregman_of_blocks(pieces),
         "lower: regular blocks (Schrijver)": _schrijver(pieces),
         "lower: smallest degrees (Hall)": _hall(pieces),

@@ -18,13 +18,13 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block_classes import log2_sums
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.pieces import Floats, Ints, Pieces, sums
 
-__all__ = ["BALANCE_SECONDS", "Square", "log_sums", "lower_of_shares", "scaled_bounds"]
+__all__ = ["Square", "log_sums", "lower_of_shares", "scaled_bounds"]
 
 _Number = TypeVar("_Number", np.float64, np.int64)
 
-BALANCE_SECONDS = 2.5e-9  # of a sweep of Sinkhorn's, an edge
 
 _LN2 = math.log(2.0)
 _SWEEPS = 300
@@ -37,7 +37,6 @@ _WIDE = math.log(1e8)  # ratio of two weights of a user from which scaling begin
 # stay far above rounding; the least that works loosens a bound the least.
 _EVEN_PARTS = (1e-9, 1e-6, 1e-3, 0.1, 1.0)
 _LOG_EDGE_SWEEPS = 5e7  # work of the sweeps in logs: edges times sweeps
-_LOG_SWEEP_SECONDS = 2.5e-8  # of a sweep in logs, an edge
 _COOLING = 2.0
 _NOT_QUITE_0 = -600.0  # log of a share that divides without overflow
 
@@ -151,7 +150,7 @@ class Square:
 
     def _sweeps(self, seconds: float) -> list[int]:
         """Sweeps to begin with, and for graphs that they leave unbalanced, if there is room."""
-        most = max(seconds / BALANCE_SECONDS, _LEAST_EDGE_SWEEPS)
+        most = max(seconds / tuning().balance_sweep, _LEAST_EDGE_SWEEPS)
         first = int(np.clip(min(_EDGE_SWEEPS, most) / max(self.n_edges, 1), 20, _SWEEPS))
         more = min(_MORE_EDGE_SWEEPS, most) / max(self.n_edges, 1)
         more = int(np.clip(more, first, _MORE_SWEEPS))
@@ -226,14 +225,14 @@ class Square:
         )
         order, parents = breadth_first_order(joined.tocsr(), n, directed=False)
         children = order[1:][parents[order[1:]] < n]
-        found = parents[children]
-        row, column = np.minimum(children, found), np.maximum(children, found) - n_rows
+        parent = parents[children]
+        row, column = np.minimum(children, parent), np.maximum(children, parent) - n_rows
         keys = self.rows * self.n_columns + self.columns
         by_key = np.argsort(keys)
         edges = by_key[
             np.searchsorted(keys, row.astype(np.int64) * self.n_columns + column, sorter=by_key)
         ]
-        return edges, children.astype(np.int64), found.astype(np.int64)
+        return edges, children.astype(np.int64), parent.astype(np.int64)
 
     def _cooled(self, seconds: float) -> tuple[Floats, Floats]:
         """Logs of factors of rows and columns that nearly balance weights that lie far apart.
@@ -246,7 +245,7 @@ class Square:
         by_row, by_column = np.zeros(n_rows), np.zeros(self.n_columns)
         hottest = float(np.ptp(self.log_weights)) / 8.0
         steps = 1 + max(0, math.ceil(math.log(max(hottest, 1.0), _COOLING)))
-        work = min(_LOG_EDGE_SWEEPS, seconds / _LOG_SWEEP_SECONDS)
+        work = min(_LOG_EDGE_SWEEPS, seconds / tuning().balance_log_sweep)
         sweeps = int(np.clip(work / (steps * self.n_edges), 2, 40))
         for step in reversed(range(steps)):
             heat = _COOLING**step

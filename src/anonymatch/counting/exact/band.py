@@ -7,254 +7,124 @@ stretches; the general programme for narrow blocks (frontier.py) has to look for
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from anonymatch import _native
+from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.solution import Floats, Probabilities, Solution
-from anonymatch.running import CHUNK_SECONDS, check_work
+from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.solution import Probabilities, Solution
+from anonymatch.counting.exact import frontier
+from anonymatch.counting.exact.band_ordering import BandOrdering, BandResult, Runs, find_band
+from anonymatch.counting.exact.band_stretches import LongBand, StretchCost
 
-__all__ = [
-    "DIGIT",
-    "REAL",
-    "BandPlan",
-    "Found",
-    "Runs",
-    "banded",
-    "find_band",
-    "kept_layers",
-    "run_to_the_end",
-]
-
-Ints = npt.NDArray[np.int32]
-Ints64 = npt.NDArray[np.int64]
-
-# Measured on one core: seconds a unit of work, of a digit of the exact count, of all probabilities.
-REAL, DIGIT, _CHANCES = 0.4e-9, 0.45e-9, 1.5e-9
-_LAYERS = 384.0 * 2**20  # bytes of kept layers that pay; with less, more are made again
-_REORDERED = (
-    2 * _native.FRONTIER_WIDTH_LIMIT
-)  # of a first order; wider ones hide no band that helps
-_ROUNDS = 8
-_LN2 = math.log(2.0)
+__all__ = ["banded", "offer"]
 
 
-class Found(NamedTuple):
-    """What a run found: the count (whole, or a log), and probabilities by row of the band."""
-
-    total: int | None
-    log: float
-    probabilities: Floats | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BandPlan:
-    """A block as a band, and its price; plain values, so that it can run in another process."""
-
-    starts: Ints
-    stops: Ints
-    order: Ints64 | None  # the edges of the block by row of the band; None: as is
-    weights: Floats | None
-    width: int
-    seconds: float  # of the count over doubles
-    words_seconds: float  # of the exact count
-    edges_seconds: float  # of all probabilities
-    memory: float
-    words_memory: float
-    edges_memory: float  # with as many layers kept as the memory allows
-    kept: float  # bytes of layers that all probabilities keep at least
-    roundings: float
-
-    @property
-    def log_error(self) -> float:
-        """Proven error of the log of a count over doubles (cpp/kernels/band/band.hpp).
-
-        With the roundings of a sum over a layer, where two passes meet.
-        """
-        return 1.02 * (self.roundings + 5200) * 2.0**-53
-
-    @property
-    def probability_error(self) -> float:
-        return 2.1 * (self.roundings + 5200) * 2.0**-53
-
-    def count(self) -> Found:
-        """The exact count."""
-        job = self._run(_native.BandTask.count_words, None, DIGIT, 0.0)
-        words = job.count_words().astype("<u8")
-        return Found(int.from_bytes(words.tobytes(), "little"), math.nan, None)
-
-    def real(self) -> Found | None:
-        """The log of the count over doubles; None where weights spread too far."""
-        job = self._run(_native.BandTask.count_real, self.weights, REAL, 0.0)
-        return None if job.failed else Found(None, _log(job), None)
-
-    def probabilities(self, memory: float) -> Found | None:
-        """All probabilities, in the order of the block's edges, and the log of the count."""
-        kept = kept_layers(self.kept, memory)
-        job = self._run(_native.BandTask.edges, self.weights, _CHANCES, kept)
-        return None if job.failed else Found(None, _log(job), self.by_edge(job.posteriors()))
-
-    def by_edge(self, by_row: Floats) -> Floats:
-        """Values of the edges by row of the band, in the order of the block's edges."""
-        if self.order is None:
-            return by_row
-        values = np.empty_like(by_row)
-        values[self.order] = by_row
-        return values
-
-    def _run(
-        self, task: _native.BandTask, weights: Floats | None, each: float, memory: float
-    ) -> _native.Band:
-        job = _native.band_job(self.starts, self.stops, weights, task, memory=memory)
-        run_to_the_end(job, each)
-        return job
-
-
-class Runs(Protocol):
-    """How a band is run: in one, or in stretches."""
-
-    def count(self) -> Found: ...
-    def real(self) -> Found | None: ...
-    def probabilities(self, memory: float) -> Found | None: ...
-
-
-def run_to_the_end(job: _native.Band, each: float) -> None:
-    """Run a job whose unit of work takes so many seconds, unless the work shall end."""
-    while not job.run(CHUNK_SECONDS / each):
-        check_work()
-
-
-def kept_layers(least: float, memory: float) -> float:
-    """The limit of kept layers for all probabilities, in so much memory."""
-    return max(least, min(memory / 2, _LAYERS))
-
-
-def find_band(block: Block, memory: float = math.inf) -> BandPlan | None:
-    """The block as a band, if users and behaviours can be put in order so that it is one.
-
-    Linear in edges when behaviours are in order already; else a search finds a first order.
-    ``memory``: bytes that may be used; all probabilities keep more layers where there are more.
-    """
-    if block.exact and block.weights is not None:
+def offer(block: Block, context: Context, best: float = math.inf) -> Option | None:
+    """Along the band, in one run or in stretches; counts also over doubles."""
+    memory = context.budget.memory
+    ordering = find_band(block, memory)
+    if ordering is None:
         return None
-    users, behaviours = np.repeat(np.arange(block.n_users), np.diff(block.indptr)), block.indices
-    ends = _ends(users, behaviours, block.n_users)
-    place: Ints64 = behaviours.astype(np.int64)
-    if (ends[1] - ends[0] != np.diff(block.indptr)).any():
-        found = _places_by_time(block, users)
-        if found is None:
-            return None
-        place = found
-        ends = _ends(users, place, block.n_users)
-    rows = np.lexsort(ends[::-1])
-    starts, stops = ends[0][rows].astype(np.int32), ends[1][rows].astype(np.int32)
-    if (np.diff(stops) < 0).any() or (starts[1:] > stops[:-1]).any():
-        return None
-    plan = _native.plan_band(starts, stops)
-    if not plan.feasible:
-        return None
-    rank = np.empty(block.n_users, np.int64)
-    rank[rows] = np.arange(block.n_users)
-    order = np.lexsort((place, rank[users]))
-    straight = bool((np.diff(order) == 1).all())
-    return BandPlan(
-        starts=starts,
-        stops=stops,
-        order=None if straight else order,
-        weights=block.weights if straight or block.weights is None else block.weights[order],
-        width=plan.width,
-        seconds=REAL * plan.work,
-        words_seconds=DIGIT * plan.words_work,
-        edges_seconds=_CHANCES * plan.work,
-        memory=plan.real_bytes,
-        words_memory=plan.words_bytes,
-        edges_memory=plan.edge_bytes(byte_limit=kept_layers(plan.kept_bytes(), memory)),
-        kept=plan.kept_bytes(),
-        roundings=plan.roundings,
+    long = LongBand(ordering, memory, context.effort)
+    solve = partial(
+        banded, ordering, block, memory=memory, otherwise=partial(_otherwise, block, context)
     )
 
+    def option(
+        seconds: float, needed: float, run: partial[Any], *, rounded: bool = False
+    ) -> Option:
+        take = partial(solve, runs=ordering, rounded=rounded)
+        return Option(
+            method="band in doubles" if rounded else "band",
+            why=f"intervals by time, at most {several(ordering.width, 'open behaviour')} at once",
+            seconds=seconds,
+            memory=needed,
+            solve=partial(take, None),
+            run=run,
+            take=take,
+        )
 
-def _places_by_time(block: Block, users: Ints64) -> Ints64 | None:
-    """For every edge the place of its behaviour in an order that makes the block a band, or None.
+    def cut(whole: Option, cost: StretchCost | None, *, rounded: bool = False) -> Option:
+        if cost is None:
+            return whole
+        return replace(
+            whole,
+            why=f"{whole.why}, in stretches",
+            seconds=cost.seconds,
+            memory=cost.memory,
+            longest=cost.longest,
+            solve=partial(solve, None, runs=long, rounded=rounded),
+            run=None,
+            take=None,
+        )
 
-    From a first order of the users, either side is sorted by the ends of its neighbours in turn;
-    in a band, right neighbours are soon right everywhere.
-    """
-    plan = _native.plan_frontier(block, 0.0)
-    if plan.width > _REORDERED:
-        return None
-    at = np.empty(block.n_users, np.int64)
-    at[plan.order] = np.arange(block.n_users)
-    degrees = np.diff(block.indptr)
-    for _ in range(_ROUNDS):
-        seen = _ends(block.indices, at[users], block.n_behaviours)
-        behaviours = np.empty(block.n_behaviours, np.int64)
-        behaviours[np.lexsort((seen[0], seen[0] + seen[1]))] = np.arange(block.n_behaviours)
-        ends = _ends(users, behaviours[block.indices], block.n_users)
-        if (ends[1] - ends[0] == degrees).all():
-            return behaviours[block.indices]
-        at[np.lexsort((ends[0], ends[0] + ends[1]))] = np.arange(block.n_users)
-    return None
+    if context.edges:
+        probabilities = partial(BandOrdering.probabilities, ordering, memory)
+        return cut(
+            option(ordering.edges_seconds, ordering.edges_memory, probabilities),
+            long.price_of_probabilities(),
+        )
+    real = partial(BandOrdering.real, ordering)
+    doubles = option(ordering.seconds, ordering.memory, real, rounded=block.exact)
+    doubles = cut(doubles, long.price_of_real(), rounded=block.exact)
+    if not block.exact:
+        return doubles
+    exact = option(
+        ordering.words_seconds, ordering.words_memory, partial(BandOrdering.count, ordering)
+    )
+    return replace(cut(exact, long.price_of_count()), rounded=doubles)
 
 
-def _ends(labels: npt.NDArray[Any], values: npt.NDArray[Any], n: int) -> tuple[Ints64, Ints64]:
-    """The least value of every label, and one beyond its largest."""
-    first = np.full(n, np.iinfo(np.int64).max)
-    last = np.full(n, -1)
-    np.minimum.at(first, labels, values)
-    np.maximum.at(last, labels, values)
-    return first, last + 1
+def _otherwise(block: Block, context: Context) -> Solution:
+    """A band by the general programme."""
+    option = frontier.offer(block, context, math.inf)
+    assert option is not None  # it serves wider windows than bands may have
+    return option.solve()
 
 
 def banded(
-    way: BandPlan,
+    ordering: BandOrdering,
     block: Block,
-    found: Found | None,
+    chunk: Sequence[Any] | None,
     *,
     runs: Runs,
     memory: float,
     otherwise: Callable[[], Solution],
     rounded: bool = False,
 ) -> Solution:
-    """The solution along ``way``, with what was ``found`` already; the rest when asked for.
+    """The solution along ``ordering``, with what a ``chunk`` gave already; the rest when asked for.
 
     ``otherwise`` serves minors, and weights that spread too far for one scale a layer; with
     ``rounded`` also a count without weights is a double.
     """
     otherwise = cache(otherwise)
+    result = None if chunk is None else BandResult(*chunk)
 
     def total() -> int:
-        counted = found if found is not None and found.total is not None else runs.count()
+        counted = result if result is not None and result.total is not None else runs.count()
         assert counted.total is not None
         return counted.total
 
     def real() -> tuple[float, float]:
-        known = found if found is not None and found.total is None else runs.real()
+        known = result if result is not None and result.total is None else runs.real()
         if known is None:
             return otherwise().log_and_error
-        return known.log, way.log_error + 2.0**-51 * abs(known.log)
+        return known.log, ordering.log_error + 2.0**-51 * abs(known.log)
 
     def posteriors() -> Probabilities:
-        known = found
+        known = result
         if known is None or known.probabilities is None:
             known = runs.probabilities(memory)
         if known is None or known.probabilities is None:
             return otherwise().posteriors
-        return known.probabilities, way.probability_error
+        return known.probabilities, ordering.probability_error
 
     if block.exact and not rounded:
         return Solution(
             block, total=total, minors=lambda: otherwise().minors, posteriors=posteriors
         )
     return Solution(block, real=real, posteriors=posteriors)
-
-
-def _log(job: _native.Band) -> float:
-    mantissa, exponent = job.count_real()
-    return math.log(mantissa) + exponent * _LN2 if mantissa else -math.inf

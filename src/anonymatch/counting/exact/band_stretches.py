@@ -20,20 +20,19 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.solution import Floats
-from anonymatch.counting.exact.band import DIGIT, REAL, BandPlan, Found, kept_layers, run_to_the_end
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.exact.band_ordering import (
+    BandOrdering,
+    BandResult,
+    layers_limit,
+    run_to_the_end,
+)
 from anonymatch.running import Execution, Shared
 
 __all__ = ["LongBand", "StretchCost"]
 
 Words = npt.NDArray[np.uint64]
 
-_STRETCH = 2.0  # predicted seconds of a pass that are worth a layer in the file of a run
-_LAYER_BYTES, _BYTES_A_SECOND = 2.0**30, 2.0**23  # of layers at borders: in all, of predicted work
-_MOST = 1000  # stretches
-# Predicted seconds of one run from which stretches pay. Counts are no more work so; probabilities
-# are half as much again, so that two cores gain nothing but that each stretch is recorded.
-_COUNTS_FROM, _CHANCES_FROM = 4.0, 60.0
-_ABREAST = 8  # stretches whose probabilities are under way on one machine
 _LN2 = math.log(2.0)
 
 
@@ -45,7 +44,7 @@ class StretchCost(NamedTuple):
     memory: float
 
 
-class _Rows(NamedTuple):
+class _BandRows(NamedTuple):
     """What decides where to cut."""
 
     plan: _native.BandPlan
@@ -54,7 +53,7 @@ class _Rows(NamedTuple):
     bits: Floats  # at most, of counts up to these layers
 
 
-class _Stretch(NamedTuple):
+class _BandStretch(NamedTuple):
     first: int
     last: int
     seconds: float  # of a pass
@@ -70,8 +69,8 @@ class _Layer(NamedTuple):
 class _Passes(NamedTuple):
     """Stretches from the first row on, and others from the last row back."""
 
-    before: list[_Stretch]
-    after: list[_Stretch]
+    before: list[_BandStretch]
+    after: list[_BandStretch]
 
     def seconds(self) -> list[list[float]]:
         """Of every round: a stretch from each side, as long as there are any."""
@@ -80,54 +79,54 @@ class _Passes(NamedTuple):
 
 
 class LongBand:
-    """A band whose stretches run as chunks of an effort; answers as :class:`BandPlan` gives
+    """A band whose stretches run as chunks of an effort; answers as :class:`BandOrdering` gives
     them.
     """
 
-    def __init__(self, way: BandPlan, memory: float, effort: Execution) -> None:
-        self._way, self._memory, self._effort = way, memory, effort
-        recipe = (getattr(way, field.name) for field in fields(way))
-        self._shared = Shared(BandPlan, *recipe, value=way)
-        self._edges_share = way.edges_seconds / way.seconds
+    def __init__(self, plan: BandOrdering, memory: float, effort: Execution) -> None:
+        self._plan, self._memory, self._effort = plan, memory, effort
+        recipe = (getattr(plan, field.name) for field in fields(plan))
+        self._shared = Shared(BandOrdering, *recipe, value=plan)
+        self._edges_share = plan.edges_seconds / plan.seconds
 
     @cached_property
-    def _rows(self) -> _Rows:
-        plan = _native.plan_band(self._way.starts, self._way.stops)
+    def _rows(self) -> _BandRows:
+        plan = _native.plan_band(self._plan.starts, self._plan.stops)
         bits = np.concatenate(([0.0], np.cumsum(plan.row_bits())))
-        return _Rows(plan, REAL * plan.row_work(), plan.layer_states(), bits)
+        return _BandRows(plan, tuning().band_real * plan.row_work(), plan.layer_states(), bits)
 
     # ---- prices: None where one run is better
 
     def price_of_count(self) -> StretchCost | None:
         """Of the exact count."""
-        way = self._way
-        if way.words_seconds < _COUNTS_FROM:
+        plan = self._plan
+        if plan.words_seconds < tuning().band_counts_from:
             return None
-        return self._price(self._over_digits(), 7 * way.words_memory)
+        return self._price(self._over_digits(), 7 * plan.words_memory)
 
     def price_of_real(self) -> StretchCost | None:
         """Of the count over doubles."""
-        way = self._way
-        if way.seconds < _COUNTS_FROM:
+        plan = self._plan
+        if plan.seconds < tuning().band_counts_from:
             return None
-        return self._price(self._over_doubles(), 3 * way.memory)
+        return self._price(self._over_doubles(), 3 * plan.memory)
 
     def price_of_probabilities(self) -> StretchCost | None:
         """Of all probabilities: passes over the rows from both ends come on top of one run."""
-        way = self._way
-        if way.edges_seconds < _CHANCES_FROM:
+        plan = self._plan
+        if plan.edges_seconds < tuning().band_probabilities_from:
             return None
         stretches = self._stretches()
         layers = 16.0 * float(sum(self._rows.states[one.last] for one in stretches))
         number = len(stretches)
-        abreast, kept = self._kept(number)
-        each = self._rows.plan.edge_bytes(number, kept)
-        memory = max(3 * way.memory, abreast * each) + layers
+        abreast, retained = self._retained(number)
+        each = self._rows.plan.edge_bytes(number, retained)
+        memory = max(3 * plan.memory, abreast * each) + layers
         passes = self._price(_between(stretches), memory)
         if passes is None:
             return None
         last = self._edges_share * max(one.seconds for one in stretches)
-        return StretchCost(passes.seconds + way.edges_seconds, passes.longest + last, memory)
+        return StretchCost(passes.seconds + plan.edges_seconds, passes.longest + last, memory)
 
     def _price(self, passes: _Passes, memory: float) -> StretchCost | None:
         """Of passes on both sides, each with its own layers and the one that travels."""
@@ -138,21 +137,23 @@ class LongBand:
 
     # ---- answers
 
-    def count(self) -> Found:
+    def count(self) -> BandResult:
         """The exact count."""
         layers = self._layers(self._over_digits(), _digits, np.ones(1, np.uint64))
         assert layers is not None  # digits grow as they must
         before, after = (side[-1].values for side in layers)
         states = int(self._rows.states[self._rows.plan.meeting])
         total = _native.meet_words(before, after, states, self._rows.plan.digit_bits)
-        return Found(total, math.nan, None)
+        return BandResult(total, math.nan, None)
 
-    def real(self) -> Found | None:
+    def real(self) -> BandResult | None:
         """The log of the count over doubles; None where weights spread too far."""
         layers = self._layers(self._over_doubles(), _doubles, np.ones(1))
-        return None if layers is None else Found(None, _log(layers[0][-1], layers[1][-1]), None)
+        return (
+            None if layers is None else BandResult(None, _log(layers[0][-1], layers[1][-1]), None)
+        )
 
-    def probabilities(self, memory: float) -> Found | None:
+    def probabilities(self, memory: float) -> BandResult | None:
         """All probabilities, in the order of the block's edges, and the log of the count."""
         stretches = self._stretches()
         layers = self._layers(_between(stretches), _doubles, np.ones(1), all_of_them=True)
@@ -160,27 +161,30 @@ class LongBand:
             return None
         before, after = layers[0], layers[1][::-1]
         number = len(stretches)
-        abreast, kept = self._kept(number)
-        found = self._effort.chunks(
+        abreast, retained = self._retained(number)
+        results = self._effort.chunks(
             (
-                partial(_probabilities, self._shared, one.first, one.last, kept, a.values, b.values)
+                partial(
+                    _probabilities, self._shared, one.first, one.last, retained, a.values, b.values
+                )
                 for one, a, b in zip(stretches, before, after, strict=True)
             ),
             each=[self._edges_share * one.seconds for one in stretches],
             number=number,
             abreast=abreast,
         )
-        parts = [part for part in found if part is not None]
+        parts = [part for part in results if part is not None]
         if len(parts) < number:
             return None
-        probabilities = self._way.by_edge(np.concatenate(parts))
-        return Found(None, _log(before[1], after[0]), probabilities)
+        probabilities = self._plan.by_edge(np.concatenate(parts))
+        return BandResult(None, _log(before[1], after[0]), probabilities)
 
-    def _kept(self, number: int) -> tuple[int, float]:
+    def _retained(self, number: int) -> tuple[int, float]:
         """Of so many stretches, those under way on one machine at once, and bytes each keeps."""
         plan = self._rows.plan
-        abreast = int(min(_ABREAST, max(1.0, self._memory / 2 / plan.edge_bytes(number))))
-        return abreast, kept_layers(plan.kept_bytes(number), self._memory / abreast)
+        share = self._memory / 2 / plan.edge_bytes(number)
+        abreast = int(min(tuning().band_abreast, max(1.0, share)))
+        return abreast, layers_limit(plan.kept_bytes(number), self._memory / abreast)
 
     def _layers(
         self, passes: _Passes, call: Callable[..., Any], start: Any, *, all_of_them: bool = False
@@ -195,13 +199,13 @@ class LongBand:
                 for one in stretches[number : number + 1]
             ]
 
-        for number, found in enumerate(self._effort.rounds(calls, each=passes.seconds())):
+        for number, results in enumerate(self._effort.rounds(calls, each=passes.seconds())):
             under_way = [
                 side
                 for side, stretches in zip(layers, passes, strict=True)
                 if number < len(stretches)
             ]
-            for side, result in zip(under_way, found, strict=True):
+            for side, result in zip(under_way, results, strict=True):
                 if result is None:
                     return None
                 values, shift = result
@@ -212,7 +216,7 @@ class LongBand:
 
     # ---- where to cut
 
-    def _stretches(self) -> list[_Stretch]:
+    def _stretches(self) -> list[_BandStretch]:
         return _cut(self._rows.seconds, 8.0 * self._rows.states, 0)
 
     def _over_doubles(self) -> _Passes:
@@ -226,7 +230,7 @@ class LongBand:
         before = 1 + rows.bits // rows.plan.digit_bits
         after = 1 + (rows.bits[-1] - rows.bits) // rows.plan.digit_bits
         digits = np.where(np.arange(len(before)) < rows.plan.meeting, before, after)
-        seconds = DIGIT / REAL * rows.seconds
+        seconds = tuning().band_digit / tuning().band_real * rows.seconds
         size = 8.0 * digits * rows.states
         return _until(rows.plan.meeting, before[1:] * seconds, after[:-1] * seconds, size)
 
@@ -239,7 +243,7 @@ def _until(layer: int, before: Floats, after: Floats, size: Floats) -> _Passes:
     )
 
 
-def _cut(seconds: Floats, size: Floats, first: int) -> list[_Stretch]:
+def _cut(seconds: Floats, size: Floats, first: int) -> list[_BandStretch]:
     """Stretches of about equal length by the seconds of every row; cuts are where layers are small.
 
     ``size``: bytes of the layers before each row and after the last.
@@ -247,21 +251,23 @@ def _cut(seconds: Floats, size: Floats, first: int) -> list[_Stretch]:
     if not len(seconds):
         return []
     done = np.concatenate(([0.0], np.cumsum(seconds)))
-    room = min(_LAYER_BYTES, _BYTES_A_SECOND * done[-1]) / 2 / float(np.mean(size))
-    number = max(1, int(min(done[-1] / _STRETCH, room, _MOST)))
+    limits = tuning()
+    most = min(limits.band_layer_bytes, limits.band_bytes_a_second * done[-1])
+    room = most / 2 / float(np.mean(size))
+    number = max(1, int(min(done[-1] / limits.band_stretch, room, limits.band_stretches_most)))
     cuts = [0]
     for k in range(1, number):
-        places = done[-1] * np.array([k - 0.25, k + 0.25]) / number
-        low, high = np.searchsorted(done, places)
+        times = done[-1] * np.array([k - 0.25, k + 0.25]) / number
+        low, high = np.searchsorted(done, times)
         low = max(int(low), cuts[-1] + 1)
         high = min(int(high), len(seconds))
         if low < high:
             cuts.append(low + int(np.argmin(size[low:high])))
     cuts.append(len(seconds))
-    return [_Stretch(first + a, first + b, float(done[b] - done[a])) for a, b in pairwise(cuts)]
+    return [_BandStretch(first + a, first + b, float(done[b] - done[a])) for a, b in pairwise(cuts)]
 
 
-def _between(stretches: list[_Stretch]) -> _Passes:
+def _between(stretches: list[_BandStretch]) -> _Passes:
     """Passes that leave both layers at every border: the last stretch of either has none ahead."""
     return _Passes(stretches[:-1], stretches[:0:-1])
 
@@ -275,9 +281,9 @@ def _log(before: _Layer, after: _Layer) -> float:
 
 
 def _digits(
-    way: Shared[BandPlan], back: bool, first: int, last: int, layer: Words
+    plan: Shared[BandOrdering], back: bool, first: int, last: int, layer: Words
 ) -> tuple[Words, int]:
-    band, task = way.get(), _native.BandTask
+    band, task = plan.get(), _native.BandTask
     job = _native.band_job(
         band.starts,
         band.stops,
@@ -286,14 +292,14 @@ def _digits(
         rows=(first, last),
         digits=layer,
     )
-    run_to_the_end(job, DIGIT)
+    run_to_the_end(job, tuning().band_digit)
     return job.digits(), 0
 
 
 def _doubles(
-    way: Shared[BandPlan], back: bool, first: int, last: int, layer: Floats
+    plan: Shared[BandOrdering], back: bool, first: int, last: int, layer: Floats
 ) -> tuple[Floats, int] | None:
-    band, task = way.get(), _native.BandTask
+    band, task = plan.get(), _native.BandTask
     job = _native.band_job(
         band.starts,
         band.stops,
@@ -303,23 +309,28 @@ def _doubles(
         before=None if back else layer,
         after=layer if back else None,
     )
-    run_to_the_end(job, REAL)
+    run_to_the_end(job, tuning().band_real)
     return None if job.failed else job.layer()
 
 
 def _probabilities(
-    way: Shared[BandPlan], first: int, last: int, kept: float, before: Floats, after: Floats
+    plan: Shared[BandOrdering],
+    first: int,
+    last: int,
+    retained: float,
+    before: Floats,
+    after: Floats,
 ) -> Floats | None:
-    band = way.get()
+    band = plan.get()
     job = _native.band_job(
         band.starts,
         band.stops,
         band.weights,
         _native.BandTask.edges,
-        memory=kept,
+        memory=retained,
         rows=(first, last),
         before=before,
         after=after,
     )
-    run_to_the_end(job, REAL)
+    run_to_the_end(job, tuning().band_real)
     return None if job.failed else job.posteriors()

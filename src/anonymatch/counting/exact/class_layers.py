@@ -38,7 +38,7 @@ class SpreadError(ArithmeticError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sweep:
+class ClassSweep:
     """Classes of choosers in an order, with the cost of going through it."""
 
     weights: Values  # chooser class x item class; 0: not allowed
@@ -57,7 +57,7 @@ class Sweep:
         return sum(phase.size for phase in self.phases)
 
     @classmethod
-    def plan(cls, weights: Values, choosers: list[int], items: list[int]) -> Sweep | None:
+    def plan(cls, weights: Values, choosers: list[int], items: list[int]) -> ClassSweep | None:
         """The cheapest of some orders; None if a state does not fit into 62 bits."""
         if len(items) > MOST_CLASSES:
             return None
@@ -99,7 +99,7 @@ class Layer(NamedTuple):
 class Turn(NamedTuple):
     """Where the states after a phase went, once the classes that left were forgotten."""
 
-    kept: Keys  # states that went on
+    staying: Keys  # states that went on
     target: Keys  # and what they became
 
 
@@ -107,7 +107,7 @@ class Turn(NamedTuple):
 class Swept:
     """The count (times 2^exponent) and all layers."""
 
-    sweep: Sweep
+    sweep: ClassSweep
     total: Any
     exponent: int
     layers: list[Layer]
@@ -129,27 +129,27 @@ class Swept:
         for number in reversed(range(len(sweep.phases))):
             phase, turn = sweep.phases[number], self.turns[number]
             unfolded = np.zeros(len(self.ends[number]), dtype=after.dtype)
-            unfolded[turn.kept] = after[turn.target]
+            unfolded[turn.staying] = after[turn.target]
             after, keys = unfolded, self.ends[number]
             for back in range(phase.size):
                 index -= 1
                 layer = self.layers[index]
                 before = np.zeros(len(layer.keys), dtype=after.dtype)
                 for item, source, target, left in _moves(sweep, phase, layer.keys, keys):
-                    ways = left * after[target]
+                    onward = left * after[target]
                     if back == 0:
-                        sum_ = (layer.values[source] * ways).sum()
+                        sum_ = (layer.values[source] * onward).sum()
                         size = sweep.sizes[item]
                         table[phase.chooser, item] = sum_ // size if sweep.exact else sum_ / size
                         exponents[phase.chooser, item] = layer.exponent + exponent
-                    before[source] += sweep.weights[phase.chooser, item] * ways
+                    before[source] += sweep.weights[phase.chooser, item] * onward
                 after, shift = _scaled(before)
                 exponent += shift
                 keys = layer.keys
         return table, exponents
 
 
-def run(sweep: Sweep) -> Swept:
+def run(sweep: ClassSweep) -> Swept:
     """Go through all layers, from nothing taken.
 
     Raises
@@ -183,13 +183,13 @@ def run(sweep: Sweep) -> Swept:
         keys, turn = _turned(sweep, phase, keys, live)
         turns.append(turn)
         forgotten = np.zeros(len(keys), dtype=values.dtype)
-        np.add.at(forgotten, turn.target, values[turn.kept])
+        np.add.at(forgotten, turn.target, values[turn.staying])
         values = forgotten
     total = values[0] if len(values) else 0
     return Swept(sweep=sweep, total=total, exponent=exponent, layers=layers, ends=ends, turns=turns)
 
 
-def _strides(sweep: Sweep, live: tuple[int, ...]) -> dict[int, int]:
+def _strides(sweep: ClassSweep, live: tuple[int, ...]) -> dict[int, int]:
     strides, stride = {}, 1
     for item in live:
         strides[item] = stride
@@ -201,7 +201,7 @@ def _taken(keys: Keys, stride: int, room: int) -> Keys:
     return keys // stride % (room + 1)
 
 
-def _successors(sweep: Sweep, phase: Phase, keys: Keys) -> Keys:
+def _successors(sweep: ClassSweep, phase: Phase, keys: Keys) -> Keys:
     strides = _strides(sweep, phase.live)
     moved = [
         keys[_taken(keys, strides[item], sweep.room[item]) < sweep.room[item]] + strides[item]
@@ -211,7 +211,7 @@ def _successors(sweep: Sweep, phase: Phase, keys: Keys) -> Keys:
 
 
 def _moves(
-    sweep: Sweep, phase: Phase, keys: Keys, following: Keys
+    sweep: ClassSweep, phase: Phase, keys: Keys, following: Keys
 ) -> Iterator[tuple[int, Keys, Keys, Values]]:
     """For each class of items: source states, their successors, and how many items are left."""
     strides = _strides(sweep, phase.live)
@@ -224,20 +224,22 @@ def _moves(
         yield item, source, target, left[source].astype(sweep.weights.dtype)
 
 
-def _turned(sweep: Sweep, phase: Phase, keys: Keys, live: tuple[int, ...]) -> tuple[Keys, Turn]:
+def _turned(
+    sweep: ClassSweep, phase: Phase, keys: Keys, live: tuple[int, ...]
+) -> tuple[Keys, Turn]:
     """Forget the classes that leave (all taken, if every item must be) and admit new ones."""
     old, new = _strides(sweep, phase.live), _strides(sweep, live)
-    kept = np.arange(len(keys))
+    staying = np.arange(len(keys))
     if sweep.exhaustive:
         for item in phase.leaving:
             size = sweep.sizes[item]  # and their room
-            kept = kept[_taken(keys[kept], old[item], size) == size]
-    renamed = np.zeros(len(kept), dtype=np.int64)
+            staying = staying[_taken(keys[staying], old[item], size) == size]
+    renamed = np.zeros(len(staying), dtype=np.int64)
     for item in phase.live:
         if item not in phase.leaving:
-            renamed += _taken(keys[kept], old[item], sweep.room[item]) * new[item]
+            renamed += _taken(keys[staying], old[item], sweep.room[item]) * new[item]
     following, target = np.unique(renamed, return_inverse=True)
-    return following, Turn(kept, target)
+    return following, Turn(staying, target)
 
 
 def _scaled(values: Values) -> tuple[Values, int]:

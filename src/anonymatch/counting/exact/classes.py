@@ -17,15 +17,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.exact.class_layers import MOST_CLASSES, SpreadError, Sweep, Swept, run
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.exact.class_layers import MOST_CLASSES, ClassSweep, SpreadError, Swept, run
 
 if TYPE_CHECKING:
-    from anonymatch.counting.blocks.block import Block
     from anonymatch.counting.exact.closed_form import Floats, Integers
 
 Values = npt.NDArray[Any]
 
 LIMIT = 2e7  # operations, some seconds
+
+
+def offer(block: Block, context: Context, best: float) -> Option | None:
+    """Counting twins together, where there are any."""
+    plan = plan_classes(block)
+    if plan is None or plan.operations / tuning().classes_rate > best:
+        return None
+    return Option(
+        method="classes",
+        why="users or behaviours that are alike are counted together",
+        seconds=plan.operations / tuning().classes_rate * (2.0 if context.edges else 1.0),
+        memory=plan.memory,
+        solve=lambda: plan.solve().solution(),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,7 +52,7 @@ class ClassPlan:
     block: Block
     user_class: Integers
     behaviour_class: Integers
-    sweep: Sweep
+    sweep: ClassSweep
     turned: bool  # behaviours choose users; unused ones are taken by added users
     divisor: int  # the orders of the added users
 
@@ -56,14 +73,14 @@ class ClassPlan:
         bits = sum(math.log2(row) for row in rows) + math.log2(self.divisor)
         return (56 + bits / 7.5) * self.operations  # Python integers hold 30 bits in 4 bytes
 
-    def solve(self) -> ByClasses:
+    def solve(self) -> TwinCounts:
         """Count, and keep what the minors need; floats that spread too far as whole numbers."""
         try:
-            return ByClasses(plan=self, result=run(self.sweep))
+            return TwinCounts(plan=self, result=run(self.sweep))
         except SpreadError:
             return self.in_whole_numbers()
 
-    def in_whole_numbers(self) -> ByClasses:
+    def in_whole_numbers(self) -> TwinCounts:
         """The count of a block of floats, all of which are whole multiples of a power of two."""
         fractions, exponents = np.frexp(self.sweep.weights)
         unit = int(exponents[fractions > 0].min()) - 53
@@ -72,11 +89,11 @@ class ClassPlan:
         weights = np.array([w << by for w, by in zip(whole, shifts, strict=True)], dtype=object)
         sweep = replace(self.sweep, weights=weights.reshape(fractions.shape))
         result = replace(run(sweep), exponent=unit * sweep.layers)
-        return ByClasses(plan=replace(self, sweep=sweep), result=result)
+        return TwinCounts(plan=replace(self, sweep=sweep), result=result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ByClasses:
+class TwinCounts:
     """The count of a block by classes of twins; all edges between two classes share a minor."""
 
     plan: ClassPlan
@@ -87,6 +104,22 @@ class ByClasses:
         """Float counts and minors are off by a factor of at most (1 + 2^-53)^roundings."""
         sweep = self.plan.sweep
         return 0 if sweep.exact else 2 * (sweep.layers * (2 + sweep.weights.shape[1]) + 2)
+
+    def solution(self) -> Solution:
+        """With proven errors, in the form that all methods give."""
+        block, rounding = self.plan.block, 1.01 * self.roundings * 2.0**-53
+        if block.exact:
+            return Solution(
+                block,
+                total=lambda: self.total,
+                minors=self.minors,
+                posteriors=lambda: (self.posteriors(), 2.0**-50),
+            )
+        return Solution(
+            block,
+            real=lambda: (self.log, rounding + 2.0**-50 * abs(self.log)),
+            posteriors=lambda: (self.posteriors(), 2 * rounding + 2.0**-50),
+        )
 
     @property
     def log(self) -> float:
@@ -122,8 +155,8 @@ class ByClasses:
         total = self.result.total
         if self.plan.sweep.exact:
             probabilities = np.zeros(table.shape)
-            for place in zip(*np.nonzero(table), strict=True):
-                probabilities[place] = weights[place] * table[place] / total
+            for pair in zip(*np.nonzero(table), strict=True):
+                probabilities[pair] = weights[pair] * table[pair] / total
         else:
             probabilities = np.ldexp(weights * (table / total), exponent - self.result.exponent)
         return self._of_edges(probabilities)
@@ -143,7 +176,7 @@ def _real(value: Any, divisor: int, exponent: int) -> float:
     return math.ldexp(value / divisor, exponent)
 
 
-def by_classes(block: Block, *, limit: float = LIMIT) -> ByClasses | None:
+def by_classes(block: Block, *, limit: float = LIMIT) -> TwinCounts | None:
     """Count by classes of twins, if there are any and it is predicted to stay within ``limit``.
 
     Examples
@@ -189,8 +222,8 @@ def plan_classes(block: Block) -> ClassPlan | None:
     if c > n:
         added = np.ones((len(behaviour_sizes), 1), dtype=dtype)
         choosers, sizes = np.hstack((choosers, added)), [*user_sizes, c - n]
-    straight = Sweep.plan(weights, user_sizes, behaviour_sizes)
-    turned = Sweep.plan(choosers, behaviour_sizes, sizes)
+    straight = ClassSweep.plan(weights, user_sizes, behaviour_sizes)
+    turned = ClassSweep.plan(choosers, behaviour_sizes, sizes)
     sweeps = [sweep for sweep in (straight, turned) if sweep is not None]
     if not sweeps:
         return None
@@ -221,7 +254,7 @@ def _at_least(block: Block) -> tuple[int, int]:
 
 def _alike(block: Block) -> tuple[Integers, list[int]]:
     """Class of each user, users with the same row being one class, and the sizes of the classes."""
-    found: dict[object, int] = {}
+    number_of: dict[object, int] = {}
     sizes: list[int] = []
     classes = np.empty(block.n_users, dtype=np.int64)
     ends = block.indptr.tolist()
@@ -229,7 +262,7 @@ def _alike(block: Block) -> tuple[Integers, list[int]]:
         part = slice(ends[i], ends[i + 1])
         weights = None if block.weights is None else tuple(block.weights[part].tolist())
         row = block.indices[part].tobytes(), weights
-        number = found.setdefault(row, len(sizes))
+        number = number_of.setdefault(row, len(sizes))
         if number == len(sizes):
             sizes.append(0)
         sizes[number] += 1

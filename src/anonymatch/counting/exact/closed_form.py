@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.solution import Solution
 from anonymatch.counting.integers import product
-
-if TYPE_CHECKING:
-    from anonymatch.counting.blocks.block import Block
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -21,7 +21,35 @@ LENGTH = 512  # factors of at least 1/2 whose product cannot underflow
 SLICE = 1 << 15  # edges a time, so that what is gathered for them stays in the cache
 
 
-class Solved(Protocol):
+def offer(block: Block, context: Context | None = None, best: float = 0.0) -> Option | None:
+    """For blocks that are recognised: they cost nothing."""
+    formula: Formula | None = complete(block)
+    if formula is not None:
+        return option_by(formula, block, "everybody may have done everything", memory=0.0)
+    formula = nested(block)
+    if formula is not None:
+        memory = 8.0 * block.n_edges  # of the probabilities themselves
+        return option_by(formula, block, "neighbourhoods contain each other", memory=memory)
+    return None
+
+
+def option_by(
+    formula: Formula, block: Block, why: str, *, memory: float, seconds: float = 0.0
+) -> Option:
+    """The option to solve a block by a formula."""
+    solution = Solution(
+        block,
+        total=lambda: formula.total,
+        log=lambda: formula.log,
+        minors=formula.minors,
+        posteriors=lambda: (formula.posteriors(), 1e-12),
+    )
+    return Option(
+        method="closed_form", why=why, seconds=seconds, memory=memory, solve=lambda: solution
+    )
+
+
+class Formula(Protocol):
     """The count of a block and what every edge of it contributes.
 
     Edges come in the order of the block. Nothing is cached: each call computes anew.

@@ -11,18 +11,88 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.solution import Objects, Probabilities, Solution
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.counting.exact import frontier, glynn
 from anonymatch.counting.exact.closed_form import Floats
 from anonymatch.counting.integers import product
 
 DEGREE_LIMIT = 4
 SMALLEST, LARGEST = 2.0**-900, 2.0**900  # floats to keep away from where digits are lost
+
+
+def offer(block: Block, context: Context, best: float) -> Option | None:
+    """Contract users and behaviours with two edges, if what is left is cheaper."""
+    if block.optional or not block.even or best < tuning().contraction * block.n_users:
+        return None
+    bits = block_bits(block) if block.exact else 0.0
+    options = []
+    for degree_limit in (DEGREE_LIMIT, block.n_users):
+        small = contract(block, degree_limit=degree_limit)
+        if small is None:
+            return None
+        options += _options(block, small, bits, context, best)
+    return min(options, key=lambda o: o.seconds, default=None)
+
+
+def _options(
+    block: Block, small: Contracted, bits: float, context: Context, best: float
+) -> list[Option]:
+    """How what is left may be solved."""
+    inner: list[Option] = []
+    ordering = frontier.find_ordering(small.block, min(best, context.budget.seconds))
+    by_signs = glynn.offer_below(bits, small.block, context)
+    if by_signs is not None and (small.block.exact or not ordering.feasible):
+        inner.append(by_signs)
+    if ordering.feasible:
+        inner.append(frontier.offer_along(ordering, small.block, max(bits, 1.0), context, best))
+    return [
+        replace(
+            option,
+            why=(
+                f"{several(small.contractions, 'contraction')} "
+                f"leave{'s' if small.contractions == 1 else ''} "
+                f"{several(small.block.n_users, 'user')}"
+            ),
+            solve=partial(_solution, block, small, option.solve),
+        )
+        for option in inner
+    ]
+
+
+def _solution(block: Block, small: Contracted, solve: Callable[[], Solution]) -> Solution:
+    inner = solve()
+    if block.exact:
+
+        def minors() -> Objects:
+            return small.pull_back(inner.minors)
+
+        return Solution(block, total=lambda: small.factor * inner.total, minors=minors)
+
+    rounding = 2.0**-53 * 1.01 * small.roundings
+
+    def real() -> tuple[float, float]:
+        log, error = inner.log_and_error
+        return log + small.log_factor, error + rounding
+
+    def posteriors() -> Probabilities:
+        probabilities, error = inner.posteriors
+        return small.pull_back_posteriors(probabilities), error * len(probabilities) + 2 * rounding
+
+    return Solution(block, real=real, posteriors=posteriors)
+
 
 Line = dict[int, int]  # of a row, column -> entry; of a column, row -> entry
 
@@ -44,7 +114,7 @@ class Contracted:
     log_factor: float
     contractions: int
     n_edges: int  # of the original
-    kept: list[int]  # entry behind each edge of the block
+    entries_left: list[int]  # entry behind each edge of the block
     forced: list[int]  # entries that are in every matching
     values: list[Any]  # of all entries: those of the original, then those made
     tape: list[tuple[int, int, int]]  # entry (first) gained the product of two others
@@ -75,9 +145,9 @@ class Contracted:
             return scaled
         values, inner, factor = self.values, minors.tolist(), self.factor
         first_row = range(int(self.block.indptr[1]))
-        whole = factor * sum(values[self.kept[k]] * inner[k] for k in first_row)
+        whole = factor * sum(values[self.entries_left[k]] * inner[k] for k in first_row)
         slopes: list[int] = [0] * len(values)
-        for entry, minor in zip(self.kept, inner, strict=True):
+        for entry, minor in zip(self.entries_left, inner, strict=True):
             slopes[entry] = factor * minor
         for entry in self.forced:
             slopes[entry] = whole // values[entry]
@@ -95,7 +165,7 @@ class Contracted:
         """
         assert not self.block.exact
         probabilities = [0.0] * len(self.values)
-        for entry, probability in zip(self.kept, posteriors.tolist(), strict=True):
+        for entry, probability in zip(self.entries_left, posteriors.tolist(), strict=True):
             probabilities[entry] = probability
         for entry in self.forced:
             probabilities[entry] = 1.0
@@ -132,7 +202,7 @@ def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | 
     few = block.n_users < 2 or min(map(min, degrees)) > 2
     if block.optional or few:
         return None
-    work = _Work(block)
+    work = _Contraction(block)
     work.run(degree_limit)
     if not work.contractions and not work.forced:
         return None
@@ -141,7 +211,7 @@ def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | 
         log_factor=work.log_factor(),
         contractions=work.contractions,
         n_edges=block.n_edges,
-        kept=[entry for row in work.lines[0].values() for _, entry in sorted(row.items())],
+        entries_left=[entry for row in work.lines[0].values() for _, entry in sorted(row.items())],
         forced=work.forced,
         values=work.values,
         tape=work.tape,
@@ -149,7 +219,7 @@ def contract(block: Block, *, degree_limit: int = DEGREE_LIMIT) -> Contracted | 
     )
 
 
-class _Work:
+class _Contraction:
     """Rows and columns as dictionaries, shrinking; entries are numbered and never change value."""
 
     def __init__(self, block: Block) -> None:

@@ -19,30 +19,22 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Floats, Objects
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.integers import combine, primes, residues
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, check_work, current_token
 
-__all__ = ["ABREAST", "Parts", "Real", "per_transition", "split", "words_job"]
+__all__ = ["Parts", "Real", "per_transition", "split", "words_job"]
 
 Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 
-ABREAST = 8  # parts that run at the same time at most: they share the memory
-_MOST, _FEW = 65536, 4096  # parts: of a run to come, and to tell what one beyond reach would take
-_MOST_EDGES = 6 * 10**7  # of all parts together: a second of splitting
-_LONGEST = 600.0  # predicted seconds of a part, so that little is lost when it is
-_WORTH = 2.0  # predicted seconds from which a part is split if that costs little,
-_STRETCH = 1.15  # in all against one run
-# Measured on one core: seconds a transition, and what each further word of a value adds.
-_TRANSITION = 4e-9
-_WORD = 0.4e-9
-_EDGES = 2.2  # all edge counts against one count
-
 
 def per_transition(words: int, *, edges: bool) -> float:
     """Predicted seconds of a transition, for a count or for all edge counts."""
-    return (_TRANSITION + _WORD * (words - 1)) * (_EDGES if edges else 1.0)
+    return (tuning().frontier_transition + tuning().frontier_word * (words - 1)) * (
+        tuning().frontier_edges if edges else 1.0
+    )
 
 
 class Real(NamedTuple):
@@ -56,7 +48,7 @@ class Real(NamedTuple):
 class Parts(NamedTuple):
     """Runs in one order over some of the edges each."""
 
-    kept: tuple[Mask, ...]
+    masks: tuple[Mask, ...]
     transitions: tuple[float, ...]
     peak_states: float  # of the widest
 
@@ -72,12 +64,12 @@ class Parts(NamedTuple):
     ) -> list[int]:
         """The count, or all minors, which stay below what so many words determine."""
         call = partial(_exact, Shared(*_recipe(block), value=block), order, words, edges)
-        found = self._run(call, words, edges, memory, effort)
+        results = self._run(call, words, edges, memory, effort)
         if not edges:
-            return [sum(combine(result, words)[0] for result in found)]
+            return [sum(combine(result, words)[0] for result in results)]
         minors: Objects = np.zeros(block.n_edges, dtype=object)
-        for kept, result in zip(self.kept, found, strict=True):
-            minors[kept != 0] += np.array(combine(result, words), dtype=object)
+        for mask, result in zip(self.masks, results, strict=True):
+            minors[mask != 0] += np.array(combine(result, words), dtype=object)
         return list(minors)
 
     def real(
@@ -85,10 +77,10 @@ class Parts(NamedTuple):
     ) -> Real:
         """The count over doubles, and the probabilities of all edges."""
         call = partial(_real, Shared(*_recipe(block), value=block), order, edges)
-        found = self._run(call, 1, edges, memory, effort)
+        results = self._run(call, 1, edges, memory, effort)
         total, top = 0.0, 0
         probabilities = np.zeros(block.n_edges) if edges else None
-        for kept, one in zip(self.kept, found, strict=True):
+        for mask, one in zip(self.masks, results, strict=True):
             mantissa, exponent, shares = one
             if not mantissa:
                 continue
@@ -101,7 +93,7 @@ class Parts(NamedTuple):
             count = math.ldexp(mantissa, max(exponent - top, -2000))
             total += count
             if probabilities is not None:
-                probabilities[kept != 0] += count * shares
+                probabilities[mask != 0] += count * shares
         mantissa, exponent = math.frexp(total)
         return Real(
             2 * mantissa,
@@ -113,12 +105,12 @@ class Parts(NamedTuple):
         self, call: partial[Any], words: int, edges: bool, memory: float, effort: Execution
     ) -> Iterator[Any]:
         each = per_transition(words, edges=edges)
-        limit = memory / ABREAST if edges else 0.0
+        limit = memory / tuning().frontier_abreast if edges else 0.0
         return effort.chunks(
-            (partial(call, limit, kept) for kept in self.kept),
+            (partial(call, limit, mask) for mask in self.masks),
             each=[each * transitions for transitions in self.transitions],
-            number=len(self.kept),
-            abreast=ABREAST,
+            number=len(self.masks),
+            abreast=tuning().frontier_abreast,
         )
 
 
@@ -130,20 +122,22 @@ def split(
     ``seconds``: predicted of one run along the plan; ``reached``: whether it is likely to come.
     """
     rate = plan.transitions / seconds
-    found = _native.split_frontier(
+    parts = _native.split_frontier(
         block,
         plan.order,
         peak_states=share * plan.peak_states,
-        longest=_LONGEST * rate,
-        worth=_WORTH * rate,
-        stretch=_STRETCH,
-        parts=min(_MOST, _MOST_EDGES // block.n_edges) if reached else _FEW,
+        longest=tuning().frontier_part_longest * rate,
+        worth=tuning().frontier_part_worth * rate,
+        stretch=tuning().frontier_part_stretch,
+        parts=min(tuning().frontier_parts_most, tuning().frontier_parts_edges // block.n_edges)
+        if reached
+        else tuning().frontier_parts_few,
         cancel=current_token().byte,
     )
     return Parts(
-        kept=tuple(part.kept() for part in found),
-        transitions=tuple(part.transitions for part in found),
-        peak_states=max(part.peak_states for part in found),
+        masks=tuple(part.kept() for part in parts),
+        transitions=tuple(part.transitions for part in parts),
+        peak_states=max(part.peak_states for part in parts),
     )
 
 
@@ -161,18 +155,18 @@ def words_job(
 
 
 def _exact(
-    block: Shared[Block], order: Ints, words: int, edges: bool, memory: float, kept: Mask
+    block: Shared[Block], order: Ints, words: int, edges: bool, memory: float, mask: Mask
 ) -> Words:
-    part = _with_only(block.get(), kept)
+    part = _with_only(block.get(), mask)
     job = words_job(part, order, words, edges=edges, memory=memory)
     _run_to_the_end(job, words)
     return job.edge_words() if edges else job.count_words()
 
 
 def _real(
-    block: Shared[Block], order: Ints, edges: bool, memory: float, kept: Mask
+    block: Shared[Block], order: Ints, edges: bool, memory: float, mask: Mask
 ) -> tuple[float, int, Floats | None]:
-    part = _with_only(block.get(), kept)
+    part = _with_only(block.get(), mask)
     job = _native.frontier_reals(part, order, edges=edges, memory=memory)
     _run_to_the_end(job, 1)
     return (*job.count_real(), job.posteriors() if edges else None)
@@ -188,9 +182,9 @@ def _recipe(block: Block) -> tuple[Any, ...]:
     return Block, block.n_users, block.n_behaviours, block.indptr, block.indices, weights
 
 
-def _with_only(block: Block, kept: Mask) -> Block:
-    chosen = kept != 0
-    before = np.concatenate(([0], np.cumsum(kept, dtype=np.int32)))
+def _with_only(block: Block, mask: Mask) -> Block:
+    chosen = mask != 0
+    before = np.concatenate(([0], np.cumsum(mask, dtype=np.int32)))
     return replace(
         block,
         indptr=before[block.indptr].astype(np.int32),

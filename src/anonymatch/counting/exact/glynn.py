@@ -16,21 +16,38 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.offer import Context, Option
 from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution, shares
-from anonymatch.running import Execution, Shared, borders
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
-__all__ = ["applies", "seconds", "solve"]
+__all__ = ["all_minors", "offer", "offer_below", "seconds"]
 
-_MINORS = 14.0  # all minors against one count, in integers
-_POSTERIORS = 6.0  # and in doubles
-_REAL = 2.0  # a count in doubles with its error bound against integers
 _CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
-# A count by the factors that products of rows are kept in (0: they do not fit vector lanes).
-_BY_FACTORS = {2: 1.0, 3: 1.0, 4: 1.45 if _native.best_isa.name == "avx512" else 2.1, 0: 34.0}
 _LARGEST_ROW = 2**31  # row sums that the kernel takes
 
 
-def applies(block: Block, bits: float) -> bool:
+def offer(block: Block, context: Context, best: float = math.inf) -> Option | None:
+    """Sums over all signs; what they cost does not depend on the edges."""
+    return offer_below(block_bits(block) if block.exact else 0.0, block, context)
+
+
+def offer_below(bits: float, block: Block, context: Context) -> Option | None:
+    """The same for a block whose exact count is known to stay below 2^bits."""
+    if not _applies(block, bits):
+        return None
+    return Option(
+        method="glynn",
+        why=f"{block.n_behaviours} * 2^{block.n_behaviours - 1} row products",
+        seconds=seconds(block, edges=context.edges),
+        memory=2.0**20,
+        solve=lambda: _solve(block, bits=bits, effort=context.effort),
+        longest=CHUNK_SECONDS,
+    )
+
+
+def _applies(block: Block, bits: float) -> bool:
     """Whether the block has a side of at most 40 and its count fits the kernel's three words."""
     if block.n_behaviours > _native.GLYNN_LARGEST:
         return False
@@ -46,10 +63,10 @@ def applies(block: Block, bits: float) -> bool:
 def seconds(block: Block, *, edges: bool) -> float:
     """Predicted seconds of one core."""
     if edges:
-        return _seconds(block, _POSTERIORS)
+        return _seconds(block, tuning().glynn_posteriors)
     if not block.exact:
-        return _seconds(block, _REAL)
-    return _seconds(block, _BY_FACTORS[_suited(block).factors])
+        return _seconds(block, tuning().glynn_real)
+    return _seconds(block, tuning().glynn_by_factors[_suited(block).factors])
 
 
 def _seconds(block: Block, counts: float) -> float:
@@ -57,7 +74,7 @@ def _seconds(block: Block, counts: float) -> float:
     return counts * n * 2.0 ** (n - 1) / _native.GLYNN_RATE
 
 
-def solve(block: Block, *, bits: float, effort: Execution) -> Solution:
+def _solve(block: Block, *, bits: float, effort: Execution) -> Solution:
     """Count and posteriors of ``block``; exact counts stay below 2^bits."""
     if not block.exact:
         return _solve_reals(block, effort)
@@ -73,7 +90,7 @@ def solve(block: Block, *, bits: float, effort: Execution) -> Solution:
 
     def minors() -> Objects:
         call = partial(_minors, _shared(_native.GlynnMatrix(matrix)), words)
-        values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
+        values = _signed(_gather(call, n, _seconds(block, tuning().glynn_minors), effort), words)
         rows = np.repeat(np.arange(block.n_users), np.diff(block.indptr))
         edges = np.empty(block.n_edges, dtype=object)
         edges[:] = [(values[k] >> (n - 1)) // copies for k in rows * n + block.indices]
@@ -93,7 +110,7 @@ def all_minors(block: Block, *, bits: float, effort: Execution) -> Objects:
     n = block.n_behaviours
     words = math.ceil((bits + n) / 64)
     call = partial(_minors, _shared(_native.GlynnMatrix(block.dense().astype(np.uint32))), words)
-    values = _signed(_gather(call, n, _seconds(block, _MINORS), effort), words)
+    values = _signed(_gather(call, n, _seconds(block, tuning().glynn_minors), effort), words)
     matrix = np.empty((n, n), dtype=object)
     matrix[:] = np.array([value >> (n - 1) for value in values], dtype=object).reshape(n, n)
     return matrix
@@ -165,7 +182,7 @@ def _suited(block: Block) -> _native.GlynnMatrix:
     matrix = _padded(block).astype(np.uint32)
     return min(
         (_native.GlynnMatrix(matrix), _native.GlynnMatrix(np.ascontiguousarray(matrix.T))),
-        key=lambda each: _BY_FACTORS[each.factors],
+        key=lambda each: tuning().glynn_by_factors[each.factors],
     )
 
 

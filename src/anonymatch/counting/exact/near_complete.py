@@ -17,11 +17,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonymatch.base.text import several
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.exact.closed_form import option_by
 from anonymatch.counting.exact.rook import (
     OVERHEAD,
     WIDEST,
     Pattern,
-    Sweep,
+    RookSweep,
     canonical,
     plan_sweep,
     rook_polynomial,
@@ -37,11 +42,27 @@ from anonymatch.counting.exact.rook_minors import (
 from anonymatch.counting.integers import multiply_all, power
 
 if TYPE_CHECKING:
-    from anonymatch.counting.blocks.block import Block
     from anonymatch.counting.exact.closed_form import Exact, Floats, Integers
 
 LIMIT = 4e9  # predicted operations on words, some seconds
 COMPARED = 64  # edges; larger components are compared only label by label
+
+
+def offer(block: Block, context: Context, best: float) -> Option | None:
+    """A closed form over the few edges that are missing."""
+    missing = block.n_users * block.n_behaviours - block.n_edges
+    if block.weights is not None or missing > tuning().rook_missing * block.n_behaviours:
+        return None
+    affordable = min(best, context.budget.seconds)
+    if missing * tuning().rook_planning > max(affordable, tuning().rook_planning_short):
+        return None
+    formula = near_complete(block, limit=affordable * tuning().rook_rate)
+    if formula is None:
+        return None
+    seconds = formula.minor_operations / tuning().rook_rate if context.edges else 0.0
+    lacks = f"only {several(missing, 'edge')} {'is' if missing == 1 else 'are'} missing"
+    memory = 64.0 * block.n_edges
+    return option_by(formula, block, f"{lacks}: rook polynomial", memory=memory, seconds=seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -112,8 +133,8 @@ class NearComplete:
         kind = self.users.kind[i]
         row, column = solver.pairs(kind, self.users.label[i], self.behaviours.label[j])
         base = max(block.n_users, block.n_behaviours)
-        pairs, places = np.unique((kind * base + row) * base + column, return_inverse=True)
-        chosen[inside] = len(values) + places
+        pairs, inverse = np.unique((kind * base + row) * base + column, return_inverse=True)
+        chosen[inside] = len(values) + inverse
         for pair in pairs.tolist():
             first, second = divmod(pair, base)
             number, label = divmod(first, base)
@@ -160,11 +181,11 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
         if kind == len(copies):
             copies.append(0)
         copies[kind] += 1
-        for place, names in ((users, row_names), (behaviours, column_names)):
-            place.kind[names] = kind
-            place.label[names] = np.arange(len(names))
+        for side, names in ((users, row_names), (behaviours, column_names)):
+            side.kind[names] = kind
+            side.label[names] = np.arange(len(names))
 
-    sweeps: list[Sweep] = []
+    sweeps: list[RookSweep] = []
     for pattern in kind_of:
         sweep = plan_sweep(pattern)
         if sweep is None:
@@ -183,7 +204,7 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
     return NearComplete(block=block, total=total, kinds=kinds, users=users, behaviours=behaviours)
 
 
-def _cycle_length(sweep: Sweep) -> int:
+def _cycle_length(sweep: RookSweep) -> int:
     return sum(thread.edges for thread in sweep.threads if thread.closed)
 
 
@@ -208,10 +229,10 @@ def _components(
     order = np.argsort(component, kind="stable")
     cuts = np.flatnonzero(np.diff(component[order], prepend=-1, append=-1)).tolist()
     row_list, column_list = rows[order].tolist(), columns[order].tolist()
-    found: list[tuple[Pattern, list[int], list[int]]] = []
+    components: list[tuple[Pattern, list[int], list[int]]] = []
     for start, end in pairwise(cuts):
         if end - start == 1:
-            found.append((((0,),), [row_list[start]], [column_list[start]]))
+            components.append((((0,),), [row_list[start]], [column_list[start]]))
             continue
         lists: dict[int, list[int]] = {}
         for i, j in zip(row_list[start:end], column_list[start:end], strict=True):
@@ -224,5 +245,5 @@ def _components(
             pattern = tuple(tuple(column_label[j] for j in row) for row in lists.values())
             row_label = list(range(len(names)))
         row_names = [names[i] for i in np.argsort(row_label).tolist()]
-        found.append((pattern, row_names, sorted(column_label, key=column_label.__getitem__)))
-    return found
+        components.append((pattern, row_names, sorted(column_label, key=column_label.__getitem__)))
+    return components

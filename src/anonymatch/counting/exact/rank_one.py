@@ -9,13 +9,15 @@ weights that depend on the user alone are taken.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.offer import Option
+from anonymatch.counting.blocks.solution import Objects, Probabilities, Solution
 from anonymatch.counting.integers import product
 
 if TYPE_CHECKING:
@@ -41,6 +43,46 @@ class RankOne:
     scale: Fraction | None  # the product itself, for exact weights
     deviation: float
     log_error: float
+
+    def option(self, weighted: Block, inner: Option) -> Option:
+        """The option for the block with weights, from one for the block without."""
+        if not weighted.exact and inner.rounded is not None:
+            inner = inner.rounded
+        take = inner.take
+        return replace(
+            inner,
+            why=f"{inner.why}; weights of rank one",
+            solve=lambda: self._solution(weighted, inner.solve()),
+            take=None if take is None else lambda chunk: self._solution(weighted, take(chunk)),
+            rounded=None,
+        )
+
+    def _solution(self, weighted: Block, inner: Solution) -> Solution:
+        if weighted.exact:
+            assert self.scale is not None
+            assert weighted.weights is not None
+            scale, weights = self.scale, weighted.weights
+
+            def minors() -> Objects:
+                values = [scale * m / w for m, w in zip(inner.minors, weights, strict=True)]
+                return np.array([int(value) for value in values], dtype=object)
+
+            return Solution(
+                weighted,
+                total=lambda: int(scale * inner.total),
+                minors=minors,
+                posteriors=lambda: inner.posteriors,
+            )
+
+        def real() -> tuple[float, float]:
+            log, error = inner.log_and_error
+            return log + self.log, error + self.log_error + 2.0**-52 * abs(log)
+
+        def posteriors() -> Probabilities:
+            probabilities, error = inner.posteriors
+            return probabilities, error + 4 * weighted.n_users * self.deviation
+
+        return Solution(weighted, real=real, posteriors=posteriors)
 
 
 def rank_one(block: Block, *, ulps: float = ULPS) -> RankOne | None:
@@ -108,8 +150,8 @@ def _tree(block: Block) -> list[Step]:
     new = order[1:].astype(np.int64)
     known = parents[new].astype(np.int64)
     # Edges are sorted by user, then behaviour, so an edge is found by bisection.
-    place = np.repeat(np.arange(n, dtype=np.int64), np.diff(block.indptr)) * c + block.indices
-    edges = np.searchsorted(place, np.minimum(new, known) * c + np.maximum(new, known) - n)
+    position = np.repeat(np.arange(n, dtype=np.int64), np.diff(block.indptr)) * c + block.indices
+    edges = np.searchsorted(position, np.minimum(new, known) * c + np.maximum(new, known) - n)
     return list(zip(known.tolist(), new.tolist(), edges.tolist(), strict=True))
 
 

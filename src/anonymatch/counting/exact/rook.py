@@ -60,7 +60,7 @@ def path_polynomial(vertices: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class RookSweep:
     """An order of rows (or of columns, as rows of ``pattern``) and what going through it costs."""
 
     pattern: Pattern  # its rows in the order of the sweep
@@ -69,7 +69,7 @@ class Sweep:
     threads: tuple[Thread, ...] = ()  # instead, when the pattern is made of paths and cycles
 
 
-def plan_sweep(pattern: Iterable[Iterable[int]]) -> Sweep | None:
+def plan_sweep(pattern: Iterable[Iterable[int]]) -> RookSweep | None:
     """The cheaper of sweeping by rows and by columns; None if both are too wide.
 
     Examples
@@ -81,7 +81,7 @@ def plan_sweep(pattern: Iterable[Iterable[int]]) -> Sweep | None:
     other = turn(rows)
     if all(len(ends) <= 2 for side in (rows, other) for ends in side):
         length = sum(map(len, rows))
-        return Sweep(
+        return RookSweep(
             pattern=rows,
             order=tuple(range(len(rows))),
             operations=length * (OVERHEAD + length),
@@ -108,7 +108,7 @@ def turn(pattern: Pattern) -> Pattern:
     return tuple(map(tuple, columns))
 
 
-def rook_polynomial(sweep: Sweep) -> list[int]:
+def rook_polynomial(sweep: RookSweep) -> list[int]:
     """Coefficients from k = 0 on; the first is 1.
 
     A state is the set of used columns that later rows can still reach; each holds the polynomial of
@@ -131,7 +131,7 @@ def rook_polynomial(sweep: Sweep) -> list[int]:
     return unpack(states[0], width) if sweep.pattern else [1]
 
 
-def row_deletions(sweep: Sweep) -> list[list[int]]:
+def row_deletions(sweep: RookSweep) -> list[list[int]]:
     """For every row of the sweep's pattern, the polynomial of the pattern without it.
 
     Those are the matchings that leave the row empty: ways to reach a state before it times ways to
@@ -254,9 +254,9 @@ def canonical(pattern: Sequence[Sequence[int]]) -> tuple[Pattern, list[int], dic
             near[j].append(i)
     kinds = [int(v >= len(pattern)) for v in range(len(near))]
     for _ in range(3):
-        seen = [(kinds[v], sorted(kinds[u] for u in near[v])) for v in range(len(near))]
-        ranks = {repr(kind): k for k, kind in enumerate(sorted(seen))}
-        kinds = [ranks[repr(kind)] for kind in seen]
+        neighbourhoods = [(kinds[v], sorted(kinds[u] for u in near[v])) for v in range(len(near))]
+        ranks = {repr(kind): k for k, kind in enumerate(sorted(neighbourhoods))}
+        kinds = [ranks[repr(kind)] for kind in neighbourhoods]
     tally: dict[int, int] = {}
     for kind in kinds:
         tally[kind] = tally.get(kind, 0) + 1
@@ -268,9 +268,9 @@ def canonical(pattern: Sequence[Sequence[int]]) -> tuple[Pattern, list[int], dic
         rows: list[tuple[int, ...]] = [()] * len(pattern)
         for i in range(len(pattern)):
             rows[new[i]] = tuple(sorted(new[j] for j in near[i]))
-        found = tuple(rows)
-        if best is None or found < best[0]:
-            best = found, new[: len(pattern)], {j: new[v] for j, v in column_of.items()}
+        labelled = tuple(rows)
+        if best is None or labelled < best[0]:
+            best = labelled, new[: len(pattern)], {j: new[v] for j, v in column_of.items()}
     assert best is not None
     return best
 
@@ -315,13 +315,13 @@ def _threads(rows: Pattern, columns: Pattern) -> tuple[Thread, ...]:
     return tuple(threads)
 
 
-def plan_rows(rows: Pattern) -> Sweep | None:
+def plan_rows(rows: Pattern) -> RookSweep | None:
     """Sweep by rows in the best of some greedy orders; None if all are too wide."""
     reach: dict[int, set[int]] = {}
     for i, row in enumerate(rows):
         for j in row:
             reach.setdefault(j, set()).add(i)
-    best: Sweep | None = Sweep(pattern=(), order=(), operations=1) if not rows else None
+    best: RookSweep | None = RookSweep(pattern=(), order=(), operations=1) if not rows else None
     for start in sorted(range(len(rows)), key=lambda i: len(rows[i]))[:STARTS]:
         plan = _greedy(rows, reach, start)
         if plan is not None and (best is None or plan.operations < best.operations):
@@ -331,7 +331,7 @@ def plan_rows(rows: Pattern) -> Sweep | None:
     return best
 
 
-def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> Sweep | None:
+def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> RookSweep | None:
     left = {j: len(ends) for j, ends in reach.items()}
     live: set[int] = set()
     waiting = set(range(len(rows)))
@@ -377,4 +377,4 @@ def _greedy(rows: Pattern, reach: dict[int, set[int]], start: int) -> Sweep | No
             if not left[j]:
                 live.discard(j)
     pattern = tuple(rows[i] for i in order)
-    return Sweep(pattern=pattern, order=tuple(order), operations=operations)
+    return RookSweep(pattern=pattern, order=tuple(order), operations=operations)

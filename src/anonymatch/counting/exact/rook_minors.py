@@ -12,7 +12,7 @@ from anonymatch.counting.exact.closed_form import Integers
 from anonymatch.counting.exact.rook import (
     OVERHEAD,
     Pattern,
-    Sweep,
+    RookSweep,
     path_polynomial,
     plan_rows,
     rook_polynomial,
@@ -47,7 +47,7 @@ class ComponentPosition:
 class Side:
     """The cheaper side of a pattern to sweep when vertices of both sides are to be deleted."""
 
-    sweep: Sweep
+    sweep: RookSweep
     turned: bool  # by columns
     others: int  # vertices on the other side
 
@@ -84,8 +84,8 @@ class Side:
         rest = tuple(tuple(j for j in row if j != other) for row in self.sweep.pattern)
         sweep = replace(self.sweep, pattern=rest)
         without = row_deletions(sweep)
-        places = np.argsort(self.sweep.order).tolist()
-        return rook_polynomial(sweep), [without[t] for t in places]
+        ranks = np.argsort(self.sweep.order).tolist()
+        return rook_polynomial(sweep), [without[t] for t in ranks]
 
 
 def alternating_sum(polynomial: list[int], n: int, c: int) -> int:
@@ -125,20 +125,20 @@ class Minors:
         self.without: dict[tuple[int, int], list[int]] = {}
 
     def classes(
-        self, place: ComponentPosition, *, side: int
+        self, vertices: ComponentPosition, *, side: int
     ) -> tuple[Integers, list[tuple[int, list[int]]]]:
         """Class of every vertex, and of each class the kind and the polynomial left by deletion."""
-        found: dict[tuple[int, tuple[int, ...]], int] = {}
+        number_of: dict[tuple[int, tuple[int, ...]], int] = {}
         by_label: dict[tuple[int, int], int] = {}
         classes: list[tuple[int, list[int]]] = []
-        chosen = np.empty(len(place.kind), dtype=np.int64)
-        alike = np.isin(place.kind, list(self.cycles))  # all vertices of a cycle
-        labels = np.where(alike, 0, place.label).tolist()
-        for v, (kind, label) in enumerate(zip(place.kind.tolist(), labels, strict=True)):
+        chosen = np.empty(len(vertices.kind), dtype=np.int64)
+        alike = np.isin(vertices.kind, list(self.cycles))  # all vertices of a cycle
+        labels = np.where(alike, 0, vertices.label).tolist()
+        for v, (kind, label) in enumerate(zip(vertices.kind.tolist(), labels, strict=True)):
             if (kind, label) not in by_label:
                 row, column = (label, None) if side == 0 else (None, label)
                 rest = [1] if kind == NOTHING else self._deleted(kind, row, column)
-                number = found.setdefault((kind, tuple(rest)), len(classes))
+                number = number_of.setdefault((kind, tuple(rest)), len(classes))
                 if number == len(classes):
                     classes.append((kind, rest))
                 by_label[kind, label] = number

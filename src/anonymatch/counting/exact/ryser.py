@@ -12,11 +12,14 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
-from anonymatch.running import Execution, Shared, borders
+from anonymatch.counting.blocks.offer import Context, Option
+from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.bounds.bregman import block_bits
+from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
-__all__ = ["RyserPlan", "applies", "find_way", "total"]
+__all__ = ["RyserPlan", "applies", "find_ordering", "offer", "total"]
 
-_PREFIX = 21e-9  # measured seconds of one core, a surviving prefix
 _DESCENTS = 300
 _MOVES = 2000
 _SEED = 1
@@ -32,7 +35,25 @@ class RyserPlan:
 
     @property
     def seconds(self) -> float:
-        return self.prefixes * _PREFIX
+        return self.prefixes * tuning().ryser_prefix
+
+
+def offer(block: Block, context: Context, best: float) -> Option | None:
+    """For counts only: posteriors by cut-off sums would cost one count an edge."""
+    bits = block_bits(block) if block.exact else 0.0
+    if context.edges or not applies(block, bits):
+        return None
+    plan = find_ordering(block)
+    if plan.seconds > best:
+        return None
+    return Option(
+        method="ryser",
+        why=f"about {plan.prefixes:.2g} partial sums survive",
+        seconds=plan.seconds,
+        memory=2.0**20,
+        solve=lambda: Solution(block, total=lambda: total(plan, bits=bits, effort=context.effort)),
+        longest=CHUNK_SECONDS,
+    )
 
 
 def applies(block: Block, bits: float) -> bool:
@@ -44,27 +65,27 @@ def applies(block: Block, bits: float) -> bool:
     return block.weights is None or max(np.add.reduceat(block.weights, block.indptr[:-1])) < 2**31
 
 
-def find_way(block: Block) -> RyserPlan:
+def find_ordering(block: Block) -> RyserPlan:
     """The cheaper of the orders found by behaviours and by users."""
-    ways = []
+    plans = []
     for side in (block, block.transposed()):
         matrix = side.dense().astype(np.uint32)
         order = _native.ryser_order(matrix, moves=_MOVES, seed=_SEED)
         prefixes = _native.ryser_prefixes(matrix, order, descents=_DESCENTS, seed=_SEED)
-        ways.append(RyserPlan(matrix, order, prefixes))
-    return min(ways, key=lambda way: way.prefixes)
+        plans.append(RyserPlan(matrix, order, prefixes))
+    return min(plans, key=lambda plan: plan.prefixes)
 
 
-def total(way: RyserPlan, *, bits: float, effort: Execution) -> int:
+def total(plan: RyserPlan, *, bits: float, effort: Execution) -> int:
     """The count, below 2^bits."""
     words = max(1, math.ceil(bits / 64))
-    units = _native.ryser_units(len(way.matrix))
+    units = _native.ryser_units(len(plan.matrix))
     # Units differ in size: many short chunks keep all threads busy to the end.
-    cuts = borders(units, way.seconds, finer=4)
+    cuts = borders(units, plan.seconds, finer=4)
     number = len(cuts) - 1
-    shared = Shared(_input, way.matrix, way.order)
+    shared = Shared(_input, plan.matrix, plan.order)
     calls = (partial(_count, shared, words, first, last) for first, last in pairwise(cuts))
-    parts = effort.chunks(calls, each=way.seconds / number, number=number)
+    parts = effort.chunks(calls, each=plan.seconds / number, number=number)
     return sum(parts) % (1 << (64 * words))
 
 

@@ -11,14 +11,27 @@ import numpy as np
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.offer import Context, Option
 from anonymatch.counting.blocks.solution import Probabilities, Solution
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import CHUNK_SECONDS, Execution
 
-__all__ = ["applies", "memory", "seconds", "solve"]
+__all__ = ["applies", "memory", "offer", "seconds", "solve"]
 
-_SUBSET = 0.15e-9  # measured seconds of one core, a subset and user
-_POSTERIORS = 3.5  # all posteriors against one count
 _LN2 = math.log(2.0)
+
+
+def offer(block: Block, context: Context, best: float) -> Option | None:
+    """Sums over sets of behaviours; what they cost does not depend on the edges."""
+    if not applies(block) or seconds(block, edges=context.edges) > best:
+        return None
+    return Option(
+        method="subset",
+        why=f"{block.n_users} * 2^{block.n_users - 1} sums of positive terms",
+        seconds=seconds(block, edges=context.edges),
+        memory=memory(block, edges=context.edges),
+        solve=lambda: solve(block, context.effort),
+    )
 
 
 def applies(block: Block) -> bool:
@@ -33,7 +46,12 @@ def applies(block: Block) -> bool:
 
 def seconds(block: Block, *, edges: bool) -> float:
     """Predicted seconds of one core."""
-    return _SUBSET * block.n_users * 2.0**block.n_users * (_POSTERIORS if edges else 1.0)
+    return (
+        tuning().subset_step
+        * block.n_users
+        * 2.0**block.n_users
+        * (tuning().subset_posteriors if edges else 1.0)
+    )
 
 
 def memory(block: Block, *, edges: bool) -> float:

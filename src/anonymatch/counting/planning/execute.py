@@ -18,11 +18,12 @@ from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
 from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges
 from anonymatch.counting.blocks.block_classes import BlockClass, Ints, Reduced, SmallClasses, reduce
+from anonymatch.counting.blocks.offer import Context, Option
 from anonymatch.counting.blocks.solution import Floats, Solution
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bounds
-from anonymatch.counting.exact.band import Found
 from anonymatch.counting.integers import Words
-from anonymatch.counting.planning.choose import Context, Option, choose
+from anonymatch.counting.planning.choose import AUTO, ESTIMATE, NONE, choose
 from anonymatch.counting.results import Factor, Plan, Step
 from anonymatch.graph import Graph
 from anonymatch.running import Budget, Execution, Progress
@@ -30,15 +31,6 @@ from anonymatch.running import Budget, Execution, Progress
 __all__ = ["Computation", "Settings"]
 
 T = TypeVar("T")
-
-_QUICK = 1.0  # predicted seconds of an exact count that no promise is worth
-_SOON = 30.0  # predicted seconds of an estimate that nobody set a budget for
-_CLOSE_ENOUGH, _CLOSE = 0.01, 0.001  # half-widths at which estimates stop: without and with budget
-_WORTH = 0.5  # seconds below which probabilities are rather left open than estimated
-_CLOSE_CHANCE = 0.01  # half-width of a probability
-_PROVING = 0.4  # of the seconds, for proven bounds of what is estimated
-_ESTIMATE_BYTES = 500.0  # an edge
-_SMALL_SECONDS = 2e-9  # of the small kernel, a state and edge of a user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +56,9 @@ class Computation:
         self.effort = Execution(executor=settings.executor, progress=settings.progress)
         self.reduced: Reduced = reduce(graph, exact=settings.exact)
         users, behaviours, n_edges = self.reduced.sizes()
-        small = (behaviours <= _native.SMALL_BEHAVIOURS) & (settings.method == "auto")
+        small = (behaviours <= _native.SMALL_BEHAVIOURS) & (settings.method in (AUTO, ESTIMATE))
+        if settings.method == ESTIMATE:
+            small &= users <= tuning().trivial_users
         small &= self.reduced.even()
         if graph.weighted and settings.exact:
             small[:] = False  # whole numbers of any size are not for the small kernel
@@ -72,19 +66,22 @@ class Computation:
         self.kinds: list[BlockClass] = [
             self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()
         ]
-        context = Context(edges=edges, budget=settings.budget, effort=self.effort)
+        context = self._context(settings.budget)
         self.options: list[Option] = [
             self._recorded(choose(kind.block, context, settings.method)) for kind in self.kinds
         ]
         self._solved: dict[int, Solution] = {}
         self.rounded = False  # whether some count without weights is left in doubles
         self._small_steps = _small_steps(self.small, users[small], n_edges[small])
-        self._make_plan()
+        self.plan = self._plan_of(self.options)
 
-    def _make_plan(self) -> None:
-        steps = [_step(kind, option) for kind, option in zip(self.kinds, self.options, strict=True)]
+    def _context(self, budget: Budget) -> Context:
+        return Context(edges=self._edges, budget=budget, effort=self.effort)
+
+    def _plan_of(self, options: list[Option]) -> Plan:
+        steps = [_step(kind, option) for kind, option in zip(self.kinds, options, strict=True)]
         steps += self._small_steps
-        self.plan = Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
+        return Plan(tuple(sorted(steps, key=lambda step: -step.seconds)))
 
     def _recorded(self, option: Option) -> Option:
         """The option with its answers recorded where the method cannot be cut into chunks."""
@@ -109,7 +106,7 @@ class Computation:
             pairs = zip(self.options, rounded, strict=True)
             self.options = [option if other is None else other for option, other in pairs]
             self.rounded = True
-            self._make_plan()
+            self.plan = self._plan_of(self.options)
             over = self._unserved()
         self.effort.expect(self._spent)
         return over
@@ -119,7 +116,8 @@ class Computation:
         spent = 0.0
         for k in sorted(range(len(self.options)), key=lambda k: self.options[k].seconds):
             option = self.options[k]
-            if self.settings.budget.allows(spent + option.seconds, option.memory):
+            within = self.settings.budget.allows(spent + option.seconds, option.memory)
+            if within and option.method != ESTIMATE:
                 spent += option.seconds
             else:
                 over.add(k)
@@ -132,12 +130,14 @@ class Computation:
         Without a wish for seconds a good answer soon is wanted; with one, the best they buy.
         """
         budget = self.settings.budget
-        close = _CLOSE if budget.chosen else _CLOSE_ENOUGH
+        close = (
+            tuning().estimate_half_width_chosen if budget.chosen else tuning().estimate_half_width
+        )
         seconds = max(budget.seconds - self._spent, 0.05 * budget.seconds)
-        if _ESTIMATE_BYTES * kind.block.n_edges > budget.memory:
+        if tuning().estimate_bytes * kind.block.n_edges > budget.memory:
             seconds = 0.0
         elif not budget.chosen:
-            seconds = _SOON
+            seconds = tuning().estimate_seconds
         half_width = close / math.sqrt(number) / kind.copies
         return EstimateBudget(seconds=seconds / number, half_width=half_width, strict=budget.chosen)
 
@@ -152,17 +152,17 @@ class Computation:
                 _ = self.solution(k).log_and_error
         proven = self._proven(over)
         self.effort.stop.useful = bool(over)
-        found = {}
+        estimates = {}
         for k, bounds in proven.items():
             kind = self.kinds[k]
-            found[k] = estimate(
+            estimates[k] = estimate(
                 kind.block,
                 seed=(self.settings.seed, kind.number),
                 allowed=self._allowed(kind, len(over)),
                 effort=self.effort,
                 proven=bounds,
             )
-        return found
+        return estimates
 
     def _proven(self, over: frozenset[int]) -> dict[int, tuple[float, float]]:
         """Proven bounds of the kinds beyond the budget, by place.
@@ -173,29 +173,39 @@ class Computation:
         blocks = {k: self.kinds[k].block for k in sorted(over)}
         seconds = math.inf
         if budget.chosen and budget.seconds > 0.0:
-            seconds = _PROVING * budget.seconds / max(sum(b.n_edges for b in blocks.values()), 1)
+            seconds = (
+                tuning().bounds_share
+                * budget.seconds
+                / max(sum(b.n_edges for b in blocks.values()), 1)
+            )
         return {k: block_bounds(block, seconds * block.n_edges) for k, block in blocks.items()}
 
-    def keep(self, promise: Accuracy) -> tuple[frozenset[int], dict[int, Estimate]]:
+    def approximate(self, promise: Accuracy) -> tuple[frozenset[int], dict[int, Estimate]]:
         """Kinds that are not counted exactly, by place, and what is promised of each.
 
         Exact where that is quick. Else draws, unless they are predicted to cost more.
         """
-        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
+        slow = self._slow()
         share = promise.shared(self.kinds[k].copies for k in slow)
-        found: dict[int, Estimate] = {}
+        estimates: dict[int, Estimate] = {}
         for k in slow:
-            found |= self._kept(k, share.keep)
-        return frozenset(found), found
+            estimates |= self._approximated(k, share.approximate)
+        return frozenset(estimates), estimates
 
-    def _kept(self, k: int, keep: Callable[..., T]) -> dict[int, T]:
+    def _slow(self) -> list[int]:
+        """Kinds that are worth a promise, by position: those that are not quickly counted."""
+        most = tuning().promise_from
+        options = enumerate(self.options)
+        return [k for k, option in options if option.seconds > most or option.method == ESTIMATE]
+
+    def _approximated(self, k: int, approximate: Callable[..., T]) -> dict[int, T]:
         """What keeps the promise for one kind; nothing if an exact method is cheaper."""
         option, budget = self.options[k], self.settings.budget
-        exact = budget.allows(option.seconds, option.memory)
+        exact = option.method != ESTIMATE and budget.allows(option.seconds, option.memory)
         cheaper = replace(budget, seconds=min(option.seconds, budget.seconds))
         seeds = np.random.SeedSequence((self.settings.seed, self.kinds[k].number))
         try:
-            kept = keep(
+            approximated = approximate(
                 self.kinds[k].block,
                 seed=int(seeds.generate_state(1, np.uint64)[0]),
                 budget=cheaper if exact else budget,
@@ -206,16 +216,16 @@ class Computation:
                 raise
             self.effort.expect(option.seconds)
             return {}
-        return {k: kept}
+        return {k: approximated}
 
-    def keep_edges(self, promise: Accuracy) -> dict[int, EdgeEstimate]:
+    def approximate_edges(self, promise: Accuracy) -> dict[int, EdgeEstimate]:
         """Probabilities of the kinds that are not solved exactly, by place, as promised."""
-        slow = [k for k, option in enumerate(self.options) if option.seconds > _QUICK]
+        slow = self._slow()
         share = replace(promise, delta=promise.delta / max(len(slow), 1))
-        found: dict[int, EdgeEstimate] = {}
+        estimates: dict[int, EdgeEstimate] = {}
         for k in slow:
-            found |= self._kept(k, share.keep_edges)
-        return found
+            estimates |= self._approximated(k, share.approximate_edges)
+        return estimates
 
     def estimate_edges(
         self, over: frozenset[int], *, partial: bool
@@ -224,12 +234,14 @@ class Computation:
 
         If one is out of reach: None, or with ``partial`` NaN for its probabilities.
         """
-        found = {}
+        estimates = {}
         for k in sorted(over):
             kind = self.kinds[k]
-            allowed = replace(self._allowed(kind, len(over)), half_width=_CLOSE_CHANCE)
-            if partial and allowed.seconds < _WORTH:
-                found[k] = EdgeEstimate.unknown(kind.block.n_edges)
+            allowed = replace(
+                self._allowed(kind, len(over)), half_width=tuning().estimate_probability
+            )
+            if partial and allowed.seconds < tuning().estimate_edges_from:
+                estimates[k] = EdgeEstimate.unknown(kind.block.n_edges)
                 continue
             one = estimate_edges(
                 kind.block,
@@ -239,14 +251,23 @@ class Computation:
             )
             if one is None and not partial:
                 return None
-            found[k] = one or EdgeEstimate.unknown(kind.block.n_edges)
-        return found
+            estimates[k] = one or EdgeEstimate.unknown(kind.block.n_edges)
+        return estimates
 
     def refusal(self, what: str) -> BudgetError:
-        """Names what the work would take if its seconds were allowed: then more ways are tried."""
+        """Names what the work would take, by the plan that there is.
+
+        Only blocks that no method reaches within these seconds are planned again, without a limit:
+        some would if they were allowed to.
+        """
         budget = self.settings.budget
-        free = replace(self.settings, budget=replace(budget, seconds=math.inf))
-        plan = Computation(self.graph, free, edges=self._edges).plan
+        free = self._context(replace(budget, seconds=math.inf))
+        plan = self._plan_of(
+            [
+                choose(kind.block, free, self.settings.method) if option.method == NONE else option
+                for kind, option in zip(self.kinds, self.options, strict=True)
+            ]
+        )
         return budget.refusal(what, plan.seconds, plan.memory)
 
     def solution(self, k: int) -> Solution:
@@ -265,15 +286,15 @@ class Computation:
         ready = [k for k in waiting if options[k].run is not None]
         ready.sort(key=lambda k: -options[k].seconds)
         runs = [run for run in (options[k].run for k in ready) if run is not None]
-        found = self.effort.chunks(
+        results = self.effort.chunks(
             runs,
             each=[options[k].seconds for k in ready],
             number=len(ready),
         )
-        for k, one in zip(ready, found, strict=True):
+        for k, one in zip(ready, results, strict=True):
             take = options[k].take
             assert take is not None
-            self._solved[k] = take(None if one is None else Found(*one))
+            self._solved[k] = take(one)
 
     def log_scale(self, kind: BlockClass) -> float:
         """Natural log of what the block's count is to be multiplied with."""
@@ -360,9 +381,9 @@ def _small_steps(small: SmallClasses, users: Ints, edges: Ints) -> list[Step]:
             users=u,
             behaviours=b,
             edges=e,
-            method="subsets",
+            method="subset",
             why="small",
-            seconds=_SMALL_SECONDS * 2**b * e / u,
+            seconds=tuning().small_step * 2**b * e / u,
         )
         for (u, b, e), copies in shapes.items()
     ]

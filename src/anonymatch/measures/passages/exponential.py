@@ -117,7 +117,7 @@ def passage_count(arrivals: npt.ArrayLike, departures: npt.ArrayLike) -> Count:
     log = float(np.log(inside).sum())
     factor = partial(product, inside.tolist())
     return Count(
-        exact=True, log=log, low=log, high=log, method="closed form", factors=((factor, 1),)
+        exact=True, log=log, low=log, high=log, method="closed_form", factors=((factor, 1),)
     )
 
 

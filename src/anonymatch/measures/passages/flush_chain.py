@@ -307,13 +307,13 @@ class _Problem:
         which = np.append(which.ravel(), len(first))
         times = np.bincount(which, minlength=len(first) + 1).astype(np.float64)
         table.repeat(small, which)
-        return table, self._sum(result, times, "closed form")
+        return table, self._sum(result, times, "closed_form")
 
     def rows(self, row: Row) -> _Solved:
         """Calls ``row`` for the messages of every round."""
         try:
             if self.known:
-                return self._sum(known_totals(self.model, row), 1.0, "closed form")
+                return self._sum(known_totals(self.model, row), 1.0, "closed_form")
             return self._sum(_chain(self.model, row, self.budget), 1.0, "chain")
         except ImpossibleFlush as error:
             raise self._impossible(error) from None

@@ -1,0 +1,195 @@
+"""Tuning: every measured speed and every threshold by which counting plans its work.
+
+Speeds are seconds of one core unless told otherwise. None of these numbers changes what an exact
+answer is, only how it is found; those of estimates decide when they are close enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from anonymatch import _native
+
+__all__ = ["TUNING", "Tuning", "tuned", "tuning"]
+
+
+def _by_factors() -> dict[int, float]:
+    four = 1.45 if _native.best_isa.name == "avx512" else 2.1
+    return {2: 1.0, 3: 1.0, 4: four, 0: 34.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """Measured speeds and thresholds; tests take others by :func:`tuned`."""
+
+    # ---- which method (planning/choose)
+    # Below this many predicted seconds the first method that applies is taken: looking for a better
+    # one would cost more than it could save.
+    search_from: float = 0.002
+    recognised_seconds: float = 0.02  # up to which a rook polynomial is taken at once
+    moment_users: int = 24  # up to which sums over signs are quicker than such a polynomial
+    band_serves: float = 10.0  # predicted seconds up to which no other method is asked
+    giant_users: int = 10_000  # from which one look at the width comes before any search
+    # users of a block whose matchings are its edges or pairs of them: it is never estimated
+    trivial_users: int = 2
+
+    # ---- Glynn's sum over signs (exact/glynn); the speed itself is the kernel's
+    glynn_minors: float = 14.0  # all minors against one count, in integers
+    glynn_posteriors: float = 6.0  # and in doubles
+    glynn_real: float = 2.0  # a count in doubles with its error bound against integers
+    # a count by the factors that products of rows are held in (0: they do not fit vector lanes)
+    glynn_by_factors: dict[int, float] = field(default_factory=_by_factors)
+    all_minors_users: int = 26  # up to which the minors of all pairs are taken in one sum
+
+    # ---- the other sums
+    ryser_prefix: float = 21e-9  # a surviving prefix
+    subset_step: float = 0.15e-9  # a subset and user
+    subset_posteriors: float = 3.5  # all posteriors against one count
+    classes_rate: float = 4e6  # operations a second
+    small_step: float = 2e-9  # of the small kernel, a state and edge of a user
+
+    # ---- few missing edges (exact/near_complete)
+    rook_rate: float = 1e9  # operations a second, for its limit
+    rook_planning: float = 7e-5  # a missing edge
+    rook_planning_short: float = 0.5  # for which nobody waits
+    rook_missing: int = 4  # edges a behaviour; with more they are as hard as the others
+
+    # ---- contraction, in Python
+    contraction: float = 2e-5  # a user
+
+    # ---- the frontier programme (exact/frontier)
+    frontier_transition: float = 4e-9
+    frontier_word: float = 0.4e-9  # what each further word of a value adds
+    frontier_edges: float = 2.2  # all edge counts against one count
+    frontier_little_search: float = 0.01  # search effort where the first orders are too wide
+    frontier_search_worth: float = 30.0  # predicted seconds that full effort is fit for
+    frontier_hopeless: int = 4 * _native.FRONTIER_WIDTH_LIMIT  # width that no search narrows
+    # contraction narrows no order that much
+    frontier_far_from_narrow: int = 16 * _native.FRONTIER_WIDTH_LIMIT
+    frontier_growth: float = 1.5  # of the arrays that hold layers
+    frontier_sharpen_from: int = 16  # words from which a run over doubles pays: fewer may do
+    frontier_split_from: float = 4.0  # predicted seconds from which parts run side by side
+    frontier_part: float = 3e-4  # that a part takes besides
+    frontier_part_worth: float = 2.0  # predicted seconds from which a part is split if cheap,
+    frontier_part_stretch: float = 1.15  # in all against one run
+    frontier_part_longest: float = 600.0  # predicted, so that little is lost when one is
+    frontier_parts_most: int = 65536  # of a run to come,
+    frontier_parts_few: int = 4096  # and to tell what one beyond reach would take
+    frontier_parts_edges: int = 6 * 10**7  # of all parts together: a second of splitting
+    frontier_abreast: int = 8  # parts that run at the same time at most: they share the memory
+
+    # ---- bands (exact/band)
+    band_real: float = 0.4e-9  # a unit of work,
+    band_digit: float = 0.45e-9  # of a digit of the exact count,
+    band_probabilities: float = 1.5e-9  # and of all probabilities
+    band_layers: float = 384.0 * 2**20  # bytes of retained layers that pay
+    band_reordered: int = 2 * _native.FRONTIER_WIDTH_LIMIT  # wider orders hide no band that helps
+    band_stretch: float = 2.0  # predicted seconds of a pass that are worth a recorded layer
+    band_layer_bytes: float = 2.0**30  # of layers at borders, in all
+    band_bytes_a_second: float = 2.0**23  # the same, of predicted work
+    band_stretches_most: int = 1000
+    # Predicted seconds of one run from which stretches pay. Counts are no more work so;
+    # probabilities are half as much again, so that two cores gain nothing but that each stretch is
+    # recorded.
+    band_counts_from: float = 4.0
+    band_probabilities_from: float = 60.0
+    band_abreast: int = 8  # stretches whose probabilities are under way on one machine
+
+    # ---- when to estimate, and how close (planning/execute)
+    promise_from: float = 1.0  # predicted seconds of an exact count that no promise is worth
+    estimate_seconds: float = 30.0  # of an estimate that nobody set a budget for
+    estimate_half_width: float = 0.01  # of a log at which estimates stop, without a budget
+    estimate_half_width_chosen: float = 0.001  # and with one
+    estimate_probability: float = 0.01  # half-width of a probability
+    estimate_edges_from: float = 0.5  # seconds below which probabilities are left open
+    estimate_bytes: float = 500.0  # an edge
+    bounds_share: float = 0.4  # of the seconds, for proven bounds of what is estimated
+
+    # ---- what exact integers for all edges cost against probabilities in doubles
+    exact_edges: float = 2.5  # times, for one word
+    exact_band: float = 8.0  # minors of bands come from the general programme for narrow blocks
+    exact_word: float = 0.1  # times, for each further word
+    integer: float = 2e-7  # to make, square and add one of a few words
+    residue: float = 1.2e-6  # to bring in one more word of an integer known by its residues
+    all_minors: float = 2.5  # all minors by one sum over signs, against posteriors by it
+
+    # ---- drawing matchings (sampling)
+    draws: tuple[str, ...] = (  # those that cost nothing first, the one that is not exact last
+        "complete",
+        "nested",
+        "frontier",
+        "rejection",
+        "nested_bound",
+        "chain",
+    )
+    rejection_tries: float = 1000.0  # permutations a matching that rejection may cost on average
+    exact_draws_seconds: float = 30.0  # for draws by a nested bound, if nobody set a budget
+
+    # ---- guided draws and worm chains (approximate/importance)
+    draw_edge: float = 5.5e-7  # of a plain draw
+    draw_tree_paths: float = 1.7  # plain draws that a tree costs
+    draw_leaf: float = 1e-4  # of what is solved exactly in the end
+    draw_cache_edges: float = 2e4  # from which on memory slows draws down
+    belief_sweep: float = 1e-9  # of belief propagation, an edge, at least
+    belief_sweep_slow: float = 8e-9  # and at most
+    worm_step: float = 1e-8
+    worm_giant_users: int = 200_000  # whose edges together tell what a few chains differ by
+    worm_slowest: int = 40  # steps a worm and user beyond which chains are given up
+    worm_latest: int = 10  # times the expected steps of a stretch, likewise
+    worm_uneven: float = 0.1  # weight of the lightest edge of a behaviour, against all alike
+
+    # ---- nested bounds (approximate/nested_bound)
+    nested_edge: float = 0.5e-9  # a draw and edge
+    nested_step: float = 4e-9  # a draw and user
+    nested_move: float = 50e-9  # a move of a column: so much times (edges a user) ** 2
+    nested_search_from: float = 0.1  # predicted seconds from which a better order is looked for
+    nested_search_share: float = 0.1  # of the predicted seconds
+    nested_search_seconds: float = 10.0
+    nested_hopeless: float = 20.0  # times the budget: no order of columns saves so much
+    nested_users: int = 1000  # of whose matchings a nested bound may let samples through
+
+    # ---- bounds
+    balance_sweep: float = 2.5e-9  # of a sweep of Sinkhorn's, an edge
+    balance_log_sweep: float = 2.5e-8  # of a sweep in logs, an edge
+    bethe_sweep: float = 8e-9  # of belief propagation, an edge,
+    bethe_sweep_half: float = 1.3e-8  # and with half its correction
+    bethe_start: float = 1e-7  # before its first sweep,
+    bethe_weights: float = 5e-7  # and more with weights
+    bethe_pass: float = 8e-9  # of the search for prices
+    bethe_proof: float = 3e-7  # of what is proven from one matrix, but for the search
+
+
+TUNING = Tuning()
+
+_CURRENT: ContextVar[Tuning] = ContextVar("tuning", default=TUNING)
+
+
+def tuning() -> Tuning:
+    """What holds here: :data:`TUNING`, or what :func:`tuned` has put in its place."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def tuned(**changes: Any) -> Iterator[Tuning]:
+    """Other speeds and thresholds for what is planned within the context.
+
+    Chunks on other threads or machines have the usual ones: there they decide nothing but how often
+    a kernel looks up.
+
+    Examples
+    --------
+    >>> with tuned(promise_from=0.0) as changed:
+    ...     tuning() is changed
+    True
+    >>> tuning().promise_from
+    1.0
+    """
+    token = _CURRENT.set(replace(_CURRENT.get(), **changes))
+    try:
+        yield _CURRENT.get()
+    finally:
+        _CURRENT.reset(token)
