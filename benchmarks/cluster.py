@@ -46,15 +46,15 @@ def lines(size: Size) -> Iterator[Line]:
     judged = size == "full"
     with ExitStack() as stack:
         threads = stack.enter_context(ThreadPoolExecutor(_WORKERS))
-        places: dict[str, Executor] = {"two threads": threads}
+        positions: dict[str, Executor] = {"two threads": threads}
         goals = {"two threads": 1.8, "two Dask processes": 1.7}
         try:
             cluster = stack.enter_context(Cluster(f"local:{_WORKERS}"))
             _timed(_graph(0.3), cluster)  # workers import the package once
-            places["two Dask processes"] = cluster
+            positions["two Dask processes"] = cluster
         except am.InputError:  # Dask is not installed
             pass
-        spent = _in_turns(graph, {"one thread": HERE, **places}, rounds=_ROUNDS[size])
+        spent = _in_turns(graph, {"one thread": HERE, **positions}, rounds=_ROUNDS[size])
     one = spent.pop("one thread")
     for what, best in spent.items():
         yield _beside(what, best, one, goals[what] if judged else None, graph)
@@ -62,11 +62,16 @@ def lines(size: Size) -> Iterator[Line]:
     yield _parts(size)
 
 
-def _in_turns(graph: am.Graph, places: Mapping[str, Executor], rounds: int) -> dict[str, Spent]:
+def _in_turns(graph: am.Graph, positions: Mapping[str, Executor], rounds: int) -> dict[str, Spent]:
     """The quickest of several rounds in each place; all must give the same count."""
-    spent = [{what: _timed(graph, place) for what, place in places.items()} for _ in range(rounds)]
+    spent = [
+        {what: _timed(graph, position) for what, position in positions.items()}
+        for _ in range(rounds)
+    ]
     assert len({best.value for each in spent for best in each.values()}) == 1
-    return {what: min((each[what] for each in spent), key=lambda one: one.wall) for what in places}
+    return {
+        what: min((each[what] for each in spent), key=lambda one: one.wall) for what in positions
+    }
 
 
 def _graph(seconds: float) -> am.Graph:

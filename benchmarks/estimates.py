@@ -154,13 +154,15 @@ def _coverage(sizes: _Sizes) -> Iterator[Line]:
             draws = np.random.default_rng([seed, number])
             block = _largest_block(_graph(kind(int(draws.integers(*sizes.users)), draws)))
             begin = time.process_time()
-            found = estimate(block, seed=(seed,), allowed=_ALLOWED, effort=Execution(executor=HERE))
+            result = estimate(
+                block, seed=(seed,), allowed=_ALLOWED, effort=Execution(executor=HERE)
+            )
             spent += time.process_time() - begin
             graph = _graph(block.dense())
             truth = am.count(graph).log
-            assert found.proven[0] <= truth <= found.proven[1], (name, seed)
-            held += found.low <= truth <= found.high
-            widths.append((found.high - found.low) / 2)
+            assert result.proven[0] <= truth <= result.proven[1], (name, seed)
+            held += result.low <= truth <= result.high
+            widths.append((result.high - result.low) / 2)
             if seed % _EDGES_EVERY == 0:
                 scores.append(_scores(block, graph, seed))
         held_of_all += held
@@ -193,10 +195,10 @@ def _log_normal(sizes: _Sizes) -> Line:
         weights = np.where(support, np.exp(draws.normal(0, 6, (n, n))), 0.0)
         block = _largest_block(_graph(weights))
         begin = time.process_time()
-        found = estimate(block, seed=(seed,), allowed=_UNASKED, effort=Execution(executor=HERE))
+        result = estimate(block, seed=(seed,), allowed=_UNASKED, effort=Execution(executor=HERE))
         spent += time.process_time() - begin
-        held += found.low <= am.count(_graph(block.dense())).log <= found.high
-        widths.append((found.high - found.low) / 2)
+        held += result.low <= am.count(_graph(block.dense())).log <= result.high
+        widths.append((result.high - result.low) / 2)
     return plain(
         f"intervals, log-normal weights of sigma 6, {sizes.runs} graphs",
         spent / sizes.runs,
@@ -208,11 +210,11 @@ def _log_normal(sizes: _Sizes) -> Line:
 
 def _scores(block: Block, graph: am.Graph, seed: int) -> npt.NDArray[np.float64]:
     """How far estimated probabilities are from exact ones, in their standard errors."""
-    found = estimate_edges(block, seed=(seed,), allowed=_ALLOWED, effort=Execution(executor=HERE))
-    assert found is not None
+    result = estimate_edges(block, seed=(seed,), allowed=_ALLOWED, effort=Execution(executor=HERE))
+    assert result is not None
     scores: npt.NDArray[np.float64] = (
-        found.probabilities - am.posterior(graph).probabilities
-    ) / found.errors
+        result.probabilities - am.posterior(graph).probabilities
+    ) / result.errors
     return scores
 
 
@@ -231,25 +233,25 @@ def _largest_block(graph: am.Graph) -> Block:
 def _close(users: int, half_width: float, seconds: float) -> Line:
     graph = am.random_regular(users, 10, seed=1)
     begin = time.process_time()
-    found = am.count(fresh(graph), executor=HERE)
+    result = am.count(fresh(graph), executor=HERE)
     spent = time.process_time() - begin
-    half = (found.high - found.low) / 2
+    half = (result.high - result.low) / 2
     return plain(
         f"10-regular, n = {users}: half-width <= {half_width:g}",
         spent,
         goal=f"<= {seconds:g} s",
         passed=spent <= seconds and half <= half_width,
-        note=f"half-width of the log {half:.2g}; {found.method}",
+        note=f"half-width of the log {half:.2g}; {result.method}",
     )
 
 
 def _giant(users: int) -> Line:
     graph = am.random_regular(users, 10, seed=1)
     begin = time.process_time()
-    found = am.count(fresh(graph), executor=HERE)
+    result = am.count(fresh(graph), executor=HERE)
     probabilities = am.posterior(graph, executor=HERE)
     spent = time.process_time() - begin
-    off = (found.high - found.low) / 2 / users / np.log(2)
+    off = (result.high - result.low) / 2 / users / np.log(2)
     return plain(
         f"count and probabilities, n = {users}, {graph.n_edges} edges",
         spent,

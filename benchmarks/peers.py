@@ -58,10 +58,10 @@ def flint() -> Callable[[Matrix], int] | None:
     package = _load("flint")
     if package is None:
         return None
-    found = sorted(Path(package.__file__).parent.parent.glob("python_flint.libs/libflint*"))
-    if not found:
+    result = sorted(Path(package.__file__).parent.parent.glob("python_flint.libs/libflint*"))
+    if not result:
         return None  # linked against a FLINT of the system
-    library = ctypes.CDLL(str(found[0]))
+    library = ctypes.CDLL(str(result[0]))
     if not hasattr(library, "fmpz_mat_permanent"):
         return None
     library.fmpz_get_str.restype = ctypes.c_void_p
@@ -72,8 +72,8 @@ def flint() -> Callable[[Matrix], int] | None:
         room = (ctypes.c_void_p * 8)()  # more than the four words of the struct
         library.fmpz_mat_init(room, ctypes.c_long(n), ctypes.c_long(n))
         entries = ctypes.cast(room[0] or 0, ctypes.POINTER(ctypes.c_long))
-        for place, value in enumerate(matrix.ravel().tolist()):
-            entries[place] = value
+        for position, value in enumerate(matrix.ravel().tolist()):
+            entries[position] = value
         answer = ctypes.c_long(0)
         if not library.fmpz_mat_permanent(ctypes.byref(answer), room):
             raise RuntimeError("FLINT refuses the matrix")

@@ -96,8 +96,8 @@ def lines(size: Size) -> Iterator[Line]:
     """A line a size with its memory, and a verdict a case: the fitted exponent."""
     for name, case in CASES.items():
         sizes = {"tiny": (100,), "quick": case.sizes[:3], "full": case.sizes}[size]
-        found = [_apart(name, n) for n in sizes]
-        for n, one in zip(sizes, found, strict=True):
+        result = [_apart(name, n) for n in sizes]
+        for n, one in zip(sizes, result, strict=True):
             yield plain(
                 f"{case.name}, {n} users",
                 one["seconds"],
@@ -106,16 +106,16 @@ def lines(size: Size) -> Iterator[Line]:
                 note=f"{one['memory']:.0f} MiB at the peak, {one['start']:.0f} at the start",
             )
         if size != "tiny":
-            yield _verdict(case, sizes, found)
+            yield _verdict(case, sizes, result)
 
 
-def _verdict(case: Case, sizes: tuple[int, ...], found: list[dict[str, float]]) -> Line:
+def _verdict(case: Case, sizes: tuple[int, ...], result: list[dict[str, float]]) -> Line:
     # The smallest size is left out: what every call costs hides the growth there.
-    seconds = _exponent(sizes[1:], [one["seconds"] for one in found[1:]], 0.0)
-    memory = _exponent(sizes[1:], [one["memory"] - one["start"] for one in found[1:]], _SEEN)
+    seconds = _exponent(sizes[1:], [one["seconds"] for one in result[1:]], 0.0)
+    memory = _exponent(sizes[1:], [one["memory"] - one["start"] for one in result[1:]], _SEEN)
     return plain(
         f"{case.name}: growth",
-        found[-1]["seconds"],
+        result[-1]["seconds"],
         goal=f"<= n^{case.order + _SLACK:g}",
         passed=max(seconds, memory) <= case.order + _SLACK,
         note=f"time n^{seconds:.2f}, memory n^{memory:.2f}; documented n^{case.order:g}",
@@ -124,10 +124,10 @@ def _verdict(case: Case, sizes: tuple[int, ...], found: list[dict[str, float]]) 
 
 def _exponent(sizes: tuple[int, ...], values: list[float], least: float) -> float:
     """The slope in logs, of values that are large enough to be seen; 0 if they are too few."""
-    seen = [(n, value) for n, value in zip(sizes, values, strict=True) if value > least]
-    if len(seen) < 2:
+    observed = [(n, value) for n, value in zip(sizes, values, strict=True) if value > least]
+    if len(observed) < 2:
         return 0.0
-    users, amounts = np.log(np.array(seen)).T
+    users, amounts = np.log(np.array(observed)).T
     return float(np.polyfit(users, amounts, 1)[0])
 
 
@@ -160,5 +160,5 @@ def _mebibytes(what: str) -> float:
     """What the system says of this process; 0 where it does not."""
     status = Path("/proc/self/status")
     text = status.read_text(encoding="ascii") if status.exists() else ""
-    found = [line for line in text.splitlines() if line.startswith(what)]
-    return int(found[0].split()[1]) / 2**10 if found else 0.0
+    result = [line for line in text.splitlines() if line.startswith(what)]
+    return int(result[0].split()[1]) / 2**10 if result else 0.0

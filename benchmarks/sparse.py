@@ -290,14 +290,14 @@ def _log(sizes: _Sizes) -> Iterator[Line]:
         return am.count(fresh(graph), exact=True, budget=3600, executor=HERE).log
 
     def probabilities() -> float:
-        found = am.posterior(fresh(graph), budget=3600, executor=HERE)
-        return float(found.probabilities.sum())
+        outcome = am.posterior(fresh(graph), budget=3600, executor=HERE)
+        return float(outcome.probabilities.sum())
 
     def doubles() -> tuple[float, float]:
         weighted = am.Graph.from_biadjacency(graph.to_scipy().astype(float) * 2.0)
-        found = am.count(weighted, budget=3600, executor=HERE)
+        outcome = am.count(weighted, budget=3600, executor=HERE)
         shift = n * math.log(2.0)  # doubles every matching n times, and keeps to doubles
-        return found.low - shift, found.high - shift
+        return outcome.low - shift, outcome.high - shift
 
     timed = race({"integer": integer, "probabilities": probabilities, "doubles": doubles}, rounds=1)
     low, high = timed["doubles"].answer

@@ -103,10 +103,10 @@ def by_scipy(matrix: Any) -> tuple[int, int, int, int]:
 
 
 def by_anonymatch(graph: Graph) -> tuple[int, int, int, int]:
-    found = structure(graph)
-    if not found.matched:
-        return found.n_matched, 0, 0, 0
-    return found.n_matched, found.n_blocks, allowed(graph).n_edges, len(forced(graph))
+    result = structure(graph)
+    if not result.matched:
+        return result.n_matched, 0, 0, 0
+    return result.n_matched, result.n_blocks, allowed(graph).n_edges, len(forced(graph))
 
 
 def _afresh(graph: Graph) -> tuple[int, int, int, int]:
@@ -186,5 +186,5 @@ def largest_memory(n: int) -> None:
     by_anonymatch(next(cases(n))[1])
     status = Path("/proc/self/status")  # getrusage would count the memory of the parent
     text = status.read_text(encoding="ascii") if status.exists() else ""
-    found = [line for line in text.splitlines() if line.startswith("VmHWM")]
-    print(int(found[0].split()[1]) / 2**20 if found else 0)
+    result = [line for line in text.splitlines() if line.startswith("VmHWM")]
+    print(int(result[0].split()[1]) / 2**20 if result else 0)

@@ -105,10 +105,10 @@ def program() -> str:
     """The browser's program; without one the test is left out if asked for, else it fails."""
     if os.environ.get("ANONYMATCH_NO_BROWSER") == "1":
         pytest.skip("ANONYMATCH_NO_BROWSER is set")
-    found = next(filter(None, map(shutil.which, _PROGRAMS)), None)
-    if found is None:
+    result = next(filter(None, map(shutil.which, _PROGRAMS)), None)
+    if result is None:
         pytest.fail(_MISSING, pytrace=False)
-    return found
+    return result
 
 
 @pytest.fixture(scope="session")

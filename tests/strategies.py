@@ -91,12 +91,12 @@ def edge_truth(matrix: Matrix) -> list[list[Fraction]]:
     before = {0: 1}
     for i, row in enumerate(edges):
         reached: dict[int, int] = {}
-        for used, ways in before.items():
+        for used, plans in before.items():
             for j, x in row:
                 if not used >> j & 1:
                     now = used | 1 << j
-                    reached[now] = reached.get(now, 0) + ways * x
-                    through[i][j] += ways * x * after(i + 1, now)
+                    reached[now] = reached.get(now, 0) + plans * x
+                    through[i][j] += plans * x * after(i + 1, now)
         before = reached
     return [[Fraction(value, common ** len(rows)) for value in row] for row in through]
 

@@ -163,8 +163,8 @@ def test_growth_is_judged_by_its_exponent() -> None:
 def test_the_table_of_costs_shares_out_what_can_be_shared() -> None:
     from benchmarks.cost_table import render, rows
 
-    found = list(rows([(0.5, 36)], [(5, 52)], [(8, 100)]))
-    dense, sparse, log = found
+    result = list(rows([(0.5, 36)], [(5, 52)], [(8, 100)]))
+    dense, sparse, log = result
 
     assert dense.method == "glynn"
     assert dense.on(100) == pytest.approx(max(dense.seconds / 100, 1.0))
@@ -173,4 +173,4 @@ def test_the_table_of_costs_shares_out_what_can_be_shared() -> None:
     assert sparse.on(10_000) == sparse.longest < sparse.seconds / 10
     assert log.method == "band"
     assert log.on(10_000) == log.seconds
-    assert [line.count("|") for line in render(iter(found))] == [7] * 5
+    assert [line.count("|") for line in render(iter(result))] == [7] * 5

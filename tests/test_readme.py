@@ -25,8 +25,8 @@ PLACE = re.compile(r"`((?:src|cpp|tests|docs|examples|benchmarks)/[\w./-]*)`")
 
 
 def blocks(page: Path, *languages: str) -> list[str]:
-    found = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
-    return [text for language, text in found if language in languages]
+    result = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+    return [text for language, text in result if language in languages]
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=str)
@@ -57,8 +57,8 @@ def test_shell_runs_as_written(page: Path, tmp_path: Path) -> None:
             check=False,
         )
 
-        said = [line for line in done.stderr.splitlines() if not SAVED.fullmatch(line)]
-        assert (done.returncode, said) == (0, [])
+        message = [line for line in done.stderr.splitlines() if not SAVED.fullmatch(line)]
+        assert (done.returncode, message) == (0, [])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -72,9 +72,9 @@ def test_no_block_of_code_goes_unchecked(page: Path) -> None:
 def test_links_and_places_exist(page: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = [(ROOT / page).parent / target for target, _ in LINK.findall(text) if target]
-    places = [ROOT / place for place in PLACE.findall(text)]
+    positions = [ROOT / position for position in PLACE.findall(text)]
 
-    assert [str(target) for target in (*targets, *places) if not target.exists()] == []
+    assert [str(target) for target in (*targets, *positions) if not target.exists()] == []
 
 
 def test_the_map_names_every_part_of_the_package() -> None:
@@ -120,8 +120,8 @@ def test_examples_are_what_their_script_makes() -> None:
         assert lines == [",".join(str(value) for value in row) for row in rows]
 
 
-def module(place: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(Path(place).stem, ROOT / place)
+def module(position: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(position).stem, ROOT / position)
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)

@@ -85,8 +85,8 @@ def _head(file: Path, lines: int = 40) -> bytes:
 def _few_packets(file: Path) -> bytes:
     pair = json.loads(file.read_bytes())
     for side in (pair["initiator"], pair["responder"]):
-        for way in ("to_gateway", "from_gateway"):
-            side[way] = side[way][:6]
+        for plan in ("to_gateway", "from_gateway"):
+            side[plan] = side[plan][:6]
     return json.dumps(pair).encode()
 
 

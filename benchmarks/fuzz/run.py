@@ -63,13 +63,13 @@ class _Fuzzing:
             self._start(chosen.first + number, chosen.workers, end)
             for number in range(chosen.workers)
         ]
-        told = start
+        reported = start
         while workers:
             time.sleep(0.05)
             workers = [after for worker in workers if (after := self._look(worker)) is not None]
-            if time.monotonic() - told > _TELL:
-                told = time.monotonic()
-                print(self._summary(told - start), flush=True)
+            if time.monotonic() - reported > _TELL:
+                reported = time.monotonic()
+                print(self._summary(reported - start), flush=True)
         print(self._summary(time.monotonic() - start), flush=True)
         for kind, times in self.kinds.most_common():
             print(f"{times:>8}  {kind}")
@@ -90,11 +90,11 @@ class _Fuzzing:
         alive = worker.process.is_alive()
         try:
             while worker.answers.poll():
-                found = worker.answers.recv()
-                if isinstance(found, dict):
-                    self.outcomes.update(found)
+                result = worker.answers.recv()
+                if isinstance(result, dict):
+                    self.outcomes.update(result)
                 else:
-                    self._failed(*found)
+                    self._failed(*result)
         except EOFError:
             pass
         number = int(worker.at.value)
@@ -117,13 +117,13 @@ class _Fuzzing:
         self.outcomes["failure"] += 1
         self.kinds[kind] += 1
         if self.kinds[kind] <= 3:
-            place = save(case(self.chosen.seed, number), what, self.chosen.save)
-            print(f"{place}: {what}", flush=True)
+            position = save(case(self.chosen.seed, number), what, self.chosen.save)
+            print(f"{position}: {what}", flush=True)
 
     def _summary(self, seconds: float) -> str:
         total = sum(self.outcomes.values())
-        told = ", ".join(f"{number:,} {name}" for name, number in sorted(self.outcomes.items()))
-        return f"{total:,} files in {seconds:.0f} s: {told}"
+        reported = ", ".join(f"{number:,} {name}" for name, number in sorted(self.outcomes.items()))
+        return f"{total:,} files in {seconds:.0f} s: {reported}"
 
 
 def _work(seed: int, first: int, step: int, end: int, at: Any, answers: Connection) -> None:
@@ -131,11 +131,11 @@ def _work(seed: int, first: int, step: int, end: int, at: Any, answers: Connecti
     with Trials.within() as trials:
         for number in range(first, end, step):
             at.value = number
-            found = trials.outcome(case(seed, number))
-            if found in (ANSWER, REFUSAL):
-                outcomes[found] += 1
+            result = trials.outcome(case(seed, number))
+            if result in (ANSWER, REFUSAL):
+                outcomes[result] += 1
             else:
-                answers.send((number, found))
+                answers.send((number, result))
             if sum(outcomes.values()) >= 200:
                 answers.send(dict(outcomes))
                 outcomes.clear()
@@ -145,13 +145,13 @@ def _work(seed: int, first: int, step: int, end: int, at: Any, answers: Connecti
 
 def save(given: Case, what: str, folder: Path) -> Path:
     """Write the files of a case, and how they are read, into a folder of its own."""
-    place = folder / re.sub(r"[^\w.]+", "-", given.name)
+    position = folder / re.sub(r"[^\w.]+", "-", given.name)
     for name, content in given.files.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_bytes(content)
+        (position / name).parent.mkdir(parents=True, exist_ok=True)
+        (position / name).write_bytes(content)
     about = {"path": given.path, "options": dict(given.options), "was": what}
-    (place / "case.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    return place
+    (position / "case.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    return position
 
 
 if __name__ == "__main__":

@@ -87,15 +87,15 @@ class Trials:
         """Trials in a folder of their own; what is written to standard error is a failure."""
         memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
         sys.stderr.flush()
-        kept = os.dup(2)
-        with tempfile.TemporaryDirectory(dir=memory) as folder, tempfile.TemporaryFile() as said:
-            os.dup2(said.fileno(), 2)
+        retained = os.dup(2)
+        with tempfile.TemporaryDirectory(dir=memory) as folder, tempfile.TemporaryFile() as message:
+            os.dup2(message.fileno(), 2)
             try:
-                yield cls(Path(folder), said.fileno())
+                yield cls(Path(folder), message.fileno())
             finally:
                 sys.stderr.flush()
-                os.dup2(kept, 2)
-                os.close(kept)
+                os.dup2(retained, 2)
+                os.close(retained)
 
     def outcome(self, given: Case) -> str:
         """``answer`` or ``refusal``; anything else says in words what went wrong."""
@@ -107,21 +107,21 @@ class Trials:
         try:
             with warnings.catch_warnings(record=True) as notes:
                 warnings.simplefilter("always")
-                found = self._read(root, given)
+                result = self._read(root, given)
         finally:
             shutil.rmtree(root, ignore_errors=True)
         seconds, grown = time.process_time() - start, _peak() - before
         odd = [note for note in notes if note.category is not FileNote]
         lines = [str(note.message) for note in notes if "\n" in str(note.message)]
-        if found in (ANSWER, REFUSAL) and odd:
+        if result in (ANSWER, REFUSAL) and odd:
             return f"warns: {odd[0].category.__name__}: {odd[0].message}"
-        if found in (ANSWER, REFUSAL) and lines:
+        if result in (ANSWER, REFUSAL) and lines:
             return f"notes in more than one line: {lines[0]!r}"
         if seconds > SECONDS:
-            return f"takes {seconds:.1f} s of processor time ({found})"
+            return f"takes {seconds:.1f} s of processor time ({result})"
         if grown > MEMORY:
-            return f"grows by {grown >> 20} MiB ({found})"
-        return self._printed() or found
+            return f"grows by {grown >> 20} MiB ({result})"
+        return self._printed() or result
 
     def _read(self, root: Path, given: Case) -> str:
         options: dict[str, Any] = dict(given.options)
@@ -166,9 +166,9 @@ def _told(error: BaseException) -> str:
     """The error and the last line of this package that it came through."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "anonymatch" in Path(frame.filename).parts]
-    place = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
+    position = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
     first = (str(error).splitlines() or [""])[0]
-    return f"{type(error).__name__}{place}: {first}"
+    return f"{type(error).__name__}{position}: {first}"
 
 
 def _peak() -> int:

@@ -41,8 +41,8 @@ def listen() -> None:
 def listen_as_module() -> None:
     """Begin as main does if this is ``python -m anonymatch``: that imports the package first."""
     if sys.argv[:1] == ["-m"]:  # so it is until the module is found
-        asked = sys.orig_argv[len(sys.orig_argv) - len(sys.argv)]
-        if asked.removeprefix("-m") == "anonymatch":
+        requested = sys.orig_argv[len(sys.orig_argv) - len(sys.argv)]
+        if requested.removeprefix("-m") == "anonymatch":
             listen()
             _check_room()
 

@@ -348,7 +348,7 @@ def test_probabilities_are_saved_in_every_format(
     path = tmp_path / f"probabilities.{suffix}"
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {
         "csv": pl.read_csv,
-        "tsv": lambda place: pl.read_csv(place, separator="\t"),
+        "tsv": lambda position: pl.read_csv(position, separator="\t"),
         "parquet": pl.read_parquet,
         "json": pl.read_json,
         "jsonl": pl.read_ndjson,

@@ -16,11 +16,11 @@ from anonymatch.designs.bound import equity, max_bound
 
 @facts("equity_bound")
 def test_bound(given: dict[str, int], expected: dict[str, object]) -> None:
-    found = equity(given["n"], given["m"])
+    result = equity(given["n"], given["m"])
 
-    assert found.log == pytest.approx(float(str(expected["ln"])), rel=1e-15)
-    assert str(found.floor) == expected["floor"]
-    assert [list(pair) for pair in found.degrees] == expected["degrees"]
+    assert result.log == pytest.approx(float(str(expected["ln"])), rel=1e-15)
+    assert str(result.floor) == expected["floor"]
+    assert [list(pair) for pair in result.degrees] == expected["degrees"]
 
 
 @facts("equity_bound_ln_huge")
@@ -73,14 +73,14 @@ def test_bound_is_the_largest_over_degrees(n: int, data: st.DataObject) -> None:
 def test_it_is_attained_exactly_where_it_says(row: dict[str, int]) -> None:
     """A count that equals the bound is the whole number that its root is."""
     n, m, best = row["n"], row["m"], row["true_max"]
-    found = equity(n, m)
+    result = equity(n, m)
     k, r = divmod(m, n)
     power = math.factorial(k) ** ((n - r) * (k + 1)) * math.factorial(k + 1) ** (r * k)
 
-    assert found.floor == row["floor_bound"]
-    assert found.attained == (best ** (k * (k + 1)) == power)
-    if found.partition is not None:
-        sizes = [size for size, number in found.partition for _ in range(number)]
+    assert result.floor == row["floor_bound"]
+    assert result.attained == (best ** (k * (k + 1)) == power)
+    if result.partition is not None:
+        sizes = [size for size, number in result.partition for _ in range(number)]
         assert sum(sizes) == n
         assert sum(size * size for size in sizes) == m
         assert math.prod(map(math.factorial, sizes)) == best

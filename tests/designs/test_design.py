@@ -41,14 +41,14 @@ def test_a_count_of_ten_thousand_digits_is_multiplied_out_and_a_longer_one_is_no
 @pytest.mark.parametrize("method", ["best", "paper"])
 @pytest.mark.parametrize(("n", "m"), [*REQUESTS, (1000, 600_000), (5000, 50_000)])
 def test_plain_values_survive_json(n: int, m: int, method: str) -> None:
-    found = design(n, m, method=method)
-    record = json.loads(json.dumps(found.to_dict()))
+    result = design(n, m, method=method)
+    record = json.loads(json.dumps(result.to_dict()))
 
     assert record["users"] == n
-    assert record["count"] == (None if found.value is None else str(digits_of(found.value)))
-    assert record["ratio"] == found.ratio
-    assert [part["number"] for part in record["parts"]] == [part.number for part in found.parts]
-    assert record["attack"] == (None if found.attack is None else record["attack"])
+    assert record["count"] == (None if result.value is None else str(digits_of(result.value)))
+    assert record["ratio"] == result.ratio
+    assert [part["number"] for part in record["parts"]] == [part.number for part in result.parts]
+    assert record["attack"] == (None if result.attack is None else record["attack"])
 
 
 def digits_of(value: int) -> str:
@@ -77,8 +77,8 @@ def test_assignment_names_the_part_of_each_user() -> None:
 
 
 def test_users_of_one_part_share_behaviours_and_others_do_not() -> None:
-    found = design(13, 61)
-    graph, part = found.graph(spare=False), found.assignment()
+    result = design(13, 61)
+    graph, part = result.graph(spare=False), result.assignment()
 
     assert (part[graph.rows()] == part[graph.indices]).all()
 
@@ -87,13 +87,13 @@ def test_users_of_one_part_share_behaviours_and_others_do_not() -> None:
 @pytest.mark.parametrize(("n", "m"), REQUESTS)
 def test_files_hold_the_graph(n: int, m: int, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"design{suffix}"
-    found = design(n, m)
-    found.write(path)
+    result = design(n, m)
+    result.write(path)
     graph = am.read(path)
 
     assert [*map(str, graph.users)] == [*map(str, range(n))]
     assert [*map(str, graph.behaviours)] == [*map(str, range(n))]
-    assert graph.to_rows() == found.graph().to_rows()
+    assert graph.to_rows() == result.graph().to_rows()
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
 
 
@@ -104,17 +104,17 @@ def test_files_are_written_piece_by_piece(
     """Parts and spare edges are cut anywhere."""
     monkeypatch.setattr(layout, "_PIECE", 7)
     for n, m in [(13, 61), (20, 101), (9, 79)]:
-        found = design(n, m, method="paper")
-        pieces = [len(row) for row, _ in layout.edges(found.composition)]
-        found.write(tmp_path / f"design{suffix}")
+        result = design(n, m, method="paper")
+        pieces = [len(row) for row, _ in layout.edges(result.composition)]
+        result.write(tmp_path / f"design{suffix}")
 
         assert max(pieces) <= 9
-        assert am.read(tmp_path / f"design{suffix}").to_rows() == found.graph().to_rows()
+        assert am.read(tmp_path / f"design{suffix}").to_rows() == result.graph().to_rows()
 
 
 def test_a_file_without_spare_edges(tmp_path: Path) -> None:
-    found = design(6, 20, method="paper")
-    found.write(tmp_path / "design.csv", spare=False)
+    result = design(6, 20, method="paper")
+    result.write(tmp_path / "design.csv", spare=False)
 
     assert am.read(tmp_path / "design.csv").n_edges == 18
 
@@ -155,8 +155,8 @@ def test_what_does_not_fit_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rivals_have_fewer_matchings() -> None:
-    found = design(100, 500)
-    ring, random, regular = found.rivals()
+    result = design(100, 500)
+    ring, random, regular = result.rivals()
 
     assert ring.exact
     assert ring.log == pytest.approx(am.count(am.ring(100, 5)).log)
@@ -164,7 +164,7 @@ def test_rivals_have_fewer_matchings() -> None:
         math.lgamma(101) + math.log(math.comb(500, 100)) - math.log(math.comb(10_000, 100))
     )
     assert regular.log == pytest.approx(200 * math.log(5) - math.log(math.comb(500, 100)))
-    assert all(rival.log < found.log for rival in (ring, random, regular))
+    assert all(rival.log < result.log for rival in (ring, random, regular))
     assert not design(10**6, 10**7).rivals()[0].exact
 
 

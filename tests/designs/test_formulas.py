@@ -100,11 +100,11 @@ def test_limit_ratio_of_a_million_is_stable() -> None:
 
 @facts("attack_component")
 def test_attack_component(given: dict[str, int], expected: dict[str, str | None]) -> None:
-    found = attack_component(given["s"], given["forbidden"])
+    result = attack_component(given["s"], given["forbidden"])
 
     for name in ("full_user", "constrained_user"):
         value = expected[name]
-        assert getattr(found, name) == (None if value is None else Fraction(value))
+        assert getattr(result, name) == (None if value is None else Fraction(value))
 
 
 @facts("steps_to_full_deanonymisation")

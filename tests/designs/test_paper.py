@@ -12,58 +12,58 @@ from anonymatch.designs.designer import Design, design
 from anonymatch.designs.partition import equal_parts, layered, paper
 
 
-def sizes_and_edges(found: Design) -> tuple[list[int], list[int]]:
-    single = [part for part in found.parts for _ in range(part.number)]
+def sizes_and_edges(result: Design) -> tuple[list[int], list[int]]:
+    single = [part for part in result.parts for _ in range(part.number)]
     return [part.size for part in single], [part.edges for part in single]
 
 
 @facts("H_paper")
 def test_paper_construction(given: dict[str, int], expected: dict[str, object]) -> None:
-    found = design(given["n"], given["m"], method="paper")
+    result = design(given["n"], given["m"], method="paper")
 
-    assert found.case == expected["case"]
-    assert [*sizes_and_edges(found)] == [expected["sizes"], expected["edges"]]
-    assert found.spare == expected["spare"]
-    assert str(found.count) == expected["matchings"]
+    assert result.case == expected["case"]
+    assert [*sizes_and_edges(result)] == [expected["sizes"], expected["edges"]]
+    assert result.spare == expected["spare"]
+    assert str(result.count) == expected["matchings"]
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row['n']}-{row['m']}")
 def test_paper_construction_of_up_to_seven_users(row: dict[str, object]) -> None:
-    found = design(int(str(row["n"])), int(str(row["m"])), method="paper")
-    sizes, edges = sizes_and_edges(found)
+    result = design(int(str(row["n"])), int(str(row["m"])), method="paper")
+    sizes, edges = sizes_and_edges(result)
 
-    assert found.case == row["case"]
-    assert found.count == row["paper"]
+    assert result.case == row["case"]
+    assert result.count == row["paper"]
     assert "+".join(map(str, sizes)) == row["sizes"]
     assert "+".join(map(str, edges)) == row["edges"]
-    assert found.spare == row["spare"]
-    assert found.attack == Fraction(str(row["attack_paper"]))
-    assert found.proof.startswith("optimal") == (row["paper"] == row["true_max"])
+    assert result.spare == row["spare"]
+    assert result.attack == Fraction(str(row["attack_paper"]))
+    assert result.proof.startswith("optimal") == (row["paper"] == row["true_max"])
 
 
 @facts("H_paper_matrix")
 def test_paper_matrix(given: dict[str, int], expected: dict[str, list[str]]) -> None:
-    found = design(given["n"], given["m"], method="paper")
+    result = design(given["n"], given["m"], method="paper")
 
-    assert found.graph(spare=False).to_rows() == expected["rows_without_spare"]
-    assert found.graph().to_rows() == expected["rows_with_spare"]
+    assert result.graph(spare=False).to_rows() == expected["rows_without_spare"]
+    assert result.graph().to_rows() == expected["rows_with_spare"]
 
 
 @facts("H_paper_ln_huge")
 def test_huge_paper_construction(given: dict[str, str], expected: dict[str, object]) -> None:
-    found = design(int(given["n"]), int(given["m"]), method="paper")
+    result = design(int(given["n"]), int(given["m"]), method="paper")
 
     for name in ("case", "k", "r", "a", "b"):
-        assert getattr(found, name) == expected[name]
-    assert found.log == pytest.approx(float(str(expected["ln_matchings"])), rel=1e-15)
+        assert getattr(result, name) == expected[name]
+    assert result.log == pytest.approx(float(str(expected["ln_matchings"])), rel=1e-15)
     ratio = float(str(expected["ln_ratio_to_bound"]))
-    assert math.log(found.ratio) == pytest.approx(ratio, rel=1e-12)
+    assert math.log(result.ratio) == pytest.approx(ratio, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m"), [(60, 167), (61, 259), (60, 457), (70, 1250), (95, 1618)])
 def test_beyond_the_cases_the_number_of_parts_is_the_best_of_all(n: int, m: int) -> None:
     """More than 48 users: only promising numbers of parts are tried; here all are."""
-    found, _ = paper(n, m)
+    result, _ = paper(n, m)
     every = {number: equal_parts(n, m, number).parts for number in range(1, n + 1)}
     best = max(
         (math.prod(part.shape.count() ** part.number for part in parts), number)
@@ -72,21 +72,26 @@ def test_beyond_the_cases_the_number_of_parts_is_the_best_of_all(n: int, m: int)
     )
 
     assert design(n, m, method="paper").case == "ext"
-    assert sum(part.number for part in found.parts) == best[1]
-    assert math.prod(part.shape.count() ** part.number for part in found.parts) == best[0]
+    assert sum(part.number for part in result.parts) == best[1]
+    assert math.prod(part.shape.count() ** part.number for part in result.parts) == best[0]
 
 
 def test_dense_graphs_of_many_users_have_proven_bounds() -> None:
-    found = design(1000, 600_000, method="paper")
+    result = design(1000, 600_000, method="paper")
 
-    assert [part.shape for part in found.parts] == [layered(1000, 600_000)]
-    assert (found.exact, found.count.exact, found.value, found.attack) == (False, False, None, None)
-    assert found.low < found.high <= found.bound
-    assert "proven lower bounds" in found.note
+    assert [part.shape for part in result.parts] == [layered(1000, 600_000)]
+    assert (result.exact, result.count.exact, result.value, result.attack) == (
+        False,
+        False,
+        None,
+        None,
+    )
+    assert result.low < result.high <= result.bound
+    assert "proven lower bounds" in result.note
 
 
 def test_one_edge_a_user_exposes_everybody() -> None:
-    found = design(5, 5, method="paper")
+    result = design(5, 5, method="paper")
 
-    assert (found.value, found.smallest_group) == (1, 1)
-    assert "exposed" in found.note
+    assert (result.value, result.smallest_group) == (1, 1)
+    assert "exposed" in result.note

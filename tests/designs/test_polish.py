@@ -11,18 +11,18 @@ from anonymatch.designs.polish import polish
 
 def test_polish_finds_what_no_closed_form_has() -> None:
     start = design(7, 34, method="paper").graph()
-    found = polish(start, steps=4000, seed=1)
+    result = polish(start, steps=4000, seed=1)
 
     assert am.count(start).value == 464
-    assert am.count(found).value == 470
-    assert found.n_edges == 34
-    assert polish(start, steps=4000, seed=1) == found
+    assert am.count(result).value == 470
+    assert result.n_edges == 34
+    assert polish(start, steps=4000, seed=1) == result
 
 
 def test_polish_against_attacks() -> None:
     start = design(4, 14, method="paper").graph()
-    found = polish(start, objective="after_attack", steps=1000, seed=1)
-    through = am.posterior(found).counts.to_dense().tolist()
+    result = polish(start, objective="after_attack", steps=1000, seed=1)
+    through = am.posterior(result).counts.to_dense().tolist()
 
     assert min(sum(v * v for v in row) for row in through) / sum(through[0]) == 4
 

@@ -100,12 +100,12 @@ def test_expectation_of_paired_stubs_by_trying_all() -> None:
 
 
 def test_stirling_is_corrected() -> None:
-    found = stirling_comparison(100, 5)
+    result = stirling_comparison(100, 5)
 
-    assert found.exact == pytest.approx(-31.58, abs=0.005)
-    assert found.corrected == pytest.approx(-31.25, abs=0.005)
-    assert found.printed == pytest.approx(-62.50, abs=0.005)
-    assert found.exact == pytest.approx(
+    assert result.exact == pytest.approx(-31.58, abs=0.005)
+    assert result.corrected == pytest.approx(-31.25, abs=0.005)
+    assert result.printed == pytest.approx(-62.50, abs=0.005)
+    assert result.exact == pytest.approx(
         random_expectation(100, 5) - 100 / 5 * math.log(math.factorial(5))
     )
 

@@ -50,9 +50,9 @@ def test_largest_counts(given: dict[str, int], expected: dict[str, str]) -> None
 
 @facts("max_attack_value")
 def test_largest_counts_after_an_attack(given: dict[str, int], expected: dict[str, str]) -> None:
-    found = design(given["n"], given["m"], min_part=1, objective="after_attack")
+    answer = design(given["n"], given["m"], min_part=1, objective="after_attack")
 
-    assert found.attack == Fraction(expected["value"])
+    assert answer.attack == Fraction(expected["value"])
 
 
 @facts("best_H_at_least")
@@ -73,11 +73,11 @@ def test_known_goals(given: dict[str, int], expected: str) -> None:
     ],
 )
 def test_designs_that_beat_the_paper(n: int, m: int, count: int, parts: str) -> None:
-    found = design(n, m)
+    answer = design(n, m)
     paper = design(n, m, method="paper")
 
-    assert found.count == count
-    assert str(found).endswith(parts)
+    assert answer.count == count
+    assert str(answer).endswith(parts)
     assert count > paper.count
 
 
@@ -94,10 +94,10 @@ def test_designs_that_beat_the_paper(n: int, m: int, count: int, parts: str) -> 
 )
 def test_literature_on_regular_graphs(n: int, m: int, count: int) -> None:
     """Merriell 1980 on three edges a user; McKay and Wanless 1998 on two missing ones."""
-    found = design(n, m, min_part=1).count
+    answer = design(n, m, min_part=1).count
 
-    assert found is not None
-    assert found >= count
+    assert answer is not None
+    assert answer >= count
 
 
 def test_matchings_and_safety_are_different_goals() -> None:
@@ -140,17 +140,17 @@ def test_a_design_is_the_graph_that_it_draws(
     request: tuple[int, int], method: str, objective: str
 ) -> None:
     n, m = request
-    found = design(n, m, method=method, objective=objective)
-    graph = found.graph()
+    answer = design(n, m, method=method, objective=objective)
+    graph = answer.graph()
 
     assert graph.n_edges == m
-    assert found.spare + sum(part.edges * part.number for part in found.parts) == m
-    assert sum(part.size * part.number for part in found.parts) == n == len(found.assignment())
-    assert am.count(graph).value == found.count
-    assert am.count(found.graph(spare=False)).value == found.count
-    assert found.attack == brute_attack(graph)
-    assert found.ratio <= 1 + 1e-12
-    assert min(len(block.users) for block in am.blocks(graph)) == found.smallest_group
+    assert answer.spare + sum(part.edges * part.number for part in answer.parts) == m
+    assert sum(part.size * part.number for part in answer.parts) == n == len(answer.assignment())
+    assert am.count(graph).value == answer.count
+    assert am.count(answer.graph(spare=False)).value == answer.count
+    assert answer.attack == brute_attack(graph)
+    assert answer.ratio <= 1 + 1e-12
+    assert min(len(block.users) for block in am.blocks(graph)) == answer.smallest_group
 
 
 @given_values(requests(), st.integers(1, 14))
@@ -161,12 +161,12 @@ def test_groups_are_as_large_as_asked_for(request: tuple[int, int], least: int) 
         with pytest.raises(am.InputError):
             design(n, m, min_part=least)
         return
-    found = design(n, m, min_part=least)
+    answer = design(n, m, min_part=least)
 
-    assert found.smallest_group >= (least if possible else 1)
-    assert am.count(found.graph()).value == found.count
-    smallest = min(len(block.users) for block in am.blocks(found.graph()))
-    assert smallest == found.smallest_group
+    assert answer.smallest_group >= (least if possible else 1)
+    assert am.count(answer.graph()).value == answer.count
+    smallest = min(len(block.users) for block in am.blocks(answer.graph()))
+    assert smallest == answer.smallest_group
 
 
 @given_values(st.integers(1, 60), st.data())
@@ -205,10 +205,10 @@ def test_more_edges_never_hurt(n: int, data: st.DataObject) -> None:
     ],
 )
 def test_what_is_proven_says_why(n: int, m: int, words: str) -> None:
-    found = design(n, m, min_part=1)
+    answer = design(n, m, min_part=1)
 
-    assert found.proof.startswith("optimal: ")
-    assert words in found.proof
+    assert answer.proof.startswith("optimal: ")
+    assert words in answer.proof
 
 
 def test_what_is_not_proven_says_so() -> None:
@@ -227,15 +227,15 @@ def test_any_size_is_answered(n: int, share: float, least: int) -> None:
     if least > 2 and (least > n or m < 2 * n):
         return
     for objective in ("matchings", "after_attack"):
-        found = design(n, m, min_part=least, objective=objective)
+        answer = design(n, m, min_part=least, objective=objective)
 
-        assert sum(part.size * part.number for part in found.parts) == n
-        assert found.spare + sum(part.edges * part.number for part in found.parts) == m
-        assert found.ratio <= 1 + 1e-6
-        assert found.low <= found.high * (1 + 1e-12) + 1e-12
-        assert found.smallest_group >= (1 if m < 2 * n or n == 1 else least)
-        loss = found.bound - found.log
-        assert -found.ratio_log == pytest.approx(loss, rel=1e-9, abs=1e-9 + 1e-14 * found.bound)
+        assert sum(part.size * part.number for part in answer.parts) == n
+        assert answer.spare + sum(part.edges * part.number for part in answer.parts) == m
+        assert answer.ratio <= 1 + 1e-6
+        assert answer.low <= answer.high * (1 + 1e-12) + 1e-12
+        assert answer.smallest_group >= (1 if m < 2 * n or n == 1 else least)
+        loss = answer.bound - answer.log
+        assert -answer.ratio_log == pytest.approx(loss, rel=1e-9, abs=1e-9 + 1e-14 * answer.bound)
 
 
 def test_large_designs_beat_the_paper() -> None:

@@ -18,11 +18,11 @@ def block_of(n: int, k: int, seed: int) -> Block:
 
 
 def test_bethe_of_a_regular_graph_is_schrijvers_bound() -> None:
-    found = native.propagate_beliefs(block_of(40, 5, 1))
+    result = native.propagate_beliefs(block_of(40, 5, 1))
 
-    assert found.log == pytest.approx(40 * np.log(4**4 / 5**3))
-    assert found.marginals == pytest.approx(0.2)
-    assert found.residual < 1e-9
+    assert result.log == pytest.approx(40 * np.log(4**4 / 5**3))
+    assert result.marginals == pytest.approx(0.2)
+    assert result.residual < 1e-9
 
 
 def test_draws_are_the_same_on_threads_and_in_pieces() -> None:

@@ -21,9 +21,9 @@ def test_the_stub_describes_the_compiled_module(tmp_path: Path) -> None:
         [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "anonymatch._kernels", "-o", made],
         check=True,
     )
-    kept = Path(anonymatch.__file__).with_name("_kernels.pyi")
+    retained = Path(anonymatch.__file__).with_name("_kernels.pyi")
 
-    assert made.read_text() == kept.read_text()
+    assert made.read_text() == retained.read_text()
 
 
 @pytest.mark.parametrize("matrix", [np.ones((2, 3)), np.ones((41, 41)), np.zeros((0, 0))])

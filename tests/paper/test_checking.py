@@ -16,16 +16,16 @@ from anonymatch.running.budget import Budget
 
 
 def test_claims_come_in_the_order_of_the_paper() -> None:
-    found = check(["stirling", "figure-6", "figure-7"])
+    finding = check(["stirling", "figure-6", "figure-7"])
 
-    assert found.ids == ("figure-6", "figure-7", "stirling")
-    assert found.counts == {
+    assert finding.ids == ("figure-6", "figure-7", "stirling")
+    assert finding.counts == {
         "holds": 2,
         "misprint": 1,
         "holds under a condition": 0,
         "fails": 0,
     }
-    assert str(found).startswith("3 claims: 2 holds, 1 misprint")
+    assert str(finding).startswith("3 claims: 2 holds, 1 misprint")
 
 
 def test_claims_are_listed_with_what_the_paper_says() -> None:
@@ -62,19 +62,19 @@ def test_the_budget_is_held_before_anything_starts(monkeypatch: pytest.MonkeyPat
 
 
 def test_progress_is_in_predicted_seconds_and_ends_at_the_total() -> None:
-    seen: list[tuple[float, float]] = []
+    observed: list[tuple[float, float]] = []
     with ThreadPoolExecutor(2) as executor:
-        found = check(
+        finding = check(
             ["many-steps", "figure-2"],
             executor=executor,
-            progress=lambda done, total: seen.append((done, total)),
+            progress=lambda done, total: observed.append((done, total)),
         )
 
-    done = [step[0] for step in seen]
+    done = [step[0] for step in observed]
     assert done == sorted(done)
-    assert seen[-1][0] == pytest.approx(seen[-1][1])
-    assert len({total for _, total in seen}) == 1
-    assert found["many-steps"].verdict is Verdict.FAILS
+    assert observed[-1][0] == pytest.approx(observed[-1][1])
+    assert len({total for _, total in observed}) == 1
+    assert finding["many-steps"].verdict is Verdict.FAILS
 
 
 def test_a_claim_without_searches_searches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,8 +110,8 @@ def test_a_thorough_run_can_be_taken_up_again(
 
     assert "up to 4 users (362 up to order)" in first["equal-sets"].searched
     assert (tmp_path / "classes-4-users-4-behaviours.npz").exists()
-    assert check("equal-sets", thorough=True, folder=tmp_path)["equal-sets"].found == (
-        first["equal-sets"].found
+    assert check("equal-sets", thorough=True, folder=tmp_path)["equal-sets"].finding == (
+        first["equal-sets"].finding
     )
 
 

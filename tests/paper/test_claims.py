@@ -78,8 +78,8 @@ def checks() -> Checks:
 
 def rows_of(claim: Claim, text: str) -> list[list[Any]]:
     """The table whose text begins like this."""
-    (found,) = (e.data["rows"] for e in claim.evidence if e.text.startswith(text))
-    return list(found)
+    (finding,) = (e.data["rows"] for e in claim.evidence if e.text.startswith(text))
+    return list(finding)
 
 
 def test_every_claim_has_the_expected_verdict(checks: Checks) -> None:
@@ -91,18 +91,18 @@ def test_each_claim_can_be_checked_alone(name: str, checks: Checks) -> None:
     (claim,) = check(name)
 
     assert claim.verdict is EXPECTED[name]
-    assert claim.found == checks[name].found
+    assert claim.finding == checks[name].finding
 
 
 def test_claims_say_everything_in_plain_words(checks: Checks) -> None:
     assert [claim.number for claim in checks] == list(range(1, 49))
     for claim in checks:
         assert claim.kind in KINDS
-        assert claim.place
+        assert claim.section
         assert claim.searched
         assert claim.statement.endswith(".")
-        assert claim.found.endswith(".")
-        assert any(letter.isdigit() for letter in claim.found)
+        assert claim.finding.endswith(".")
+        assert any(letter.isdigit() for letter in claim.finding)
         assert (claim.corrected is None) == (claim.verdict is HOLDS)
         assert claim.seconds >= 0
         if claim.verdict is FAILS:
@@ -149,12 +149,12 @@ def test_the_lemma_is_refuted_with_484_against_492(checks: Checks) -> None:
 
 
 def test_the_conjecture_is_refuted_where_it_is_known_to_fail(checks: Checks) -> None:
-    found: dict[Any, Any] = {
+    finding: dict[Any, Any] = {
         (row[0], row[1]): (Fraction(row[4]), Fraction(row[6]))
         for row in rows_of(checks["conjecture"], "Graphs against H")
     }
 
-    assert found == {
+    assert finding == {
         (4, 14): (Fraction(25, 7), 4),
         (5, 23): (Fraction(206, 13), 16),
         (6, 33): (Fraction(5090, 71), 72),

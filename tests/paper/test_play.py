@@ -13,18 +13,18 @@ from anonymatch.running.budget import Execution
 
 @pytest.mark.parametrize("n", range(1, 6))
 def test_it_is_the_best_and_the_greedy_play_of_each_graph(n: int) -> None:
-    found = survey(n)
-    graphs = np.flatnonzero(found.matchings > 0)
-    played = play(found, graphs, Execution())
+    finding = survey(n)
+    graphs = np.flatnonzero(finding.matchings > 0)
+    played = play(finding, graphs, Execution())
 
-    for place in range(0, len(graphs), 1 if n < 5 else 61):
-        both = adaptive(found.graph(int(graphs[place])))
-        assert played.left(place) == (list(both.optimal), list(both.greedy))
+    for section in range(0, len(graphs), 1 if n < 5 else 61):
+        both = adaptive(finding.graph(int(graphs[section])))
+        assert played.left(section) == (list(both.optimal), list(both.greedy))
 
 
 def test_greedy_play_is_never_better_than_the_best() -> None:
-    found = survey(5)
-    played = play(found, np.flatnonzero(found.matchings > 0), Execution())
+    finding = survey(5)
+    played = play(finding, np.flatnonzero(finding.matchings > 0), Execution())
 
     assert (played.greedy >= played.optimal).all()
     assert (played.greedy > played.optimal).any()

@@ -34,8 +34,8 @@ def smallest_form(rows: tuple[str, ...]) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_every_graph_is_in_exactly_one_class(n: int) -> None:
-    found = survey(n)
-    forms = [smallest_form(found.rows(k)) for k in range(len(found.keys))]
+    finding = survey(n)
+    forms = [smallest_form(finding.rows(k)) for k in range(len(finding.keys))]
     lines = ["".join(bits) for bits in product("01", repeat=n)]
 
     assert len(forms) == len(set(forms))
@@ -45,11 +45,11 @@ def test_every_graph_is_in_exactly_one_class(n: int) -> None:
 @pytest.mark.parametrize("n", [4, 5])
 def test_classes_are_different_and_as_many_as_there_are(n: int) -> None:
     """Burnside's lemma counts them; that none comes twice is seen from another canonical form."""
-    found = survey(n)
-    every = range(len(found.keys)) if n < 5 else range(0, len(found.keys), 97)
-    forms = {smallest_form(found.rows(k)) for k in every}
+    finding = survey(n)
+    every = range(len(finding.keys)) if n < 5 else range(0, len(finding.keys), 97)
+    forms = {smallest_form(finding.rows(k)) for k in every}
 
-    assert len(found.keys) == number_of_classes(n, n)
+    assert len(finding.keys) == number_of_classes(n, n)
     assert len(forms) == len(every)
 
 
@@ -77,20 +77,20 @@ def test_burnside_counts_what_a_list_of_all_graphs_has(rows: int, columns: int) 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_figures_are_those_of_counting(n: int) -> None:
-    found = survey(n)
-    for k in range(0, len(found.keys), 1 if n < 5 else 29):
-        graph = found.graph(k)
+    finding = survey(n)
+    for k in range(0, len(finding.keys), 1 if n < 5 else 29):
+        graph = finding.graph(k)
         matchings = permanent([[int(bit) for bit in row] for row in graph.to_rows()])
 
-        assert found.matchings[k] == matchings
-        assert found.edges[k] == graph.n_edges
+        assert finding.matchings[k] == matchings
+        assert finding.edges[k] == graph.n_edges
         if matchings == 0:
-            assert found.attack_denominator[k] == 0
-            assert not found.through[k].any()
+            assert finding.attack_denominator[k] == 0
+            assert not finding.through[k].any()
             continue
         through = am.posterior(graph).counts.to_dense()
-        assert found.through[k].tolist() == through.tolist()
-        assert found.attack(k) == min(
+        assert finding.through[k].tolist() == through.tolist()
+        assert finding.attack(k) == min(
             Fraction(sum(value**2 for value in row), matchings) for row in through.tolist()
         )
 
@@ -102,20 +102,20 @@ def test_best_graphs_are_the_known_ones(n: int) -> None:
 
     assert best.keys() == known.keys()
     for m, (matchings, attack, attack_of_best) in known.items():
-        found = best[m]
-        assert found.matchings == matchings
-        assert found.attack == Fraction(attack)
-        assert found.attack_of_witness == Fraction(attack_of_best)
-        assert am.count(am.Graph.from_rows(found.witness)).value == matchings
-        assert sum(map(int, "".join(found.attack_witness))) == m
+        finding = best[m]
+        assert finding.matchings == matchings
+        assert finding.attack == Fraction(attack)
+        assert finding.attack_of_witness == Fraction(attack_of_best)
+        assert am.count(am.Graph.from_rows(finding.witness)).value == matchings
+        assert sum(map(int, "".join(finding.attack_witness))) == m
 
 
 def test_the_best_graph_may_be_the_only_one_and_expose_a_user() -> None:
     """Ten edges among four users: six matchings only if one user is known."""
-    found = survey(4).best[10]
+    finding = survey(4).best[10]
 
-    assert (found.matchings, found.ways) == (6, 1)
-    assert am.forced(am.Graph.from_rows(found.witness)) != []
+    assert (finding.matchings, finding.number) == (6, 1)
+    assert am.forced(am.Graph.from_rows(finding.witness)) != []
 
 
 @pytest.mark.parametrize("n", [2, 4, 5])
@@ -124,11 +124,11 @@ def test_no_graph_has_more_matchings_than_bregman_allows(n: int) -> None:
 
 
 def test_the_check_of_bregman_can_fail() -> None:
-    found = survey(3)
-    full = int(found.matchings.argmax())
-    found.matchings[full] += 1
+    finding = survey(3)
+    full = int(finding.matchings.argmax())
+    finding.matchings[full] += 1
 
-    assert found.over_bregman().tolist() == [full]
+    assert finding.over_bregman().tolist() == [full]
 
 
 def test_finished_stages_are_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,13 +164,13 @@ def test_a_stage_of_another_size_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_any_executor_will_do_and_progress_ends_at_the_total() -> None:
-    seen: list[tuple[float, float]] = []
+    observed: list[tuple[float, float]] = []
     with ThreadPoolExecutor(2) as executor:
-        found = survey(4, executor=executor, progress=lambda *step: seen.append(step))
+        finding = survey(4, executor=executor, progress=lambda *step: observed.append(step))
 
-    assert found.keys.tolist() == survey(4).keys.tolist()
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert seen[-1][0] == pytest.approx(seen[-1][1])
+    assert finding.keys.tolist() == survey(4).keys.tolist()
+    assert [done for done, _ in observed] == sorted(done for done, _ in observed)
+    assert observed[-1][0] == pytest.approx(observed[-1][1])
 
 
 @pytest.mark.parametrize("n", [0, 7, True, 3.0])

@@ -185,13 +185,13 @@ def tampered(change: Callable[[ClaimContext], None]) -> ClaimContext:
 
 
 def one_more(run: ClaimContext) -> None:
-    found = run.survey(4)
-    found.matchings[int(found.matchings.argmax())] += 1
+    finding = run.survey(4)
+    finding.matchings[int(finding.matchings.argmax())] += 1
 
 
 def uneven(run: ClaimContext) -> None:
-    found = run.survey(4)
-    found.through[int(found.matchings.argmax())] = [[24, 0, 0, 0]] * 4
+    finding = run.survey(4)
+    finding.through[int(finding.matchings.argmax())] = [[24, 0, 0, 0]] * 4
 
 
 def better_later(run: ClaimContext) -> None:
@@ -200,10 +200,10 @@ def better_later(run: ClaimContext) -> None:
 
 def isolated_are_left_out(run: ClaimContext) -> None:
     for n in range(1, 6):
-        found = run.survey(n)
-        some = (foundations.degrees_of(found) > 0).all(axis=0)
+        finding = run.survey(n)
+        some = (foundations.degrees_of(finding) > 0).all(axis=0)
         for name in ("keys", "edges", "matchings", "through"):
-            object.__setattr__(found, name, getattr(found, name)[some])
+            object.__setattr__(finding, name, getattr(finding, name)[some])
 
 
 @pytest.mark.parametrize(

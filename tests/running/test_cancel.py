@@ -97,17 +97,17 @@ def test_other_processes_get_a_byte_of_their_own() -> None:
     assert not pickle.loads(pickle.dumps(stop)).cancelled
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         calls = [partial(token_byte, k) for k in range(4)]
-        found = list(Execution(executor=pool).chunks(calls, each=1.0, number=4))
-    assert found == [(k, True) for k in range(4)]
+        result = list(Execution(executor=pool).chunks(calls, each=1.0, number=4))
+    assert result == [(k, True) for k in range(4)]
 
 
 def test_work_with_costs_of_its_own_is_told_as_it_is_done() -> None:
-    told: list[float] = []
-    effort = Execution(progress=lambda done, total: told.append(done))
+    given: list[float] = []
+    effort = Execution(progress=lambda done, total: given.append(done))
     effort.expect(6.0)
     calls = [partial(finished, k) for k in range(3)]
     assert list(effort.chunks(calls, each=[3.0, 2.0, 1.0], number=3)) == [0, 1, 2]
-    assert told == [3.0, 5.0, 6.0]
+    assert given == [3.0, 5.0, 6.0]
 
 
 def test_bands_travel_and_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,11 +187,11 @@ def test_a_new_pool_goes_on_where_a_broken_one_stopped(tmp_path: Path) -> None:
 
     with pytest.raises(am.StoppedError, match=r"^the executor is broken .* make a new executor"):
         numbers()
-    kept = read_checkpoint(path).jobs[0].recorded
+    retained = read_checkpoint(path).jobs[0].recorded
 
-    assert 0 < kept < 100
+    assert 0 < retained < 100
     assert numbers() == list(range(100))
-    assert computed(path)[1] == 100 - kept
+    assert computed(path)[1] == 100 - retained
 
 
 # ---- a full disk
@@ -220,16 +220,16 @@ def with_a_full_disk(path: str) -> str:
 def test_a_full_disk_is_one_clear_line_and_keeps_what_there_is(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        said = executor.submit(with_a_full_disk, str(path)).result()
+        message = executor.submit(with_a_full_disk, str(path)).result()
 
-    assert "what was recorded is kept: make room" in said
-    assert "\n" not in said
+    assert "what was recorded is kept: make room" in message
+    assert "\n" not in message
     before = read_checkpoint(path).jobs[0].recorded
     assert 0 < before < 100
     calls = [partial(big, k) for k in range(100)]
     with am.Checkpoint(path) as run:
-        found = list(Execution(executor=run).chunks(calls, each=0.1, number=100))
-    assert found == [big(k) for k in range(100)]
+        result = list(Execution(executor=run).chunks(calls, each=0.1, number=100))
+    assert result == [big(k) for k in range(100)]
     assert computed(path)[1] == 100 - before
 
 
@@ -246,11 +246,11 @@ def test_reading_on_a_full_disk_is_told_in_its_own_words(tmp_path: Path) -> None
     path = tmp_path / "run.sqlite"
     am.Checkpoint(path, GRAPH).close()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
-        said = executor.submit(told_on_a_full_disk, str(path)).result()
+        message = executor.submit(told_on_a_full_disk, str(path)).result()
 
-    assert said.startswith(f"{path}: cannot read it (")
-    assert said.endswith("make room, and ask again")
-    assert "record" not in said
+    assert message.startswith(f"{path}: cannot read it (")
+    assert message.endswith("make room, and ask again")
+    assert "record" not in message
     assert read_checkpoint(path).sessions == 1
 
 
@@ -511,18 +511,18 @@ def test_a_run_serves_several_threads(tmp_path: Path) -> None:
 def test_the_command_line_goes_on_where_it_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen, path = tmp_path / "seen.csv", tmp_path / "run.sqlite"
-    am.write(GRAPH, seen)
-    asked = ["count", str(seen), "--method", "glynn", "--resume", str(path), "--json"]
-    assert main(asked) == 0
-    first, told = capsys.readouterr()
-    assert "chunk" not in told
-    assert main(asked) == 0
-    again, told = capsys.readouterr()
+    observed, path = tmp_path / "seen.csv", tmp_path / "run.sqlite"
+    am.write(GRAPH, observed)
+    requested = ["count", str(observed), "--method", "glynn", "--resume", str(path), "--json"]
+    assert main(requested) == 0
+    first, given = capsys.readouterr()
+    assert "chunk" not in given
+    assert main(requested) == 0
+    again, given = capsys.readouterr()
     assert again == first
     number = computed(path)[0]
     assert computed(path)[1] == 0
-    assert f"note: {number} of {number} chunks were there already in run.sqlite" in told
+    assert f"note: {number} of {number} chunks were there already in run.sqlite" in given
     assert main(["runs", str(path)]) == 0
     page = capsys.readouterr().out
     assert "run.sqlite: 25 users" in page
@@ -537,10 +537,10 @@ def test_the_command_line_goes_on_where_it_stopped(
 def test_commands_without_long_work_refuse_to_resume(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen = tmp_path / "seen.csv"
-    am.write(GRAPH, seen)
+    observed = tmp_path / "seen.csv"
+    am.write(GRAPH, observed)
     for option in ("--resume", "--cluster"):
-        assert main(["bounds", str(seen), option, "x"]) == 2
+        assert main(["bounds", str(observed), option, "x"]) == 2
         assert f"{option}: bounds has no long work" in capsys.readouterr().err
 
 
@@ -560,10 +560,10 @@ def test_a_run_without_a_pace_does_not_say_that_nothing_is_left() -> None:
     job = ComputationRecord(
         what="counting.signs._count", number=990, recorded=0, each=0.05, finished=False
     )
-    found = CheckpointRecord(
+    result = CheckpointRecord(
         code="0", graph="36 users", sessions=1, computed=(0,), jobs=(job,), pace=None, last=0.0
     )
-    text = as_text(*checkpoint_screen("run.sqlite", found, top=0))
+    text = as_text(*checkpoint_screen("run.sqlite", result, top=0))
 
     assert "not known yet" in text
     assert "nothing" not in text

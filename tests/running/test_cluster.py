@@ -65,20 +65,20 @@ def test_a_lost_worker_costs_time_and_nothing_else(
             killed.append(pids[0])
             os.kill(pids[0], signal.SIGKILL)
 
-    found = am.count(GRAPH, method="glynn", executor=cluster, progress=kill)
+    result = am.count(GRAPH, method="glynn", executor=cluster, progress=kill)
 
     assert killed
-    assert found.value == am.count(GRAPH, method="glynn").value
+    assert result.value == am.count(GRAPH, method="glynn").value
     assert killed[0] not in cluster._client.run(os.getpid).values()
 
 
 def test_both_workers_take_part_and_are_sent_a_shared_value_once(cluster: Cluster) -> None:
     value = Shared(bytes, 1000)
     calls = [partial(slow, value, k) for k in range(60)]
-    found = list(Execution(executor=cluster).chunks(calls, each=0.02, number=60))
+    result = list(Execution(executor=cluster).chunks(calls, each=0.02, number=60))
 
-    assert [size for size, _ in found] == [1000 + k for k in range(60)]
-    assert 1 <= len({pid for _, pid in found}) <= 2
+    assert [size for size, _ in result] == [1000 + k for k in range(60)]
+    assert 1 <= len({pid for _, pid in result}) <= 2
     held = list(cluster._shared)
     assert value.digest in held
     del calls, value
@@ -113,8 +113,8 @@ def test_workers_with_other_code_are_refused(
         (7, "a cluster is tcp://host:port or local:N, not 7"),
     ],
 )
-def test_what_is_no_address_is_refused(address: object, said: str) -> None:
-    with pytest.raises(am.InputError, match=said):
+def test_what_is_no_address_is_refused(address: object, text: str) -> None:
+    with pytest.raises(am.InputError, match=text):
         Cluster(address)  # type: ignore[arg-type]
 
 
@@ -131,36 +131,36 @@ def started(*arguments: object) -> subprocess.Popen[bytes]:
 
 def test_a_scheduler_that_is_gone_is_one_clear_line(tmp_path: Path) -> None:
     """The command line, exit code 1; and what was finished is found by the next call."""
-    place, run, seen = (tmp_path / name for name in ("place.json", "run.sqlite", "seen.csv"))
-    am.write(am.random_density(36, 0.5, seed=3), seen)  # minutes of work
+    position, run, observed = (tmp_path / name for name in ("place.json", "run.sqlite", "seen.csv"))
+    am.write(am.random_density(36, 0.5, seed=3), observed)  # minutes of work
     scheduler = started(
         "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", 0, "--no-dashboard",
-        "--scheduler-file", place,
+        "--scheduler-file", position,
     )  # fmt: skip
     worker = started(
-        "distributed.cli.dask_worker", "--scheduler-file", place, "--nthreads", 1, "--no-nanny",
+        "distributed.cli.dask_worker", "--scheduler-file", position, "--nthreads", 1, "--no-nanny",
         "--no-dashboard", "--local-directory", tmp_path,
     )  # fmt: skip
     try:
-        address = json.loads(_soon(place))["address"]
+        address = json.loads(_soon(position))["address"]
         program = "import sys; from anonymatch.cli import main; sys.exit(main(sys.argv[1:]))"
-        arguments = ["count", seen, "--method", "glynn", "--cluster", address, "--resume", run]
-        asked = subprocess.Popen(
+        arguments = ["count", observed, "--method", "glynn", "--cluster", address, "--resume", run]
+        requested = subprocess.Popen(
             [sys.executable, "-c", program, *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        while asked.poll() is None and not _recorded(run):
+        while requested.poll() is None and not _recorded(run):
             time.sleep(0.05)
         scheduler.kill()
-        out, err = asked.communicate(timeout=30)
+        out, err = requested.communicate(timeout=30)
     finally:
         for process in (worker, scheduler):
             process.kill()
             process.wait()
 
-    assert asked.returncode == 1
+    assert requested.returncode == 1
     assert out == ""
     assert err.startswith(f"error: the scheduler at {address} is gone; what a run has recorded")
     assert err.count("\n") == 1

@@ -125,9 +125,9 @@ def test_any_bytes_are_a_value_or_refused(data: bytes) -> None:
 @given(VALUES, st.data())
 def test_damaged_bytes_are_a_value_or_refused(value: Any, draw: Any) -> None:
     data = bytearray(encode((value, np.arange(3), np.array([5], dtype=object))))
-    place = draw.draw(st.integers(0, len(data) - 1))
-    data[place] = draw.draw(st.integers(0, 255))
-    for wrong in (bytes(data), bytes(data[:place])):
+    position = draw.draw(st.integers(0, len(data) - 1))
+    data[position] = draw.draw(st.integers(0, 255))
+    for wrong in (bytes(data), bytes(data[:position])):
         try:
             decode(wrong)
         except ValueError:

@@ -110,12 +110,12 @@ def length(value: Shared[bytes], number: int) -> tuple[int, int]:
 def test_a_shared_value_is_made_once_a_process(pool: Executor, tmp_path: Path) -> None:
     value = Shared(big, 10_000, str(tmp_path))
     calls = [partial(length, value, k) for k in range(40)]
-    found = list(Execution(executor=pool).chunks(calls, each=1.0, number=40))
+    result = list(Execution(executor=pool).chunks(calls, each=1.0, number=40))
     makers = (tmp_path / "made").read_text().split()
 
-    assert [size for size, _ in found] == [10_000 + k for k in range(40)]
+    assert [size for size, _ in result] == [10_000 + k for k in range(40)]
     assert len(makers) == len(set(makers))
-    assert set(makers) == {str(pid) for _, pid in found}
+    assert set(makers) == {str(pid) for _, pid in result}
 
 
 def test_shared_values_leave_no_files_behind(pool: Executor, tmp_path: Path) -> None:

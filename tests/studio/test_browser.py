@@ -135,11 +135,11 @@ def test_a_dropped_file_is_audited_asked_about_saved_and_removed(
             page.get_by_role("button", name="Save all users as CSV", exact=True).click()
         return report.value.path().read_text(), table.value.path().read_text(), stored
 
-    report, table, kept = visit(browser, studio, "/audit", look)
+    report, table, retained = visit(browser, studio, "/audit", look)
 
     assert "<h1>Audit of seen.csv</h1>" in report
     assert [line.partition(",")[0] for line in table.splitlines()] == ["user", "ann", "bob", "cem"]
-    assert kept >= 1
+    assert retained >= 1
     assert gone(studio)
 
 

@@ -24,7 +24,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean, several
 from anonymatch.cli.console import note
 from anonymatch.cli.help import LIVE, Command
-from anonymatch.cli.saving import check_places
+from anonymatch.cli.saving import check_targets
 from anonymatch.counting import METHODS, method_named
 from anonymatch.graph import Graph
 from anonymatch.running import Budget, Checkpoint, Progress, usable_cores
@@ -350,7 +350,7 @@ def _check_files(values: dict[str, Any], options: Options) -> None:
     read = [path for name in _READ for path in _places(values.get(name))]
     read += [stage for path in _places(values.get("folder")) for stage in path.glob(_STAGES)]
     written = [path for name in _WRITTEN for path in _places(values.get(name))]
-    check_places(read, [*written, *_places(options.resume)])
+    check_targets(read, [*written, *_places(options.resume)])
 
 
 def _places(value: Path | str | list[Path] | None) -> list[Path]:

@@ -14,7 +14,7 @@ from anonymatch.base.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["check_places", "check_target", "save"]
+__all__ = ["check_target", "check_targets", "save"]
 
 
 def _write_text(frame: pl.DataFrame, file: Any, separator: str = ",") -> None:
@@ -32,7 +32,7 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Any], object]] = {
 }
 
 
-def check_places(read: Iterable[Path], written: Iterable[Path]) -> None:
+def check_targets(read: Iterable[Path], written: Iterable[Path]) -> None:
     """Refuse, before any work is done, to write over what is read, and to one place twice."""
     sources, taken = list(read), list[Path]()
     for path in written:

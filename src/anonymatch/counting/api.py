@@ -22,7 +22,7 @@ from anonymatch.counting.planning.choose import AUTO, ESTIMATE, METHODS, method_
 from anonymatch.counting.planning.execute import Computation, Settings
 from anonymatch.counting.results import Count, Factor, Objects, Plan, Posterior, power_product
 from anonymatch.graph import Graph, check_graph, require_matching, witness
-from anonymatch.running import Budget, Progress, check_place, tells_misfits
+from anonymatch.running import Budget, Progress, check_executor, tells_misfits
 
 __all__ = ["Total", "count", "known_posterior", "plan_posterior", "posterior"]
 
@@ -249,7 +249,7 @@ def _settings(
         )
     if seed is not None:
         whole(seed, "seed")
-    check_place(executor, progress)
+    check_executor(executor, progress)
     return Settings(
         method=known,
         exact=bool(exact),

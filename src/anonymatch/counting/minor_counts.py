@@ -23,7 +23,7 @@ from anonymatch.counting.bounds.bregman import bregman
 from anonymatch.counting.exact import glynn
 from anonymatch.counting.planning.choose import minors_at_once
 from anonymatch.graph import Graph, check_graph
-from anonymatch.running import Budget, Execution, Progress, check_place, tells_misfits
+from anonymatch.running import Budget, Execution, Progress, check_executor, tells_misfits
 
 __all__ = ["gains", "minors", "minors_at_once_seconds"]
 
@@ -59,7 +59,7 @@ def minors(
     [[0, 1], [1, 1]]
     """
     check_graph(graph)
-    check_place(executor, progress)
+    check_executor(executor, progress)
     if graph.n_users * graph.n_behaviours > _MOST_PAIRS:
         raise InputError(
             f"minors of all {graph.n_users} x {graph.n_behaviours} pairs would fill the memory; "

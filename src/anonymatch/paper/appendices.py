@@ -81,7 +81,7 @@ def power_mean(proof: Proof, i: int, everywhere: bool) -> bool:
 @question(
     "appendix-power-mean",
     42,
-    place="Appendix I",
+    section="Appendix I",
     kind="appendix",
     statement="((per A_i1 + ... + per A_in)/r_i)^(per A_i1 + ... + per A_in) is at most the "
     "product of per(A_ik)^per(A_ik) over k with a_ik = 1.",
@@ -97,7 +97,8 @@ def appendix_power_mean(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
         corrected="The sums run over k with a_ik = 1 (and a bracket is missing).",
-        found=f"With sums over all columns it holds for {paper} rows, over those with an entry for "
+        finding=f"With sums over all columns it holds for {paper} rows, over those with an entry "
+        f"for "
         f"{corrected}. Smallest: the first row of 10/11 with minors {first.minors[0]} "
         f"{'passes' if power_mean(first, 0, True) else 'fails'} as printed.",
         searched=f"{_SCOPE}, in whole numbers",
@@ -133,7 +134,7 @@ def by_permutations(proof: Proof, columns: Sequence[int] | None = None) -> int:
 @question(
     "appendix-product",
     43,
-    place="Appendix I",
+    section="Appendix I",
     kind="appendix",
     statement="The product of per(A_ik)^per(A_ik) over entries equals the product over i and nu in "
     "S of per(A_ik).",
@@ -153,7 +154,8 @@ def appendix_product(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
         corrected="per(A_{i nu_i})",
-        found=f"With the column nu_i both are equal for {corrected} matrices; with any one column "
+        finding=f"With the column nu_i both are equal for {corrected} matrices; with any one "
+        f"column "
         f"k, the best for each matrix, for {paper}.",
         searched=f"{_SCOPE}, in whole numbers",
         counterexample=paper.failed[0][0].rows if paper.failed else None,
@@ -190,7 +192,7 @@ def induction_holds(proof: Proof, i: int, nu: tuple[int, ...], printed: bool) ->
 @question(
     "appendix-induction",
     44,
-    place="Appendix I",
+    section="Appendix I",
     kind="appendix",
     statement="By induction the product over nu of per(A_ik) is at most the product of "
     "(r_j!)^(1/r_j) over j with a_{j nu_j} = 0 and of ((r_j-1)!)^(1/(r_j-1)) over j with "
@@ -208,7 +210,7 @@ def appendix_induction(run: ClaimContext) -> Finding:
         verdict=judge(paper.holds, corrected=corrected.holds),
         corrected="per(A_{i nu_i}), without a product over nu, and a_{j nu_i} in the conditions, "
         "here and in the next two displays.",
-        found=f"As printed it is true for {paper} rows and permutations (a_(j nu_j) is 1 for "
+        finding=f"As printed it is true for {paper} rows and permutations (a_(j nu_j) is 1 for "
         f"{always}), corrected for {corrected}.",
         searched=f"{_SCOPE}, every row and permutation, in whole numbers",
         counterexample=paper.failed[0][0].rows if paper.failed else None,
@@ -229,7 +231,7 @@ def collects(n: int, r: int, exponent: Fraction) -> bool:
 @question(
     "appendix-exponent",
     45,
-    place="Appendix I",
+    section="Appendix I",
     kind="appendix",
     statement="The products collect to (r_j!)^((n-r_j)/r_j) (r_j-1)!^((r_j-1)/r_j-1), and the "
     "factors are (r_1!)^(n/r_1)/r_1, (r_2!)^(n/r_2)/r_1, ...",
@@ -248,7 +250,7 @@ def appendix_exponent(run: ClaimContext) -> Finding:
             printed.holds and denominator.holds, corrected=corrected.holds and right_one.holds
         ),
         corrected="The exponent is (r_j-1)/(r_j-1) = 1, and the second denominator is r_2.",
-        found=f"The printed exponent is right for {printed} pairs (n, r), 1 for {corrected}; the "
+        finding=f"The printed exponent is right for {printed} pairs (n, r), 1 for {corrected}; the "
         f"denominators cancel for {denominator} pairs (r_1, r_2) as printed and {right_one} with "
         "r_2.",
         searched="n up to 8 and row sums up to 8, in fractions",
@@ -292,7 +294,7 @@ def statements(n: int) -> Iterator[tuple[str, bool]]:
 @question(
     "appendix-fixed-points",
     46,
-    place="Appendix II",
+    section="Appendix II",
     kind="appendix",
     statement="The probabilities of n, n-1, n-2 and no fixed points of a random permutation, the "
     "terms "
@@ -308,7 +310,7 @@ def appendix_fixed_points(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(right.holds and limit),
         corrected="some of it fails",
-        found=f"{right} statements are right for n = 2 to 7 (n - 2 fixed points need n >= 2); "
+        finding=f"{right} statements are right for n = 2 to 7 (n - 2 fixed points need n >= 2); "
         f"without fixed points is a share of {shares[2]:.6f} at n = 8, and 1/e within "
         f"{abs(shares[3] - math.exp(-1)):.1g} at n = 16.",
         searched="all permutations of up to 7 things",

@@ -51,7 +51,7 @@ def tends_to(values: Sequence[float], limit: float, close: float = _CLOSE) -> bo
 @question(
     "crown-limit",
     22,
-    place="Section 3.2, proof of Theorem 3",
+    section="Section 3.2, proof of Theorem 3",
     kind="formula",
     statement="The limit of M(G_k) as k grows is (k+1)!/e.",
 )
@@ -72,7 +72,7 @@ def crown_limit(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(converges, corrected=rounded.holds and tends_to(ratios, 1.0, 1e-12)),
         corrected="lim M(G_k) e / (k+1)! = 1; indeed M(G_k) is the integer nearest to (k+1)!/e.",
-        found=f"M(G_k) grows without limit ({counts[0]}, {counts[1]}, {counts[2]}, {counts[3]}, "
+        finding=f"M(G_k) grows without limit ({counts[0]}, {counts[1]}, {counts[2]}, {counts[3]}, "
         f"...); its ratio to (k+1)!/e is {ratios[4]:.5f} at k = 5 and 1 within "
         f"{abs(1 - ratios[14]):.1g} at k = 15, and it is the nearest integer for {rounded} values "
         "of k.",
@@ -102,7 +102,7 @@ def condition_met(k: int, b: int) -> bool:
 @question(
     "theorem-limit",
     23,
-    place="Section 3.2, Theorem 3",
+    section="Section 3.2, Theorem 3",
     kind="theorem",
     statement="If H is k-regular with n = ak + b, b < k, of b components of size k + 1 and a - b "
     "of size k, then M(H) / (k!)^(n/k) tends to 1 as k grows.",
@@ -132,7 +132,7 @@ def theorem_limit(run: ClaimContext) -> Finding:
         corrected="The limit is 1 if and only if b ln k / k tends to 0 (b fixed is enough): the "
         "log of the ratio is about -b (ln(2 pi k)/2 - 1)/k. For b = k - 1 it is about e/sqrt(2 pi "
         "k).",
-        found=f"At k = 100 the ratio is {limit_ratio(100, 1):.3f} for b = 1, "
+        finding=f"At k = 100 the ratio is {limit_ratio(100, 1):.3f} for b = 1, "
         f"{limit_ratio(100, 50):.3f} for b = k/2 and {limit_ratio(100, 99):.3f} for b = k - 1; at "
         f"k = 10^6 {limit_ratio(at, 1):.6f}, {limit_ratio(at, at // 2):.3f} and "
         f"{limit_ratio(at, at - 1):.4f}. It does not tend to 1 for {failing or 'none of these'}.",
@@ -194,7 +194,7 @@ def inclusion_exclusion(k: int, r: int) -> list[Fraction]:
 @question(
     "leftover-permutations",
     26,
-    place="Section 3.2, after Theorem 3",
+    section="Section 3.2, after Theorem 3",
     kind="formula",
     statement="A random permutation of [k+1] has no fixed point greater than r with a probability "
     "that "
@@ -242,7 +242,7 @@ def leftover_permutations(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(exact.holds and close),
         corrected="it fails for some k and r",
-        found=f"The terms and the probability are exact in {exact} cases. At k + 1 = 10^6 the "
+        finding=f"The terms and the probability are exact in {exact} cases. At k + 1 = 10^6 the "
         f"probability is "
         f"e^(-(1-alpha)) and the gain e^alpha up to a factor 1 {rows[-1][2] - 1:+.1g}. Matchings "
         "over the component's bound: "
@@ -263,7 +263,7 @@ def leftover_permutations(run: ClaimContext) -> Finding:
 @question(
     "leftover-limit",
     27,
-    place="Section 3.2, after Theorem 3",
+    section="Section 3.2, after Theorem 3",
     kind="formula",
     statement="The factor of the bound tends to lim (e/(k+1))^(r/(k+1)) = lim (e/(k+1))^alpha.",
 )
@@ -284,7 +284,7 @@ def leftover_limit(run: ClaimContext) -> Finding:
             tends_to(paper, 1.0), corrected=tends_to(corrected, 1.0) and tends_to(limit, 1.0)
         ),
         corrected="(e (k+1)/k)^(r/(k+1)), which tends to e^alpha",
-        found=f"At k = 10^6 and alpha = 1/2 the displayed form is {paper[-1]:.2g} of the factor, "
+        finding=f"At k = 10^6 and alpha = 1/2 the displayed form is {paper[-1]:.2g} of the factor, "
         f"the corrected one {corrected[-1]:.6f}; the factor is {limit[-1]:.6f} e^alpha.",
         searched="k = 10^2, 10^4 and 10^6, alpha = 1/2",
         evidence=(

@@ -76,12 +76,12 @@ class Claim:
 
     id: str
     number: int
-    place: str
+    section: str
     kind: str
     statement: str
     verdict: Verdict
     corrected: str | None
-    found: str
+    finding: str
     evidence: tuple[Evidence, ...]
     counterexample: tuple[str, ...] | None
     searched: str
@@ -92,12 +92,12 @@ class Claim:
         return {
             "id": self.id,
             "number": self.number,
-            "place": self.place,
+            "section": self.section,
             "kind": self.kind,
             "statement": self.statement,
             "verdict": str(self.verdict),
             "corrected": self.corrected,
-            "found": self.found,
+            "finding": self.finding,
             "evidence": [{"text": e.text, "data": dict(e.data)} for e in self.evidence],
             "counterexample": None if self.counterexample is None else list(self.counterexample),
             "searched": self.searched,
@@ -105,7 +105,7 @@ class Claim:
         }
 
     def __str__(self) -> str:
-        return f"{self.number:2d}  {self.id} ({self.place}): {self.verdict}"
+        return f"{self.number:2d}  {self.id} ({self.section}): {self.verdict}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

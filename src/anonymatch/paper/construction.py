@@ -35,7 +35,7 @@ def series_of_crown(k: int) -> int:
 @question(
     "complete-factor",
     19,
-    place="Section 3.2, proof of Theorem 3",
+    section="Section 3.2, proof of Theorem 3",
     kind="formula",
     statement="The K_{k,k} components of H contribute (k!)^(b-a), so M(H) = (k!)^(b-a) M(G_k)^b.",
     seconds=0.1,
@@ -57,7 +57,8 @@ def complete_factor(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
         corrected="(k!)^(a-b), as in the later formula for M(H)",
-        found=f"The exponent b - a gives the count of H in {paper} cases ({same} have a = b), a - "
+        finding=f"The exponent b - a gives the count of H in {paper} cases ({same} have a = b), a "
+        f"- "
         f"b in {corrected}.",
         searched="H counted for k = 2 to 4, a = 1 to 3, b <= a",
     )
@@ -66,7 +67,7 @@ def complete_factor(run: ClaimContext) -> Finding:
 @question(
     "construction-copies",
     20,
-    place="Section 3.2, before Theorem 3",
+    section="Section 3.2, before Theorem 3",
     kind="text",
     statement="For m = kn and n = ak + b, b < k, H has a - b components K_{k,k} and b k-regular "
     "components of k + 1 users a side.",
@@ -88,7 +89,8 @@ def construction_copies(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(always.holds, conditional=enough.holds and large.holds),
         corrected="a >= b is needed; n >= k(k - 1) guarantees it.",
-        found=f"The numbers of parts fit for {always} pairs (n, k), {enough} of those with a >= b "
+        finding=f"The numbers of parts fit for {always} pairs (n, k), {enough} of those with a >= "
+        f"b "
         f"and {large} of those with n >= k(k - 1). The smallest that do not: "
         f"{', '.join(map(str, undefined[:5]))}.",
         searched="all k <= n up to 60",
@@ -105,7 +107,7 @@ def construction_copies(run: ClaimContext) -> Finding:
 @question(
     "crown-count",
     21,
-    place="Section 3.2, proof of Theorem 3",
+    section="Section 3.2, proof of Theorem 3",
     kind="formula",
     statement="A k-regular bipartite graph of k + 1 users is necessarily G_k, and it has "
     "(k+1)! (1/2! - 1/3! + ... + (-1)^(k+1)/(k+1)!) matchings.",
@@ -139,7 +141,8 @@ def crown_count(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(unique.holds and right.holds),
         corrected="it fails for some k",
-        found=f"G_k is the only such graph for {unique} sizes, and the series is its permanent for "
+        finding=f"G_k is the only such graph for {unique} sizes, and the series is its permanent "
+        f"for "
         f"{right} values of k (k = 11: {counted[-1][2]}).",
         searched=f"all graphs of up to {run.largest} users; permanents by definition to k = 11",
         evidence=(table("Matchings of G_k", ["k", "series", "permanent"], counted),),
@@ -152,7 +155,7 @@ def crown_count(run: ClaimContext) -> Finding:
 @question(
     "leftover-bound",
     25,
-    place="Section 3.2, after Theorem 3",
+    section="Section 3.2, after Theorem 3",
     kind="formula",
     statement="With r more edges the bound of a component is (k!)^((k+1-r)/k) (k+1)!^(r/(k+1)) = "
     "k!^(1+1/k) k!^(-r/(k(k+1))) (k+1)^(r/(k+1)), and so grows by about (e(k+1)/k)^(r/(k+1)).",
@@ -194,7 +197,7 @@ def leftover_bound(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(exact.holds and shrinks),
         corrected="the factor differs",
-        found=f"The identity is exact in {exact} cases. The log of the approximation is off by "
+        finding=f"The identity is exact in {exact} cases. The log of the approximation is off by "
         f"{errors[0.5][1]:.2g} at k = 100 and {errors[0.5][-1]:.2g} at k = 10^6 with r = (k+1)/2"
         f"{', which is r/(k+1) psi(k)' if known else ''}. r is never defined: m = kn + r, and at "
         "most k + 1 per component.",
@@ -215,7 +218,7 @@ def leftover_bound(run: ClaimContext) -> Finding:
 @question(
     "spare-range",
     28,
-    place="Section 3.2, last paragraph before Definition 7",
+    section="Section 3.2, last paragraph before Definition 7",
     kind="text",
     statement="If b = 0 and r is not 0, m = ak^2 + r for some r < k.",
 )
@@ -234,7 +237,7 @@ def spare_range(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(below_k.holds, conditional=below_n.holds and covered.holds),
         corrected="r goes up to n - 1 = ak - 1; r < k is a condition on m.",
-        found=f"r < k for {below_k} pairs (n, m) with k | n and r > 0, r < n for {below_n}. The "
+        finding=f"r < k for {below_k} pairs (n, m) with k | n and r > 0, r < n for {below_n}. The "
         f"smallest pair beyond it is (n, m) = {first}.",
         searched="all n up to 30 and all m",
     )
@@ -243,7 +246,7 @@ def spare_range(run: ClaimContext) -> Finding:
 @question(
     "spare-bound",
     29,
-    place="Section 3.2, last display before Definition 7",
+    section="Section 3.2, last display before Definition 7",
     kind="formula",
     statement="For b = 0 the bound with the r more edges is (k+1)!^(b/(k+1)) k!^(a-r/k), about "
     "k!^a ((k+1)/k)^r.",
@@ -268,7 +271,7 @@ def spare_bound(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds and near),
         corrected="(k+1)!^(r/(k+1)) k!^(a-r/k)",
-        found=f"With the exponent b = 0 it is the bound in {paper} cases, with r in {corrected}. "
+        finding=f"With the exponent b = 0 it is the bound in {paper} cases, with r in {corrected}. "
         f"The log of the approximation is off by {errors[-1][1]:.1g} at k = 10^6.",
         searched="k = 2 to 6, a = 1 to 4, all r < ak, in whole numbers",
         evidence=(

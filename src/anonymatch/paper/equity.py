@@ -37,7 +37,7 @@ def two_sizes(n: int, k: int, d: int) -> bool:
 @question(
     "two-sizes",
     13,
-    place="Section 3, second paragraph",
+    section="Section 3, second paragraph",
     kind="text",
     statement="If n = kd + b with b < d, every user can be part of a complete component of size k "
     "or k + 1, and the bound is attained.",
@@ -62,7 +62,8 @@ def two_sizes_claim(run: ClaimContext) -> Finding:
         verdict=judge(strict.holds and attained.holds, corrected=weak.holds and attained.holds),
         corrected="b <= d is enough (b = d: all parts have k + 1 users); the edges are "
         "kn + (k + 1)b.",
-        found=f"b < d says when such parts exist in {strict} cases, b <= d in {weak}; for example "
+        finding=f"b < d says when such parts exist in {strict} cases, b <= d in {weak}; for "
+        f"example "
         f"(n, k, d) = {missed}. With kn + (k + 1)b edges the bound is attained in {attained} cases "
         "in which they exist.",
         searched="all n up to 30, all k and d",
@@ -86,7 +87,7 @@ def not_larger(degrees: tuple[int, ...]) -> bool:
 @question(
     "lemma-equity",
     15,
-    place="Section 3.1, Lemma 3",
+    section="Section 3.1, Lemma 3",
     kind="lemma",
     statement="The product of (d_i!)^(1/d_i) over n degrees of a given sum is largest when any two "
     "degrees are within one of each other.",
@@ -112,7 +113,8 @@ def lemma_equity(run: ClaimContext) -> Finding:
         verdict=judge(positive.holds and not with_zero, conditional=positive.holds),
         corrected="Every degree must be at least 1; a user without an edge makes the product "
         "meaningless.",
-        found=f"Equal degrees are best for {positive} lists of positive degrees; {with_zero} lists "
+        finding=f"Equal degrees are best for {positive} lists of positive degrees; {with_zero} "
+        f"lists "
         "have a zero, for which the product is not defined.",
         searched=f"all lists of degrees of up to {_USERS} users, in whole numbers; that the "
         "increments fall (equity-difference) proves it for all",
@@ -151,7 +153,7 @@ def same_to_all_digits(
 @question(
     "equity-difference",
     16,
-    place="Section 3.1, proof of Lemma 3",
+    section="Section 3.1, proof of Lemma 3",
     kind="formula",
     statement="ln f(a+1) - ln f(a) = (2 ln(a+1) - a ln a) / ((a+1) a (a-1)), so that f falls from "
     "a = 3 on.",
@@ -173,7 +175,7 @@ def equity_difference(run: ClaimContext) -> Finding:
         verdict=judge(paper.holds, corrected=corrected.holds and falls.holds),
         corrected="The numerator is a(a-1) ln(a+1) - a(a+1) ln a + 2 ln a!, and it is negative for "
         "every a from 2, so that degrees 1 and 3 are covered too.",
-        found=f"The paper's formula is right for {paper} values of a (at a = 2 it gives "
+        finding=f"The paper's formula is right for {paper} values of a (at a = 2 it gives "
         f"{rows[0][2]:+.4f} for {rows[0][1]:+.4f}), the corrected one for {corrected}; the "
         f"difference is negative for {falls} values up to {_LAST}.",
         searched=f"a = 2 to 100 to {DIGITS - 10} digits, the sign to {_LAST}",
@@ -187,7 +189,7 @@ def equity_difference(run: ClaimContext) -> Finding:
 @question(
     "bound-exponent",
     17,
-    place="Section 3.2, second paragraph",
+    section="Section 3.2, second paragraph",
     kind="formula",
     statement="With n = ak + b, (k!)^(n/k) = (k!)^b (k!)^(b/k).",
 )
@@ -204,7 +206,7 @@ def bound_exponent(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
         corrected="(k!)^(n/k) = (k!)^a (k!)^(b/k)",
-        found=f"With the exponent b it is right in {paper} cases ({same} have a = b), with a in "
+        finding=f"With the exponent b it is right in {paper} cases ({same} have a = b), with a in "
         f"{corrected}.",
         searched="k = 2 to 8, a = 1 to 6, all b, in whole numbers",
     )
@@ -213,7 +215,7 @@ def bound_exponent(run: ClaimContext) -> Finding:
 @question(
     "regular-degrees",
     18,
-    place="Section 3.2, second paragraph",
+    section="Section 3.2, second paragraph",
     kind="text",
     statement="For m = kn, by the lemma on degrees, a 3-regular graph maximises the Brègman bound.",
 )
@@ -234,7 +236,7 @@ def regular_degrees(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(three.holds, corrected=regular.holds),
         corrected="By Lemma 3 (equity), a k-regular graph maximises the bound.",
-        found=f"Degrees of 3 are the only best ones for {three} pairs (n, k) ({thirds} have "
+        finding=f"Degrees of 3 are the only best ones for {three} pairs (n, k) ({thirds} have "
         f"k = 3), degrees of k for {regular}.",
         searched=f"all lists of degrees of up to {_USERS} users, in whole numbers",
     )

@@ -54,7 +54,7 @@ def cauchy_schwarz(survey: Survey) -> tuple[int, int, int]:
 @question(
     "expected-remaining",
     35,
-    place="Section 4, after Figure 9",
+    section="Section 4, after Figure 9",
     kind="formula",
     statement="If user x is de-anonymised, the expected number of matchings that remain is the sum "
     "of M_i^2 over M; it is lowest if all M_i are about M/d(x).",
@@ -85,7 +85,7 @@ def expected_remaining(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(formula.holds and not under and not misplaced),
         corrected="it fails for some users",
-        found=f"The formula is right for {formula} users exposed behaviour by behaviour. Of "
+        finding=f"The formula is right for {formula} users exposed behaviour by behaviour. Of "
         f"{users} users {under} leave less than M/d(x), and equality goes with equal M_i for all "
         f"but {misplaced}. That the attacker picks a user with many edges is only a rule of thumb: "
         f"in {'/'.join(example.to_rows())} the user with {example.degrees.max()} edges leaves "
@@ -98,7 +98,7 @@ def expected_remaining(run: ClaimContext) -> Finding:
 @question(
     "remaining-edges",
     36,
-    place="Section 4, proof of Lemma 4",
+    section="Section 4, proof of Lemma 4",
     kind="formula",
     statement="De-anonymising a user of H(n, m) leaves a partition graph H(n-1, m-2k-1); in any G "
     "the expected number of deleted edges should be at least 2k + 1.",
@@ -118,7 +118,7 @@ def remaining_edges(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
         corrected="H(n-1, m-2k+1), and at least 2k - 1 edges, as in the last line of the proof",
-        found=f"2k + 1 edges disappear in {paper} exposures, 2k - 1 in {corrected}: the revealed "
+        finding=f"2k + 1 edges disappear in {paper} exposures, 2k - 1 in {corrected}: the revealed "
         "edge is counted once.",
         searched="every edge of H(n, nk) for n up to 7, where it is defined",
     )
@@ -147,7 +147,7 @@ def attains_bound(graph: Graph) -> bool:
 @question(
     "remaining-optimal",
     37,
-    place="Section 4, proof of Lemma 4",
+    section="Section 4, proof of Lemma 4",
     kind="text",
     statement="The graph that remains of H(n, m) after an optimising attack is a partition graph, "
     "and optimal for its number of edges.",
@@ -167,7 +167,8 @@ def remaining_optimal(run: ClaimContext) -> Finding:
         verdict=judge(divided.holds and not beaten, conditional=divided.holds),
         corrected="k must divide n; then (a-1) K_{k,k} + K_{k-1,k-1} attains the bound of n - 1 "
         "users and m - 2k + 1 edges.",
-        found=f"For {divided} pairs with k | n what remains attains the bound. Of H(8, 24) remain "
+        finding=f"For {divided} pairs with k | n what remains attains the bound. Of H(8, 24) "
+        f"remain "
         f"{matchings(rest)} matchings with {rest.n_users} users and {rest.n_edges} edges, where "
         f"K33 + K33 + K11 has {matchings(rival)}.",
         searched="k | n up to 9 users, every outcome of the best attack, in whole numbers; a proof "

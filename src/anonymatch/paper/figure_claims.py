@@ -54,7 +54,7 @@ def exposed_by_one(graph: Graph) -> set[int]:
 @question(
     "figure-1",
     1,
-    place="Figure 1",
+    section="Figure 1",
     kind="figure",
     statement="Each of four users has a set of two, the user and one other. In pairs there are "
     "four ways of assigning behaviours, with overlapping sets only two, and one exposed user then "
@@ -77,7 +77,8 @@ def figure_1(run: ClaimContext) -> Finding:
         verdict=judge(right(as_drawn), corrected=right(meant)),
         corrected="Exchange the labels C and D in the right picture: rows "
         + "/".join(meant.to_rows()),
-        found=f"{matchings(pairs)} matchings in pairs, {matchings(as_drawn)} in the right picture. "
+        finding=f"{matchings(pairs)} matchings in pairs, {matchings(as_drawn)} in the right "
+        f"picture. "
         f"As drawn there, {len(lacking)} of 4 users lack their own behaviour "
         f"({', '.join(lacking) or 'nobody'}), so the true assignment is no matching; with C and D "
         f"exchanged {len(without_themselves(meant))} do, and there are {matchings(meant)}.",
@@ -98,7 +99,7 @@ def figure_1(run: ClaimContext) -> Finding:
 @question(
     "figure-2",
     2,
-    place="Figure 2",
+    section="Figure 2",
     kind="figure",
     statement="Alice can be matched to one of three behaviours in both pictures; on the left there "
     "are 20 ways to match users to behaviours, on the right 36.",
@@ -112,7 +113,7 @@ def figure_2(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(three and counts == [20, 36]),
         corrected=f"{counts[0]} on the left and {counts[1]} on the right",
-        found=f"{counts[0]} and {counts[1]} matchings, both of {left.n_edges} edges with three "
+        finding=f"{counts[0]} and {counts[1]} matchings, both of {left.n_edges} edges with three "
         f"behaviours a user; after the best attack {attack_value(left)} and "
         f"{attack_value(right)} are left on average.",
         searched=_AS_DRAWN,
@@ -126,7 +127,7 @@ def figure_2(run: ClaimContext) -> Finding:
 @question(
     "figure-3",
     3,
-    place="Figure 3",
+    section="Figure 3",
     kind="figure",
     statement="Two paths of three relays lead from Alice to exit 1 and one to exit 2, so the four "
     "behaviours are Alice's with probabilities 1/3, 1/3, 1/6 and 1/6.",
@@ -158,7 +159,7 @@ def figure_3(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(holds),
         corrected=f"{shown}",
-        found=f"{paths_to['exit 1']} and {paths_to['exit 2']} paths, so {shown}: probabilities "
+        finding=f"{paths_to['exit 1']} and {paths_to['exit 2']} paths, so {shown}: probabilities "
         f"before "
         f"users are "
         f"matched. With all four users matched (weight {weight}) Alice's are "
@@ -187,7 +188,7 @@ def effective_sizes(graph: Graph) -> list[Fraction]:
 @question(
     "figure-4",
     4,
-    place="Figure 4",
+    section="Figure 4",
     kind="figure",
     statement="Both graphs have exactly 24 matchings. On the left three balanced groups give all "
     "users equal anonymity; on the right three users are completely exposed.",
@@ -205,7 +206,7 @@ def figure_4(run: ClaimContext) -> Finding:
         verdict=judge(as_captioned and len(set(sizes)) == 1, conditional=as_captioned and by_group),
         corrected="The counts hold; anonymity on the left is equal only within a group, so for all "
         "users only if the groups are of one size.",
-        found=f"{counts[0]} and {counts[1]} matchings, {exposed} users exposed on the right. On "
+        finding=f"{counts[0]} and {counts[1]} matchings, {exposed} users exposed on the right. On "
         f"the left users hide among {' or '.join(map(str, sorted(set(sizes))))}, and the costs "
         f"differ: {left.n_edges} and {right.n_edges} edges. With {rival.n_edges} edges there are "
         f"also {matchings(rival)} matchings (groups of 3, 3 and 1).",
@@ -239,7 +240,7 @@ def two_regular_counts(run: ClaimContext) -> list[tuple[int, int]]:
 @question(
     "figure-5",
     5,
-    place="Figure 5",
+    section="Figure 5",
     kind="figure",
     statement="Any 2-regular connected bipartite graph has exactly 2 perfect matchings, shown in "
     "red in a picture of one.",
@@ -269,7 +270,7 @@ def figure_5(run: ClaimContext) -> Finding:
         ),
         corrected=f"The statement is right; in the picture remove x2y2: the matchings are "
         f"{' and '.join(pairs)}.",
-        found=f"The statement held for {statement} graphs. The graph that is drawn has degrees "
+        finding=f"The statement held for {statement} graphs. The graph that is drawn has degrees "
         f"{', '.join(map(str, as_drawn.degrees.tolist()))} and {matchings(as_drawn)} matchings; "
         f"without x2y2 it has {matchings(meant)}, and {missing} of the 2 red ones is not among "
         "them.",
@@ -285,7 +286,7 @@ def figure_5(run: ClaimContext) -> Finding:
 @question(
     "figure-6",
     6,
-    place="Figure 6",
+    section="Figure 6",
     kind="figure",
     statement="Eight of the 24 ways to pick entries of a 4 x 4 matrix, one in each row and column, "
     "correspond to the permutations 1234, 4123, 4231, 2431, 2413, 2134, 3124 and 2314.",
@@ -300,7 +301,7 @@ def figure_6(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(same.holds and proper.holds and len(set(read)) == 8),
         corrected=f"The cells read {', '.join(read)}.",
-        found=f"{same} pictures match their labels, all different, out of {math.factorial(4)} "
+        finding=f"{same} pictures match their labels, all different, out of {math.factorial(4)} "
         "ways.",
         searched=_AS_DRAWN,
         evidence=(
@@ -316,7 +317,7 @@ def figure_6(run: ClaimContext) -> Finding:
 @question(
     "figure-7",
     7,
-    place="Figure 7",
+    section="Figure 7",
     kind="figure",
     statement="A bipartite graph and its biadjacency matrix, whose permanent is 9.",
 )
@@ -330,7 +331,7 @@ def figure_7(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(graph == matrix and number == 9),
         corrected=f"the permanent is {number}",
-        found=f"The edges {'are' if graph == matrix else 'are not'} those of the matrix; it has "
+        finding=f"The edges {'are' if graph == matrix else 'are not'} those of the matrix; it has "
         f"{number} matchings, and every edge is in {' or '.join(map(str, through))} of them.",
         searched=_AS_DRAWN,
         evidence=(drawn("The graph", graph, matchings=number, through=through),),
@@ -340,7 +341,7 @@ def figure_7(run: ClaimContext) -> Finding:
 @question(
     "figures-8-9",
     8,
-    place="Figures 8 and 9",
+    section="Figures 8 and 9",
     kind="figure",
     statement="Figure 8 draws G_k, in which each user lacks exactly one behaviour, all different. "
     "In Figure 9 user x3 is de-anonymised by the edge to y1, which removes all red elements.",
@@ -358,7 +359,8 @@ def figures_8_9(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(g_k == crown(6) and same and (user, behaviour) == (2, 0)),
         corrected="redraw the figures",
-        found=f"Figure 8 {'is' if g_k == crown(6) else 'is not'} the complete graph less a perfect "
+        finding=f"Figure 8 {'is' if g_k == crown(6) else 'is not'} the complete graph less a "
+        f"perfect "
         f"matching. In Figure 9 {matchings(before)} matchings become {matchings(left)}, as drawn; "
         f"x3 leaves {expected[2]} on average, while the best user x{best + 1} leaves "
         f"{expected[best]}.",

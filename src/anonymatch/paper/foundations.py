@@ -75,7 +75,7 @@ def terms(matrix: Sequence[Sequence[int]]) -> list[int]:
 @question(
     "definition-bipartite",
     9,
-    place="Section 2, Definitions 1 and 4",
+    section="Section 2, Definitions 1 and 4",
     kind="definition",
     statement="A graph is bipartite if its vertices can be partitioned into two distinct subsets X "
     "and Y such that any edge joins X and Y. The permanent is like the determinant, except that "
@@ -108,7 +108,8 @@ def definition_bipartite(run: ClaimContext) -> Finding:
             corrected=disjoint.holds and on_counts.holds,
         ),
         corrected="two disjoint subsets; no term is negative if no entry is",
-        found=f"Sets that are only distinct fit the graphs without odd cycles in {distinct} cases "
+        finding=f"Sets that are only distinct fit the graphs without odd cycles in {distinct} "
+        f"cases "
         f"(a triangle passes: {splits(triangle, 3, False)}), disjoint ones in {disjoint}. Terms of "
         f"the permanent are not negative for {never_negative} matrices with entries -1, 0 and 1, "
         f"and for {on_counts} with entries 0 and 1.",
@@ -139,7 +140,7 @@ def edge_sets(graph: Graph) -> int:
 @question(
     "theorem-permanent",
     10,
-    place="Section 2, Theorem 1",
+    section="Section 2, Theorem 1",
     kind="theorem",
     statement="The number of perfect matchings of a bipartite graph is the permanent of its "
     "bi-adjacency matrix.",
@@ -166,7 +167,7 @@ def theorem_permanent(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(by_definition.holds and by_counting.holds),
         corrected="it differs for some graphs",
-        found=f"Sets of edges and permanents agree for {by_definition} graphs of up to 3 users, "
+        finding=f"Sets of edges and permanents agree for {by_definition} graphs of up to 3 users, "
         f"permanents and two ways of counting for {by_counting} of up to 4. There must be as many "
         "behaviours as users.",
         searched="every graph of up to 4 users; the theorem has a proof for all",
@@ -184,7 +185,7 @@ def degrees_of(survey: Survey) -> np.ndarray[tuple[int, int], np.dtype[np.int64]
 @question(
     "theorem-bregman",
     11,
-    place="Section 2, Brègman's Theorem",
+    section="Section 2, Brègman's Theorem",
     kind="theorem",
     statement="The permanent of an n x n matrix of zeros and ones with row sums r_i is at most the "
     "product of (r_i!)^(1/r_i).",
@@ -209,7 +210,8 @@ def theorem_bregman(run: ClaimContext) -> Finding:
         verdict=judge(without == 0 and over == 0, conditional=over == 0),
         corrected="Every row sum must be at least 1: (0!)^(1/0) is no number. With a row of zeros "
         "the permanent is 0, and so the bound should be.",
-        found=f"{over} graphs have more matchings than the bound and {tight} have exactly as many; "
+        finding=f"{over} graphs have more matchings than the bound and {tight} have exactly as "
+        f"many; "
         f"{without} have a user without an edge, for whom the bound is not defined.",
         searched=f"{run.scope}, compared in whole numbers; the theorem has a proof for all sizes",
         evidence=(
@@ -272,7 +274,7 @@ def best_by_degrees(survey: Survey) -> dict[tuple[int, ...], int]:
 @question(
     "lemma-partition",
     12,
-    place="Section 2, Lemmas 1 and 2",
+    section="Section 2, Lemmas 1 and 2",
     kind="lemma",
     statement="If every user has k behaviours and k divides n, n/k complete parts of k users have "
     "the most matchings. Complete parts of any sizes have the most among all graphs with the same "
@@ -304,7 +306,8 @@ def lemma_partition(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(multiset.holds and regular.holds),
         corrected="it fails for some degrees",
-        found=f"Complete parts have the most matchings for {multiset} lists of degrees that allow "
+        finding=f"Complete parts have the most matchings for {multiset} lists of degrees that "
+        f"allow "
         f"them, {regular} of them with equal degrees. Degrees must be taken with their numbers: "
         f"{len(ambiguous)} sets of degrees belong to partitions with different counts.",
         searched=f"{run.scope}; Brègman's theorem proves it for all sizes",

@@ -106,8 +106,8 @@ class PartitionGraph:
 
     Examples
     --------
-    >>> found = PartitionGraph(8, 24)
-    >>> found.matchings, found.attack, found.case, found.graph.n_edges
+    >>> finding = PartitionGraph(8, 24)
+    >>> finding.matchings, finding.attack, finding.case, finding.graph.n_edges
     (81, Fraction(27, 1), 'B', 24)
     """
 

@@ -44,7 +44,7 @@ def best_rescaled(survey: Survey, m: int) -> float:
 @question(
     "rescaled-metric",
     41,
-    place="Section 1.1, last paragraph",
+    section="Section 1.1, last paragraph",
     kind="text",
     statement="The result extends trivially to the metric in which feasibility values are rescaled "
     "by the absolute values of their logarithms.",
@@ -81,7 +81,7 @@ def rescaled_metric(run: ClaimContext) -> Finding:
         corrected="For k | n, with p = 1/degree: the factor of a user is ln(d)/d, and ln ln d - ln "
         "d + ln(d!)/d is concave. The metric itself was not at hand: this is the paper's reading "
         "of it.",
-        found=f"What a user adds is concave at {concave} degrees. H is best for {divided} small "
+        finding=f"What a user adds is concave at {concave} degrees. H is best for {divided} small "
         f"pairs with k | n and for {other} others; at ({h.n}, {h.m}) it has "
         f"{math.exp(rescaled_log(h.graph)):.6g} and another graph "
         f"{math.exp(rescaled_log(rival)):.6g}. One exposed user makes it "

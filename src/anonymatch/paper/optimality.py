@@ -33,7 +33,7 @@ def searched_table(cases: Sequence[tuple[PartitionGraph, Best]]) -> Evidence:
     return table(
         "H among all graphs searched: its matchings, and the most that any graph has",
         ["n", "m", "case", "H", "most", "graphs that have it"],
-        [[h.n, h.m, h.case, h.matchings, best.matchings, best.ways] for h, best in cases],
+        [[h.n, h.m, h.case, h.matchings, best.matchings, best.number] for h, best in cases],
     )
 
 
@@ -49,7 +49,7 @@ def bound_is_attained(n: int, m: int, number: int) -> bool:
 @question(
     "removing-edges",
     14,
-    place="Section 3, third paragraph",
+    section="Section 3, third paragraph",
     kind="text",
     statement="For an arbitrary number of edges, removing edges one at a time from complete "
     "components of sizes k and k + 1 achieves the Brègman bound.",
@@ -75,7 +75,8 @@ def removing_edges(run: ClaimContext) -> Finding:
         "(k+1)n - m: by complete parts of sizes k and k + 1."
         if divisible.holds
         else None,
-        found=f"H attains the bound for {by_h} pairs (n, m), and any graph for {some}. That these "
+        finding=f"H attains the bound for {by_h} pairs (n, m), and any graph for {some}. That "
+        f"these "
         f"are the pairs with the two divisibilities is right for {divisible} pairs.",
         searched=f"{run.scope}: settled for these; the rule for all sizes is Theorem 1.8 of Wu, "
         "Dong and Lu (arXiv 2502.12787)",
@@ -109,7 +110,7 @@ def one_part_smaller(k: int) -> float:
 @question(
     "highest-order",
     24,
-    place="Section 3.2, proof of Theorem 3",
+    section="Section 3.2, proof of Theorem 3",
     kind="text",
     statement="For m = nk, the number of matchings of H is of the highest order possible.",
     seconds=0.05,
@@ -132,7 +133,7 @@ def highest_order(run: ClaimContext) -> Finding:
         verdict=judge(small.holds and not better and not grows),
         corrected="H is the best for the sizes searched, but not in general; for large b even the "
         "order is not the highest.",
-        found=f"H is best for {small} small pairs (n, nk) for which it is defined, but "
+        finding=f"H is best for {small} small pairs (n, nk) for which it is defined, but "
         f"{len(better)} of {len(duels)} larger graphs beat it: "
         + ", ".join(
             f"{duel.matchings} > {duel.partition.matchings} at {duel.at}" for duel in better
@@ -158,7 +159,7 @@ def highest_order(run: ClaimContext) -> Finding:
 @question(
     "spare-order",
     30,
-    place="Section 3.2, last paragraph before Definition 7",
+    section="Section 3.2, last paragraph before Definition 7",
     kind="text",
     statement="For k | n and r < k more edges, leaving these edges unused loses little: the order "
     "of the bound is still k!^a, so that H approaches it.",
@@ -180,7 +181,7 @@ def spare_order(run: ClaimContext) -> Finding:
         corrected="The bound over H tends to e^(r/k), so to e for r near k"
         + (" (up to e^a for r near ak)" if limit else "")
         + "; and parts of sizes k + 1 and k - 1 make better use of two edges, by a factor (k+1)/k.",
-        found=f"With r = k - 1 the bound is {ratios[4]:.3f} times H at k = 500 and "
+        finding=f"With r = k - 1 the bound is {ratios[4]:.3f} times H at k = 500 and "
         f"{ratios[-1]:.4f} times at k = 50000. Where H leaves edges unused it is best for "
         f"{optimal} of the small pairs; at ({h.n}, {h.m}) it has {h.matchings} and "
         f"{duel.name} has {duel.matchings}.",
@@ -199,7 +200,7 @@ def spare_order(run: ClaimContext) -> Finding:
 @question(
     "equal-sets",
     31,
-    place="Abstract and Section 1.1",
+    section="Abstract and Section 1.1",
     kind="text",
     statement="Partitioning the users into sets that are equal, or as equal as possible, achieves "
     "the highest number of matchings.",
@@ -215,7 +216,7 @@ def equal_sets(run: ClaimContext) -> Finding:
     exposing = [
         best
         for _, best in cases
-        if best.ways == 1 and best.m >= 2 * best.n and forced(Graph.from_rows(best.witness))
+        if best.number == 1 and best.m >= 2 * best.n and forced(Graph.from_rows(best.witness))
     ]
     worst = min(cases, key=lambda pair: pair[0].matchings / pair[1].matchings)
     listed = ", ".join(f"({best.n}, {best.m})" for best in exposing)
@@ -224,7 +225,7 @@ def equal_sets(run: ClaimContext) -> Finding:
         corrected="It does where complete parts of one size take all edges: k | n and m = nk."
         if whole.holds
         else None,
-        found=f"Parts as equal as possible are best for {equal} pairs (n, m); at worst they have "
+        finding=f"Parts as equal as possible are best for {equal} pairs (n, m); at worst they have "
         f"{worst[0].matchings} of {worst[1].matchings} matchings, at ({worst[0].n}, {worst[0].m}). "
         f"The only best graph even exposes a user completely at {listed}.",
         searched=f"{run.scope}: complete for these sizes, and enough to refute it for all",

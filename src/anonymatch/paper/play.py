@@ -76,9 +76,9 @@ def play(survey: Survey, graphs: Ints, effort: Execution) -> Play:
     Examples
     --------
     >>> from anonymatch.paper.small_graphs import survey
-    >>> found = survey(4)
-    >>> crown = [k for k in range(len(found.keys)) if found.matchings[k] == 9][0]
-    >>> [str(left) for left in play(found, np.array([crown]), Execution()).left(0)[0]]
+    >>> finding = survey(4)
+    >>> crown = [k for k in range(len(finding.keys)) if finding.matchings[k] == 9][0]
+    >>> [str(left) for left in play(finding, np.array([crown]), Execution()).left(0)[0]]
     ['9', '3', '1', '1']
     """
     n, keys = survey.n, survey.keys[graphs]

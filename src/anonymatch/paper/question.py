@@ -86,7 +86,7 @@ class Finding:
     """The answer to a question."""
 
     verdict: Verdict
-    found: str
+    finding: str
     searched: str
     corrected: str | None = None  # shown unless the claim holds
     evidence: tuple[Evidence, ...] = ()
@@ -112,7 +112,7 @@ class Question:
 
     id: str
     number: int
-    place: str
+    section: str
     kind: str
     statement: str
     ask: Callable[[ClaimContext], Finding]
@@ -126,12 +126,12 @@ class Question:
         return Claim(
             id=self.id,
             number=self.number,
-            place=self.place,
+            section=self.section,
             kind=self.kind,
             statement=self.statement,
             verdict=finding.verdict,
             corrected=None if finding.verdict is Verdict.HOLDS else finding.corrected,
-            found=finding.found,
+            finding=finding.finding,
             evidence=finding.evidence,
             counterexample=finding.counterexample,
             searched=finding.searched,
@@ -143,7 +143,7 @@ def question(
     id: str,  # noqa: A002
     number: int,
     *,
-    place: str,
+    section: str,
     kind: str,
     statement: str,
     seconds: float = 0.02,
@@ -155,7 +155,7 @@ def question(
         return Question(
             id=id,
             number=number,
-            place=place,
+            section=section,
             kind=kind,
             statement=statement,
             ask=ask,

@@ -55,7 +55,7 @@ def expectation(n: int, density: Fraction) -> Fraction:
 @question(
     "random-expectation",
     32,
-    place="Section 3.3",
+    section="Section 3.3",
     kind="formula",
     statement="A random bipartite graph of density k/n has n! (k/n)^n matchings on average.",
     seconds=0.1,
@@ -81,7 +81,7 @@ def random_expectation_claim(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(right.holds),
         corrected="it differs for some n and k",
-        found=f"Exact for {right} pairs (n, k), over all graphs one by one (n = 3, k = 2: "
+        finding=f"Exact for {right} pairs (n, k), over all graphs one by one (n = 3, k = 2: "
         f"{expectation(3, Fraction(2, 3))}). It mixes graphs of different cost; with exactly m "
         f"edges n! C(n^2-n, m-n)/C(n^2, m) is right for {fixed} pairs (n, m).",
         searched="all graphs of up to 4 users; linearity of expectation proves it for all",
@@ -125,7 +125,7 @@ def below_bound(n: int, k: int) -> bool:
 @question(
     "stirling",
     33,
-    place="Section 3.3",
+    section="Section 3.3",
     kind="formula",
     statement="By Stirling's formula the expectation is about (k/e)^n 2 pi n and the bound about "
     "(k/e)^n (2 pi k)^(n/k), so their ratio is (2 pi)^(1-n/k) k^(log_k(n)-n/k) and drops off.",
@@ -163,7 +163,7 @@ def stirling(run: ClaimContext) -> Finding:
         ),
         corrected="(k/e)^n sqrt(2 pi n) and (k/e)^n (2 pi k)^(n/(2k)); the ratio is the square "
         "root of the printed one.",
-        found=f"{sum(printed)} of 2 printed approximations and {sum(corrected)} of 2 corrected "
+        finding=f"{sum(printed)} of 2 printed approximations and {sum(corrected)} of 2 corrected "
         f"ones come close. At n = 100, k = 5 the log of the ratio is {rows[0][2]:.2f}, by the "
         f"corrected formula {rows[0][3]:.2f} and as printed {rows[0][4]:.2f}. The expectation is "
         f"below the bound for {drops} pairs with k < n.",
@@ -198,7 +198,7 @@ def nobody_isolated(n: int, k: float) -> float:
 @question(
     "random-degrees",
     34,
-    place="Section 3.3",
+    section="Section 3.3",
     kind="text",
     statement="In a random bipartite graph of density k/n, with high probability almost all "
     "vertices have degrees close to k.",
@@ -220,7 +220,7 @@ def random_degrees(run: ClaimContext) -> Finding:
         verdict=judge(close["k = 5"] and held["k = 5"] and growing, conditional=growing),
         corrected="k must grow with n. For a fixed k some user is isolated with a probability that "
         "tends to 1, and then there is no matching; that takes k >= ln n + w with w growing.",
-        found=f"At n = 10^8 a user's degree is within a quarter of k with probability "
+        finding=f"At n = 10^8 a user's degree is within a quarter of k with probability "
         f"{near['k = 5'][-1]:.3f} for k = 5, {near['k = 2 ln n'][-1]:.3f} for k = 2 ln n and "
         f"{near['k = sqrt(n)'][-1]:.3f} for k = sqrt(n). That nobody is isolated has probability "
         f"{safe['k = 5'][0]:.2g} at n = 1000 and k = 5, {safe['k = 2 ln n'][-1]:.6f} at n = 10^8 "

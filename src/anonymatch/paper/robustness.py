@@ -53,7 +53,7 @@ def curvature(n: int, most: int) -> tuple[Trial, Trial]:
 @question(
     "lemma-deanonymisation",
     38,
-    place="Section 4, Lemma 4",
+    section="Section 4, Lemma 4",
     kind="lemma",
     statement="Let G have n users and m = nk edges. After an optimising attacker has de-anonymised "
     "one user, at most as many matchings remain as of the partition graph H(n, m).",
@@ -75,7 +75,7 @@ def lemma_deanonymisation(run: ClaimContext) -> Finding:
         corrected="It holds for the sizes searched, and for the expected logarithm (lemma-log). "
         "The proof bounds the expected number of edges, which does not bound the expected number "
         "of matchings: the bound is not concave in the edges.",
-        found=f"H leaves the most for {small} small pairs (n, nk) for which it is defined. At "
+        finding=f"H leaves the most for {small} small pairs (n, nk) for which it is defined. At "
         f"{first.at} it leaves {h.attack}, and {first.name} leaves {first.attack}; {len(won)} of "
         f"{len(duels)} graphs shown beat H.",
         searched=f"{run.scope}; beyond that only the graphs shown, which refute it",
@@ -118,7 +118,7 @@ def one_edge_less(n: int, m: int) -> bool:
 @question(
     "conjecture",
     39,
-    place="Section 4, Conjecture 1",
+    section="Section 4, Conjecture 1",
     kind="conjecture",
     statement="Let G have n users and m = nk - r edges, 0 <= r << n. After an optimising attacker "
     "has de-anonymised one user, at most as many matchings remain as of the partition graph H(n, "
@@ -155,7 +155,8 @@ def conjecture(run: ClaimContext) -> Finding:
         verdict=judge(small.holds and not won),
         corrected="What is left of it are k | n and r much smaller than k: with r = 1 it holds for "
         f"{divided} small pairs.",
-        found=f"H leaves the most for {small} small pairs (n, m) for which it is defined; it does "
+        finding=f"H leaves the most for {small} small pairs (n, m) for which it is defined; it "
+        f"does "
         f"not at {listed or 'none of them'}. {len(won)} of {len(duels)} graphs shown beat H, the "
         "smallest "
         + (
@@ -240,7 +241,7 @@ def _against(through: list[int], bound: Power) -> int:
 @question(
     "lemma-log",
     47,
-    place="Section 4, Lemma 4 repaired",
+    section="Section 4, Lemma 4 repaired",
     kind="lemma",
     statement="Not in the paper, but what its proof shows: in every G with m edges some user x has "
     "an expected log of the remaining matchings of at most ln B(n-1, m-2m/n+1), and where k | n "
@@ -267,7 +268,7 @@ def lemma_log(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(over == 0 and equal.holds),
         corrected="some graphs are over the bound",
-        found=f"{over} of {tested} graphs with matchings are over the bound and {on} are on it; "
+        finding=f"{over} of {tested} graphs with matchings are over the bound and {on} are on it; "
         f"where k | n the partition graph is one of these for {equal} pairs (n, k).",
         searched=f"{run.scope}, for all m, close cases in whole numbers; the proof is that ln B is "
         "concave and that d(x) + d(y) - 1 is 2m/n - 1 on average",

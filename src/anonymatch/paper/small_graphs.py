@@ -60,7 +60,7 @@ class Best:
     m: int
     classes: int
     matchings: int
-    ways: int
+    number: int
     witness: tuple[str, ...]
     attack: Fraction
     attack_ways: int
@@ -86,8 +86,8 @@ class Survey:
 
     Examples
     --------
-    >>> found = survey(3)
-    >>> len(found.keys), found.best[8].matchings, found.best[8].attack
+    >>> finding = survey(3)
+    >>> len(finding.keys), finding.best[8].matchings, finding.best[8].attack
     (36, 4, Fraction(3, 2))
     """
 
@@ -147,7 +147,7 @@ class Survey:
             m=m,
             classes=len(members),
             matchings=most,
-            ways=len(winners),
+            number=len(winners),
             witness=self.rows(winner),
             attack=self.attack(int(leaders[0])),
             attack_ways=len(leaders),

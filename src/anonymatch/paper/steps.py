@@ -103,7 +103,7 @@ _EXAMPLES = {
 @question(
     "many-steps",
     40,
-    place="Section 4, after Lemma 4",
+    section="Section 4, after Lemma 4",
     kind="text",
     statement="Perhaps the lemma extends to an attacker who chooses any number of users one by "
     "one, the optimal user at each step.",
@@ -131,7 +131,8 @@ def many_steps(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(not cases),
         corrected="Not where H has crowns; where k | n see many-steps-partitions.",
-        found=f"Of {len(pairs)} pairs (n, k) with crowns, {len({(c.n, c.k) for c in cases})} have "
+        finding=f"Of {len(pairs)} pairs (n, k) with crowns, {len({(c.n, c.k) for c in cases})} "
+        f"have "
         "graphs that beat H later on. "
         + (
             f"The smallest: at ({first.n}, {first.n * first.k}) after {first.steps} exposures "
@@ -149,7 +150,7 @@ def many_steps(run: ClaimContext) -> Finding:
 @question(
     "many-steps-partitions",
     48,
-    place="Section 4, after Lemma 4, for k | n",
+    section="Section 4, after Lemma 4, for k | n",
     kind="text",
     statement="What remains of that: where k divides n and m = nk, no graph has more matchings "
     "left than complete parts of k users, after any number of exposures.",
@@ -167,7 +168,7 @@ def many_steps_partitions(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(not cases),
         corrected="it fails for some pairs",
-        found=f"For {len(pairs)} pairs (n, k) with k | n, {len(cases)} numbers of exposures and "
+        finding=f"For {len(pairs)} pairs (n, k) with k | n, {len(cases)} numbers of exposures and "
         "attackers leave more of another graph than of complete parts.",
         searched=f"{run.scope} with nk edges, every number of exposures, the best attacker and the "
         "greedy one; nothing is proved for larger sizes",

@@ -8,7 +8,7 @@ from anonymatch.running.budget import (
     Execution,
     Progress,
     borders,
-    check_place,
+    check_executor,
     usable_cores,
 )
 from anonymatch.running.cancel import (
@@ -42,7 +42,7 @@ __all__ = [
     "Shared",
     "borders",
     "byte_of_work",
-    "check_place",
+    "check_executor",
     "check_work",
     "current_token",
     "read_checkpoint",

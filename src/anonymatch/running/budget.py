@@ -34,7 +34,7 @@ __all__ = [
     "Execution",
     "Progress",
     "borders",
-    "check_place",
+    "check_executor",
     "usable_cores",
 ]
 
@@ -162,7 +162,7 @@ class Allowance:
         return f"Budget({', '.join(given_texts)})"
 
 
-def check_place(executor: object, progress: object) -> None:
+def check_executor(executor: object, progress: object) -> None:
     """Refuse what can neither run chunks nor be told how far they are."""
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise InputError(
@@ -179,7 +179,7 @@ class Execution:
     def __init__(
         self, *, executor: Executor | None = None, progress: Progress | None = None
     ) -> None:
-        check_place(executor, progress)
+        check_executor(executor, progress)
         self._run = executor if isinstance(executor, Checkpoint) else None
         self._executor = executor.executor if isinstance(executor, Checkpoint) else executor
         self._progress = progress

@@ -82,7 +82,7 @@ def decode(data: bytes) -> Any:
     """
     reader = _Reader(data)
     value = reader.value(0)
-    if reader.place != len(data):
+    if reader.position != len(data):
         raise ValueError("bytes are left over")
     return value
 
@@ -219,7 +219,7 @@ def _write_name(value: Any, parts: list[bytes]) -> None:
 
 class _Reader:
     def __init__(self, data: bytes) -> None:
-        self._data, self.place = data, 0
+        self._data, self.position = data, 0
 
     def value(self, depth: int) -> Any:
         tag = self._take(1)
@@ -237,7 +237,7 @@ class _Reader:
             _refuse()
         if tag in b"tl":
             number = self._number()
-            if number > len(self._data) - self.place:  # each takes a byte at least
+            if number > len(self._data) - self.position:  # each takes a byte at least
                 _refuse()
             items = [self.value(depth + 1) for _ in range(number)]
             return tuple(items) if tag == b"t" else items
@@ -252,10 +252,10 @@ class _Reader:
             _refuse()
 
     def _take(self, number: int) -> bytes:
-        taken = self._data[self.place : self.place + number]
+        taken = self._data[self.position : self.position + number]
         if len(taken) != number:
             _refuse()
-        self.place += number
+        self.position += number
         return taken
 
     def _number(self) -> int:

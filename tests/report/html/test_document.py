@@ -38,12 +38,12 @@ class Evidence:
 class Claim:
     id: str
     number: int
-    place: str = "Section 3"
+    section: str = "Section 3"
     kind: str = "lemma"
     statement: str = "Something is so."
     verdict: str = "holds"
     corrected: str | None = None
-    found: str = "It is so."
+    finding: str = "It is so."
     evidence: tuple[Evidence, ...] = ()
     counterexample: tuple[str, ...] | None = None
     searched: str = ""
@@ -59,10 +59,10 @@ def claims() -> list[Claim]:
         "log_x": True,
     }
     rows = {"columns": ["n", "m", "H"], "rows": [(8, 24, 81), (10, 40, 1936)]}
-    figures = [Claim(f"figure-{n}", n, place=f"Figure {n}", kind="figure") for n in range(1, 8)]
+    figures = [Claim(f"figure-{n}", n, section=f"Figure {n}", kind="figure") for n in range(1, 8)]
     return [
         *figures,
-        Claim("crown", 8, place="Figures 8 and 9", verdict=Verdict.MISPRINT, corrected="D(k+1)"),
+        Claim("crown", 8, section="Figures 8 and 9", verdict=Verdict.MISPRINT, corrected="D(k+1)"),
         Claim("limit", 23, verdict=Verdict.CONDITION, evidence=(Evidence("The ratio.", chart),)),
         Claim(
             "optimal",
@@ -107,7 +107,7 @@ def test_all_claims_and_figures_are_there() -> None:
 
 
 def test_figures_that_no_claim_names_come_last() -> None:
-    text = paper_html([Claim("one", 1, place="Fig. 2")])
+    text = paper_html([Claim("one", 1, section="Fig. 2")])
 
     assert text.index('id="figure-2"') < text.index("Other figures of the paper</h2>")
     assert text.index("Other figures of the paper</h2>") < text.index('id="figure-1"')
@@ -198,12 +198,12 @@ def test_nasty_text_stays_text() -> None:
     claim = Claim(
         id=NASTY,
         number=1,
-        place=NASTY,
+        section=NASTY,
         kind=NASTY,
         statement=NASTY,
         verdict=NASTY,
         corrected=NASTY,
-        found=NASTY,
+        finding=NASTY,
         searched=NASTY,
         evidence=(
             Evidence(NASTY, {"columns": [NASTY], "rows": [[NASTY]]}),

@@ -35,7 +35,7 @@ def demo(
     from anonymatch.cli.commands.files import LAW, LOG, demo_screen
 
     if html is not None:
-        saving.check_places([LOG], [html])
+        saving.check_targets([LOG], [html])
     audit = watch("auditing", lambda tell: am.audit(LOG, law=LAW, top=6, progress=tell))
     if html is not None:
         audit.report(html)

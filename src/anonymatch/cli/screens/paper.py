@@ -32,7 +32,7 @@ def checks_screen(checks: Checks, *, alone: bool) -> list[RenderableType]:
         return [part for claim in checks for part in _claim_screen(claim)]
     table = answers.columns("claim", "verdict", "found now")
     for claim in checks:
-        table.add_row(claim.id, str(claim.verdict), claim.corrected or claim.found)
+        table.add_row(claim.id, str(claim.verdict), claim.corrected or claim.finding)
     tally = ", ".join(_TALLY[name](number) for name, number in checks.counts.items() if number)
     return [
         answers.heading(f"{numbers.plural(len(checks), 'claim')} of the paper: {tally}"),
@@ -66,10 +66,10 @@ def _series(series: Sequence[Mapping[str, Any]]) -> RenderableType:
 
 
 def _claim_screen(claim: Claim) -> list[RenderableType]:
-    lines = [("the paper", claim.place, claim.statement), ("verdict", str(claim.verdict), "")]
+    lines = [("the paper", claim.section, claim.statement), ("verdict", str(claim.verdict), "")]
     if claim.corrected:
         lines.append(("corrected", "", claim.corrected))
-    lines += [("found now", "", claim.found), ("searched", "", claim.searched)]
+    lines += [("found now", "", claim.finding), ("searched", "", claim.searched)]
     screen = [answers.heading(claim.id), answers.figures(lines)]
     for evidence in claim.evidence:
         screen.append(answers.paragraph(evidence.text))

@@ -51,7 +51,7 @@ class ClaimLike(Protocol):
     @property
     def number(self) -> int: ...
     @property
-    def place(self) -> str: ...
+    def section(self) -> str: ...
     @property
     def kind(self) -> str: ...
     @property
@@ -61,7 +61,7 @@ class ClaimLike(Protocol):
     @property
     def corrected(self) -> str | None: ...
     @property
-    def found(self) -> str: ...
+    def finding(self) -> str: ...
     @property
     def evidence(self) -> Sequence[EvidenceLike]: ...
     @property
@@ -92,12 +92,12 @@ class _Card:
     anchor: str
     id: str
     number: int
-    place: str
+    section: str
     kind: str
     statement: str
     verdict: VerdictMark
     corrected: str | None
-    found: str
+    finding: str
     evidence: tuple[_Evidence, ...]
     counterexample: _Counterexample | None
     figures: tuple[PaperFigure, ...]
@@ -122,8 +122,8 @@ def paper_html(checks: Iterable[ClaimLike]) -> str:
     --------
     >>> from types import SimpleNamespace
     >>> claim = SimpleNamespace(
-    ...     id="figure-7", number=7, place="Figure 7", kind="figure", statement="per(A) = 9",
-    ...     verdict="holds", corrected=None, found="9", evidence=(), counterexample=None,
+    ...     id="figure-7", number=7, section="Figure 7", kind="figure", statement="per(A) = 9",
+    ...     verdict="holds", corrected=None, finding="9", evidence=(), counterexample=None,
     ...     searched="", seconds=0.1)
     >>> text = paper_html([claim])
     >>> "1 claim of the paper: 1 holds." in text, 'id="figure-7"' in text
@@ -185,12 +185,12 @@ def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
         anchor="claim-" + re.sub(r"[^A-Za-z0-9_-]+", "-", str(claim.id)),
         id=claim.id,
         number=claim.number,
-        place=claim.place,
+        section=claim.section,
         kind=claim.kind,
         statement=claim.statement,
         verdict=verdict(claim.verdict),
         corrected=claim.corrected,
-        found=claim.found,
+        finding=claim.finding,
         evidence=evidence,
         counterexample=counterexample,
         figures=figures,
@@ -276,7 +276,7 @@ def _figures_of(claims: Sequence[ClaimLike]) -> list[tuple[PaperFigure, ...]]:
     left = {figure.number: figure for figure in paper_figures()}
     return [
         tuple(
-            left.pop(number) for number in _numbers(f"{claim.place} {claim.id}") if number in left
+            left.pop(number) for number in _numbers(f"{claim.section} {claim.id}") if number in left
         )
         for claim in claims
     ]

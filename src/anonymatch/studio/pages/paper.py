@@ -62,7 +62,7 @@ class _Claims:
             table(
                 ["claim", "place", "kind", "verdict", "found"],
                 [
-                    [claim.id, claim.place, claim.kind, str(claim.verdict), claim.found]
+                    [claim.id, claim.section, claim.kind, str(claim.verdict), claim.finding]
                     for claim in self.checks
                 ],
                 "claims",
@@ -89,7 +89,7 @@ class _Claims:
         with box("div", "claims-view"):
             with box("nav", aria_label=plural(len(chosen), "claim")), box("ul", "claimlist"):
                 for claim in chosen:
-                    self._entry(claim.id, claim.place, str(claim.verdict))
+                    self._entry(claim.id, claim.section, str(claim.verdict))
             html(str(claim_card(self.checks[self.claim])), classes="claim")
         ui.run_javascript("studio.outfit()")
 
