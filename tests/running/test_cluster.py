@@ -105,7 +105,7 @@ def test_workers_with_other_code_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "text"),
     [
         ("nowhere", "a cluster is tcp://host:port or local:N"),
         ("local:0", "local:N: N must be a whole number from 1"),

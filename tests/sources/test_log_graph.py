@@ -202,16 +202,16 @@ def in_order(batches: list[list[int]], taken: list[int]) -> int:
 @pytest.mark.parametrize(("batch", "kept", "size"), [(2, 1, 7), (1, 2, 6), (3, 0, 6), (2, 2, 6)])
 @pytest.mark.parametrize("seed", range(3))
 def test_pool_equals_the_ways_to_leave_round_by_round(
-    batch: int, retained: int, size: int, seed: int
+    batch: int, kept: int, size: int, seed: int
 ) -> None:
-    log = synthesize(Pool(batch, retained), messages=size, seed=seed)
-    ends = list(range(batch + retained, size + 1, batch))
+    log = synthesize(Pool(batch, kept), messages=size, seed=seed)
+    ends = list(range(batch + kept, size + 1, batch))
     batches = [list(range(a, b)) for a, b in zip([0, *ends], [*ends, size], strict=True)]
     expected = in_order(batches, [batch] * len(ends))
 
-    observation = observe(log, Pool(batch, retained))
+    observation = observe(log, Pool(batch, kept))
     assert observation.passage is not None
-    assert matchings(log, Pool(batch, retained)) == expected
+    assert matchings(log, Pool(batch, kept)) == expected
     passage = observation.passage
     assert exponential_mix_count(passage.arrivals, passage.departures) == expected
 
