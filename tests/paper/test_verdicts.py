@@ -20,7 +20,7 @@ from anonymatch.paper import (
     equity,
     exposing,
     foundations,
-    graphs,
+    named_graphs,
     optimality,
     pictures,
     randomness,
@@ -32,7 +32,7 @@ from anonymatch.paper.catalogue import QUESTIONS
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import plain
 from anonymatch.paper.exact import compare, degree_sequences, precise
-from anonymatch.paper.graphs import PartitionGraph
+from anonymatch.paper.named_graphs import PartitionGraph
 from anonymatch.paper.pictures import Ellipse
 from anonymatch.paper.question import judge, trial
 
@@ -282,8 +282,8 @@ def test_a_graph_is_over_the_bound_only_if_every_user_is() -> None:
 def test_figures_of_partition_graphs_are_those_of_their_graphs(n: int, m: int) -> None:
     h = PartitionGraph(n, m)
 
-    assert h.matchings == graphs.matchings(h.graph)
-    assert h.attack == graphs.attack_value(h.graph)
+    assert h.matchings == named_graphs.matchings(h.graph)
+    assert h.attack == named_graphs.attack_value(h.graph)
 
 
 def test_distances_must_shrink_for_a_limit() -> None:

@@ -12,7 +12,7 @@ from anonymatch.audits.alternatives import same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
-from anonymatch.audits.result import Audit, Cost
+from anonymatch.audits.result import Audit, SystemCost
 from anonymatch.audits.scoring import score
 from anonymatch.audits.verdict import caveats, left_out, verdict
 from anonymatch.audits.worst import worst
@@ -141,8 +141,8 @@ def _observation(
     return open_observation(path, **how), path.name
 
 
-def _cost(observation: Observation, answers: Answers) -> Cost:
-    return Cost(
+def _cost(observation: Observation, answers: Answers) -> SystemCost:
+    return SystemCost(
         edges=answers.edges,
         candidates=answers.edges / max(len(answers.users.users), 1),
         mean_delay=observation.mean_delay,

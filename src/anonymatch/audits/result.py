@@ -25,9 +25,9 @@ __all__ = [
     "Bin",
     "Campaign",
     "CampaignStep",
-    "Cost",
     "OneStep",
     "Score",
+    "SystemCost",
     "Worst",
 ]
 
@@ -37,7 +37,7 @@ _NOBODY = Interval(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class SystemCost:
     """What the anonymity is paid with; None where the log does not say.
 
     Attributes
@@ -278,7 +278,7 @@ class Audit:
     name: str
     observation: Observation
     answers: Answers = field(repr=False)
-    cost: Cost
+    cost: SystemCost
     bits: Interval
     degree: Interval
     bound: float

@@ -14,9 +14,9 @@ from anonymatch.designs.formulas import (
     steps_to_full_deanonymisation,
 )
 from anonymatch.designs.partition import layered, parameters
-from anonymatch.designs.parts.cells import graph_of
 from anonymatch.designs.parts.kinds import Near
 from anonymatch.designs.parts.part import Part
+from anonymatch.designs.parts.part_edges import graph_of
 from anonymatch.designs.polish import polish
 from anonymatch.designs.random_graphs import (
     RandomDistribution,

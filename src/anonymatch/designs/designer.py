@@ -16,8 +16,8 @@ from anonymatch.counting import Count, log_of, product
 from anonymatch.designs import layout
 from anonymatch.designs.bound import max_bound
 from anonymatch.designs.partition import paper, parameters
-from anonymatch.designs.parts.cells import Array
 from anonymatch.designs.parts.part import Composition, Part
+from anonymatch.designs.parts.part_edges import Array
 from anonymatch.designs.requests import one_of, users_and_edges, whole
 from anonymatch.designs.rival_graphs import Rival, rivals
 from anonymatch.designs.search import best, proof

@@ -17,8 +17,8 @@ from anonymatch._native import LARGEST
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Call
-from anonymatch.designs.parts.cells import Array, Cells, graph_of, spans
 from anonymatch.designs.parts.part import Composition, Part
+from anonymatch.designs.parts.part_edges import Array, Cells, graph_of, spans
 from anonymatch.graph import Graph, files, limits
 
 if TYPE_CHECKING:

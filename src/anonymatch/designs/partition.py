@@ -17,9 +17,9 @@ import numpy as np
 
 from anonymatch.base.logarithms import TERMS, Line, log_factorial, log_share, phi_difference, psi
 from anonymatch.counting import count, multiply, posterior
-from anonymatch.designs.parts.cells import Cells, graph_of, in_order, spans
 from anonymatch.designs.parts.kinds import Near, Shape
 from anonymatch.designs.parts.part import Composition, Part
+from anonymatch.designs.parts.part_edges import Cells, graph_of, in_order, spans
 
 __all__ = ["EXACT_UP_TO", "Layered", "Parameters", "equal_parts", "layered", "paper", "parameters"]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from anonymatch.base.errors import InputError
-from anonymatch.designs.parts.cells import Array
+from anonymatch.designs.parts.part_edges import Array
 from anonymatch.designs.parts.small import LARGEST, Bits, counts, tally
 from anonymatch.designs.requests import one_of, whole
 from anonymatch.graph import Graph

@@ -9,7 +9,7 @@ from anonymatch.base.errors import BudgetError
 from anonymatch.base.logarithms import log_factorial
 from anonymatch.counting import count
 from anonymatch.designs.partition import layered
-from anonymatch.designs.parts.cells import graph_of
+from anonymatch.designs.parts.part_edges import graph_of
 from anonymatch.designs.random_graphs import random_expectation, regular_expectation
 from anonymatch.designs.requests import users_and_edges
 

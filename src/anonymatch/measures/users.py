@@ -241,7 +241,7 @@ def user_figures(
     ([0.9183, 0.9183, 1.585], [1.8899, 1.8899, 3.0])
     """
     shape = structure(graph)
-    every = _Rows(
+    every = _UserRows(
         indptr=graph.indptr,
         columns=graph.indices,
         probabilities=probabilities,
@@ -265,7 +265,7 @@ def user_figures(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Rows:
+class _UserRows:
     """Users as rows of edges with their probabilities; blocks tell which edges are allowed."""
 
     indptr: npt.NDArray[np.integer]
@@ -290,7 +290,7 @@ class _Rows:
             )
         return new
 
-    def at(self, rows: Ints) -> _Rows:
+    def at(self, rows: Ints) -> _UserRows:
         """Some of the rows."""
         begins, ends = self.indptr[rows], self.indptr[rows + 1]
         cuts = [slice(*cut) for cut in zip(begins.tolist(), ends.tolist(), strict=True)]
@@ -324,7 +324,7 @@ def _borders(indptr: npt.NDArray[np.integer]) -> list[int]:
     return borders
 
 
-def _part(part: _Rows, begin: int, end: int, last: int) -> dict[str, Any]:
+def _part(part: _UserRows, begin: int, end: int, last: int) -> dict[str, Any]:
     """Figures of the users from ``begin`` to ``end``; behaviours from ``last`` on are alike."""
     cut = slice(part.indptr[begin], part.indptr[end])
     columns = part.columns[cut].astype(np.int64)

@@ -10,7 +10,7 @@ from functools import cached_property
 from anonymatch.graph import Graph, complete, partition
 from anonymatch.paper.claim import Evidence
 from anonymatch.paper.evidence import table
-from anonymatch.paper.graphs import (
+from anonymatch.paper.named_graphs import (
     PartitionGraph,
     attack_value,
     beside,

@@ -13,7 +13,7 @@ from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import drawn, table
 from anonymatch.paper.exact import balanced, bound_power, compare
 from anonymatch.paper.foundations import degrees_of
-from anonymatch.paper.graphs import PartitionGraph, matchings
+from anonymatch.paper.named_graphs import PartitionGraph, matchings
 from anonymatch.paper.question import Finding, judge, question, trial
 from anonymatch.paper.small_graphs import Survey
 

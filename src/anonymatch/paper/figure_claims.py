@@ -15,7 +15,7 @@ from anonymatch.graph import Graph, crown, forced, partition, ring
 from anonymatch.paper import pictures
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import drawn, table, values
-from anonymatch.paper.graphs import attack_value, matchings, without_edge
+from anonymatch.paper.named_graphs import attack_value, matchings, without_edge
 from anonymatch.paper.pictures import Ellipse, Point, inside, permutation, picture
 from anonymatch.paper.question import Finding, judge, question, trial
 

@@ -13,7 +13,7 @@ from anonymatch.measures import log_rescaled
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table
 from anonymatch.paper.foundations import degrees_of
-from anonymatch.paper.graphs import PartitionGraph, beside, two_hexagons_less
+from anonymatch.paper.named_graphs import PartitionGraph, beside, two_hexagons_less
 from anonymatch.paper.question import Finding, judge, question, trial
 from anonymatch.paper.small_graphs import Survey
 

@@ -12,7 +12,7 @@ from anonymatch.graph import Graph
 from anonymatch.paper.claim import Evidence
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import curves, table
-from anonymatch.paper.graphs import PartitionGraph
+from anonymatch.paper.named_graphs import PartitionGraph
 from anonymatch.paper.question import Finding, judge, question
 
 __all__ = ["QUESTIONS", "Beaten", "beaten"]

@@ -58,7 +58,7 @@ _TABLES = {
 }
 
 
-class Rows(Protocol):
+class RecordedRows(Protocol):
     """A graph, as far as it is named here."""
 
     @property
@@ -111,7 +111,7 @@ class Checkpoint(Executor):
     def __init__(
         self,
         path: str | os.PathLike[str],
-        graph: Rows | None = None,
+        graph: RecordedRows | None = None,
         *,
         executor: Executor | None = None,
     ) -> None:
@@ -274,7 +274,7 @@ def tells_misfits(function: Callable[P, T]) -> Callable[P, T]:
 # ---- the file
 
 
-def _open(path: Path, graph: Rows | None) -> sqlite3.Connection:
+def _open(path: Path, graph: RecordedRows | None) -> sqlite3.Connection:
     """A connection to a file of this graph and this code, made if there is none."""
     with _clear(path):
         base = sqlite3.connect(
@@ -300,7 +300,7 @@ def _open(path: Path, graph: Rows | None) -> sqlite3.Connection:
     return base
 
 
-def _create(base: sqlite3.Connection, graph: Rows | None) -> None:
+def _create(base: sqlite3.Connection, graph: RecordedRows | None) -> None:
     base.execute("BEGIN IMMEDIATE")
     if not base.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
         base.execute(f"PRAGMA application_id = {_FORMAT}")
@@ -319,7 +319,7 @@ def _check_form(path: Path, base: sqlite3.Connection) -> None:
         raise _no_run(path)
 
 
-def _check_subject(path: Path, base: sqlite3.Connection, graph: Rows | None) -> None:
+def _check_subject(path: Path, base: sqlite3.Connection, graph: RecordedRows | None) -> None:
     about = dict(base.execute("SELECT name, value FROM about"))
     if about.get("code") != code():
         raise InputError(
@@ -333,7 +333,7 @@ def _check_subject(path: Path, base: sqlite3.Connection, graph: Rows | None) -> 
         )
 
 
-def _name(graph: Rows | None) -> str:
+def _name(graph: RecordedRows | None) -> str:
     if graph is None:
         return ""
     weights = graph.exact_weights if graph.rounded else graph.weights
@@ -341,7 +341,7 @@ def _name(graph: Rows | None) -> str:
     return fingerprint(rows).hex()
 
 
-def _words(graph: Rows | None) -> str:
+def _words(graph: RecordedRows | None) -> str:
     if graph is None:
         return _NO_GRAPH
     sizes = several(graph.n_users, "user"), several(len(graph.indices), "edge")

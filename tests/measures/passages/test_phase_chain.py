@@ -389,8 +389,8 @@ def test_numbers_too_dear_to_count_are_taken_as_means_and_that_is_told() -> None
     how: dict[str, Any] = {"hops": 2, "mean": 0.8, "channel": channel}
 
     exact = phase_figures(*log, budget=BUDGET, **how)
-    problem = phase_chain._Log.of(*log, 2, 0.8, channel)
-    work = phase_chain._Work(BUDGET, Execution())
+    problem = phase_chain._PhaseLog.of(*log, 2, 0.8, channel)
+    work = phase_chain._PhaseWork(BUDGET, Execution())
     mean = phase_chain._tilted(problem, work, 0)
 
     assert mean.method.endswith("tilted")

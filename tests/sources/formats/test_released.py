@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import anonymatch as am
 from anonymatch.sources.formats import released as module
-from anonymatch.sources.formats.cells import fits, is_plain, spelling
 from anonymatch.sources.formats.released import read_released
+from anonymatch.sources.formats.released_cells import fits, is_plain, spelling
 from anonymatch.sources.formats.text_tables import read_text_table
 
 

@@ -85,9 +85,9 @@ def count(
             json_output.count_record(answer) | early | json_output.graph_record(graph)
         )
     else:
-        from anonymatch.cli.screens import answers
+        from anonymatch.cli.screens import elements
 
-        screen = answers.count_screen(
+        screen = elements.count_screen(
             file.name, graph, answer, digits=options.digits, explain=explain
         )
         show(*([_EARLY] if stop.cancelled else []), *screen)
@@ -114,7 +114,7 @@ def posterior(
 ) -> None:
     """Who is exposed? The probability that each user did each behaviour."""
     from anonymatch.cli import saving
-    from anonymatch.cli.screens import answers
+    from anonymatch.cli.screens import elements
     from anonymatch.cli.screens.confidence import certainty
 
     saving.check_target(out)
@@ -129,7 +129,7 @@ def posterior(
         json_output.print_json(record | json_output.graph_record(graph))
         return
     sureness = certainty(probabilities)
-    screen = answers.posterior_screen(
+    screen = elements.posterior_screen(
         file.name, probabilities, sureness, top=top, counts=counts, explain=explain
     )
     show(*screen)
@@ -177,7 +177,7 @@ def sample(
 ) -> None:
     """Draw matchings at random. Each is as likely as any other, or as it weighs."""
     from anonymatch.cli import saving
-    from anonymatch.cli.screens import answers
+    from anonymatch.cli.screens import elements
 
     saving.check_target(out)
     graph = load(file, options)
@@ -200,7 +200,7 @@ def sample(
         )
     elif out is None:
         how = f"{'nearly ' if remarks else ''}independently; seed {options.draw_seed}"
-        show(*answers.sample_screen(file.name, graph, drawn, how, top=top))
+        show(*elements.sample_screen(file.name, graph, drawn, how, top=top))
     else:
         print(f"saved {plural(size, 'matching')} in {out}", file=sys.stderr)
 
@@ -238,9 +238,9 @@ def bounds(*, file: File, options: Options) -> None:
             json_output.bounds_record(result, why) | json_output.graph_record(graph)
         )
         return
-    from anonymatch.cli.screens import answers
+    from anonymatch.cli.screens import elements
 
-    show(*answers.bounds_screen(file.name, graph, result, why))
+    show(*elements.bounds_screen(file.name, graph, result, why))
 
 
 @command(app, acts=("json", "threads"))
@@ -249,7 +249,7 @@ def blocks(
 ) -> None:
     """Who hides among whom, who is identified, and why."""
     from anonymatch.audits import identified
-    from anonymatch.cli.screens import answers
+    from anonymatch.cli.screens import elements
 
     graph = load(file, options)
     parts = watch("blocks", lambda _: am.blocks(graph))
@@ -260,4 +260,4 @@ def blocks(
             json_output.blocks_record(graph, pairs) | json_output.graph_record(graph)
         )
         return
-    show(*answers.blocks_screen(file.name, graph, parts, pairs, top=top))
+    show(*elements.blocks_screen(file.name, graph, parts, pairs, top=top))

@@ -13,7 +13,7 @@ from anonymatch.cli.app import File, app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, above_zero, amount, command, option, whole
 from anonymatch.cli.reading import FileOptions, graph_of, observe
-from anonymatch.cli.screens import answers, audit
+from anonymatch.cli.screens import audit, elements
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -151,4 +151,4 @@ _NEXT = (
 def demo_screen(result: am.Audit) -> list[RenderableType]:
     """The story, the audit, and what to do next."""
     heading, *rest = audit.audit_screen(result)
-    return [heading, answers.paragraph(_STORY), *rest, answers.paragraph(_NEXT)]
+    return [heading, elements.paragraph(_STORY), *rest, elements.paragraph(_NEXT)]

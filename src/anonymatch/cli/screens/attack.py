@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from anonymatch.base import numbers, text
-from anonymatch.cli.screens import answers
+from anonymatch.cli.screens import elements
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,14 +25,17 @@ def attack_screen(
     title: str, graph: am.Graph, attack: am.Attack, *, top: int
 ) -> list[RenderableType]:
     """The campaign in figures, then step by step with what is left as bars."""
-    screen = [answers.heading(f"{title}: {answers.size(graph)}"), answers.figures(_lines(attack))]
+    screen = [
+        elements.heading(f"{title}: {elements.size(graph)}"),
+        elements.figures(_lines(attack)),
+    ]
     if not attack.steps:
         return [
             *screen,
-            answers.paragraph("One matching is left: everybody is identified already."),
+            elements.paragraph("One matching is left: everybody is identified already."),
         ]
     along = attack.truth != "unknown"
-    table = answers.columns(
+    table = elements.columns(
         "step", "target", *(("did", "also identified") if along else ()),
         right=("bits left", "fall", *(() if along else ("also identified",))),
     )  # fmt: skip
@@ -51,11 +54,13 @@ def attack_screen(
             *(() if along else (_amount(step.n_forced),)),
             "#" * max(0, round(_BAR * after / most)),
         )
-    screen.append(answers.indented(table))
+    screen.append(elements.indented(table))
     if len(shown) < len(attack.steps):
-        screen.append(answers.paragraph(f"{len(attack.steps) - len(shown):,} steps more: --top 0."))
+        screen.append(
+            elements.paragraph(f"{len(attack.steps) - len(shown):,} steps more: --top 0.")
+        )
     if not along:
-        screen.append(answers.paragraph("also identified: how many other users, on average."))
+        screen.append(elements.paragraph("also identified: how many other users, on average."))
     return screen
 
 
@@ -64,8 +69,8 @@ def outcomes_screen(exposure: am.Exposure) -> list[RenderableType]:
     title = f"If {text.name(exposure.user)} did, and then is left:"
     if len(exposure.outcomes) == 1:
         did = text.name(exposure.outcomes[0].behaviour)
-        return [answers.paragraph(f"{text.name(exposure.user)} is identified already: {did}.")]
-    table = answers.columns("behaviour", "also identified", right=("probability", "bits left"))
+        return [elements.paragraph(f"{text.name(exposure.user)} is identified already: {did}.")]
+    table = elements.columns("behaviour", "also identified", right=("probability", "bits left"))
     for outcome in sorted(exposure.outcomes, key=lambda one: -one.probability):
         who = [
             f"{text.name(user)} ({text.name(did)})" for user, did in outcome.newly_forced.items()
@@ -76,7 +81,7 @@ def outcomes_screen(exposure: am.Exposure) -> list[RenderableType]:
             numbers.percent(float(outcome.probability)),
             _bits(outcome.log),
         )
-    return [answers.paragraph(title), answers.indented(table)]
+    return [elements.paragraph(title), elements.indented(table)]
 
 
 def _forced(step: am.AttackStep) -> str:
@@ -88,7 +93,7 @@ def _bits(log: float) -> str:
     return numbers.bits(log if log > 1e-9 or log < -1e-9 else 0.0).split()[0]
 
 
-def _lines(attack: am.Attack) -> list[answers.Line]:
+def _lines(attack: am.Attack) -> list[elements.Line]:
     how = {
         "given": "along the truth that was given",
         "sampled": f"along a truth that was drawn, seed {attack.seed}",
@@ -156,11 +161,11 @@ def improve_screen(
             share = numbers.percent(improvement.confidence)
             sure = f"{share} sure; estimated with seed {improvement.seed}"
             lines.append(("", numbers.bits_between(improvement.low, improvement.high), sure))
-    screen = [answers.heading(f"{title}: {answers.size(graph)}"), answers.figures(lines)]
+    screen = [elements.heading(f"{title}: {elements.size(graph)}"), elements.figures(lines)]
     if not improvement.edges and not improvement.not_searched:
-        screen.append(answers.paragraph("No edge would add a matching."))
+        screen.append(elements.paragraph("No edge would add a matching."))
     if improvement.edges:
-        table = answers.columns("add user", "behaviour", "helps most", right=("times", "gain"))
+        table = elements.columns("add user", "behaviour", "helps most", right=("times", "gain"))
         for edge in improvement.edges:
             table.add_row(
                 text.name(edge.user),
@@ -169,11 +174,11 @@ def improve_screen(
                 "with the next" if not edge.alone else f"{float(edge.factor):.4g}",
                 "" if not edge.alone else _gained(edge),
             )
-        screen.append(answers.indented(table))
+        screen.append(elements.indented(table))
     if improvement.not_searched:
         blocks = numbers.plural(len(improvement.not_searched), "block")
         screen.append(
-            answers.paragraph(
+            elements.paragraph(
                 f"Not searched: {blocks} beyond the budget; a larger --budget may reach."
             )
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.audits import GROUPS, QUANTILES, Show, figure_text, shown_figures
 from anonymatch.base import numbers, text
-from anonymatch.cli.screens import answers
+from anonymatch.cli.screens import elements
 from anonymatch.measures import Interval
 
 if TYPE_CHECKING:
@@ -29,50 +29,50 @@ _SHORT = 40.0  # natural log of a count that is shown in digits
 def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
     """The verdict, the system, the cost, the worst users, the attack, and what to keep in mind."""
     screen: list[RenderableType] = [
-        answers.heading(text.name(f"{audit.name}: {_size(audit)}, {audit.observation.source}")),
-        answers.paragraph(audit.verdict),
+        elements.heading(text.name(f"{audit.name}: {_size(audit)}, {audit.observation.source}")),
+        elements.paragraph(audit.verdict),
     ]
     if gates:
-        screen.append(answers.bullets("Thresholds:", [gate.text for gate in gates]))
-    screen.append(answers.figures(_figures(audit)))
+        screen.append(elements.bullets("Thresholds:", [gate.text for gate in gates]))
+    screen.append(elements.figures(_figures(audit)))
     screen += _worst(audit)
     screen += _attack(audit)
     if audit.score is not None:
-        screen.append(answers.paragraph(_score(audit.score)))
+        screen.append(elements.paragraph(_score(audit.score)))
     for note in audit.notes:
-        screen.append(answers.paragraph(f"Note: {note}"))
-    screen.append(answers.paragraph(" ".join(audit.caveats)))
-    screen.append(answers.paragraph(_method(audit)))
+        screen.append(elements.paragraph(f"Note: {note}"))
+    screen.append(elements.paragraph(" ".join(audit.caveats)))
+    screen.append(elements.paragraph(_method(audit)))
     return screen
 
 
 def comparison_screen(comparison: am.Comparison) -> list[RenderableType]:
     """A line a figure, a column a system."""
     letters = [chr(ord("A") + k) for k in range(len(comparison.names))]
-    table = answers.columns("figure", right=(*letters, "best"))
+    table = elements.columns("figure", right=(*letters, "best"))
     for row in comparison.rows:
         cells = (UNKNOWN if figure is None else _cell(figure, row) for figure in row.figures)
         table.add_row(row.title, *cells, _best(row, letters))
     systems = zip(letters, comparison.names, comparison.audits, strict=True)
     return [
-        answers.bullets(
+        elements.bullets(
             "Compared:",
             [
                 f"{letter}: {text.name(name)}: {_size(audit)}, {audit.observation.source}"
                 for letter, name, audit in systems
             ],
         ),
-        answers.paragraph(comparison.verdict),
-        answers.indented(table),
-        answers.bullets(
+        elements.paragraph(comparison.verdict),
+        elements.indented(table),
+        elements.bullets(
             "What they mean:", [f"{row.title}: {row.meaning}" for row in comparison.rows]
         ),
-        answers.paragraph(
+        elements.paragraph(
             "best: only where intervals do not overlap; =: no difference; ?: no sure one; "
             f"{UNKNOWN}: not known."
         ),
-        *(answers.paragraph(f"Note: {note}") for note in comparison.notes),
-        answers.paragraph(" ".join(comparison.caveats)),
+        *(elements.paragraph(f"Note: {note}") for note in comparison.notes),
+        elements.paragraph(" ".join(comparison.caveats)),
     ]
 
 
@@ -111,7 +111,7 @@ def _trust(audit: am.Audit) -> str:
     return f"estimated, {numbers.percent(audit.confidence)} sure"
 
 
-def _figures(audit: am.Audit) -> list[answers.Line]:
+def _figures(audit: am.Audit) -> list[elements.Line]:
     """The figures of the table that are known, group by group, some in words of their own."""
     return [
         line
@@ -121,7 +121,7 @@ def _figures(audit: am.Audit) -> list[answers.Line]:
     ]
 
 
-def _line(audit: am.Audit, figure: AuditFigure, more: str = "") -> list[answers.Line]:
+def _line(audit: am.Audit, figure: AuditFigure, more: str = "") -> list[elements.Line]:
     text = figure.text(audit)
     if text is None:
         return []
@@ -130,11 +130,11 @@ def _line(audit: am.Audit, figure: AuditFigure, more: str = "") -> list[answers.
     return [(figure.title_for(nouns, threshold), text.span, meaning)]
 
 
-def _entropy(audit: am.Audit, figure: AuditFigure) -> list[answers.Line]:
+def _entropy(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     return _line(audit, figure, f" ({_trust(audit)})")
 
 
-def _tails(audit: am.Audit, _: AuditFigure) -> list[answers.Line]:
+def _tails(audit: am.Audit, _: AuditFigure) -> list[elements.Line]:
     """What the worst shares of the users do not exceed, in one line."""
     if not audit.n_counted:
         return []
@@ -144,12 +144,12 @@ def _tails(audit: am.Audit, _: AuditFigure) -> list[answers.Line]:
     return [(f"worst {shares}", f"{', '.join(map(interval_text, figures))} bits", meaning)]
 
 
-def _nothing(audit: am.Audit, figure: AuditFigure) -> list[answers.Line]:
+def _nothing(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """Another line has it."""
     return []
 
 
-def _degree(audit: am.Audit, figure: AuditFigure) -> list[answers.Line]:
+def _degree(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """Where losses, cover or an end are open, ways to match are not alike, and none are counted."""
     line = _line(audit, figure)
     if audit.answers.links is not None:
@@ -167,7 +167,7 @@ def _ways(count: am.Count) -> str:
     return f"2^{count.low / _LN2:.5g} to 2^{count.high / _LN2:.5g}"
 
 
-def _reached(audit: am.Audit, figure: AuditFigure) -> list[answers.Line]:
+def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """What is reached of the bound, beside what other designs and mixes reach."""
     nouns, lines = audit.observation.nouns, []
     if audit.observation.passage is None:
@@ -186,16 +186,16 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[answers.Line]:
     return lines
 
 
-def _candidates(audit: am.Audit, figure: AuditFigure) -> list[answers.Line]:
+def _candidates(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """Through a passage, everybody who came before is one."""
     return _line(audit, figure) if audit.observation.passage is None else []
 
 
-def _lost(audit: am.Audit, figure: AuditFigure) -> list[answers.Line]:
+def _lost(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     return _line(audit, figure) if audit.cost.lost and audit.unreleased is None else []
 
 
-_LINES: Mapping[str, Callable[[am.Audit, AuditFigure], list[answers.Line]]] = {
+_LINES: Mapping[str, Callable[[am.Audit, AuditFigure], list[elements.Line]]] = {
     "entropy": _entropy,
     "entropy_5%": _tails,
     "entropy_1%": _nothing,
@@ -211,7 +211,7 @@ def _worst(audit: am.Audit) -> list[RenderableType]:
     if not audit.worst:
         return []
     probability = "if departed" if audit.departures_are_open else "probability"
-    table = answers.columns("user", "best guess", "why", right=(probability, "set size"))
+    table = elements.columns("user", "best guess", "why", right=(probability, "set size"))
     for one in audit.worst:
         table.add_row(
             text.name(one.user),
@@ -223,7 +223,7 @@ def _worst(audit: am.Audit) -> list[RenderableType]:
     title = "Worst off"
     if audit.departures_are_open:
         title += ", with the probability of the guess if the message departed"
-    return [answers.paragraph(f"{title}:"), answers.indented(table)]
+    return [elements.paragraph(f"{title}:"), elements.indented(table)]
 
 
 def _probability(one: Worst) -> str:
@@ -257,7 +257,7 @@ def _attack(audit: am.Audit) -> list[RenderableType]:
         )
     elif audit.campaign.reason:
         line += f" No campaign: {audit.campaign.reason}."
-    return [answers.paragraph(line)]
+    return [elements.paragraph(line)]
 
 
 def _bits_of_all(audit: am.Audit) -> str:

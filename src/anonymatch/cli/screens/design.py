@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anonymatch as am
 from anonymatch.base import numbers
 from anonymatch.cli import json_output
-from anonymatch.cli.screens import answers
+from anonymatch.cli.screens import elements
 from anonymatch.designs import graph_of
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ def design_screen(design: am.Design, min_part: int, digits: bool) -> list[Render
     """The design, its parts, and other graphs of the same cost."""
     title = f"{numbers.plural(design.users, 'user')}, {numbers.plural(design.edges, 'edge')}"
     screen = [
-        answers.heading(f"{title}: {design.method}, for {_goal(design.objective)}"),
-        answers.figures(_lines(design)),
-        answers.indented(_parts(design)),
-        answers.paragraph(
+        elements.heading(f"{title}: {design.method}, for {_goal(design.objective)}"),
+        elements.figures(_lines(design)),
+        elements.indented(_parts(design)),
+        elements.paragraph(
             " ".join(_sentence(text) for text in (design.proof, design.note) if text)
         ),
-        answers.indented(_rivals(design, min_part)),
-        answers.paragraph(
+        elements.indented(_rivals(design, min_part)),
+        elements.paragraph(
             "left: matchings left on average when the attacker exposes the best target; the most "
             "matchings need not leave the most. guess: probability that one guess about the "
             "worst-off "
@@ -40,7 +40,7 @@ def design_screen(design: am.Design, min_part: int, digits: bool) -> list[Render
         ),
     ]
     if digits and design.value is not None:
-        screen.append(answers.paragraph(numbers.all_digits(design.value)))
+        screen.append(elements.paragraph(numbers.all_digits(design.value)))
     return screen
 
 
@@ -52,7 +52,7 @@ def _goal(objective: str) -> str:
     return "most matchings" if objective == "matchings" else "most left after an attack"
 
 
-def _lines(design: am.Design) -> list[answers.Line]:
+def _lines(design: am.Design) -> list[elements.Line]:
     amount = numbers.power(design.low)
     if design.exact:
         amount = amount if design.value is None else numbers.count(design.value, design.log)
@@ -95,7 +95,7 @@ def _group(design: am.Design) -> str:
 
 
 def _parts(design: am.Design) -> Any:
-    table = answers.columns("groups", right=("number", "users each", "edges each", "bits each"))
+    table = elements.columns("groups", right=("number", "users each", "edges each", "bits each"))
     for part in design.parts[:_PARTS]:
         table.add_row(
             part.kind,
@@ -112,7 +112,7 @@ def _parts(design: am.Design) -> Any:
 
 
 def _rivals(design: am.Design, min_part: int) -> Any:
-    table = answers.columns(
+    table = elements.columns(
         "for the same cost", right=("bits", "of the bound", "left, bits", "guess")
     )
     size: dict[str, Any] = {"users": design.users, "edges": design.edges}
@@ -195,26 +195,26 @@ def random_screen(
             ("of the bound", numbers.percent(share), "expected matchings as a share of it"),
         ]
     screen = [
-        answers.heading(f"Random graphs of {numbers.plural(users, 'user')}, {kind}"),
-        answers.figures(lines),
+        elements.heading(f"Random graphs of {numbers.plural(users, 'user')}, {kind}"),
+        elements.figures(lines),
     ]
     if drawn is None:
         screen.append(
-            answers.paragraph(
+            elements.paragraph(
                 "Few graphs with very many matchings can make the expectation: a typical one has "
                 "fewer, often none. --samples N draws some."
             )
         )
         return screen
-    table = answers.columns("of the graphs drawn", right=("matchings at most",))
+    table = elements.columns("of the graphs drawn", right=("matchings at most",))
     for share in _QUANTILES:
         table.add_row(numbers.percent(share), f"{drawn.quantile(share):,}")
     none = numbers.percent(drawn.zero_share)
     mean = f"{float(drawn.mean):.6g}"
     return [
         *screen,
-        answers.indented(table),
-        answers.paragraph(
+        elements.indented(table),
+        elements.paragraph(
             f"{numbers.plural(drawn.samples, 'graph')} drawn, seed {drawn.seed}: {mean} matchings "
             f"on average; {none} have none at all."
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymatch.base import numbers, text
 from anonymatch.cli import json_output
-from anonymatch.cli.screens import answers
+from anonymatch.cli.screens import elements
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,7 +48,7 @@ def metrics_screen(
     title: str, graph: am.Graph, metrics: am.Metrics, *, top: int
 ) -> list[RenderableType]:
     """The system's figures, then the users, those with the smallest sets first."""
-    lines: list[answers.Line] = list(answers.count_lines(graph, metrics.count)[:1])
+    lines: list[elements.Line] = list(elements.count_lines(graph, metrics.count)[:1])
     if metrics.confidence < 1.0:
         low, high = (numbers.power(end) for end in (metrics.count.low, metrics.count.high))
         sure = (
@@ -61,8 +61,8 @@ def metrics_screen(
         elif name in metrics.reasons:
             lines.append((shown, "none", metrics.reasons[name]))
     return [
-        answers.heading(f"{title}: {answers.size(graph)}"),
-        answers.figures(lines),
+        elements.heading(f"{title}: {elements.size(graph)}"),
+        elements.figures(lines),
         *_users(metrics, top),
     ]
 
@@ -85,7 +85,7 @@ def _users(metrics: am.Metrics, top: int) -> list[RenderableType]:
     columns = ("effective", "shannon", "probability", "guess", "degree")
     frame = metrics.users.sort("effective", maintain_order=True, nulls_last=False)
     shown = frame if top == 0 else frame.head(top)
-    table = answers.columns(
+    table = elements.columns(
         "user", "best guess", right=("probability", "set size", "bits", "candidates")
     )
     for user, effective, shannon, probability, guess, degree in shown.select(
@@ -103,9 +103,9 @@ def _users(metrics: am.Metrics, top: int) -> list[RenderableType]:
     if len(shown) < len(frame):
         title += f" ({len(shown)} of {len(frame):,}; --top 0 shows all)"
     return [
-        answers.paragraph(f"{title}:"),
-        answers.indented(table),
-        answers.paragraph(
+        elements.paragraph(f"{title}:"),
+        elements.indented(table),
+        elements.paragraph(
             "probability: that the attacker's best guess is right; set size: as many equally "
             "likely behaviours as the user hides among; bits: what an attacker lacks on average; "
             "–: not known. --out FILE has more figures of each user."

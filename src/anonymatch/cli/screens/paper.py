@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base import numbers, text
-from anonymatch.cli.screens import answers
+from anonymatch.cli.screens import elements
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,14 +30,14 @@ def checks_screen(checks: Checks, *, alone: bool) -> list[RenderableType]:
     """A line a claim, or all about each when they were asked for by name."""
     if alone:
         return [part for claim in checks for part in _claim_screen(claim)]
-    table = answers.columns("claim", "verdict", "found now")
+    table = elements.columns("claim", "verdict", "found now")
     for claim in checks:
         table.add_row(claim.id, str(claim.verdict), claim.corrected or claim.finding)
     tally = ", ".join(_TALLY[name](number) for name, number in checks.counts.items() if number)
     return [
-        answers.heading(f"{numbers.plural(len(checks), 'claim')} of the paper: {tally}"),
-        answers.indented(table),
-        answers.paragraph("'anonymatch paper --claim ID' shows the evidence; --html the figures."),
+        elements.heading(f"{numbers.plural(len(checks), 'claim')} of the paper: {tally}"),
+        elements.indented(table),
+        elements.paragraph("'anonymatch paper --claim ID' shows the evidence; --html the figures."),
     ]
 
 
@@ -46,7 +46,7 @@ def _table(titles: Sequence[object], rows: Sequence[Sequence[object]]) -> Render
     lines = [list(titles), *(list(row) for row in rows)]
     if len(titles) > max(_WIDE, len(rows)):
         lines = [list(line) for line in zip(*lines, strict=True)]
-    table = answers.columns(*(_cell(title) for title in lines[0]))
+    table = elements.columns(*(_cell(title) for title in lines[0]))
     for line in lines[1:]:
         table.add_row(*(_cell(value) for value in line))
     return table
@@ -58,7 +58,7 @@ def _cell(value: object) -> str:
 
 def _series(series: Sequence[Mapping[str, Any]]) -> RenderableType:
     """The points of a chart: a line a place, a column a series."""
-    table = answers.columns("", right=[str(one["name"]) for one in series])
+    table = elements.columns("", right=[str(one["name"]) for one in series])
     values = [dict(zip(one["x"], one["y"], strict=True)) for one in series]
     for x in sorted({abscissa for one in values for abscissa in one}):
         table.add_row(_cell(x), *(_cell(one[x]) if x in one else "" for one in values))
@@ -70,17 +70,21 @@ def _claim_screen(claim: Claim) -> list[RenderableType]:
     if claim.corrected:
         lines.append(("corrected", "", claim.corrected))
     lines += [("found now", "", claim.finding), ("searched", "", claim.searched)]
-    screen = [answers.heading(claim.id), answers.figures(lines)]
+    screen = [elements.heading(claim.id), elements.figures(lines)]
     for evidence in claim.evidence:
-        screen.append(answers.paragraph(evidence.text))
+        screen.append(elements.paragraph(evidence.text))
         if "columns" in evidence.data:
-            screen.append(answers.indented(_table(evidence.data["columns"], evidence.data["rows"])))
+            screen.append(
+                elements.indented(_table(evidence.data["columns"], evidence.data["rows"]))
+            )
         elif "series" in evidence.data:
-            screen.append(answers.indented(_series(evidence.data["series"])))
+            screen.append(elements.indented(_series(evidence.data["series"])))
         elif "graph" in evidence.data:
             screen.append(
-                answers.bullets("a user a line:", [str(row) for row in evidence.data["graph"]])
+                elements.bullets("a user a line:", [str(row) for row in evidence.data["graph"]])
             )
     if claim.counterexample:
-        screen.append(answers.bullets("Counterexample, a user a line:", list(claim.counterexample)))
+        screen.append(
+            elements.bullets("Counterexample, a user a line:", list(claim.counterexample))
+        )
     return screen

@@ -25,7 +25,7 @@ from anonymatch.designs.formulas import (
     avoiding_share_log,
     restricted_permutations,
 )
-from anonymatch.designs.parts.cells import Cells, complete_groups
+from anonymatch.designs.parts.part_edges import Cells, complete_groups
 from anonymatch.designs.parts.small import Bits, Tally, tally
 
 __all__ = ["FRACTIONS_UP_TO", "Near", "Searched", "Shape"]

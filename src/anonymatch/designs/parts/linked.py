@@ -10,8 +10,8 @@ import numpy as np
 
 from anonymatch.base.logarithms import log_factorial
 from anonymatch.designs.formulas import linked_pair
-from anonymatch.designs.parts.cells import Cells, with_links
 from anonymatch.designs.parts.kinds import FRACTIONS_UP_TO
+from anonymatch.designs.parts.part_edges import Cells, with_links
 
 __all__ = ["Linked", "Necklace"]
 

@@ -131,11 +131,11 @@ def hidden_figures(
     >>> figures.lost.round(6).tolist(), figures.inside.round(6).tolist()
     ([0.711235], [0.288765])
     """
-    log = _Log.of(arrivals, departures, mean, channel, real)
+    log = _HiddenLog.of(arrivals, departures, mean, channel, real)
     _check_numbers(log)
     chosen = _chosen(receivers, len(log.departures))
     run = effort or Execution()
-    rows = _Rows(together, guessing_every, pairs, chosen)
+    rows = _ChainRows(together, guessing_every, pairs, chosen)
     if _dear(log, seconds, run):
         return _tilted(log, run, rows)
     figures, cut_error = _solved(log, log.weights(), run, rows, log.counted())
@@ -143,7 +143,7 @@ def hidden_figures(
     return replace(links, notes=_mean_notes(log, figures, run))
 
 
-class _Rows(NamedTuple):
+class _ChainRows(NamedTuple):
     """What is wanted of each message."""
 
     together: int
@@ -167,7 +167,7 @@ class _Weights:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Log:
+class _HiddenLog:
     arrivals: Floats
     departures: Floats
     mean: float
@@ -183,7 +183,7 @@ class _Log:
         mean: float,
         channel: Channel,
         real: npt.ArrayLike | None,
-    ) -> _Log:
+    ) -> _HiddenLog:
         channel = check_start(channel)
         came, left = (np.asarray(times, dtype=np.float64) for times in (arrivals, departures))
         known = None if real is None else np.asarray(real, dtype=np.float64)
@@ -275,7 +275,7 @@ class _Log:
         return 1.0 if channel.drained else -math.expm1(-lasted)
 
 
-def _check_numbers(log: _Log) -> None:
+def _check_numbers(log: _HiddenLog) -> None:
     """Both numbers told say what is inside at the end; cover takes time to come."""
     channel = log.channel
     if channel.cover and not channel.end > channel.begin:
@@ -292,19 +292,19 @@ def _chosen(receivers: npt.ArrayLike | None, size: int) -> Ints | None:
 
 
 def _run(
-    log: _Log,
+    log: _HiddenLog,
     weights: _Weights,
     effort: Execution,
     *,
     counted: tuple[Counted, int] = _NOTHING,
     cut: float = _CUTS[0],
-    rows: _Rows | None = None,
+    rows: _ChainRows | None = None,
     evidence_only: bool = False,
 ) -> tuple[HiddenFigures | None, float]:
     """The chain to its end, and the natural log of its evidence; None if nothing explains it."""
     events = log.events
     size = len(log.arrivals)
-    wanted = rows or _Rows(32, 0, False, None)
+    wanted = rows or _ChainRows(32, 0, False, None)
     chain = _native.hidden_chain_job(
         events.arrival,
         events.spread(np.full(size, weights.delivered), weights.real),
@@ -336,7 +336,11 @@ def _run(
 
 
 def _solved(
-    log: _Log, weights: _Weights, effort: Execution, rows: _Rows, counted: tuple[Counted, int]
+    log: _HiddenLog,
+    weights: _Weights,
+    effort: Execution,
+    rows: _ChainRows,
+    counted: tuple[Counted, int],
 ) -> tuple[HiddenFigures, float]:
     """Figures, and the share of the evidence that was left out with numbers inside too unlikely.
 
@@ -354,7 +358,7 @@ def _solved(
     raise _unexplained(log, weights)
 
 
-def _unexplained(log: _Log, weights: _Weights) -> InputError:
+def _unexplained(log: _HiddenLog, weights: _Weights) -> InputError:
     """Why nothing explains a log: the first departure that can be nobody's, if there is one."""
     inside = np.searchsorted(log.arrivals, log.departures, side="right")
     spare = weights.cover > 0.0
@@ -381,7 +385,7 @@ def _unexplained(log: _Log, weights: _Weights) -> InputError:
     )
 
 
-def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[str, ...]:
+def _mean_notes(log: _HiddenLog, figures: HiddenFigures, effort: Execution) -> tuple[str, ...]:
     """A note if the log fits another mean delay far better, as with times in other units.
 
     The mean that fits better lies where the expected time inside over departures says.
@@ -393,7 +397,7 @@ def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[s
     mean = log.mean
     factor = _MEAN_STEP if figures.busy > real else 1.0 / _MEAN_STEP
     for _ in range(_MEAN_ROUNDS):
-        tried = _Log.of(log.arrivals, log.departures, mean * factor, log.channel, log.known)
+        tried = _HiddenLog.of(log.arrivals, log.departures, mean * factor, log.channel, log.known)
         _, evidence = _run(tried, tried.weights(), effort, evidence_only=True)
         evidence += tried.constant()
         if not evidence > best:
@@ -413,11 +417,11 @@ def _mean_notes(log: _Log, figures: HiddenFigures, effort: Execution) -> tuple[s
 
 
 def _figures(
-    log: _Log,
+    log: _HiddenLog,
     figures: HiddenFigures,
     left_out: float,
     weights: _Weights,
-    rows: _Rows,
+    rows: _ChainRows,
 ) -> LinkFigures:
     error = figures.miss + left_out + 1e-13
     departed = figures.departed
@@ -467,7 +471,9 @@ def _receivers(figures: HiddenFigures) -> ReceiverFigures:
     )
 
 
-def _link_bits(log: _Log, figures: HiddenFigures, joint: Interval, weights: _Weights) -> Interval:
+def _link_bits(
+    log: _HiddenLog, figures: HiddenFigures, joint: Interval, weights: _Weights
+) -> Interval:
     """Entropy of the explanation where lost and inside are one.
 
     The log of an explanation's weight is then a sum over pairs, so that its mean needs marginals
@@ -505,7 +511,7 @@ def _log_binomial(n: int, k: int) -> float:
 # ---- a number that is too dear to be counted along the log
 
 
-def _dear(log: _Log, seconds: float, effort: Execution) -> bool:
+def _dear(log: _HiddenLog, seconds: float, effort: Execution) -> bool:
     """Whether counting a number along the log would take more than so many seconds."""
     number = log.counted()[1]
     if not number or seconds == math.inf:
@@ -518,7 +524,7 @@ def _dear(log: _Log, seconds: float, effort: Execution) -> bool:
     return states * _COLUMNS * _STATE_SECONDS > seconds
 
 
-def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
+def _rates(log: _HiddenLog, tilt: float) -> tuple[_Weights, bool]:
     """Rates that stand for the numbers, the odds of the one that is tilted by so many nats.
 
     Losses are tilted where their number is told, else cover is; whether it is losses.
@@ -533,7 +539,7 @@ def _rates(log: _Log, tilt: float) -> tuple[_Weights, bool]:
     return replace(log, channel=fitted).weights(), channel.lost is not None
 
 
-def _tilted(log: _Log, effort: Execution, rows: _Rows) -> LinkFigures:
+def _tilted(log: _HiddenLog, effort: Execution, rows: _ChainRows) -> LinkFigures:
     """Figures for rates at which the number that is told is the expected one."""
     from scipy.optimize import brentq
 
@@ -619,7 +625,7 @@ def fit_rates(
     (0.075, True)
     """
     run = effort or Execution()
-    log = _Log.of(arrivals, departures, mean, channel, None)
+    log = _HiddenLog.of(arrivals, departures, mean, channel, None)
     rates = {name: _first_guess(log, name) for name in free}
     evidence = -math.inf
     for _ in range(_MOST_ROUNDS):
@@ -648,13 +654,13 @@ def fit_rates(
     )
 
 
-def _at(log: _Log, rates: Mapping[FreeRate, float]) -> _Log:
+def _at(log: _HiddenLog, rates: Mapping[FreeRate, float]) -> _HiddenLog:
     """The log with these rates."""
     changes: dict[str, Any] = {str(name): rate for name, rate in rates.items()}
     return replace(log, channel=replace(log.channel, **changes))
 
 
-def _exposure(log: _Log, name: FreeRate) -> float:
+def _exposure(log: _HiddenLog, name: FreeRate) -> float:
     """What an expected number is divided by to be the rate of that name."""
     if name == "loss":
         return max(len(log.arrivals), 1)
@@ -663,7 +669,7 @@ def _exposure(log: _Log, name: FreeRate) -> float:
     return max(log.early_out, 1e-300)
 
 
-def _first_guess(log: _Log, name: FreeRate) -> float:
+def _first_guess(log: _HiddenLog, name: FreeRate) -> float:
     """Where the search for a rate begins: above 0, where it would stay."""
     excess = len(log.departures) - len(log.arrivals)
     if name == "loss":
@@ -675,7 +681,7 @@ def _first_guess(log: _Log, name: FreeRate) -> float:
     return min(max(stationary, 1.0), len(log.departures) + 1.0)
 
 
-def _expected(log: _Log, figures: HiddenFigures, name: FreeRate) -> float:
+def _expected(log: _HiddenLog, figures: HiddenFigures, name: FreeRate) -> float:
     """The rate at which the number expected now would be the mean."""
     if name == "loss":
         return min(float(figures.lost.sum()) / _exposure(log, name), 1.0 - 1e-9)
@@ -684,7 +690,7 @@ def _expected(log: _Log, figures: HiddenFigures, name: FreeRate) -> float:
     return max(float(nobodys.sum()), 0.0) / _exposure(log, name)
 
 
-def _rate_error(log: _Log, name: FreeRate) -> float:
+def _rate_error(log: _HiddenLog, name: FreeRate) -> float:
     rate: float = getattr(log.channel, name)
     left = 1.0 - rate if name == "loss" else 1.0
     return math.sqrt(rate * left / _exposure(log, name))

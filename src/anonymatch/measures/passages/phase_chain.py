@@ -127,8 +127,10 @@ def phase_figures(
     >>> round(figures.log_evidence, 6), round(figures.joint_bits.value, 6)
     (-8.590393, 6.645944)
     """
-    log = _Log.of(arrivals, departures, hops, mean, channel, receivers)
-    return _figures(log, _Work(budget, effort or Execution(progress=progress)), seed, pairs=False)
+    log = _PhaseLog.of(arrivals, departures, hops, mean, channel, receivers)
+    return _figures(
+        log, _PhaseWork(budget, effort or Execution(progress=progress)), seed, pairs=False
+    )
 
 
 def phase_pairs(
@@ -152,15 +154,15 @@ def phase_pairs(
     >>> figures.pairs.round(4).tolist()
     [[0.64, 0.36], [0.36, 0.64]]
     """
-    log = _Log.of(arrivals, departures, hops, mean, channel)
-    return _figures(log, _Work(budget, Execution(progress=progress)), 0, pairs=True)
+    log = _PhaseLog.of(arrivals, departures, hops, mean, channel)
+    return _figures(log, _PhaseWork(budget, Execution(progress=progress)), 0, pairs=True)
 
 
 # ---- what is asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Log:
+class _PhaseLog:
     """A log in mean hops, and what the chain is told of it."""
 
     arrivals: Floats
@@ -183,7 +185,7 @@ class _Log:
         mean: float,
         channel: Channel,
         receivers: npt.ArrayLike | None = None,
-    ) -> _Log:
+    ) -> _PhaseLog:
         if whole(hops, "hops", least=1) > MOST_HOPS:
             raise InputError(
                 f"delays of {hops} hops: counts by hop are available for 1 to {MOST_HOPS} hops"
@@ -386,7 +388,7 @@ def _rates(channel: Channel, came: int) -> tuple[float, float]:
 # ---- passes over the log
 
 
-class _Work:
+class _PhaseWork:
     """What is spent and what is left of a budget."""
 
     def __init__(self, budget: Budget, effort: Execution) -> None:
@@ -409,7 +411,7 @@ class _Work:
             )
 
 
-def _figures(log: _Log, work: _Work, seed: int, *, pairs: bool) -> LinkFigures:
+def _figures(log: _PhaseLog, work: _PhaseWork, seed: int, *, pairs: bool) -> LinkFigures:
     _check_explained(log)
     if log.counted() is None:
         return _solved(log, work, seed, pairs=pairs, count=False)
@@ -421,7 +423,7 @@ def _figures(log: _Log, work: _Work, seed: int, *, pairs: bool) -> LinkFigures:
         return _tilted(log, work, seed)
 
 
-def _check_explained(log: _Log) -> None:
+def _check_explained(log: _PhaseLog) -> None:
     """Name what no explanation can account for, where counting heads is enough to see it."""
     if log.cover == 0.0 and log.early is None:
         # Several hops take time: who comes in with a departure is not it.
@@ -456,7 +458,7 @@ def _check_explained(log: _Log) -> None:
         )
 
 
-def _nobody(log: _Log, at: int) -> InputError:
+def _nobody(log: _PhaseLog, at: int) -> InputError:
     time = log.departures[at] * log.mean + log.begin
     return InputError(
         f"departure {at + 1} at {time:g} s: nobody is inside who can have sent it; "
@@ -469,7 +471,7 @@ def _nobody(log: _Log, at: int) -> InputError:
     )
 
 
-def _unexplained(log: _Log) -> InputError:
+def _unexplained(log: _PhaseLog) -> InputError:
     return InputError(
         f"nothing explains {several(len(log.arrivals), 'arrival')} and "
         f"{several(len(log.departures), 'departure')}: with what is told of losses, cover and the "
@@ -480,7 +482,9 @@ def _unexplained(log: _Log) -> InputError:
     )
 
 
-def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> LinkFigures:
+def _solved(
+    log: _PhaseLog, work: _PhaseWork, seed: int, *, pairs: bool, count: bool
+) -> LinkFigures:
     """Figures with as much cut off as can be told not to matter."""
     for epsilon in _CUTS:
         chain = log.chain(epsilon, count=count)
@@ -505,7 +509,7 @@ def _solved(log: _Log, work: _Work, seed: int, *, pairs: bool, count: bool) -> L
     raise _unexplained(log)
 
 
-def _forward(chain: PhaseChain, log: _Log, work: _Work) -> bool:
+def _forward(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork) -> bool:
     """The filter to its end; whether something explains the log."""
     kernel = chain.kernel
     before = share = 0.0
@@ -526,7 +530,7 @@ def _forward(chain: PhaseChain, log: _Log, work: _Work) -> bool:
     return bool(kernel.possible)
 
 
-def _memory(chain: PhaseChain, log: _Log) -> float:
+def _memory(chain: PhaseChain, log: _PhaseLog) -> float:
     """Bytes that a pass takes: tables of a stretch, and one for every stretch."""
     kernel = chain.kernel
     share = max(kernel.share_done, 1e-9)
@@ -535,13 +539,13 @@ def _memory(chain: PhaseChain, log: _Log) -> float:
     return a_stretch + 16.0 * kernel.stretches / share * kernel.cells / max(events, 1.0)
 
 
-def _to_come(log: _Log) -> Floats:
+def _to_come(log: _PhaseLog) -> Floats:
     """Departures that a message may be, more or less."""
     first, last = (np.searchsorted(log.departures, log.arrivals + after) for after in (0.0, _FAR))
     return (last - first).astype(np.float64)
 
 
-def _plan(chain: PhaseChain, log: _Log, work: _Work, *, pairs: bool) -> tuple[bool, int]:
+def _plan(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork, *, pairs: bool) -> tuple[bool, int]:
     """Whether messages are followed one by one, and how many paths are drawn otherwise."""
     kernel = chain.kernel
     events = len(log.arrivals) + len(log.departures)
@@ -565,12 +569,12 @@ def _plan(chain: PhaseChain, log: _Log, work: _Work, *, pairs: bool) -> tuple[bo
     return exact, samples
 
 
-def _exact_fits(chain: PhaseChain, work: _Work) -> bool:
+def _exact_fits(chain: PhaseChain, work: _PhaseWork) -> bool:
     """Whether all messages can be followed, one by one, with what is left."""
     return float(chain.kernel.row_work().sum()) * _WORK_SECONDS <= work.left
 
 
-def _backward(chain: PhaseChain, work: _Work, *, store: bool) -> None:
+def _backward(chain: PhaseChain, work: _PhaseWork, *, store: bool) -> None:
     kernel = chain.kernel
     each = _BACKWARD * kernel.work * _WORK_SECONDS / max(kernel.stretches, 1)
     work.effort.expect(each * kernel.stretches)
@@ -580,7 +584,7 @@ def _backward(chain: PhaseChain, work: _Work, *, store: bool) -> None:
         work.done(each)
 
 
-def _weights(log: _Log) -> tuple[Floats, Floats]:
+def _weights(log: _PhaseLog) -> tuple[Floats, Floats]:
     """Natural log of the weights of a message still inside, and of one that was not seen."""
     stays = log.stays()
     inside = np.log1p(-log.loss) + stays
@@ -591,7 +595,7 @@ def _weights(log: _Log) -> tuple[Floats, Floats]:
 
 
 def _followed(
-    chain: PhaseChain, log: _Log, work: _Work, *, pairs: bool
+    chain: PhaseChain, log: _PhaseLog, work: _PhaseWork, *, pairs: bool
 ) -> tuple[PhaseRows, Floats | None]:
     """Exact figures of all messages, some in each call."""
     inside, unseen = _weights(log)
@@ -656,7 +660,9 @@ def _joined(parts: list[PhaseRows]) -> PhaseRows:
     return PhaseRows(**joined, error=max((part.error for part in parts), default=0.0))
 
 
-def _drawn(chain: PhaseChain, log: _Log, work: _Work, samples: int, seed: int) -> PhaseRows:
+def _drawn(
+    chain: PhaseChain, log: _PhaseLog, work: _PhaseWork, samples: int, seed: int
+) -> PhaseRows:
     """Figures from so many paths."""
     inside, unseen = _weights(log)
     sampler = chain.sampler(
@@ -680,7 +686,7 @@ def _drawn(chain: PhaseChain, log: _Log, work: _Work, samples: int, seed: int) -
 
 
 def _chain_figures(
-    log: _Log, chain: PhaseChain, rows: PhaseRows, missing: float, *, samples: int
+    log: _PhaseLog, chain: PhaseChain, rows: PhaseRows, missing: float, *, samples: int
 ) -> LinkFigures:
     lost, departing = chain.kernel.lost(), chain.kernel.real()
     error = missing + _TOLERANCE + 1e-13
@@ -736,7 +742,12 @@ def _receivers(rows: PhaseRows) -> ReceiverFigures:
 
 
 def _entropies(
-    log: _Log, chain: PhaseChain, rows: PhaseRows, lost: Floats, departing: Floats, error: float
+    log: _PhaseLog,
+    chain: PhaseChain,
+    rows: PhaseRows,
+    lost: Floats,
+    departing: Floats,
+    error: float,
 ) -> tuple[Interval, Interval]:
     """Entropy of the explanation, and of it with lost and inside as one.
 
@@ -774,7 +785,7 @@ def _mean(values: Floats, size: float, slack: float) -> Interval:
 # ---- a number that is too dear to be counted along the log
 
 
-def _tilted(log: _Log, work: _Work, seed: int) -> LinkFigures:
+def _tilted(log: _PhaseLog, work: _PhaseWork, seed: int) -> LinkFigures:
     """Figures for rates at which the number that is told is the expected one."""
     losses = log.channel.lost is not None
     goal = log.channel.lost if losses else log.channel.cover
@@ -784,13 +795,13 @@ def _tilted(log: _Log, work: _Work, seed: int) -> LinkFigures:
     return taken_as_mean(solved, log.channel, goal, variance)
 
 
-def _with_tilt(log: _Log, tilt: float) -> _Log:
+def _with_tilt(log: _PhaseLog, tilt: float) -> _PhaseLog:
     """The odds of a loss, or the rate of cover, times the exponential of ``tilt``."""
     loss, cover = with_tilt(log.loss, log.cover, tilt, losses=log.channel.lost is not None)
     return replace(log, loss=loss, cover=cover)
 
 
-def _tilt(log: _Log, work: _Work, goal: int) -> tuple[float, float]:
+def _tilt(log: _PhaseLog, work: _PhaseWork, goal: int) -> tuple[float, float]:
     """Where the expected number is the one told, and its variance there.
 
     The expected number grows with the tilt as fast as its variance: Newton's steps, kept short.

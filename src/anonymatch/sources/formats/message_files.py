@@ -49,7 +49,7 @@ Rows = npt.NDArray[np.intp]
 _IN, _OUT = ("user", "name"), ("behaviour", "name")
 
 
-class _Side(NamedTuple):
+class _LogSide(NamedTuple):
     """Messages in, or messages out, in order of time."""
 
     table: Table
@@ -195,7 +195,7 @@ def _tables(path: str | os.PathLike[str], departures: str | os.PathLike[str] | N
 
 def _side(
     table: Table, rows: Rows, clock: Clock, columns: tuple[str, ...], noun: str
-) -> tuple[_Side, list[str]]:
+) -> tuple[_LogSide, list[str]]:
     """The messages in these rows, and notes."""
     from anonymatch.sources.formats import message_columns
 
@@ -216,11 +216,11 @@ def _side(
         rows, times = rows[order], times[order]
     names = message_columns.names(table, columns, rows)
     flags = message_columns.flags(table, rows)
-    side = _Side(table, rows, times, names, flags, clock.dates)
+    side = _LogSide(table, rows, times, names, flags, clock.dates)
     return side, notes + _repeats(side, noun)
 
 
-def _repeats(side: _Side, noun: str) -> list[str]:
+def _repeats(side: _LogSide, noun: str) -> list[str]:
     """A note on messages of one time and one name."""
     import polars as pl
 
@@ -237,7 +237,7 @@ def _repeats(side: _Side, noun: str) -> list[str]:
     return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
 
 
-def _truth(came: _Side, left: _Side) -> npt.NDArray[np.int64] | None:
+def _truth(came: _LogSide, left: _LogSide) -> npt.NDArray[np.int64] | None:
     """The message out of each message in, by the column ``message`` of both."""
     import polars as pl
 
@@ -267,7 +267,7 @@ def _truth(came: _Side, left: _Side) -> npt.NDArray[np.int64] | None:
     return truth
 
 
-def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None:
+def _check_order(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
     known = np.flatnonzero(truth >= 0)
     early = known[left.times[truth[known]] < came.times[known]]
     if len(early):
@@ -281,7 +281,7 @@ def _check_order(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None
     _check_flags(came, left, truth)
 
 
-def _check_flags(came: _Side, left: _Side, truth: npt.NDArray[np.int64]) -> None:
+def _check_flags(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
     """A dummy that goes all the way is flagged at both ends; one flag alone contradicts them."""
     known = np.flatnonzero(truth >= 0)
     ends = truth[known]

@@ -232,7 +232,7 @@ def _check_align(align: str | None) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _FlowSide:
     """The times of one side's data packets, in nanoseconds, sorted."""
 
     name: str
@@ -244,13 +244,13 @@ class _Side:
         return np.concatenate((self.sent, self.received))
 
 
-def _read(file: Path) -> tuple[_Side, _Side]:
+def _read(file: Path) -> tuple[_FlowSide, _FlowSide]:
     with reading(file):
         document = as_object(load_json(file), "a flow pair")
         return _side(document, "initiator", file), _side(document, "responder", file)
 
 
-def _side(document: dict[str, Any], role: str, file: Path) -> _Side:
+def _side(document: dict[str, Any], role: str, file: Path) -> _FlowSide:
     side = document.get(role)
     if not isinstance(side, dict):
         raise InputError(f'"{role}" must be an object with "to_gateway" and "from_gateway"')
@@ -260,7 +260,7 @@ def _side(document: dict[str, Any], role: str, file: Path) -> _Side:
     sent, received = (
         _packets(side, role, direction) for direction in ("to_gateway", "from_gateway")
     )
-    return _Side(name, sent, received)
+    return _FlowSide(name, sent, received)
 
 
 def _packets(side: dict[str, Any], role: str, direction: str) -> Ints:
@@ -287,7 +287,7 @@ def _packets(side: dict[str, Any], role: str, direction: str) -> Ints:
 # ---- the two conditions
 
 
-def _check_ticks(sides: Sequence[_Side], tick: int, size: int) -> None:
+def _check_ticks(sides: Sequence[_FlowSide], tick: int, size: int) -> None:
     """Refuse flows that are few packets over a long time: each tick of theirs takes memory."""
     ticks = 0
     for side in sides:
@@ -318,7 +318,7 @@ def _about(file: Path) -> Iterator[None]:
         raise error.about(file) from None
 
 
-def _flow(side: _Side, origin: int, tick: int) -> _Flow:
+def _flow(side: _FlowSide, origin: int, tick: int) -> _Flow:
     sent, received = side.sent - origin, side.received - origin
     begin = int(min(times[0] for times in (sent, received) if len(times))) // tick
     last = int(max(times[-1] for times in (sent, received) if len(times))) // tick + 1

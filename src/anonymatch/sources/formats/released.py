@@ -2,8 +2,8 @@
 
 The attacker knows the quasi-identifiers of everybody in the original table (age, sex, postcode) and
 sees the released one, where they are generalised. A person may be behind a row if every
-quasi-identifier of the person lies in the row's cell; :mod:`~anonymatch.sources.formats.cells`
-says when.
+quasi-identifier of the person lies in the row's cell;
+:mod:`~anonymatch.sources.formats.released_cells` says when.
 
 People who are alike are compared once, and so are rows that are alike. Columns whose released cells
 are all plain values are joined, not compared.
@@ -26,7 +26,7 @@ from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, listed, quoted, several
 from anonymatch.graph import Edges, Graph, Names, limits
-from anonymatch.sources.formats.cells import fits, is_plain, spelling
+from anonymatch.sources.formats.released_cells import fits, is_plain, spelling
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.formats.text_tables import read_text_table
 from anonymatch.sources.labels import lost_slot_names
