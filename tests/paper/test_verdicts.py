@@ -31,7 +31,7 @@ from anonymatch.paper.appendices import Proof
 from anonymatch.paper.catalogue import QUESTIONS
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import plain
-from anonymatch.paper.exact import compare, degree_sequences, precise
+from anonymatch.paper.exact_comparisons import compare, degree_sequences, precise
 from anonymatch.paper.named_graphs import PartitionGraph
 from anonymatch.paper.pictures import Ellipse
 from anonymatch.paper.question import judge, trial

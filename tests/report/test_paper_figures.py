@@ -10,8 +10,8 @@ import pytest
 
 import anonymatch as am
 from anonymatch.counting.reference import permanent
-from anonymatch.report.panels import paths_from
 from anonymatch.report.paper_figures import paper_figure, paper_figures
+from anonymatch.report.paper_panels import paths_from
 from anonymatch.sources.formats.relays import path_counts
 
 SVG = "{http://www.w3.org/2000/svg}"

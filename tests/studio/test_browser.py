@@ -213,7 +213,7 @@ def test_long_work_is_stopped_and_another_page_goes_on(
         other = page.context.new_page()
         other.goto(f"{studio.address}/?user=Alice")
         other.get_by_text("2 → 1 story").wait_for()
-        page.get_by_role("button", name="CancelToken").click()
+        page.get_by_role("button", name="Stop").click()
         page.get_by_text("Stopped.").wait_for()
 
     visit(browser, studio, "/audit", look)
@@ -229,7 +229,7 @@ def test_stop_ends_the_work_of_the_server(
     def look(page: Page) -> list[float]:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
         page.get_by_text("log.csv").first.wait_for()
-        page.get_by_role("button", name="CancelToken").click()
+        page.get_by_role("button", name="Stop").click()
         page.get_by_text("Stopped.").wait_for()
         before = studio.cpu_seconds()
         time.sleep(6.0)
@@ -252,7 +252,7 @@ def test_the_error_of_a_file_goes_when_another_is_audited(
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "long.csv")
         page.locator("progress").wait_for()
         alerts = page.locator("[role=alert]").count()
-        page.get_by_role("button", name="CancelToken").click()
+        page.get_by_role("button", name="Stop").click()
         page.get_by_text("Stopped.").wait_for()
         return alerts
 

@@ -100,7 +100,7 @@ class OneStep:
     ----------
     target : name
         Whose exposure leaves the fewest matchings on average.
-    lost_bits : Figure
+    lost_bits : Interval
         Bits that the system loses by it: log2 of the matchings before over the expected ones left.
     """
 
@@ -209,24 +209,24 @@ class Audit:
     cost : Cost
     count : Count
         Ways to match users to behaviours.
-    entropy : Figure
+    entropy : Interval
         The headline: mean Shannon entropy, in bits, of the attacker's posterior about one message
         (user, flow), given that it departed; messages count as much as they are likely to have.
         `entropy_quantile` has what the worst share of them do not exceed.
-    min_entropy, guessing_entropy : Figure, Figure or None
+    min_entropy, guessing_entropy : Interval, Interval or None
         The mean of -log2 of the best guess's probability, and of how many guesses it takes.
     n_counted : int
         Users that means, quantiles, shares and the list of the worst are about: not those near an
         end of the log, and none of which nothing that came out can be the message.
     unreleased : int or None
         People who are not in a released table: no row can be theirs. None for other sources.
-    bits : Figure
+    bits : Interval
         Joint bits per message (user, flow): entropy of the matching, through the users; without
         weights log2 of the count through the users. Less than `entropy`, because what one message
         is says much about the others.
-    degree : Figure
+    degree : Interval
         The same as a share of what it is if nothing is known.
-    bound, reached : float, Figure
+    bound, reached : float, Interval
         Joint bits per message that the numbers of candidates allow, and the share of it reached.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
@@ -238,9 +238,9 @@ class Audit:
         Candidates a user, and joint bits per message of the paper's partition graph of them.
     identified : int
         Counted users with one behaviour in all matchings.
-    threshold, below : float, Figure
+    threshold, below : float, Interval
         An effective set size, and the share of counted users below it.
-    surest : Figure
+    surest : Interval
         The largest probability that a best guess is right, given that the message departed; 0 if
         there is nobody.
     worst : tuple of Worst
@@ -249,7 +249,7 @@ class Audit:
     score : Score or None
     people : polars.DataFrame or None
         A row a sender, if somebody sent or received several messages.
-    people_bits : Figure or None
+    people_bits : Interval or None
         Joint bits per message about who wrote to whom: `bits` is about messages. None if nobody has
         several messages, and where it would cost too much.
     verdict : str

@@ -73,10 +73,9 @@ class Step:
 
     def __str__(self) -> str:
         times = f"{self.copies} x " if self.copies > 1 else ""
-        side = (
-            f"{self.users}" if self.users == self.behaviours else f"{self.users}x{self.behaviours}"
-        )
-        side += " user" if side == "1" else " users"
+        side = several(self.users, "user")
+        if self.users != self.behaviours:
+            side += f" and {several(self.behaviours, 'behaviour')}"
         edges = several(self.edges, "edge")
         cost = cost_in_words(self.seconds, self.memory)
         return f"{times}block of {side}, {edges}: {self.method} ({self.why}), {cost}"

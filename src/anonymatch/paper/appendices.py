@@ -16,7 +16,7 @@ from anonymatch.graph import Graph
 from anonymatch.paper.asymptotics import tends_to
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table, values
-from anonymatch.paper.exact import Power, bound_power, compare
+from anonymatch.paper.exact_comparisons import Power, bound_power, compare
 from anonymatch.paper.question import Finding, judge, question, trial
 
 __all__ = ["QUESTIONS"]

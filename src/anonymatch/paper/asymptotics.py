@@ -18,7 +18,7 @@ from anonymatch.designs import (
 from anonymatch.paper.construction import series_of_crown
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import curves, table
-from anonymatch.paper.exact import reciprocal_of_e
+from anonymatch.paper.exact_comparisons import reciprocal_of_e
 from anonymatch.paper.question import Finding, judge, question, trial
 
 __all__ = ["QUESTIONS"]

@@ -13,7 +13,7 @@ from anonymatch.designs import parameters
 from anonymatch.graph import crown
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table
-from anonymatch.paper.exact import balanced, bound_power, compare
+from anonymatch.paper.exact_comparisons import balanced, bound_power, compare
 from anonymatch.paper.named_graphs import PartitionGraph, matchings
 from anonymatch.paper.question import Finding, judge, question, trial
 

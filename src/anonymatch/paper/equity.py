@@ -9,7 +9,7 @@ from decimal import Decimal
 from anonymatch.designs import equity, equity_increment
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import table
-from anonymatch.paper.exact import (
+from anonymatch.paper.exact_comparisons import (
     DIGITS,
     balanced,
     bound_power,

@@ -11,7 +11,7 @@ from anonymatch.counting import posterior
 from anonymatch.graph import Graph, partition
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import drawn, table
-from anonymatch.paper.exact import balanced, bound_power, compare
+from anonymatch.paper.exact_comparisons import balanced, bound_power, compare
 from anonymatch.paper.foundations import degrees_of
 from anonymatch.paper.named_graphs import PartitionGraph, matchings
 from anonymatch.paper.question import Finding, judge, question, trial

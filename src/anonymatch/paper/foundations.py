@@ -13,7 +13,7 @@ from anonymatch.graph import Graph, partition
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.enumeration import popcounts, unpack
 from anonymatch.paper.evidence import table, values
-from anonymatch.paper.exact import bound_power, compare
+from anonymatch.paper.exact_comparisons import bound_power, compare
 from anonymatch.paper.named_graphs import matchings
 from anonymatch.paper.question import Finding, judge, question, trial
 from anonymatch.paper.small_graphs import Survey

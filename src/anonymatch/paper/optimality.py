@@ -13,7 +13,7 @@ from anonymatch.paper.claim import Evidence
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import curves, table
-from anonymatch.paper.exact import balanced, bound_power, compare
+from anonymatch.paper.exact_comparisons import balanced, bound_power, compare
 from anonymatch.paper.named_graphs import PartitionGraph
 from anonymatch.paper.question import Finding, judge, question, trial
 from anonymatch.paper.small_graphs import Best

@@ -18,7 +18,7 @@ from anonymatch.designs import (
 from anonymatch.paper.asymptotics import tends_to
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.evidence import curves, table
-from anonymatch.paper.exact import compare
+from anonymatch.paper.exact_comparisons import compare
 from anonymatch.paper.question import Finding, judge, question, trial
 
 __all__ = ["QUESTIONS"]

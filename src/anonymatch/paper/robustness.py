@@ -12,7 +12,7 @@ from anonymatch.graph import Graph, complete, partition
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import drawn, table, values
-from anonymatch.paper.exact import Power, balanced, bound_power
+from anonymatch.paper.exact_comparisons import Power, balanced, bound_power
 from anonymatch.paper.named_graphs import (
     PartitionGraph,
     attack_value,

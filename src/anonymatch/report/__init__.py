@@ -1,4 +1,4 @@
-"""Pictures and pages that show results: plain SVG and HTML, nothing to load, no scripts."""
+"""Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
 from anonymatch.report.charts.charts import Series, bar_chart, line_chart
 from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
@@ -20,8 +20,8 @@ from anonymatch.report.html.document import Section, panel_section, render, writ
 from anonymatch.report.html.paper import claim_card, paper_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
-from anonymatch.report.panels import Panel, named, value_of
 from anonymatch.report.paper_figures import paper_figure
+from anonymatch.report.paper_panels import Panel, named, value_of
 
 __all__ = [
     "AUDIT_SECTIONS",

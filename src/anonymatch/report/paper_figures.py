@@ -16,7 +16,7 @@ from anonymatch.report.drawings.anonymity_sets import sets
 from anonymatch.report.drawings.graphs import bipartite, exposure
 from anonymatch.report.drawings.matrices import matrix, permutations
 from anonymatch.report.drawings.networks import network
-from anonymatch.report.panels import (
+from anonymatch.report.paper_panels import (
     Panel,
     PaperFigure,
     alone,

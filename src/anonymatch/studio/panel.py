@@ -120,7 +120,7 @@ class View:
             far = text("", "span", "far")
             far.props["aria-hidden"] = "true"  # else a reader of screens hears it every second
             if self._stoppable:
-                button("CancelToken", self.stop)
+                button("Stop", self.stop)
         while not job.done:
             if 0 < job.track.share < 1:
                 bar.props["value"] = round(job.track.share, 3)

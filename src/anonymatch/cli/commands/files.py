@@ -32,8 +32,6 @@ def demo(
     options: Options,
 ) -> None:
     """Audit the log that comes with the package. Says what each figure means."""
-    from anonymatch.cli.commands.files import LAW, LOG, demo_screen
-
     if html is not None:
         saving.check_targets([LOG], [html])
     audit = watch("auditing", lambda tell: am.audit(LOG, law=LAW, top=6, progress=tell))

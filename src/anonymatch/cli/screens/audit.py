@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from anonymatch.audits import GROUPS, QUANTILES, Show, figure_text, shown_figures
 from anonymatch.base import numbers, text
+from anonymatch.base.text import Message
 from anonymatch.cli.screens import elements
+from anonymatch.cli.words import option
 from anonymatch.measures import Interval
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rendera
     if audit.score is not None:
         screen.append(elements.paragraph(_score(audit.score)))
     for note in audit.notes:
-        screen.append(elements.paragraph(f"Note: {note}"))
+        screen.append(elements.paragraph(f"Note: {Message(note).worded(option)}"))
     screen.append(elements.paragraph(" ".join(audit.caveats)))
     screen.append(elements.paragraph(_method(audit)))
     return screen
@@ -71,7 +73,7 @@ def comparison_screen(comparison: am.Comparison) -> list[RenderableType]:
             "best: only where intervals do not overlap; =: no difference; ?: no sure one; "
             f"{UNKNOWN}: not known."
         ),
-        *(elements.paragraph(f"Note: {note}") for note in comparison.notes),
+        *(elements.paragraph(f"Note: {Message(note).worded(option)}") for note in comparison.notes),
         elements.paragraph(" ".join(comparison.caveats)),
     ]
 

@@ -47,8 +47,8 @@ __all__ = [
 
 AUTO, ESTIMATE, NONE = "auto", "estimate", "none"
 
-# Below this many predicted seconds the first method that applies is taken: looking for a better one
-# would cost more than it could save.
+# The order in which methods are asked. Others are asked last, and only where the best so far costs
+# more than ``search_from`` of the tuning: looking for a better one would cost more than it saves.
 _POLICY = ("band", "classes", "closed_form", "contract", "frontier", "glynn", "ryser", "subset")
 
 

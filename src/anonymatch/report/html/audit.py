@@ -32,7 +32,7 @@ from anonymatch.report.html.user_table import (
     worst_table,
 )
 from anonymatch.report.html.verdicts import verdict
-from anonymatch.report.panels import Panel
+from anonymatch.report.paper_panels import Panel
 
 __all__ = [
     "AUDIT_SECTIONS",
@@ -142,7 +142,7 @@ def _n_out(audit: Audit) -> int:
 def _verdict(audit: Audit, gates: Sequence[Gate]) -> Section:
     shown = [(gate, verdict(_state(gate))) for gate in gates]
     body = render("audit_verdict.html", verdict=audit.verdict, gates=shown)
-    return Section("verdict", "VerdictMark", body, style=style())
+    return Section("verdict", "Verdict", body, style=style())
 
 
 def _state(gate: Gate) -> str:

@@ -10,7 +10,7 @@ from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import name_cell, number_cell
-from anonymatch.report.panels import Panel
+from anonymatch.report.paper_panels import Panel
 
 __all__ = ["attack_section"]
 

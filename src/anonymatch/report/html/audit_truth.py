@@ -8,7 +8,7 @@ from anonymatch.report.charts.calibration import calibration_chart
 from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
-from anonymatch.report.panels import Panel
+from anonymatch.report.paper_panels import Panel
 
 __all__ = ["truth_section"]
 

@@ -25,7 +25,7 @@ from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
-from anonymatch.report.panels import Panel
+from anonymatch.report.paper_panels import Panel
 
 __all__ = ["comparison_html"]
 
@@ -78,7 +78,7 @@ def comparison_html(comparison: Comparison, *, command: str | None = None) -> st
 
 def _verdict(comparison: Comparison) -> Section:
     body = render("audit_verdict.html", verdict=comparison.verdict, gates=())
-    return Section("verdict", "VerdictMark", body, style=style())
+    return Section("verdict", "Verdict", body, style=style())
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from anonymatch.report.drawings.colours import STYLE
 
 if TYPE_CHECKING:
     from anonymatch.report.html.tables import HtmlTable
-    from anonymatch.report.panels import Panel
+    from anonymatch.report.paper_panels import Panel
 
 __all__ = ["Section", "document", "panel_section", "render", "write_html"]
 

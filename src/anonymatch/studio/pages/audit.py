@@ -12,7 +12,7 @@ from nicegui import background_tasks, ui
 
 from anonymatch.audits import Audit
 from anonymatch.base.numbers import plural
-from anonymatch.graph import plain_table
+from anonymatch.graph import FORMATS, plain_table
 from anonymatch.report import Section, audit_html, audit_sections
 from anonymatch.running import Progress
 from anonymatch.sources import LAWS, SOURCES
@@ -314,7 +314,7 @@ def _put(sections: Sequence[Section]) -> None:
 
 
 def _formats() -> str:
-    return "tables and graphs (.csv, .tsv, .parquet, .mtx, .npz, .json, .jsonl) and message logs"
+    return f"tables and graphs ({', '.join(FORMATS)}) and message logs"
 
 
 def _save_report(audit: Audit, command: str) -> None:
