@@ -64,7 +64,7 @@ def _solve(
     if hops == 1:
         return hidden_figures(arrivals, departures, mean=0.8, channel=channel)
     return phase_figures(
-        arrivals, departures, hops=hops, mean=0.8, channel=channel, budget=Budget(seconds=60)
+        arrivals, departures, means=[0.8] * hops, channel=channel, budget=Budget(seconds=60)
     )
 
 

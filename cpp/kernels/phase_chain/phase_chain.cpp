@@ -21,34 +21,34 @@ constexpr double lane_work = 3000;
 constexpr std::size_t small_box = 256;  // cells that are not worth saving
 constexpr double allowed_from = 1e-12;
 constexpr double tie = 1e-12;
+constexpr double most_pauses = 1000;
 
-/// Weights (1, x, x^2/2, ..) added up from power `from` to `to`.
-double powers(double x, int from, int to) {
-    double term = 1, sum = 0;
-    for (int k = 0; k <= to; ++k) {
-        if (k >= from) sum += term;
-        term *= x / (k + 1);
-    }
-    return sum;
-}
-
-template <class Factor>
-Sums sums(const double* cells, const Box& box, Factor&& factor) {
+/// `add_row`(the row's first point, its index, where to add its cells, length) adds up a row.
+template <class Row>
+Sums sums(const Box& box, Row&& add_row) {
     Sums result;
     for (std::size_t side = 0; side < sides; ++side)
         result.by_side[side].assign(box.length(side), 0.0);
+    double* cells = result.by_side[2].data();
     each_row(box, [&](const Point& point, std::size_t index, std::size_t length) {
-        double sum = 0;
-        for (std::size_t k = 0; k < length; ++k) {
-            const double value = cells[index + k] * factor(point, k);
-            result.by_side[2][k] += value;
-            sum += value;
-        }
+        const double sum = add_row(point, index, cells, length);
         result.by_side[0][at(point[0] - box.low[0])] += sum;
         result.by_side[1][at(point[1] - box.low[1])] += sum;
         result.total += sum;
     });
     return result;
+}
+
+Sums plain_sums(const double* cells, const Box& box) {
+    return sums(box, [&](const Point&, std::size_t index, double* out, std::size_t length) {
+        return add(out, cells + index, length);
+    });
+}
+
+Sums product_sums(const double* cells, const double* others, const Box& box) {
+    return sums(box, [&](const Point&, std::size_t index, double* out, std::size_t length) {
+        return add_products(out, cells + index, others + index, length);
+    });
 }
 
 /// Takes away borders that together hold no more than `least` on each end of a side; notes how
@@ -86,19 +86,19 @@ Index reach(const double* sum, std::ptrdiff_t stride, std::size_t size, double r
 }
 
 /// Where messages of a slice can be after a gap.
-Box grown(const Slice& slice, const Sums& sums, int hops, double gap, double least) {
+Box grown(const Slice& slice, const Sums& sums, const Transitions& moves, std::size_t stages,
+          double least) {
     Box box = slice.box;
-    const auto first = at(static_cast<std::ptrdiff_t>(sides) - (hops - 1));
+    const std::size_t first = sides - (stages - 1);
     for (std::size_t side = first; side < sides; ++side) {
         const std::vector<double>& sum = sums.by_side[side];
-        const int stages_after = static_cast<int>(sides - side);
-        const double out = slice.box.high[side] * powers(gap, 1, stages_after);
+        const std::size_t stage = side - first;
+        double out = 0, in = 0;
+        for (std::size_t after = stage + 1; after < stages; ++after) out += moves[stage][after];
+        out *= slice.box.high[side] / moves[stage][stage];
         box.low[side] -= reach(sum.data(), 1, sum.size(), out, least, slice.box.low[side]);
-        double in = 0;
-        for (std::size_t before = first; before < side; ++before) {
-            const int far = static_cast<int>(side - before);
-            in += slice.box.high[before] * powers(gap, far, far);
-        }
+        for (std::size_t before = 0; before < stage; ++before)
+            in += slice.box.high[first + before] * moves[before][stage] / moves[before][before];
         if (in > 0)
             box.high[side] += reach(&sum.back(), -1, sum.size(), in, least,
                                     std::max(0, slice.total - slice.box.high[side]));
@@ -110,8 +110,8 @@ Box grown(const Slice& slice, const Sums& sums, int hops, double gap, double lea
 /// guess from how far they go on from there, and all of it where nothing may be left out. It is too
 /// small where all must be in the last stage, as before many departures at once; rows then do not
 /// add up, and are made again with less left out.
-Box on_the_way(const Slice& slice, const Slice& filtered, const Sums& posterior, int hops,
-               double gap, double least) {
+Box on_the_way(const Slice& slice, const Slice& filtered, const Sums& posterior,
+               const Transitions& moves, std::size_t stages, double least) {
     if (least <= 0 || filtered.wide.cells() <= small_box) return filtered.wide;
     Sums inner;
     for (std::size_t side = 0; side < sides; ++side) {
@@ -119,7 +119,7 @@ Box on_the_way(const Slice& slice, const Slice& filtered, const Sums& posterior,
         inner.by_side[side].assign(first + (slice.box.low[side] - filtered.box.low[side]),
                                    first + (slice.box.high[side] - filtered.box.low[side]) + 1);
     }
-    return overlap(grown(slice, inner, hops, gap, least), filtered.wide);
+    return overlap(grown(slice, inner, moves, stages, least), filtered.wide);
 }
 
 Point most_of(const std::vector<Slice>& slices) {
@@ -130,6 +130,14 @@ Point most_of(const std::vector<Slice>& slices) {
     return most;
 }
 
+Point least_of(const std::vector<Slice>& slices) {
+    Point least = slices.empty() ? Point{} : slices.front().box.low;
+    for (const Slice& slice : slices)
+        for (std::size_t side = 0; side < sides; ++side)
+            least[side] = std::min(least[side], slice.box.low[side]);
+    return least;
+}
+
 double log2_of(double p) {
     return p > 0 ? std::log2(p) : 0.0;
 }
@@ -138,14 +146,10 @@ double log2_of(double p) {
 
 Entropies phase_chain::entropies(std::span<const double> probability, double inside, double lost) {
     Entropies result;
-    double logs = 0, squares = 0;
-    for (const double p : probability) {
-        result.departed += p;
-        logs -= p * log2_of(p);
-        squares += p * p;
-        result.largest = std::max(result.largest, p);
-    }
-    const double departed = result.departed;
+    const auto [departed, logs, squares, largest] =
+        row_sums(probability.data(), probability.size());
+    result.departed = departed;
+    result.largest = largest;
     result.shannon_all = std::max(0.0, logs - inside * log2_of(inside) - lost * log2_of(lost));
     if (departed > 0) {
         result.shannon = std::max(0.0, logs / departed + log2_of(departed));
@@ -187,9 +191,10 @@ GroupFigures phase_chain::over_groups(std::vector<std::pair<Index, double>>& ent
 
 PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
                      std::span<const double> left, double end, std::span<const double> early)
-    : rules{model}, arrivals(came.begin(), came.end()), departures(left.begin(), left.end()) {
-    if (model.hops < 1 || model.hops > phase_chain_largest ||
-        !(model.loss >= 0 && model.loss < 1) || !(model.cover >= 0 && std::isfinite(model.cover)) ||
+    : rules{model, Stages(model)},
+      arrivals(came.begin(), came.end()),
+      departures(left.begin(), left.end()) {
+    if (!(model.loss >= 0 && model.loss < 1) || !(model.cover >= 0 && std::isfinite(model.cover)) ||
         !(model.epsilon >= 0))
         throw std::invalid_argument("not a model of stages");
     const auto sorted = [&](const std::vector<double>& times) {
@@ -207,6 +212,7 @@ PhaseChain::Job::Job(const PhaseModel& model, std::span<const double> came,
     merge(end, early);
     bound();
     norms.resize(events.size());
+    cut_at.assign(events.size(), 0.0);
     lost.assign(arrivals.size(), 0.0);
     real.assign(departures.size(), 0.0);
     current.slices = {Slice{}};
@@ -221,7 +227,6 @@ void PhaseChain::Job::merge(double end, std::span<const double> early) {
     while (i < arrivals.size() || j < departures.size()) {
         const bool arrival =
             j == departures.size() || (i < arrivals.size() && arrivals[i] <= departures[j]);
-        if (arrival) arrival_event.push_back(events.size());
         const double time = arrival ? arrivals[i] : departures[j];
         const double before = early.empty() || arrival ? 0.0 : early[j];
         const double stay = arrival ? rules.model.loss : rules.model.cover + before;
@@ -233,6 +238,24 @@ void PhaseChain::Job::merge(double end, std::span<const double> early) {
     events.push_back({Kind::end, end, 0, 0, 0, 0, 0, 0});
     for (std::size_t k = 1; k < events.size(); ++k)
         events[k].gap = events[k].time - events[k - 1].time;
+    if (std::isfinite(rules.stages.longest_gap())) add_pauses();
+    for (std::size_t k = 0; k < events.size(); ++k)
+        if (events[k].kind == Kind::arrival) arrival_event.push_back(k);
+}
+
+/// Cuts long gaps. Beyond `most_pauses` nothing changes any more but what all have in common.
+void PhaseChain::Job::add_pauses() {
+    const double longest = rules.stages.longest_gap();
+    std::vector<Event> all;
+    for (const Event& event : events) {
+        const double parts = std::min(std::ceil(event.gap / longest), most_pauses);
+        for (double part = 1; part < parts; ++part)
+            all.push_back(
+                {Kind::pause, event.time - event.gap + part * longest, longest, 0, 0, 0, 0, 0});
+        all.push_back(event);
+        if (parts > 1) all.back().gap -= (parts - 1) * longest;
+    }
+    events = std::move(all);
 }
 
 void PhaseChain::Job::bound() {
@@ -258,19 +281,22 @@ void PhaseChain::Job::bound() {
 }
 
 /// Sums of a slice by how much it matters: what cannot leave now is of no use where a departure
-/// must be somebody.
-Sums PhaseChain::Job::use_of(const double* values, const Slice& slice, std::size_t event) const {
+/// must be somebody. `row`(first point, index) is where a row is.
+template <class Row>
+Sums PhaseChain::Job::use_of(const Slice& slice, const Leaving& leaving, std::size_t event,
+                             Row&& row) const {
     if (events[event].kind != Kind::departure)
-        return sums(values, slice.box, [](const Point&, std::size_t) { return 1.0; });
-    return sums(values, slice.box, [&](const Point& point, std::size_t q) {
-        const Index last = slice.total - point[0] - point[1] - point[2] - static_cast<Index>(q);
-        return std::max(0, last) + events[event].stay;
+        return sums(slice.box, [&](const Point& point, std::size_t index, double* out,
+                                   std::size_t n) { return add(out, row(point, index), n); });
+    return sums(slice.box, [&](const Point& point, std::size_t index, double* out, std::size_t n) {
+        const Index last = slice.total - point[0] - point[1] - point[2];
+        return add_products(out, row(point, index), leaving.from(last), n);
     });
 }
 
 /// From the table after an event to that before the next; false if nothing is left.
 bool PhaseChain::Job::step(const Cells& after, std::size_t next, Cells& before, Norm& norm,
-                           double& effort) const {
+                           double& effort, std::vector<Room>& rooms) const {
     const Event& event = events[next];
     const PhaseModel& model = rules.model;
     struct Work {
@@ -280,50 +306,53 @@ bool PhaseChain::Job::step(const Cells& after, std::size_t next, Cells& before, 
         Sums sums;
     };
     std::vector<Work> works;
-    for (const Slice& slice : after.slices)
-        if (slice.total >= event.least && slice.total <= event.most &&
-            slice.count >= event.least_count)
-            works.push_back({&slice, slice, 1, {}});
+    for (const Slice& slice : after.slices) {
+        if (slice.total < event.least || slice.total > event.most ||
+            slice.count < event.least_count)
+            continue;
+        // Where nobody could leave, nothing is left.
+        Sums held = plain_sums(&after.values[slice.offset], slice.box);
+        if (held.total > 0) works.push_back({&slice, slice, 1, std::move(held)});
+    }
     if (works.empty()) return false;
     const Index fewest = works.front().slice.total;
     double all = 0;
     for (Work& each : works) {
         each.factor = std::exp(-event.gap * (each.slice.total - fewest));
-        each.sums = sums(&after.values[each.source->offset], each.source->box,
-                         [](const Point&, std::size_t) { return 1.0; });
         each.sums.total *= each.factor;
-        for (auto& side : each.sums.by_side)
-            for (double& sum : side) sum *= each.factor;
+        for (auto& side : each.sums.by_side) multiply(side.data(), each.factor, side.size());
         all += each.sums.total;
     }
     const double least = model.epsilon * all;
-    Cells table;
+    std::vector<Slice> boxes;
+    const Transitions gap_moves = transitions(event.gap);
     for (Work& each : works) {
-        each.slice.box = grown(*each.source, each.sums, model.hops, event.gap, least);
-        table.slices.push_back(each.slice);
+        each.slice.box = grown(*each.source, each.sums, gap_moves, rules.stages.number(), least);
+        boxes.push_back(each.slice);
     }
-    table.allocate();
-    const Moves moves(model.hops, event.gap, most_of(table.slices), model.epsilon * 0.01);
-    std::vector<double> scratch;
+    const Moves moves(rules.stages, event.gap, least_of(boxes), most_of(boxes),
+                      model.epsilon * 0.1);
+    const Leaving leaving(boxes, event.stay);
+    if (rooms.size() < works.size()) rooms.resize(works.size());
     double total = 0;
     for (std::size_t k = 0; k < works.size(); ++k) {
-        Slice& slice = table.slices[k];
-        double* cells_here = &table.values[slice.offset];
-        copy_cells(&after.values[works[k].source->offset], works[k].source->box, cells_here,
-                   slice.box, works[k].factor);
-        for (std::size_t m = 0; m < moves.steps(); ++m)
-            moves.forward(m, cells_here, slice.box, scratch);
-        works[k].sums = use_of(cells_here, slice, next);
+        const Slice& slice = boxes[k];
+        rooms[k].load(&after.values[works[k].source->offset], works[k].source->box, slice.box,
+                      moves, works[k].factor);
+        rooms[k].forward(moves);
+        works[k].sums = use_of(slice, leaving, next, [&](const Point& point, std::size_t) {
+            return rooms[k].row(point);
+        });
         total += works[k].sums.total;
+        effort += static_cast<double>(slice.box.cells()) * moves.passes() + event_work;
     }
-    effort += static_cast<double>(table.values.size()) * moves.passes() +
-              event_work * static_cast<double>(works.size());
     if (!(total > 0)) return false;
-    before = {};
+    before.slices.clear();
+    std::vector<std::size_t> sources;
     for (std::size_t k = 0; k < works.size(); ++k) {
         const Sums& weighted = works[k].sums;
         if (!(weighted.total > model.epsilon * total)) continue;
-        Slice slice = table.slices[k];
+        Slice slice = boxes[k];
         slice.wide = slice.box;
         for (std::size_t side = 0; side < sides; ++side) {
             // Growth ends where less than this would have come.
@@ -336,18 +365,13 @@ bool PhaseChain::Job::step(const Cells& after, std::size_t next, Cells& before, 
             slice.cut_above[side] /= total;
         }
         before.slices.push_back(slice);
+        sources.push_back(k);
     }
-    const std::vector<Slice> kept_slices = before.slices;
-    before.allocate();
-    for (std::size_t k = 0; k < kept_slices.size(); ++k) {
-        const Slice* source = table.find(kept_slices[k].total, kept_slices[k].count);
-        copy_cells(&table.values[source->offset], source->box,
-                   &before.values[before.slices[k].offset], before.slices[k].box, 1.0);
-    }
-    const double sum = before.sum();
-    if (!(sum > 0)) return false;
-    for (double& value : before.values) value /= sum;
-    norm = {std::log(sum) + moves.log_scale(), fewest};
+    before.place();
+    for (std::size_t k = 0; k < sources.size(); ++k)
+        rooms[sources[k]].store(&before.values[before.slices[k].offset], before.slices[k].box,
+                                1 / total);
+    norm = {std::log(total) + moves.log_scale(), fewest};
     return true;
 }
 
@@ -356,10 +380,11 @@ bool PhaseChain::Job::forward(double limit) {
     starts.push_back(position);
     checkpoints.push_back(current);
     double effort = 0;
+    std::vector<Room> rooms;
     while (position + 1 < events.size() && effort < limit) {
         const Cells after = this->after(current, position);
         Norm norm;
-        possible = step(after, position + 1, current, norm, effort);
+        possible = step(after, position + 1, current, norm, effort, rooms);
         if (!possible) break;
         ++position;
         norms[position] = norm;
@@ -378,9 +403,10 @@ std::vector<Cells> PhaseChain::Job::tables(std::size_t stretch) const {
     std::vector<Cells> all{checkpoints[stretch]};
     Norm norm;
     double effort = 0;
+    std::vector<Room> rooms;
     for (std::size_t event = first; event < last; ++event) {
         Cells next;
-        step(after(all.back(), event), event + 1, next, norm, effort);
+        step(after(all.back(), event), event + 1, next, norm, effort, rooms);
         all.push_back(std::move(next));
     }
     return all;
@@ -392,36 +418,32 @@ Cells PhaseChain::Job::weights_after(const Cells& after, const Cells& before_nex
     const double gap = events[next].gap;
     Cells result;
     result.slices = after.slices;
-    result.allocate();
+    result.place();
     std::vector<Slice> hulls;
     for (const Slice& slice : after.slices) {
         const Slice* other = before_next.find(slice.total, slice.count);
         hulls.push_back(slice);
         if (other != nullptr) hulls.back().box = hull(slice.box, other->wide);
     }
-    const Moves moves(rules.model.hops, gap, most_of(hulls), rules.model.epsilon * 0.01);
+    const Moves moves(rules.stages, gap, least_of(hulls), most_of(hulls),
+                      rules.model.epsilon * 0.1);
     const Norm norm = norms[next];
-    std::vector<double> scratch, buffer;
+    Room room;
     for (std::size_t k = 0; k < hulls.size(); ++k) {
         const Slice* other = before_next.find(hulls[k].total, hulls[k].count);
-        if (other == nullptr) continue;
-        const Box& box = hulls[k].box;
-        buffer.assign(box.cells(), 0.0);
-        copy_cells(&before_next.values[other->offset], other->box, buffer.data(), box,
-                   std::exp(-gap * (other->total - norm.fewest)));
-        for (std::size_t m = moves.steps(); m-- > 0;)
-            moves.backward(m, buffer.data(), box, scratch);
-        // States with fewer than none in the last stage do not exist.
-        each_row(box, [&](const Point& point, std::size_t index, std::size_t length) {
-            const Index last = hulls[k].total - point[0] - point[1] - point[2];
-            for (std::size_t q = at(std::max(0, last + 1)); q < length; ++q) buffer[index + q] = 0;
-        });
-        copy_cells(buffer.data(), box, &result.values[result.slices[k].offset],
-                   result.slices[k].box, 1.0);
+        const Slice& slice = result.slices[k];
+        if (other == nullptr) {
+            std::fill_n(&result.values[slice.offset], slice.box.cells(), 0.0);
+            continue;
+        }
+        room.load(&before_next.values[other->offset], other->box, hulls[k].box, moves,
+                  std::exp(-gap * (other->total - norm.fewest)));
+        room.backward(moves);
+        room.clear_beyond(hulls[k].total);
+        room.store(&result.values[slice.offset], slice.box);
     }
     const double sum = product(after, result);
-    if (sum > 0)
-        for (double& value : result.values) value /= sum;
+    if (sum > 0) multiply(result.values.data(), 1 / sum, result.values.size());
     // The sum is known from the filter; where it differs, the two looked at different states.
     drift = std::abs(sum * std::exp(moves.log_scale() - norm.log) - 1);
     return result;
@@ -440,8 +462,11 @@ double PhaseChain::Job::missing(const Cells& table, const Cells& to_come, std::s
     const bool open = model.loss > 0 || nobodys;
     std::vector<Sums> weighted;
     double total = 0;
+    const Leaving leaving(table.slices, events[event].stay);
     for (const Slice& slice : table.slices) {
-        weighted.push_back(use_of(&table.values[slice.offset], slice, event));
+        weighted.push_back(use_of(slice, leaving, event, [&](const Point&, std::size_t index) {
+            return &table.values[slice.offset + index];
+        }));
         total += weighted.back().total;
     }
     const auto ratio = [total](double posterior, double weight) {
@@ -450,10 +475,8 @@ double PhaseChain::Job::missing(const Cells& table, const Cells& to_come, std::s
     double all = 0;
     for (std::size_t k = 0; k < table.slices.size(); ++k) {
         const Slice& slice = table.slices[k];
-        const double* y = &to_come.values[slice.offset];
         const Sums posterior =
-            sums(&table.values[slice.offset], slice.box,
-                 [&](const Point& point, std::size_t q) { return y[slice.box.index(point) + q]; });
+            product_sums(&table.values[slice.offset], &to_come.values[slice.offset], slice.box);
         for (std::size_t side = first; side < sides; ++side) {
             const auto& heavy = posterior.by_side[side];
             const auto& light = weighted[k].by_side[side];
@@ -474,21 +497,19 @@ void PhaseChain::Job::keep_event(std::size_t event, const Cells& before, const C
                                  const Cells& after, const Cells& to_come_after) {
     Kept& here = kept[event];
     // The posterior's box in every slice of a table; its slices, and those cells of `values`.
-    const int hops = rules.model.hops;
-    const double gap = events[event].gap;
+    const std::size_t stages = rules.stages.number();
+    const Transitions moves = transitions(events[event].gap);
     const double least = posterior_least();
     const auto cut = [&](const Cells& table, const Cells& weights_here, const Cells& values) {
         Cells result;
         for (const Slice& slice : table.slices) {
-            const Sums posterior = sums(
-                &table.values[slice.offset], slice.box, [&](const Point& point, std::size_t q) {
-                    return weights_here.values[slice.offset + slice.box.index(point) + q];
-                });
+            const Sums posterior = product_sums(&table.values[slice.offset],
+                                                &weights_here.values[slice.offset], slice.box);
             if (!(posterior.total > least)) continue;
             result.slices.push_back(slice);
             Slice& made = result.slices.back();
             trim(made, posterior, least);
-            made.wide = on_the_way(made, slice, posterior, hops, gap, least);
+            made.wide = on_the_way(made, slice, posterior, moves, stages, least);
         }
         result.allocate();
         for (const Slice& slice : result.slices) {
@@ -522,42 +543,68 @@ bool PhaseChain::Job::backward(bool keep) {
     const std::vector<Cells> all = tables(--behind);
     const std::size_t first = starts[behind];
     if (keep && kept.empty()) kept.resize(events.size());
-    if (behind + 1 == starts.size()) {
-        weights = all.back();
-        std::fill(weights.values.begin(), weights.values.end(), 1.0);
-        for (const Slice& slice : weights.slices)
-            each_row(slice.box, [&](const Point& point, std::size_t index, std::size_t length) {
-                const Index last = slice.total - point[0] - point[1] - point[2];
-                for (std::size_t q = at(std::max(0, last + 1)); q < length; ++q)
-                    weights.values[slice.offset + index + q] = 0;
-            });
-        cut_off += missing(all.back(), weights, position);
-        if (keep) keep_event(position, all.back(), weights, all.back(), weights);
-    }
+    if (behind + 1 == starts.size()) look_from_end(all.back(), keep);
     for (std::size_t event = first + all.size() - 1; event-- > first;) {
         const Cells& before = all[event - first];
-        const Kind kind = events[event].kind;
-        const Cells after = this->after(before, event);
-        double drift = 0;
-        const Cells to_come = weights_after(after, weights, event + 1, drift);
-        cut_off += drift;
-        weights = before;
-        const double stay = events[event].stay;
-        rules.weights_before(weights, to_come, kind, stay);
-        if (kind == Kind::arrival && rules.model.loss > 0) {
-            Cells branch = before;
-            for (Slice& slice : branch.slices) slice.count += rules.counts(PhaseCount::lost);
-            lost[events[event].which] = std::min(1.0, rules.model.loss * product(branch, to_come));
-        } else if (kind == Kind::departure) {
-            Cells branch = before;
-            for (Slice& slice : branch.slices) slice.count += rules.counts(PhaseCount::cover);
-            const double cover = stay > 0 ? stay * product(branch, to_come) : 0;
-            real[events[event].which] = std::clamp(1.0 - cover, 0.0, 1.0);
-        }
-        cut_off += missing(before, weights, event);
-        if (keep) keep_event(event, before, weights, after, to_come);
+        look_back(event, before, this->after(before, event), keep);
     }
     return behind > 0;
+}
+
+/// Weights to come at the end: all states that exist are alike.
+void PhaseChain::Job::look_from_end(const Cells& last, bool keep) {
+    weights = last;
+    std::fill(weights.values.begin(), weights.values.end(), 1.0);
+    for (const Slice& slice : weights.slices)
+        each_row(slice.box, [&](const Point& point, std::size_t index, std::size_t length) {
+            const Index in_last = slice.total - point[0] - point[1] - point[2];
+            for (std::size_t q = at(std::max(0, in_last + 1)); q < length; ++q)
+                weights.values[slice.offset + index + q] = 0;
+        });
+    multiply(weights.values.data(), 1 / product(last, weights), weights.values.size());
+    cut(position, missing(last, weights, position));
+    if (keep) keep_event(position, last, weights, last, weights);
+}
+
+/// One event back: weights to come before it, and what became of its message.
+void PhaseChain::Job::look_back(std::size_t event, const Cells& before, const Cells& after,
+                                bool keep) {
+    const Kind kind = events[event].kind;
+    double drift = 0;
+    const Cells to_come = weights_after(after, weights, event + 1, drift);
+    weights.slices = before.slices;
+    weights.allocate();
+    const double stay = events[event].stay;
+    rules.weights_before(weights, to_come, kind, stay);
+    if (kind == Kind::arrival && rules.model.loss > 0) {
+        const Index counted = rules.counts(PhaseCount::lost);
+        lost[events[event].which] =
+            std::min(1.0, rules.model.loss * product(before, to_come, counted));
+    } else if (kind == Kind::departure) {
+        const Index counted = rules.counts(PhaseCount::cover);
+        const double cover = stay > 0 ? stay * product(before, to_come, counted) : 0;
+        real[events[event].which] = std::clamp(1.0 - cover, 0.0, 1.0);
+    }
+    cut(event, drift + missing(before, weights, event));
+    if (keep) keep_event(event, before, weights, after, to_come);
+}
+
+void PhaseChain::Job::cut(std::size_t event, double share) {
+    cut_off += share;
+    cut_at[event] = share;
+}
+
+/// The most that may be missing around any message, who forgets what was long before or after it.
+double PhaseChain::Job::cut_off_near() const {
+    double most = 0, sum = 0;
+    const double reach = 2 * longest_stay();
+    std::size_t first = 0;
+    for (std::size_t event = 0; event < events.size(); ++event) {
+        sum += cut_at[event];
+        while (events[event].time - events[first].time > reach) sum -= cut_at[first++];
+        most = std::max(most, sum);
+    }
+    return std::max(most, 0.0);
 }
 
 /// Others than the one followed, from after an event to before the next; their weights are
@@ -574,19 +621,16 @@ Cells PhaseChain::Job::follow(const Cells& others, std::size_t next) const {
         hulls.push_back(slice);
         hulls.back().box = hull(slice.wide, others.find(slice.total, slice.count)->box);
     }
-    const Moves moves(rules.model.hops, event.gap, most_of(hulls), posterior_least() * 0.01);
-    std::vector<double> scratch, buffer;
+    const Moves moves(rules.stages, event.gap, least_of(hulls), most_of(hulls),
+                      posterior_least() * 0.01);
+    Room room;
     for (std::size_t k = 0; k < hulls.size(); ++k) {
         const Slice* source = others.find(hulls[k].total, hulls[k].count);
-        const Box& box = hulls[k].box;
-        buffer.assign(box.cells(), 0.0);
-        copy_cells(&others.values[source->offset], source->box, buffer.data(), box,
-                   std::exp(moves.log_scale() - norms[next].log -
-                            event.gap * (source->total + 1 - norms[next].fewest)));
-        for (std::size_t m = 0; m < moves.steps(); ++m)
-            moves.forward(m, buffer.data(), box, scratch);
-        copy_cells(buffer.data(), box, &result.values[result.slices[k].offset],
-                   result.slices[k].box, 1.0);
+        room.load(&others.values[source->offset], source->box, hulls[k].box, moves,
+                  std::exp(moves.log_scale() - norms[next].log -
+                           event.gap * (source->total + 1 - norms[next].fewest)));
+        room.forward(moves);
+        room.store(&result.values[result.slices[k].offset], result.slices[k].box);
     }
     return result;
 }
@@ -604,7 +648,7 @@ std::vector<double> PhaseChain::Job::row_work() const {
         before[k + 1] = before[k] + here;
     }
     std::vector<double> result;
-    const double far = 28.0 + 4.0 * rules.model.hops;
+    const double far = longest_stay();
     std::size_t last = 0;
     for (std::size_t i = 0; i < arrivals.size(); ++i) {
         const double until = arrivals[i] + far;
@@ -624,8 +668,6 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
         (!pairs.empty() && pairs.size() != (last - first) * departures.size()))
         throw std::invalid_argument("not messages of this log, or not one weight for each");
     if (first < last && kept.empty()) throw std::logic_error("nothing was kept on the way back");
-    const int hops = rules.model.hops;
-    const auto kind_power = [&](double d) { return powers(d, hops - 1, hops - 1); };
     PhaseRows result;
     double pair_logs = 0, inside_sum = 0, unseen_sum = 0;
     std::vector<double> row;
@@ -643,13 +685,13 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
             const double d = events[event].time - arrivals[i];
             const Kind kind = events[event].kind;
             if (kind == Kind::departure) {
-                const double p = kind_power(d) * product(others, kept[event].table);
+                const double p = rules.stages.density(d) * product(others, kept[event].table);
                 if (row.empty()) first_departure = events[event].which;
                 row.push_back(p);
                 departed += p;
                 left -= p;
             } else if (kind == Kind::end) {
-                inside = powers(d, 0, hops - 1) * others.sum();
+                inside = rules.stages.survival(d) * others.sum();
                 left -= inside;
             }
             if (left < tolerance) break;
@@ -669,8 +711,7 @@ PhaseRows PhaseChain::Job::rows(std::size_t first, std::size_t last, double tole
             if (row[k] > allowed_from) ++allowed;
             if (row[k] > 0) {
                 const double d = departures[first_departure + k] - arrivals[i];
-                pair_logs += row[k] * ((hops > 1 ? (hops - 1) * std::log(d) : 0.0) - d -
-                                       std::lgamma(static_cast<double>(hops)));
+                pair_logs += row[k] * rules.stages.log_density(d);
             }
         }
         if (!pairs.empty())
@@ -752,6 +793,9 @@ std::vector<double> PhaseChain::real() const {
 }
 double PhaseChain::cut_off() const noexcept {
     return job_->cut_off;
+}
+double PhaseChain::cut_off_near() const {
+    return job_->cut_off_near();
 }
 std::vector<double> PhaseChain::row_work() const {
     return job_->row_work();

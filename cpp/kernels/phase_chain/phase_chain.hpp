@@ -17,6 +17,7 @@
 // messages inside to the power (hops - 1) / 2, and as much again for each slice.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,8 @@ enum class PhaseCount : std::uint8_t { nothing, cover, lost };
 
 struct PhaseModel {
     int hops = 1;
+    // Of the stages, in that of the slowest, which is the last: none is below 1.
+    std::array<double, phase_chain_largest> rates{1, 1, 1, 1};
     double loss = 0;   // probability to be lost on entry, below 1
     double cover = 0;  // departures in one mean stage that are nobody's
     PhaseCount counted = PhaseCount::nothing;
@@ -41,6 +44,13 @@ struct PhaseModel {
     double epsilon = 1e-16;
 };
 
+/// For each time, in means of the slowest stage: the natural log of the probability that the sum of
+/// all stages is larger, and of its density there.
+[[nodiscard]] std::vector<double> stage_survival(const PhaseModel& model,
+                                                 std::span<const double> times);
+[[nodiscard]] std::vector<double> stage_log_density(const PhaseModel& model,
+                                                    std::span<const double> times);
+
 /// Figures of messages, one entry each, and sums over them, one entry a batch of samples.
 struct PhaseRows {
     std::vector<double> departed, inside, collision;
@@ -48,7 +58,10 @@ struct PhaseRows {
     std::vector<double> shannon_all, shannon_all_error;  // over departures, lost and inside
     std::vector<double> largest, largest_error;          // of the likeliest departure
     std::vector<std::int64_t> guess, allowed;
-    std::vector<double> guessing;  // guesses needed on average, given departed
+    std::vector<double> guessing;        // guesses needed on average, given departed
+    std::vector<double> guessing_apart;  // the same, put in order by one half of the samples
+    // Where samples were drawn, by message and batch: estimates whose mean is the figure.
+    std::vector<float> shannon_batches, largest_batches, guessing_batches;
     // Over groups of departures, if there are some: as above.
     std::vector<double> group_shannon, group_largest;
     std::vector<std::int64_t> group_guess;
@@ -92,6 +105,8 @@ public:
     [[nodiscard]] std::vector<double> real() const;
     /// Sum over events of the posterior at borders that were cut: how much may be missing.
     [[nodiscard]] double cut_off() const noexcept;
+    /// The same over the events that matter for any one message.
+    [[nodiscard]] double cut_off_near() const;
     /// Predicted work of the rows of each message, after backward(true).
     [[nodiscard]] std::vector<double> row_work() const;
     [[nodiscard]] double kept_bytes() const noexcept;
@@ -114,9 +129,9 @@ private:
 /// other; given a path, where each message goes is known in closed form.
 class PhaseSampler {
 public:
-    /// `chain` has been filtered to its end, has P(lost) of all, and outlives this. Samples come in
-    /// `batches` of equal size.
-    PhaseSampler(const PhaseChain& chain, std::size_t batches, std::size_t each, std::uint64_t seed,
+    /// `chain` has been filtered to its end, and outlives this. It is looked at from behind on the
+    /// way: afterwards it knows P(lost) and P(real). Samples come in `batches` of equal size.
+    PhaseSampler(PhaseChain& chain, std::size_t batches, std::size_t each, std::uint64_t seed,
                  std::span<const double> inside_logs, std::span<const double> unseen_logs);
     ~PhaseSampler();
     PhaseSampler(PhaseSampler&&) noexcept;

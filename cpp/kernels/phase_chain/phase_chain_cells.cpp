@@ -3,44 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-// Products and sums stay in their order, so every instruction set gives the same doubles.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define ANONYMATCH_LANES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ANONYMATCH_LANES
-#endif
-
 namespace anonymatch::phase_chain {
 namespace {
 
 constexpr double log_largest = 300.0;  // beyond, weights are made from their logarithms
 constexpr Index direct_largest = 900;  // binomials of more are beyond doubles
 
-ANONYMATCH_LANES void add_scaled(double* out, const double* in, double factor, std::size_t size) {
-    for (std::size_t k = 0; k < size; ++k) out[k] += factor * in[k];
-}
-
-ANONYMATCH_LANES void add_products(double* out, const double* in, const double* factors,
-                                   std::size_t size) {
-    for (std::size_t k = 0; k < size; ++k) out[k] += factors[k] * in[k];
-}
-
-ANONYMATCH_LANES void multiply(double* out, double factor, std::size_t size) {
-    for (std::size_t k = 0; k < size; ++k) out[k] *= factor;
-}
-
-/// Cells that come or go together: a block of rows along two sides.
-struct Lines {
-    std::size_t outer, outer_stride;  // what is the same for all moves
-    std::size_t rows, row_stride;     // the side that moves go from
-    std::size_t length, shift;        // the rest, and how far one move goes in it
-};
-
-Lines lines(const Box& box, std::size_t side) {
-    if (side == 0)
-        return {1, 0, box.length(0), box.stride(0), box.length(1) * box.length(2), box.length(2)};
-    return {box.length(0), box.stride(0), box.length(1), box.length(2), box.length(2), 1};
+/// Messages in the last stage at the first cell of a row; one fewer in each cell after it.
+Index in_last(Index total, const Point& point) {
+    return total - point[0] - point[1] - point[2];
 }
 
 }  // namespace
@@ -63,13 +34,18 @@ Box overlap(const Box& a, const Box& b) {
     return both;
 }
 
-void Cells::allocate() {
+void Cells::place() {
     std::size_t size = 0;
     for (Slice& slice : slices) {
         slice.offset = size;
         size += slice.box.cells();
     }
-    values.assign(size, 0.0);
+    values.resize(size);
+}
+
+void Cells::allocate() {
+    place();
+    std::fill(values.begin(), values.end(), 0.0);
 }
 
 const Slice* Cells::find(Index total, Index count) const {
@@ -89,22 +65,20 @@ double Cells::value(Index total, Index count, const Point& point) const {
 }
 
 double Cells::sum() const {
-    double sum = 0;
-    for (const double value : values) sum += value;
-    return sum;
+    return phase_chain::sum(values.data(), values.size());
 }
 
-double product(const Cells& a, const Cells& b) {
+double product(const Cells& a, const Cells& b, Index counted) {
     double sum = 0;
     for (const Slice& slice : a.slices) {
-        const Slice* other = b.find(slice.total, slice.count);
+        const Slice* other = b.find(slice.total, slice.count + counted);
         if (other == nullptr) continue;
         const Box both = overlap(slice.box, other->box);
         if (both.empty()) continue;
         each_row(both, [&](const Point& point, std::size_t, std::size_t length) {
             const double* x = &a.values[slice.offset + slice.box.index(point)];
             const double* y = &b.values[other->offset + other->box.index(point)];
-            for (std::size_t k = 0; k < length; ++k) sum += x[k] * y[k];
+            sum += dot(x, y, length);
         });
     }
     return sum;
@@ -152,15 +126,22 @@ std::vector<Branch> branches(const Rules& rules, const Cells& before, Kind kind,
     return all;
 }
 
-/// Messages in the last stage at the first cell of a row; one fewer in each cell after it.
-Index in_last(Index total, const Point& point) {
-    return total - point[0] - point[1] - point[2];
-}
-
 }  // namespace
 
+Leaving::Leaving(const std::vector<Slice>& slices, double stay) {
+    Index least = 0;
+    for (const Slice& slice : slices) {
+        most_ = std::max(most_, in_last(slice.total, slice.box.low));
+        least = std::min(least, in_last(slice.total, slice.box.high));
+    }
+    // Rows of a room are a little longer than their boxes.
+    least -= static_cast<Index>(lanes);
+    for (Index k = most_; k >= least; --k) numbers_.push_back(std::max(0, k) + stay);
+}
+
 Cells Rules::after(const Cells& before, Kind kind, double stay) const {
-    if (kind == Kind::end) return before;
+    if (kind == Kind::end || kind == Kind::pause) return before;
+    const Leaving leaving(before.slices, 0.0);
     const auto ways = branches(*this, before, kind, stay);
     Cells result;
     for (const Branch& way : ways) result.slices.push_back(way.target);
@@ -173,30 +154,36 @@ Cells Rules::after(const Cells& before, Kind kind, double stay) const {
             result.slices[size++] = slice;
     }
     result.slices.resize(size);
-    result.allocate();
+    // A slice that one branch fills needs no zeros.
+    const bool single = ways.size() == size;
+    if (single)
+        result.place();
+    else
+        result.allocate();
     for (const Branch& way : ways) {
         const Slice& target = *result.find(way.target.total, way.target.count);
         const double* from = &before.values[way.source->offset];
         each_row(way.target.box, [&](const Point& point, std::size_t index, std::size_t length) {
             const double* x = from + index;
             double* y = &result.values[target.offset + target.box.index(point)];
-            if (!way.moved) {
-                for (std::size_t k = 0; k < length; ++k) y[k] += stay * x[k];
-            } else if (kind == Kind::arrival) {
-                for (std::size_t k = 0; k < length; ++k) y[k] += (1 - model.loss) * x[k];
-            } else {
-                const Index last = in_last(way.source->total, point);
-                for (std::size_t k = 0; k < length; ++k)
-                    y[k] += std::max(0, last - static_cast<Index>(k)) * x[k];
-            }
+            if (single && way.moved && kind == Kind::departure)
+                copy_products(y, x, leaving.from(in_last(way.source->total, point)), length);
+            else if (single)
+                copy_scaled(y, x, way.moved ? 1 - model.loss : stay, length);
+            else if (!way.moved)
+                add_scaled(y, x, stay, length);
+            else if (kind == Kind::arrival)
+                add_scaled(y, x, 1 - model.loss, length);
+            else
+                add_products(y, x, leaving.from(in_last(way.source->total, point)), length);
         });
     }
     return result;
 }
 
 void Rules::weights_before(Cells& before, const Cells& after, Kind kind, double stay) const {
-    std::fill(before.values.begin(), before.values.end(), 0.0);
-    const bool event = kind != Kind::end;
+    const bool event = kind == Kind::arrival || kind == Kind::departure;
+    const Leaving leaving(before.slices, 0.0);
     std::vector<Branch> ways;
     if (event)
         ways = branches(*this, before, kind, stay);
@@ -211,123 +198,176 @@ void Rules::weights_before(Cells& before, const Cells& after, Kind kind, double 
         each_row(both, [&](const Point& point, std::size_t, std::size_t length) {
             const double* x = &after.values[target->offset + target->box.index(point)];
             double* y = &before.values[way.source->offset + way.target.box.index(point)];
-            if (!way.moved) {
-                for (std::size_t k = 0; k < length; ++k) y[k] += rest * x[k];
-            } else if (kind == Kind::arrival) {
-                for (std::size_t k = 0; k < length; ++k) y[k] += (1 - model.loss) * x[k];
-            } else {
-                const Index last = in_last(way.source->total, point);
-                for (std::size_t k = 0; k < length; ++k)
-                    y[k] += std::max(0, last - static_cast<Index>(k)) * x[k];
-            }
-        });
-    }
-}
-
-Moves::Moves(int hops, double gap, const Point& most, double cut) {
-    if (hops == 1 || gap <= 0) return;
-    const std::size_t first = sides - static_cast<std::size_t>(hops - 1);
-    // exp(x J) = (1)(2 1)(3 2 1).. with x / (hops - a) for the step from stage a.
-    for (std::size_t top = first; top < sides; ++top)
-        for (std::size_t side = top + 1; side-- > first;) word_.push_back(side);
-    for (std::size_t side = first; side < sides; ++side)
-        fill(directions_[side], gap / static_cast<double>(sides - side), most[side], cut);
-    for (const std::size_t side : word_) {
-        passes_ += static_cast<double>(directions_[side].terms);
-        log_scale_ += most[side] * std::log1p(gap / static_cast<double>(sides - side));
-    }
-}
-
-void Moves::fill(Direction& direction, double step, Index most, double cut) {
-    direction.width = at(most) + 1;
-    const double log_scale = most * std::log1p(step);
-    const bool direct = log_scale < log_largest && most <= direct_largest;
-    std::vector<double>& weights = direction.weights;
-    for (Index m = 0; m <= most; ++m) {
-        const std::size_t row = at(m) * direction.width;
-        weights.resize(row + direction.width, 0.0);
-        for (Index n = m; n <= most; ++n) {
-            if (!direct)
-                weights[row + at(n)] =
-                    std::exp(std::lgamma(n + 1.0) - std::lgamma(m + 1.0) -
-                             std::lgamma(n - m + 1.0) + m * std::log(step) - log_scale);
-            else if (m == 0)
-                weights[row + at(n)] = std::exp(-log_scale);
+            if (!way.moved)
+                add_scaled(y, x, rest, length);
+            else if (kind == Kind::arrival)
+                add_scaled(y, x, 1 - model.loss, length);
             else
-                weights[row + at(n)] =
-                    weights[row - direction.width + at(n)] * (step * (n - m + 1) / m);
-        }
-        direction.terms = at(m) + 1;
-        if (m > step * most && weights[row + at(most)] < cut) break;
+                add_products(y, x, leaving.from(in_last(way.source->total, point)), length);
+        });
     }
 }
 
-void Moves::forward(std::size_t step, double* cells, const Box& box,
-                    std::vector<double>& scratch) const {
-    const std::size_t side = word_[step];
-    const Direction& direction = directions_[side];
-    const double* weights = direction.weights.data();
-    if (side == sides - 1) {
-        const std::size_t length = box.length(side), low = at(box.low[side]);
-        scratch.resize(length);
-        each_row(box, [&](const Point&, std::size_t index, std::size_t) {
-            double* out = cells + index;
-            std::copy_n(out, length, scratch.begin());
-            std::fill_n(out, length, 0.0);
-            for (std::size_t m = 0; m < std::min(direction.terms, length); ++m)
-                add_products(out, scratch.data() + m, weights + m * direction.width + low + m,
-                             length - m);
-        });
-        return;
-    }
-    const Lines all = lines(box, side);
-    for (std::size_t outer = 0; outer < all.outer; ++outer) {
-        double* base = cells + outer * all.outer_stride;
-        for (std::size_t row = 0; row < all.rows; ++row) {
-            double* out = base + row * all.row_stride;
-            const std::size_t n = at(box.low[side]) + row;
-            multiply(out, weights[n], all.length);
-            for (std::size_t m = 1; m < direction.terms && row + m < all.rows; ++m) {
-                if (m * all.shift >= all.length) break;
-                add_scaled(out + m * all.shift, out + m * all.row_stride,
-                           weights[m * direction.width + n + m], all.length - m * all.shift);
-            }
+Moves::Moves(const Stages& stages, double gap, const Point& least, const Point& largest, double cut)
+    : least_(least) {
+    const Steps all = stages.steps(gap);
+    Point most = largest;
+    most[2] += static_cast<Index>(lanes) - 1;  // rows of a room are so much longer
+    const std::size_t first = sides - (stages.number() - 1);
+    for (std::size_t k = 0; k < all.number; ++k) {
+        const std::size_t side = first + all.stage[k];
+        std::size_t same = 0;
+        while (same < tables_.size() &&
+               !(tables_[same].side == side && tables_[same].size == all.size[k]))
+            ++same;
+        if (same == tables_.size()) {
+            tables_.push_back({side, all.size[k], 0, 0, {}, {}, {}});
+            fill(tables_.back(), most[side], cut);
         }
+        step_.push_back({side, same});
+        passes_ += 0.5 * static_cast<double>(tables_[same].terms);
+        log_scale_ += most[side] * std::log1p(all.size[k]);
+        longest_ = std::max(longest_, tables_[same].terms);
+    }
+    for (std::size_t stage = 0; stage + 1 < stages.number() && all.number > 0; ++stage) {
+        if (all.stay[stage] == 0) continue;
+        const std::size_t side = first + stage;
+        for (Index n = least[side]; n <= most[side]; ++n)
+            stay_[side].push_back(std::exp(all.stay[stage] * (n - least[side])));
+        log_scale_ += all.stay[stage] * least[side];
     }
 }
 
-void Moves::backward(std::size_t step, double* cells, const Box& box,
-                     std::vector<double>& scratch) const {
-    const std::size_t side = word_[step];
-    const Direction& direction = directions_[side];
-    const double* weights = direction.weights.data();
-    if (side == sides - 1) {
-        const std::size_t length = box.length(side), low = at(box.low[side]);
-        scratch.resize(length);
-        each_row(box, [&](const Point&, std::size_t index, std::size_t) {
-            double* out = cells + index;
-            std::copy_n(out, length, scratch.begin());
-            std::fill_n(out, length, 0.0);
-            for (std::size_t m = 0; m < std::min(direction.terms, length); ++m)
-                add_products(out + m, scratch.data(), weights + m * direction.width + low + m,
-                             length - m);
-        });
-        return;
-    }
-    const Lines all = lines(box, side);
-    for (std::size_t outer = 0; outer < all.outer; ++outer) {
-        double* base = cells + outer * all.outer_stride;
-        for (std::size_t row = all.rows; row-- > 0;) {
-            double* out = base + row * all.row_stride;
-            const std::size_t n = at(box.low[side]) + row;
-            multiply(out, weights[n], all.length);
-            for (std::size_t m = 1; m < direction.terms && m <= row; ++m) {
-                if (m * all.shift >= all.length) break;
-                add_scaled(out, out - m * all.row_stride + m * all.shift,
-                           weights[m * direction.width + n], all.length - m * all.shift);
-            }
+void Moves::fill(Table& table, Index most, double cut) {
+    const double step = table.size, log_scale = most * std::log1p(step);
+    const bool direct = log_scale < log_largest && most <= direct_largest;
+    std::vector<double>& weights = table.weights;
+    table.width = at(most) + 1;
+    const auto width = table.width;
+    for (Index m = 0; m <= most; ++m) {
+        const std::size_t row = at(m) * width;
+        weights.resize(row + width, 0.0);
+        double* out = &weights[row];
+        if (!direct) {
+            for (Index n = m; n <= most; ++n)
+                out[n] = std::exp(std::lgamma(n + 1.0) - std::lgamma(m + 1.0) -
+                                  std::lgamma(n - m + 1.0) + m * std::log(step) - log_scale);
+        } else if (m == 0) {
+            std::fill_n(out, width, std::exp(-log_scale));
+        } else {
+            const double* before = out - width;
+            const double factor = step / m;
+            for (Index n = m; n <= most; ++n) out[n] = before[n] * (factor * (n - m + 1));
         }
+        table.terms = at(m) + 1;
+        if (m > step * most && out[most] < cut) break;
     }
+    table.of.assign(width, 1);
+    table.left.assign(width, 1);
+    for (std::size_t n = 1; n < width; ++n) {
+        // All moves of n together weigh (1 + step)^(n - most).
+        const double least = cut * std::exp((static_cast<double>(n) - most) * std::log1p(step));
+        std::size_t m = std::min(table.terms, n + 1);
+        while (m > 1 && weights[(m - 1) * width + n] < least) --m;
+        table.of[n] = static_cast<std::uint32_t>(m);
+    }
+    for (std::size_t n = 0; n < width; ++n) {
+        std::size_t m = table.left[n > 0 ? n - 1 : 0];
+        while (n + m < width && m < table.of[n + m]) ++m;
+        table.left[n] = static_cast<std::uint32_t>(m);
+    }
+    // Moves look past the end of a row, where there is nothing to move.
+    weights.resize(weights.size() + table.terms + 2 * lanes, 0.0);
+}
+
+void Room::load(const double* from, const Box& source, const Box& target, const Moves& moves,
+                double factor) {
+    box_ = target;
+    pad_ = 0;
+    if (moves.steps() > 0) {
+        const auto length = static_cast<Index>(box_.length(2)), wide = static_cast<Index>(lanes);
+        box_.high[2] += (wide - length % wide) % wide;
+        pad_ = (std::min(moves.longest(), box_.length(2)) + lanes - 1) / lanes * lanes;
+    }
+    pitch_ = pad_ + box_.length(2);
+    cells_.assign(box_.length(0) * box_.length(1) * pitch_ + pad_, 0.0);
+    const Box both = overlap(source, target);
+    if (both.empty()) return;
+    each_row(both, [&](const Point& point, std::size_t, std::size_t length) {
+        const double* x = from + source.index(point);
+        double* y = row(point) + (point[2] - box_.low[2]);
+        copy_scaled(y, x, factor, length);
+    });
+}
+
+Grid Room::grid() {
+    return {&cells_[pad_],  box_.length(0),          box_.length(1),
+            box_.length(2), box_.length(1) * pitch_, pitch_};
+}
+
+void Room::stay(const Moves& moves) {
+    for (std::size_t side = 0; side < sides; ++side) {
+        const std::vector<double>& factors = moves.stay_[side];
+        if (factors.empty()) continue;
+        const Index least = moves.least_[side];
+        each_row(box_, [&](const Point& point, std::size_t, std::size_t length) {
+            double* x = row(point);
+            if (side == 2)
+                multiply_by(x, &factors[at(box_.low[2] - least)], length);
+            else
+                multiply(x, factors[at(point[side] - least)], length);
+        });
+    }
+}
+
+void Room::forward(const Moves& moves, std::size_t step) {
+    const Moves::Table& table = moves.tables_[moves.step_[step].table];
+    const Weights weights{table.weights.data(), table.width, table.left.data(), table.of.data()};
+    const auto low = at(box_.low[table.side]);
+    if (table.side == 2)
+        forward_last(grid(), weights, low);
+    else if (table.side == 1)
+        forward_rows(grid(), weights, low);
+    else
+        forward_planes(grid(), weights, low);
+}
+
+void Room::forward(const Moves& moves) {
+    stay(moves);
+    for (std::size_t step = 0; step < moves.steps(); ++step) forward(moves, step);
+}
+
+void Room::backward(const Moves& moves) {
+    for (std::size_t step = moves.steps(); step-- > 0;) {
+        const Moves::Table& table = moves.tables_[moves.step_[step].table];
+        const Weights weights{table.weights.data(), table.width, table.left.data(),
+                              table.of.data()};
+        const auto low = at(box_.low[table.side]);
+        if (table.side == 2)
+            backward_last(grid(), weights, low);
+        else if (table.side == 1)
+            backward_rows(grid(), weights, low);
+        else
+            backward_planes(grid(), weights, low);
+    }
+    stay(moves);
+}
+
+void Room::clear_beyond(Index total) {
+    each_row(box_, [&](const Point& point, std::size_t, std::size_t length) {
+        double* x = row(point);
+        const auto first = at(std::max(0, in_last(total, point) + 1));
+        for (std::size_t k = first; k < length; ++k) x[k] = 0;
+    });
+}
+
+void Room::store(double* to, const Box& target, double factor) const {
+    const Box both = overlap(box_, target);
+    if (both.empty()) return;
+    each_row(both, [&](const Point& point, std::size_t, std::size_t length) {
+        copy_scaled(to + target.index(point), row(point) + (point[2] - box_.low[2]), factor,
+                    length);
+    });
 }
 
 }  // namespace anonymatch::phase_chain

@@ -1,6 +1,7 @@
 // A log and its filter, as the passes over it share them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +75,9 @@ public:
                                  std::span<const double> unseen_logs, std::span<double> pairs,
                                  CancelFlag cancel) const;
     [[nodiscard]] std::vector<double> row_work() const;
+    void look_from_end(const Cells& last, bool keep);
+    void look_back(std::size_t event, const Cells& before, const Cells& after, bool keep);
+    [[nodiscard]] double cut_off_near() const;
 
     /// Tables just before the events of a stretch, and before the first event after it.
     [[nodiscard]] std::vector<Cells> tables(std::size_t stretch) const;
@@ -100,6 +104,7 @@ public:
     Cells weights;           // to come, just before the first event looked at
     std::vector<double> lost, real;
     double cut_off = 0;
+    std::vector<double> cut_at;  // of each event
 
     struct Kept {
         Cells table;  // of arrivals: before; of departures and the end: weights to come after
@@ -109,15 +114,24 @@ public:
     double kept_bytes = 0;
 
 private:
+    /// Time after which a message has left.
+    [[nodiscard]] double longest_stay() const { return 28.0 + 4.0 * rules.model.hops; }
+    [[nodiscard]] phase_chain::Transitions transitions(double gap) const {
+        return rules.stages.transitions(std::min(gap, rules.stages.longest_gap()));
+    }
     void merge(double end, std::span<const double> early);
+    void add_pauses();
     void bound();
-    bool step(const Cells& after, std::size_t next, Cells& before, Norm& norm,
-              double& effort) const;
+    bool step(const Cells& after, std::size_t next, Cells& before, Norm& norm, double& effort,
+              std::vector<phase_chain::Room>& rooms) const;
+    void cut(std::size_t event, double share);
     [[nodiscard]] Cells weights_after(const Cells& after, const Cells& before_next,
                                       std::size_t next, double& drift) const;
     [[nodiscard]] double posterior_least() const;
-    [[nodiscard]] phase_chain::Sums use_of(const double* values, const phase_chain::Slice& slice,
-                                           std::size_t event) const;
+    template <class Row>
+    [[nodiscard]] phase_chain::Sums use_of(const phase_chain::Slice& slice,
+                                           const phase_chain::Leaving& leaving, std::size_t event,
+                                           Row&& row) const;
     [[nodiscard]] double missing(const Cells& table, const Cells& to_come, std::size_t event) const;
     void keep_event(std::size_t event, const Cells& before, const Cells& weights_before,
                     const Cells& after, const Cells& weights_after);

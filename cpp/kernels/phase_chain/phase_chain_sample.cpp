@@ -22,6 +22,7 @@ struct Path {
     Random random;
     Index total = 0, count = 0;
     Point point{};
+    bool undone = false;  // its moves of this gap
 };
 
 /// For a message in each stage of each path, the probability to be each departure to come. Newer
@@ -71,10 +72,6 @@ private:
     std::vector<double> cells_;
 };
 
-void mix(double* into, const double* from, double share, std::size_t size) {
-    for (std::size_t k = 0; k < size; ++k) into[k] += share * (from[k] - into[k]);
-}
-
 struct Jackknife {
     double value, error;
 };
@@ -92,7 +89,7 @@ Jackknife jackknife(double all, std::span<const double> without) {
 
 class PhaseSampler::Job {
 public:
-    Job(const PhaseChain::Job& chain, std::size_t batches, std::size_t each, std::uint64_t seed,
+    Job(PhaseChain::Job& chain, std::size_t batches, std::size_t each, std::uint64_t seed,
         std::span<const double> inside_logs, std::span<const double> unseen_logs)
         : chain_(chain),
           batches_(batches),
@@ -106,12 +103,17 @@ public:
         if (batches < 2 || each < 1) throw std::invalid_argument("too few samples");
         if (!chain.possible || chain.position + 1 < chain.events.size())
             throw std::invalid_argument("the chain has not been filtered to its end");
+        chain.cut_off = 0;
         for (std::size_t k = 0; k < batches * each; ++k) paths_.push_back({Random(seed, k)});
         const std::size_t n = chain.arrivals.size();
-        for (auto* figure : {&rows_.departed, &rows_.inside, &rows_.collision, &rows_.shannon,
-                             &rows_.shannon_error, &rows_.shannon_all, &rows_.shannon_all_error,
-                             &rows_.largest, &rows_.largest_error, &rows_.guessing})
+        for (auto* figure :
+             {&rows_.departed, &rows_.inside, &rows_.collision, &rows_.shannon,
+              &rows_.shannon_error, &rows_.shannon_all, &rows_.shannon_all_error, &rows_.largest,
+              &rows_.largest_error, &rows_.guessing, &rows_.guessing_apart})
             figure->assign(n, 0.0);
+        for (auto* figure :
+             {&rows_.shannon_batches, &rows_.largest_batches, &rows_.guessing_batches})
+            figure->assign(n * batches, 0.0F);
         rows_.guess.assign(n, -1);
         rows_.allowed.assign(n, 0);
         if (!chain.groups.empty()) {
@@ -128,10 +130,14 @@ public:
         const bool last = stretch_ == chain_.starts.size();
         const std::vector<Cells> tables = chain_.tables(--stretch_);
         const std::size_t first = chain_.starts[stretch_];
-        if (last) draw_ends(tables.back());
+        if (last) {
+            draw_ends(tables.back());
+            chain_.look_from_end(tables.back(), false);
+        }
         for (std::size_t event = first + tables.size() - 1; event-- > first;) {
             const Cells& before = tables[event - first];
             const Cells after = chain_.after(before, event);
+            chain_.look_back(event, before, after, false);
             undo_gap(after, tables[event - first + 1], chain_.events[event + 1].gap);
             undo_event(before, event);
         }
@@ -162,77 +168,80 @@ private:
         }
     }
 
-    /// Tables between the directions of one gap, for slices that some path is in.
+    /// One direction after another, for slices that some path is in.
     void undo_gap(const Cells& after, const Cells& next, double gap) {
         if (gap <= 0 || stages_ == 1) return;
-        Cells wide;
+        wide_.clear();
         for (const Slice& slice : next.slices) {
             const Slice* source = after.find(slice.total, slice.count);
             const bool used = std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) {
                 return path.total == slice.total && path.count == slice.count;
             });
             if (!used || source == nullptr) continue;
-            wide.slices.push_back(slice);
-            wide.slices.back().box = hull(slice.wide, source->box);
+            wide_.push_back(slice);
+            wide_.back().box = hull(slice.wide, source->box);
         }
-        wide.allocate();
-        Point most{};
-        for (const Slice& slice : wide.slices) {
-            for (std::size_t side = 0; side < sides; ++side)
+        Point least = wide_.empty() ? Point{} : wide_.front().box.low, most{};
+        for (const Slice& slice : wide_)
+            for (std::size_t side = 0; side < sides; ++side) {
+                least[side] = std::min(least[side], slice.box.low[side]);
                 most[side] = std::max(most[side], slice.box.high[side]);
+            }
+        const Moves moves(chain_.rules.stages, gap, least, most, chain_.rules.model.epsilon * 0.1);
+        for (std::size_t which = 0; which < wide_.size(); ++which) {
+            const Slice& slice = wide_[which];
             const Slice* source = after.find(slice.total, slice.count);
-            copy_cells(&after.values[source->offset], source->box, &wide.values[slice.offset],
-                       slice.box, 1.0);
+            rooms_.resize(moves.steps() + 1);
+            rooms_[0].load(&after.values[source->offset], source->box, slice.box, moves, 1.0);
+            rooms_[0].stay(moves);
+            for (std::size_t step = 0; step < moves.steps(); ++step) {
+                rooms_[step + 1] = rooms_[step];
+                rooms_[step + 1].forward(moves, step);
+            }
+            for (std::size_t k = 0; k < paths_.size(); ++k) {
+                if (paths_[k].undone || paths_[k].total != slice.total ||
+                    paths_[k].count != slice.count)
+                    continue;
+                paths_[k].undone = true;
+                for (std::size_t step = moves.steps(); step-- > 0;)
+                    undo_moves(k, slice.total, moves, step);
+            }
         }
-        const Moves moves(chain_.rules.model.hops, gap, most, chain_.rules.model.epsilon * 0.01);
-        stages_between_.assign(moves.steps(), {});
-        std::vector<double> scratch;
-        for (std::size_t step = 0; step < moves.steps(); ++step) {
-            stages_between_[step] = wide.values;
-            for (const Slice& slice : wide.slices)
-                moves.forward(step, &wide.values[slice.offset], slice.box, scratch);
-        }
-        for (std::size_t k = 0; k < paths_.size(); ++k) {
-            const Slice* slice = wide.find(paths_[k].total, paths_[k].count);
-            if (slice == nullptr) throw std::logic_error("a path left its table");
-            for (std::size_t step = moves.steps(); step-- > 0;) undo_moves(k, *slice, moves, step);
+        for (Path& path : paths_) {
+            if (!path.undone) throw std::logic_error("a path left its table");
+            path.undone = false;
         }
     }
 
-    void undo_moves(std::size_t which, const Slice& slice, const Moves& moves, std::size_t step) {
+    void undo_moves(std::size_t which, Index total, const Moves& moves, std::size_t step) {
         Path& path = paths_[which];
-        const std::vector<double>& table = stages_between_[step];
+        const Room& from = rooms_[step];
+        const Box& box = from.box();
         const std::size_t side = moves.side(step);
-        const auto weight = [&](Index m) {
-            Point point = path.point;
-            point[side] += m;
-            if (side + 1 < sides) point[side + 1] -= m;
-            return slice.box.holds(point) ? moves.weight(step, point[side], m) *
-                                                table[slice.offset + slice.box.index(point)]
-                                          : 0.0;
-        };
         const Index most =
             std::min(moves.terms(step) - 1,
-                     std::min(slice.box.high[side] - path.point[side],
-                              side + 1 < sides ? path.point[side + 1] - slice.box.low[side + 1]
-                                               : slice.total));
-        double total = 0;
-        for (Index m = 0; m <= most; ++m) total += weight(m);
-        double left = path.random.unit() * total;
+                     std::min(box.high[side] - path.point[side],
+                              side + 1 < sides ? path.point[side + 1] - box.low[side + 1] : total));
+        // What went into a state is what is there after the step.
+        double left = path.random.unit() * rooms_[step + 1].value(path.point);
         Index moved = 0;
+        Point point = path.point;
         for (Index m = 0; m <= most; ++m) {
-            const double w = weight(m);
-            if (w <= 0) continue;
-            moved = m;
-            left -= w;
-            if (left < 0) break;
+            const double weight = moves.weight(step, point[side], m) * from.value(point);
+            if (weight > 0) {
+                moved = m;
+                left -= weight;
+                if (left < 0) break;
+            }
+            ++point[side];
+            if (side + 1 < sides) --point[side + 1];
         }
         if (moved == 0) return;
         path.point[side] += moved;
         if (side + 1 < sides) path.point[side + 1] -= moved;
         const std::size_t stage = side - (sides - (stages_ - 1));
         const double share = static_cast<double>(moved) / path.point[side];
-        mix(to_come_.of(which, stage), to_come_.of(which, stage + 1), share, to_come_.size());
+        approach(to_come_.of(which, stage), to_come_.of(which, stage + 1), share, to_come_.size());
         double* stay = stays(which);
         stay[stage] += share * (stay[stage + 1] - stay[stage]);
     }
@@ -267,7 +276,7 @@ private:
             ++path.total;
             double* row = to_come_.of(k, last);
             const double leaves = 1.0 / candidates;
-            for (std::size_t q = 0; q + 1 < to_come_.size(); ++q) row[q] *= 1 - leaves;
+            multiply(row, 1 - leaves, to_come_.size() - 1);
             row[to_come_.size() - 1] = leaves;
             stays(k)[last] *= 1 - leaves;
         }
@@ -293,7 +302,7 @@ private:
             const double share = came > 0 ? came / (came + lost) : 0.0;
             double* sum = &sums_[batch_of(k) * (size + 1)];
             const double* row = to_come_.of(k, 0);
-            for (std::size_t q = 0; q < size; ++q) sum[q] += share * row[q];
+            add_scaled(sum, row, share, size);
             sum[size] += share * stays(k)[0];
             weights_[batch_of(k)] += share;
             if (path.random.unit() >= share && lost > 0) {
@@ -314,7 +323,7 @@ private:
         all_.assign(size + 1, 0.0);
         for (std::size_t b = 0; b < batches_; ++b) {
             weight += weights_[b];
-            for (std::size_t q = 0; q <= size; ++q) all_[q] += sums_[b * (size + 1) + q];
+            add(all_.data(), &sums_[b * (size + 1)], size + 1);
         }
         const auto scaled = [&](double over) { return over > 0 ? (1 - lost) / over : 0.0; };
         const auto figures_of = [&](std::vector<double>& row, double factor) {
@@ -349,6 +358,14 @@ private:
         rows_.shannon_all[message] = std::max(0.0, shannon_all.value);
         rows_.shannon_all_error[message] = std::max(shannon_all.error, bits);
         const Jackknife largest = jackknife(figures.largest, loo_[2]);
+        for (std::size_t b = 0; b < batches_; ++b) {
+            const auto apart = [&](double all, double without) {
+                const auto size_of = static_cast<double>(batches_);
+                return static_cast<float>(size_of * all - (size_of - 1) * without);
+            };
+            rows_.shannon_batches[message * batches_ + b] = apart(figures.shannon, loo_[0][b]);
+            rows_.largest_batches[message * batches_ + b] = apart(figures.largest, loo_[2][b]);
+        }
         rows_.largest[message] = std::clamp(largest.value, 0.0, 1.0);
         rows_.largest_error[message] = std::max(largest.error, floor);
         for (std::size_t q = 0; q < size; ++q) {
@@ -366,7 +383,46 @@ private:
             rows_.group_largest[message] = received.largest;
             rows_.group_guess[message] = received.guess;
         }
-        rows_.guessing[message] = guesses(all_, figures.departed);
+        guess_figures(message, figures.departed);
+    }
+
+    /// Guesses with the order of all samples, which is a little too good for them, and with that of
+    /// one half for the other, which is a little too bad.
+    void guess_figures(std::size_t message, double departed) {
+        const std::size_t size = to_come_.size();
+        rows_.guessing[message] = rows_.guessing_apart[message] = 1;
+        float* batches = &rows_.guessing_batches[message * batches_];
+        std::fill_n(batches, batches_, 1.0F);
+        if (!(departed > 0)) return;
+        rank(all_);
+        const auto needed = [&](const double* row, double sum) {
+            return sum > 0 ? std::max(1.0, dot(row, ranks_.data(), size) / sum) : 1.0;
+        };
+        rows_.guessing[message] = needed(all_.data(), departed);
+        for (std::size_t b = 0; b < batches_; ++b) {
+            const double* row = &sums_[b * (size + 1)];
+            const double own = sum(row, size);
+            batches[b] = static_cast<float>(own > 0 ? needed(row, own) : rows_.guessing[message]);
+        }
+        double apart = 0;
+        for (const std::size_t half : {0, 1}) {
+            without_row_.assign(size, 0.0);
+            all_.assign(size, 0.0);
+            for (std::size_t b = 0; b < batches_; ++b)
+                add((b % 2 == half ? without_row_ : all_).data(), &sums_[b * (size + 1)], size);
+            rank(without_row_);
+            apart += needed(all_.data(), sum(all_.data(), size)) / 2;
+        }
+        rows_.guessing_apart[message] = std::max(apart, rows_.guessing[message]);
+    }
+
+    void rank(const std::vector<double>& row) {
+        order_.resize(row.size());
+        for (std::size_t q = 0; q < row.size(); ++q) order_[q] = {-row[q], q};
+        std::sort(order_.begin(), order_.end());
+        ranks_.resize(row.size());
+        for (std::size_t q = 0; q < row.size(); ++q)
+            ranks_[order_[q].second] = static_cast<double>(q + 1);
     }
 
     /// Probability that paths may have missed, where few of them say anything of a message.
@@ -379,13 +435,10 @@ private:
     void add_logs(std::size_t message, double weight) {
         const std::size_t size = to_come_.size();
         const double lost = chain_.lost[message];
-        const auto hops = static_cast<double>(stages_);
         logs_.resize(size);
         for (std::size_t q = 0; q < size; ++q) {
             const double d = chain_.departures[to_come_.latest() - q] - chain_.arrivals[message];
-            logs_[q] = all_[q] > 0
-                           ? (stages_ > 1 ? (hops - 1) * std::log(d) : 0.0) - d - std::lgamma(hops)
-                           : 0.0;
+            logs_[q] = all_[q] > 0 ? chain_.rules.stages.log_density(d) : 0.0;
         }
         for (std::size_t b = 0; b < batches_; ++b) {
             const bool own = weights_[b] > 0;
@@ -393,29 +446,31 @@ private:
             if (!(over > 0)) continue;
             const double* sum = own ? &sums_[b * (size + 1)] : all_.data();
             const double factor = (1 - lost) / over;
-            double pair = 0;
-            for (std::size_t q = 0; q < size; ++q) pair += sum[q] * logs_[q];
+            const double pair = dot(sum, logs_.data(), size);
             rows_.pair_logs[b] += factor * pair;
             rows_.inside_logs[b] += factor * sum[size] * inside_logs_[message];
             rows_.unseen_logs[b] += (factor * sum[size] + lost) * unseen_logs_[message];
         }
     }
 
-    const PhaseChain::Job& chain_;
+    PhaseChain::Job& chain_;
     std::size_t batches_, each_, stages_;
     std::vector<Path> paths_;
     Destinations to_come_;
     std::vector<double> stays_;  // by path and stage: to be still inside at the end
     std::vector<double> inside_logs_, unseen_logs_;
     std::size_t stretch_;
-    std::vector<std::vector<double>> stages_between_;
+    std::vector<Slice> wide_;
+    std::vector<Room> rooms_;  // before and after each direction of a gap
     std::vector<double> sums_, weights_, all_, without_, without_row_, logs_;
     std::array<std::vector<double>, 3> loo_;
+    std::vector<double> ranks_;
+    std::vector<std::pair<double, std::size_t>> order_;
     std::vector<std::pair<Index, double>> entries_;
     PhaseRows rows_;
 };
 
-PhaseSampler::PhaseSampler(const PhaseChain& chain, std::size_t batches, std::size_t each,
+PhaseSampler::PhaseSampler(PhaseChain& chain, std::size_t batches, std::size_t each,
                            std::uint64_t seed, std::span<const double> inside_logs,
                            std::span<const double> unseen_logs)
     : job_(std::make_unique<Job>(*chain.job_, batches, each, seed, inside_logs, unseen_logs)) {}

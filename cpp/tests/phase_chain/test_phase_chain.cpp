@@ -127,7 +127,7 @@ void test_figures_are_those_by_definition() {
             model.count_end = static_cast<std::int32_t>(3 * random.unit());
         }
         const Truth truth = by_definition(log, model);
-        const PhaseChain chain = solved(log, model);
+        PhaseChain chain = solved(log, model);
         CHECK_EQUAL(chain.possible(), truth.total > 0);
         if (truth.total == 0) continue;
         ++possible;
@@ -158,7 +158,7 @@ void test_paths_are_drawn_from_the_posterior() {
         model.loss = 0.2;
         model.cover = 0.3;
         if (seed % 2 == 0) log.early.assign(log.departures.size(), 0.2);
-        const PhaseChain chain = solved(log, model);
+        PhaseChain chain = solved(log, model);
         const std::size_t n = log.arrivals.size();
         const std::vector<double> none(n, 0.0);
         const PhaseRows exact = chain.rows(0, n, 1e-12, none, none, {});
@@ -185,7 +185,7 @@ void test_gaps_of_any_length() {
             model.hops = hops;
             model.total_end = 0;
             model.epsilon = gap < 1 ? 0.0 : 1e-16;
-            const PhaseChain chain = solved(log, model);
+            PhaseChain chain = solved(log, model);
             const double expected = std::log(6.0) + 3 * ((hops - 1) * std::log(gap) - gap -
                                                          std::lgamma(static_cast<double>(hops)));
             CHECK(chain.possible());
@@ -216,7 +216,7 @@ void test_refusals_and_the_flag() {
     CHECK(refused(model, {{0}, {1}, 3}));
     model.loss = 0;
     const Log log{{0, 1}, {2, 3}, 3};
-    const PhaseChain chain = solved(log, model);
+    PhaseChain chain = solved(log, model);
     const std::vector<double> none(2, 0.0);
     const std::uint8_t raised = 1;
     CHECK_EQUAL(chain.rows(0, 2, 1e-12, none, none, {}, CancelFlag(&raised)).shannon.size(), 0U);

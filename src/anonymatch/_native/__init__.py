@@ -43,7 +43,14 @@ from anonymatch._native.glynn import (
 from anonymatch._native.hidden_chain import Counted, HiddenFigures, hidden_chain_job
 from anonymatch._native.importance import Importance, ImportanceDraws
 from anonymatch._native.nested_bound import NESTED_BOUND_GROUP, NestedBound, nested_bound_job
-from anonymatch._native.phase_chain import PHASE_CHAIN_LARGEST, PhaseChain, PhaseRows, PhaseSampler
+from anonymatch._native.phase_chain import (
+    PHASE_CHAIN_LARGEST,
+    PhaseChain,
+    PhaseRows,
+    PhaseSampler,
+    stage_log_density,
+    stage_survival,
+)
 from anonymatch._native.ryser import (
     RYSER_LARGEST,
     ryser_count,
@@ -142,6 +149,8 @@ __all__ = [
     "small_counts_weighted",
     "sort_edges",
     "split_frontier",
+    "stage_log_density",
+    "stage_survival",
     "subset_bytes",
     "subset_fits",
     "subset_programme",

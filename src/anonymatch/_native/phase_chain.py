@@ -29,6 +29,10 @@ class PhaseRows(NamedTuple):
     guess: npt.NDArray[np.int64]
     allowed: npt.NDArray[np.int64]
     guessing: Floats
+    guessing_apart: Floats  # put in order by one half of the paths; empty if none were drawn
+    shannon_batches: npt.NDArray[np.float32]  # by message and batch, as the next two
+    largest_batches: npt.NDArray[np.float32]
+    guessing_batches: npt.NDArray[np.float32]
     group_shannon: Floats  # empty without groups, as the next two
     group_largest: Floats
     group_guess: npt.NDArray[np.int64]
@@ -39,7 +43,9 @@ class PhaseRows(NamedTuple):
 
 
 class PhaseChain:
-    """The filter over counts by stage, before its first step. Times are in mean stages.
+    """The filter over counts by stage, before its first step.
+
+    Times are in means of the slowest stage, and ``rates`` of stages in that of it; it is the last.
 
     ``counted``: 0 for nothing, 1 for cover, 2 for losses, which must be ``count_end`` in the end.
     ``total_end``: messages inside in the end; -1 for any number. ``early``: weight of each
@@ -52,7 +58,7 @@ class PhaseChain:
         departures: Floats,
         end: float,
         *,
-        hops: int,
+        rates: Floats,
         loss: float,
         cover: float,
         counted: int = 0,
@@ -69,7 +75,7 @@ class PhaseChain:
             floats(arrivals),
             floats(departures),
             end,
-            hops,
+            floats(rates),
             loss,
             cover,
             counted,
@@ -104,3 +110,15 @@ class PhaseChain:
     ) -> PhaseSampler:
         """Paths to be drawn, in batches of equal size."""
         return PhaseSampler(self.kernel, batches, each, seed, inside_logs, unseen_logs)
+
+
+def stage_survival(rates: Floats, times: Floats) -> Floats:
+    """Natural log of the probability that stages of these rates take longer, all together."""
+    result: Floats = kernels.stage_survival(floats(rates), floats(times))
+    return result
+
+
+def stage_log_density(rates: Floats, times: Floats) -> Floats:
+    """Natural log of the density of the time that stages of these rates take, all together."""
+    result: Floats = kernels.stage_log_density(floats(rates), floats(times))
+    return result

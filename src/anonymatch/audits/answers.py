@@ -229,11 +229,13 @@ def _link_users(
     share = np.where(some, links.departed, 1.0)
     # The likeliest of so many is no less likely than all would be alike, however rarely it departs.
     least = 1.0 / np.maximum(_later(passage), 1)
+    drawn = links.probability.batches
     best = Range(
         *(
             np.where(some, np.clip(part / share, least, 1.0), 1.0)
-            for part in (links.probability.value, links.probability.low, links.probability.high)
-        )
+            for part in links.probability.parts
+        ),
+        batches=None if drawn is None else np.asarray(drawn / share[:, None], dtype=np.float32),
     )
     slack = links.shannon.high - links.shannon.low
     return UserFigures(
@@ -252,18 +254,8 @@ def _link_users(
         inside=links.inside,
         shannon_all=links.shannon_all,
         edge=edge,
-        guesses=_link_guesses(links),
+        guesses=links.guessing,
     )
-
-
-def _link_guesses(links: LinkFigures) -> Range | None:
-    """Guesses about a message that departed, NaN for messages that were left out."""
-    if links.guessing is None:
-        return None
-    # Each probability is off by at most the error, and moves the mean by half the ranks at most.
-    reach = links.error * links.allowed.astype(np.float64) ** 2 / 2
-    guesses = np.maximum(links.guessing, 1.0)
-    return Range(guesses, np.maximum(guesses - reach, 1.0), guesses + reach)
 
 
 def _of_graph(

@@ -6,6 +6,9 @@ quantiles: if no figure falls, the k-th smallest does not. So both are exact int
 
 from __future__ import annotations
 
+import math
+from functools import cache
+
 import numpy as np
 
 from anonymatch.base.arrays import Floats
@@ -40,6 +43,12 @@ def mean(users: UserFigures, figures: Range) -> Interval | None:
     if not total > 0.0:
         return None
     value, low, high = (float(weights @ part) / total for part in some.parts)
+    if some.batches is not None:
+        by_batch = weights @ some.batches / total
+        value = float(by_batch.mean())
+        number = len(by_batch)
+        slack = drawn_quantile(number) * float(by_batch.std(ddof=1)) / math.sqrt(number)
+        low, high = max(low, value - slack), min(high, value + slack)
     return Interval.rounded(value, low, high).clipped(float(some.low.min()), float(some.high.max()))
 
 
@@ -124,7 +133,7 @@ def _counted(users: UserFigures, figures: Range) -> tuple[Floats, Range]:
     counted = users.counted
     some = figures.at(counted)
     middle = np.where(np.isnan(some.value), (some.low + some.high) / 2, some.value)
-    return _weights(users)[counted], Range(middle, some.low, some.high)
+    return _weights(users)[counted], Range(middle, some.low, some.high, batches=some.batches)
 
 
 def _weights(users: UserFigures) -> Floats:
@@ -132,6 +141,20 @@ def _weights(users: UserFigures) -> Floats:
     if users.departed is None:
         return np.ones(len(users.degree))
     return np.where(np.isnan(users.departed), 1.0, users.departed)
+
+
+@cache
+def drawn_quantile(batches: int) -> float:
+    """Standard errors of a mean of so many batches that hold it with :data:`SAMPLED` confidence.
+
+    Examples
+    --------
+    >>> round(drawn_quantile(10), 3)
+    3.25
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(batches - 1, (1.0 + SAMPLED) / 2.0))
 
 
 def _quantile(values: Floats, weights: Floats, share: float) -> float:

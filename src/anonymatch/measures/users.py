@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -39,11 +39,16 @@ _REACHED = 1e-9  # a threshold missed by less, relatively, is reached
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Range:
-    """A figure of every user with its interval; the value is NaN where only the ends are known."""
+    """A figure of every user with its interval; the value is NaN where only the ends are known.
+
+    ``batches``: where figures were drawn, estimates by user and batch. Their mean is the value, but
+    for rounding, and batches are independent: so a mean over users is known far better than each.
+    """
 
     value: Floats
     low: Floats
     high: Floats
+    batches: npt.NDArray[np.float32] | None = field(default=None, kw_only=True)
 
     @property
     def parts(self) -> tuple[Floats, Floats, Floats]:
@@ -55,12 +60,22 @@ class Range:
 
     def at(self, which: npt.NDArray[Any] | slice) -> Range:
         """That of some users."""
-        return Range(*(part[which] for part in self.parts))
+        batches = None if self.batches is None else self.batches[which]
+        return Range(*(part[which] for part in self.parts), batches=batches)
 
     def minus_log2(self) -> Range:
         """-log2 of the figure, which swaps the ends; 0.0 rather than -0.0."""
         with np.errstate(divide="ignore"):  # a probability that may be 0 has no upper end
-            return Range(*(0.0 - np.log2(part) for part in (self.value, self.high, self.low)))
+            ends = (0.0 - np.log2(part) for part in (self.value, self.high, self.low))
+            return Range(*ends, batches=self._logs_of_batches())
+
+    def _logs_of_batches(self) -> npt.NDArray[np.float32] | None:
+        """-log2 by batch: straight on from the value, which has no bias and no end."""
+        if self.batches is None:
+            return None
+        value = np.maximum(self.value, 1e-300)[:, None]
+        logs = -np.log2(value) - (self.batches / value - 1.0) / np.log(2.0)
+        return np.asarray(logs, dtype=np.float32)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -153,7 +168,7 @@ class UserFigures:
         cut = slice(number)
         shorter: dict[str, Any] = {
             name: part.at(cut) if isinstance(part, Range) else part[cut]
-            for name, part in ((field.name, getattr(self, field.name)) for field in fields(self))
+            for name, part in ((one.name, getattr(self, one.name)) for one in fields(self))
             if name != "behaviours" and part is not None
         }
         return replace(self, **shorter)

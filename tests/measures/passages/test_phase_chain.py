@@ -16,7 +16,7 @@ from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.measures.passages import phase_chain
 from anonymatch.measures.passages.hidden_chain import hidden_figures
 from anonymatch.measures.passages.links import Channel, LinkFigures
-from anonymatch.measures.passages.phase_chain import MOST_HOPS, phase_figures, phase_pairs
+from anonymatch.measures.passages.phase_chain import MOST_HOPS
 from anonymatch.running.budget import Budget, Cancelled, CancelToken, Execution
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -27,6 +27,14 @@ LOSSY = {
 }
 WIDE = json.loads((GOLDEN / "wide.json").read_text())
 BUDGET = Budget(seconds=300.0, memory=2.0**31)
+
+
+def phase_figures(*log: Any, hops: int, mean: float, **how: Any) -> LinkFigures:
+    return phase_chain.phase_figures(*log, means=[mean] * hops, **how)
+
+
+def phase_pairs(*log: Any, hops: int, mean: float, **how: Any) -> LinkFigures:
+    return phase_chain.phase_pairs(*log, means=[mean] * hops, **how)
 
 
 def generated(messages: int, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -389,7 +397,7 @@ def test_numbers_too_dear_to_count_are_taken_as_means_and_that_is_told() -> None
     how: dict[str, Any] = {"hops": 2, "mean": 0.8, "channel": channel}
 
     exact = phase_figures(*log, budget=BUDGET, **how)
-    problem = phase_chain._PhaseLog.of(*log, 2, 0.8, channel)
+    problem = phase_chain._PhaseLog.of(*log, [0.8, 0.8], channel)
     work = phase_chain._PhaseWork(BUDGET, Execution())
     mean = phase_chain._tilted(problem, work, 0)
 
@@ -505,7 +513,7 @@ def test_receivers_and_guesses_follow_from_the_pairs(
     assert figures.guessing is not None
     np.testing.assert_allclose(figures.receivers.shannon, shannon, atol=near)
     np.testing.assert_allclose(figures.receivers.probability, sums.max(axis=1), atol=near)
-    np.testing.assert_allclose(figures.guessing, guesses, rtol=near)
+    np.testing.assert_allclose(figures.guessing.value, guesses, rtol=near)
     if seconds:
         np.testing.assert_array_equal(figures.receivers.guess, sums.argmax(axis=1))
 

@@ -44,7 +44,7 @@ from anonymatch.measures.passages.flush_states import (
     forward,
 )
 from anonymatch.measures.passages.flush_totals import known_totals
-from anonymatch.measures.passages.links import Channel, LinkFigures
+from anonymatch.measures.passages.links import Channel, LinkFigures, guesses_within
 from anonymatch.measures.users import Range
 from anonymatch.running import Budget
 
@@ -490,7 +490,7 @@ def _figures(problem: _Problem, table: _Table, solved: _Solved) -> LinkFigures:
         allowed=allowed,
         error=error,
         method=solved.method,
-        guessing=of_messages(table.guessing),
+        guessing=guesses_within(of_messages(table.guessing), error, allowed),
         notes=_notes(solved),
     )
 

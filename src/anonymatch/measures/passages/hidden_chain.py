@@ -35,6 +35,7 @@ from anonymatch.measures.passages.links import (
     early_shares,
     early_weights,
     entropy_slack,
+    guesses_within,
     taken_as_mean,
     two_outcomes,
     with_tilt,
@@ -452,7 +453,9 @@ def _figures(
         error=error,
         confidence=1.0 if error <= _EXACT else 0.95,
         method="hidden chain",
-        guessing=figures.guessing if len(figures.guessing) else None,
+        guessing=guesses_within(figures.guessing, error, figures.allowed)
+        if len(figures.guessing)
+        else None,
         receivers=None if rows.groups is None else _receivers(figures),
         pairs=figures.pairs.reshape(len(departed), -1) if len(figures.pairs) else None,
         early=_early(figures, weights) if log.channel.inside_at_start else None,

@@ -30,6 +30,7 @@ __all__ = [
     "early_shares",
     "early_weights",
     "entropy_slack",
+    "guesses_within",
     "taken_as_mean",
     "two_outcomes",
     "with_tilt",
@@ -129,7 +130,7 @@ class LinkFigures:
     confidence : float
         Probability that the intervals hold; 1.0 where nothing was drawn.
     method : str
-    guessing : array or None
+    guessing : Range or None
         Guesses that an attacker needs on average to name the departure, given that it departed;
         NaN for messages that were left out.
     receivers : ReceiverFigures or None
@@ -157,7 +158,7 @@ class LinkFigures:
     confidence: float = 1.0
     method: str
     seed: int | None = None
-    guessing: Floats | None = None
+    guessing: Range | None = None
     receivers: ReceiverFigures | None = None
     pairs: Floats | None = field(default=None, repr=False)
     early: Floats | None = field(default=None, repr=False)
@@ -170,10 +171,23 @@ class LinkFigures:
         return nobodys if self.early is None else np.maximum(nobodys - self.early, 0.0)
 
 
-def around(values: Floats, slack: Floats, most: float | Floats) -> Range:
+def around(
+    values: Floats,
+    slack: Floats,
+    most: float | Floats,
+    batches: npt.NDArray[np.float32] | None = None,
+) -> Range:
     """Values from 0 to ``most`` with the slack on both sides of them."""
     inner = np.minimum(values, most)
-    return Range(inner, np.maximum(inner - slack, 0.0), np.minimum(inner + slack, most))
+    low, high = np.maximum(inner - slack, 0.0), np.minimum(inner + slack, most)
+    return Range(inner, low, high, batches=batches)
+
+
+def guesses_within(guessing: Floats, error: float, allowed: npt.NDArray[np.integer]) -> Range:
+    """Guesses if each probability is off by at most ``error``, and so moves half the ranks."""
+    reach = error * allowed.astype(np.float64) ** 2 / 2
+    guesses = np.maximum(guessing, 1.0)
+    return Range(guesses, np.maximum(guesses - reach, 1.0), guesses + reach)
 
 
 def entropy_slack(error: float, share: Floats, sizes: npt.NDArray[np.integer]) -> Floats:
@@ -253,6 +267,10 @@ def taken_as_mean(
     joint = Interval(
         joint.value - known, joint.low - known - _JOINT_OFF, joint.high - known + _JOINT_OFF
     ).clipped(0.0, math.inf)
+    error = max(links.error, _PROBABILITY_OFF)
+    guessing = links.guessing
+    if guessing is not None:
+        guessing = guesses_within(guessing.value, error, links.allowed)
     noun = "cover" if channel.lost is None else "lost"
     note = (
         f"The number {noun}, {number}, is taken as a mean: to count it along this log would take "
@@ -266,7 +284,8 @@ def taken_as_mean(
         shannon=_wider(links.shannon, _ENTROPY_OFF, math.inf),
         shannon_all=_wider(links.shannon_all, _ENTROPY_OFF, math.inf),
         probability=_wider(links.probability, _PROBABILITY_OFF, 1.0),
-        error=max(links.error, _PROBABILITY_OFF),
+        error=error,
+        guessing=guessing,
         confidence=min(links.confidence, 0.95),
         method=f"{links.method}, tilted",
         notes=(note, *links.notes),

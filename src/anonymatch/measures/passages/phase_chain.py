@@ -14,7 +14,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -22,7 +22,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch._native import PHASE_CHAIN_LARGEST, PhaseChain, PhaseRows
+from anonymatch._native import PHASE_CHAIN_LARGEST, PhaseChain, PhaseRows, stage_survival
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError, InputError
@@ -37,32 +37,40 @@ from anonymatch.measures.passages.links import (
     early_shares,
     early_weights,
     entropy_slack,
+    guesses_within,
     taken_as_mean,
     two_outcomes,
     with_tilt,
 )
+from anonymatch.measures.users import Range
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_of_work
 
-__all__ = ["MOST_HOPS", "phase_figures", "phase_pairs"]
+__all__ = ["FASTEST_HOP", "MOST_HOPS", "phase_figures", "phase_pairs"]
 
 MOST_HOPS = PHASE_CHAIN_LARGEST
 """Hops up to which counts by hop are available."""
+FASTEST_HOP = 1e4
+"""How much faster a hop may be than the slowest."""
 
 
 _LN2 = math.log(2.0)
 _CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand
 _CUT_ERROR = 1e-9  # what may be missing of any probability
+_DRAWN_CUTS = (1e-10, *_CUTS)  # the same where figures are drawn, which are known less well
+_DRAWN_ERROR = 1e-4
 _TOLERANCE = 1e-12  # of a message, that is not followed any more
-_WORK_SECONDS = 0.35e-9  # a pass over a cell, measured
+_WORK_SECONDS = 0.27e-9  # a pass over a cell, measured
 _STRETCH = CHUNK_SECONDS / _WORK_SECONDS / 2  # work of a call of the kernel
 _BACKWARD = 2.5  # passes over the log backwards, in forward ones
-_DRAWING = 1.5  # the same of drawing, beside the paths themselves
-_PATH_SECONDS = 3e-9  # an event, a path and a departure to come
-_ROW_SECONDS = 1.5e-7  # a message and a departure to come, for all batches
-_FAR = 36.0  # mean hops after which a message has left
+_DRAWING = 3.0  # the same of drawing, beside the paths themselves
+_FINER = 1.5  # work where nothing to speak of is cut off, in that of drawn figures
+_PATH_SECONDS = 0.7e-9  # an event, a path and a departure to come
+_ROW_SECONDS = 9e-8  # a message and a departure to come, for all batches
+_FAR = 36.0  # means of the slowest hop after which a message has left
 _BATCHES, _QUANTILE, _CONFIDENCE = 10, 3.25, 0.99  # Student's t with 9 degrees of freedom
 _SAMPLES = (400, 200, 100, 40, 20)
-_MORE_SAMPLES = 10.0  # seconds that may go into more samples than 100
+_ENOUGH_SAMPLES = 200
+_MORE_SAMPLES = 10.0  # seconds that may go into more samples than that
 _COUNTED = {"cover": 1, "lost": 2}
 _MOST_TILTS = 12
 
@@ -71,8 +79,7 @@ def phase_figures(
     arrivals: npt.ArrayLike,
     departures: npt.ArrayLike,
     *,
-    hops: int,
-    mean: float,
+    means: Sequence[float],
     channel: Channel,
     budget: Budget,
     receivers: npt.ArrayLike | None = None,
@@ -88,10 +95,9 @@ def phase_figures(
     Parameters
     ----------
     arrivals, departures : arrays of times, sorted
-    hops : int
-        Exponential stages of a delay, up to `MOST_HOPS`.
-    mean : float
-        Seconds that a message spends in one of them, on average.
+    means : sequence of float
+        Seconds that a message spends in each exponential stage of its delay, on average; up to
+        `MOST_HOPS` of them, whose order does not matter.
     channel : Channel
         Rates of loss and cover, or their numbers; see
         :func:`anonymatch.measures.passages.hidden_chain.hidden_figures`. Messages inside at the
@@ -119,15 +125,14 @@ def phase_figures(
     >>> figures = phase_figures(
     ...     [0, 1, 2, 3, 4, 5.5],
     ...     [2.5, 4, 6, 7, 9.5, 12],
-    ...     hops=3,
-    ...     mean=1 / 0.6,
+    ...     means=[1 / 0.6] * 3,
     ...     channel=channel,
     ...     budget=Budget(),
     ... )
     >>> round(figures.log_evidence, 6), round(figures.joint_bits.value, 6)
     (-8.590393, 6.645944)
     """
-    log = _PhaseLog.of(arrivals, departures, hops, mean, channel, receivers)
+    log = _PhaseLog.of(arrivals, departures, means, channel, receivers)
     return _figures(
         log, _PhaseWork(budget, effort or Execution(progress=progress)), seed, pairs=False
     )
@@ -137,8 +142,7 @@ def phase_pairs(
     arrivals: npt.ArrayLike,
     departures: npt.ArrayLike,
     *,
-    hops: int,
-    mean: float,
+    means: Sequence[float],
     channel: Channel,
     budget: Budget,
     progress: Progress | None = None,
@@ -149,12 +153,12 @@ def phase_pairs(
     --------
     >>> channel = Channel(begin=0.0, end=9.0, drained=True)
     >>> figures = phase_pairs(
-    ...     [0, 1], [2, 9], hops=2, mean=1.0, channel=channel, budget=Budget()
+    ...     [0, 1], [2, 9], means=[1.0, 1.0], channel=channel, budget=Budget()
     ... )
     >>> figures.pairs.round(4).tolist()
     [[0.64, 0.36], [0.36, 0.64]]
     """
-    log = _PhaseLog.of(arrivals, departures, hops, mean, channel)
+    log = _PhaseLog.of(arrivals, departures, means, channel)
     return _figures(log, _PhaseWork(budget, Execution(progress=progress)), 0, pairs=True)
 
 
@@ -163,12 +167,12 @@ def phase_pairs(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PhaseLog:
-    """A log in mean hops, and what the chain is told of it."""
+    """A log in means of the slowest hop, and what the chain is told of it."""
 
     arrivals: Floats
     departures: Floats
-    hops: int
-    mean: float
+    rates: Floats  # of the hops, in that of the slowest, which is the last
+    mean: float  # of the slowest, in seconds
     channel: Channel
     loss: float  # of the chain, whatever number is told: it cancels
     cover: float  # the same, in one mean hop
@@ -181,17 +185,24 @@ class _PhaseLog:
         cls,
         arrivals: npt.ArrayLike,
         departures: npt.ArrayLike,
-        hops: int,
-        mean: float,
+        means: Sequence[float],
         channel: Channel,
         receivers: npt.ArrayLike | None = None,
     ) -> _PhaseLog:
-        if whole(hops, "hops", least=1) > MOST_HOPS:
+        if not 1 <= len(means) <= MOST_HOPS:
             raise InputError(
-                f"delays of {hops} hops: counts by hop are available for 1 to {MOST_HOPS} hops"
+                f"delays of {len(means)} hops: counts by hop are available for 1 to {MOST_HOPS} "
+                "hops"
             )
-        if not real(mean, "mean") > 0.0:
-            raise InputError(f"mean must be above 0 seconds, not {mean:g}")
+        for one in means:
+            if not real(one, "mean") > 0.0:
+                raise InputError(f"mean must be above 0 seconds, not {one:g}")
+        mean = float(max(means))
+        if mean > FASTEST_HOP * min(means):
+            raise InputError(
+                f"means of hops from {min(means):g} to {mean:g} s: they may differ by a factor of "
+                f"{FASTEST_HOP:g}; leave out hops that take no time"
+            )
         came, left = (
             _times(times, name, channel)
             for times, name in ((arrivals, "arrivals"), (departures, "departures"))
@@ -208,15 +219,19 @@ class _PhaseLog:
         return cls(
             (came - begin) / mean,
             (left - begin) / mean,
-            hops,
-            float(mean),
+            mean / np.sort(np.asarray(means, dtype=np.float64)),
+            mean,
             channel,
             loss,
             cover * mean,
             begin,
             groups,
-            _early(channel.inside_at_start, (left - begin) / mean, hops),
+            _early(channel.inside_at_start, (left - begin) / mean, means),
         )
+
+    @property
+    def hops(self) -> int:
+        return len(self.rates)
 
     @property
     def end(self) -> float:
@@ -289,19 +304,17 @@ class _PhaseLog:
         """Share of those inside at the beginning that has left by the end, as far as it counts."""
         if self.channel.drained:
             return 1.0
-        stays = sum(
-            (self.hops - power) / self.hops * _poisson(power, self.end)
-            for power in range(self.hops)
+        # Each of them is in any hop for as long as it takes there, with those after it to come.
+        shares = (1.0 / self.rates) / (1.0 / self.rates).sum()
+        stays: float = sum(
+            share * math.exp(stage_survival(self.rates[first:], np.array([self.end]))[0])
+            for first, share in enumerate(shares.tolist())
         )
         return max(1.0 - stays, 0.0)
 
     def stays(self) -> Floats:
         """Natural log of the probability that a message is not out by the end."""
-        left = self.end - self.arrivals
-        terms = np.zeros_like(left)
-        for power in range(self.hops):
-            terms += left**power / math.factorial(power)
-        return np.log(terms) - left
+        return stage_survival(self.rates, self.end - self.arrivals)
 
     def chain(self, epsilon: float, *, count: bool) -> PhaseChain:
         counted = self.counted() if count else None
@@ -310,7 +323,7 @@ class _PhaseLog:
             self.arrivals,
             self.departures,
             self.end,
-            hops=self.hops,
+            rates=self.rates,
             loss=self.loss,
             cover=self.cover,
             counted=_COUNTED.get(name, 0),
@@ -322,25 +335,19 @@ class _PhaseLog:
         )
 
 
-def _early(inside: float, since: Floats, hops: int) -> Floats | None:
-    """Weights, in mean hops, of departures to be one of so many inside at the beginning.
+def _early(inside: float, since: Floats, means: Sequence[float]) -> Floats | None:
+    """Weights, in means of the slowest hop, of departures to be one of so many inside before.
 
-    In a mix that has run for long each of them is in any hop alike. So it leaves with the density
-    of 0 to hops - 1 more steps: the probability that a new message would still be inside, over
-    their number.
+    In a mix that has run for long, one of them leaves with the density of what is left of a delay:
+    the probability that a new message would still be inside, over the mean delay.
     """
     if not inside:
         return None
-    terms = np.zeros_like(since)
-    for power in range(hops):
-        terms += since**power / math.factorial(power)
-    return early_weights(inside, terms * np.exp(-since) / hops)
-
-
-def _poisson(number: int, mean: float) -> float:
-    if mean <= 0.0:
-        return 1.0 if number == 0 else 0.0
-    return math.exp(number * math.log(mean) - mean - math.lgamma(number + 1))
+    slowest = max(means)
+    rates = slowest / np.sort(np.asarray(means, dtype=np.float64))
+    return early_weights(
+        inside, np.exp(stage_survival(rates, since)) * (slowest / math.fsum(means))
+    )
 
 
 def _times(times: npt.ArrayLike, name: str, channel: Channel) -> Floats:
@@ -485,32 +492,88 @@ def _unexplained(log: _PhaseLog) -> InputError:
 def _solved(
     log: _PhaseLog, work: _PhaseWork, seed: int, *, pairs: bool, count: bool
 ) -> LinkFigures:
-    """Figures with as much cut off as can be told not to matter."""
+    """Exact figures if they are predicted to fit, else estimates."""
+    if pairs:
+        exact = _exact(log, work, pairs=True, count=count)
+        if exact is None:
+            raise _unexplained(log)
+        return exact
+    chain = log.chain(_DRAWN_CUTS[0], count=count)
+    possible = _forward(chain, log, work)
+    if not possible or _exact_predicted(chain, log, work):
+        exact = _exact(log, work, pairs=False, count=count)
+        if exact is not None:
+            return exact
+    return _estimated(log, chain if possible else None, work, seed, count=count)
+
+
+def _exact(log: _PhaseLog, work: _PhaseWork, *, pairs: bool, count: bool) -> LinkFigures | None:
+    """Exact figures with as much cut off as can be told not to matter; None if that is too dear."""
     for epsilon in _CUTS:
         chain = log.chain(epsilon, count=count)
         if not _forward(chain, log, work):
             continue
-        exact, chosen = _plan(chain, log, work, pairs=pairs)
-        _backward(chain, work, store=exact)
+        if not _exact_predicted(chain, log, work):
+            if not pairs:
+                return None
+            _refuse_pairs(chain, log, work)
+        _backward(chain, work, store=True)
         cut_off = chain.kernel.cut_off
         missing = cut_off if cut_off <= 1.0 else 1.0  # not a number where weights ran out of range
         if missing > _CUT_ERROR and epsilon > 0.0:
             continue
-        if pairs or (exact and _exact_fits(chain, work)):
-            rows, dense = _followed(chain, log, work, pairs=pairs)
-            worst = missing + rows.error
-            if worst > _CUT_ERROR and epsilon > 0.0:
+        if not pairs and not _exact_fits(chain, work):
+            return None
+        rows, dense = _followed(chain, log, work, pairs=pairs)
+        worst = missing + rows.error
+        if worst > _CUT_ERROR and epsilon > 0.0:
+            continue
+        if worst > _CUT_ERROR and not pairs:
+            return None
+        solved = _chain_figures(log, chain, rows, worst, worst, samples=0)
+        return replace(solved, pairs=dense) if pairs else solved
+    return None
+
+
+def _estimated(
+    log: _PhaseLog, begun: PhaseChain | None, work: _PhaseWork, seed: int, *, count: bool
+) -> LinkFigures:
+    """Figures from drawn paths."""
+    for epsilon in _DRAWN_CUTS:
+        if begun is None:
+            begun = log.chain(epsilon, count=count)
+            if not _forward(begun, log, work):
+                begun = None
                 continue
-            if worst <= _CUT_ERROR or pairs:
-                solved = _chain_figures(log, chain, rows, worst, samples=0)
-                return replace(solved, pairs=dense) if pairs else solved
-        rows = _drawn(chain, log, work, chosen, seed)
-        return replace(_chain_figures(log, chain, rows, missing, samples=chosen), seed=seed)
+        chain, begun = begun, None
+        samples = _number_of_paths(chain, log, work)
+        rows = _drawn(chain, log, work, samples, seed)
+        near = chain.kernel.cut_off_near
+        if not near <= _DRAWN_ERROR and epsilon > 0.0:
+            continue
+        near, missing = (
+            min(share, 1.0) if share >= 0.0 else 1.0 for share in (near, chain.kernel.cut_off)
+        )
+        solved = _chain_figures(log, chain, rows, near, missing, samples=samples)
+        return replace(solved, seed=seed, log_evidence=_finer_evidence(log, chain, work, solved))
     raise _unexplained(log)
 
 
-def _forward(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork) -> bool:
-    """The filter to its end; whether something explains the log."""
+def _finer_evidence(
+    log: _PhaseLog, chain: PhaseChain, work: _PhaseWork, solved: LinkFigures
+) -> float | None:
+    """The evidence by a filter that cuts off nothing to speak of, where that takes little."""
+    one_number = not log.loss and not log.nobodys.any()
+    if not one_number or _FINER * chain.kernel.work * _WORK_SECONDS > work.left:
+        return solved.log_evidence
+    finer = log.chain(_CUTS[0], count=False)
+    if not _forward(finer, log, work, alone=True):
+        return solved.log_evidence
+    return _log_evidence(log, finer)
+
+
+def _forward(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork, *, alone: bool = False) -> bool:
+    """The filter to its end, with nothing to follow if ``alone``; whether something is possible."""
     kernel = chain.kernel
     before = share = 0.0
     going = True
@@ -521,7 +584,7 @@ def _forward(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork) -> bool:
         gained = max(kernel.share_done - share, 1e-9)
         ahead = max(seconds / gained, kernel.work * _WORK_SECONDS / kernel.share_done)
         ahead *= 1.0 - kernel.share_done
-        rest = (kernel.work * _WORK_SECONDS + ahead) * (_BACKWARD + _DRAWING)
+        rest = 0.0 if alone else (kernel.work * _WORK_SECONDS + ahead) * _DRAWING
         before, share = kernel.work, kernel.share_done
         work.effort.expect(seconds)
         if kernel.share_done >= 0.02 or kernel.work * _WORK_SECONDS > 0.1 * work.left:
@@ -545,28 +608,43 @@ def _to_come(log: _PhaseLog) -> Floats:
     return (last - first).astype(np.float64)
 
 
-def _plan(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork, *, pairs: bool) -> tuple[bool, int]:
-    """Whether messages are followed one by one, and how many paths are drawn otherwise."""
+def _exact_predicted(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork) -> bool:
+    """Whether all messages can be followed one by one, by what the filter took."""
+    seconds, memory = _exact_cost(chain, log)
+    return seconds <= work.left and memory <= work.budget.memory
+
+
+def _exact_cost(chain: PhaseChain, log: _PhaseLog) -> tuple[float, float]:
     kernel = chain.kernel
     events = len(log.arrivals) + len(log.departures)
     each = kernel.work / max(events, 1)
-    width = _to_come(log)
-    seconds = 1.5 * each * float(width.sum()) * _WORK_SECONDS
-    backward = _BACKWARD * kernel.work * _WORK_SECONDS
-    memory = 8.0 * kernel.cells + _memory(chain, log)
-    if pairs:
-        work.check(backward + seconds / 4.0, memory)
-        return True, 0
-    exact = backward + seconds / 4.0 <= work.left and memory <= work.budget.memory
-    left = work.left - backward - _DRAWING * kernel.work * _WORK_SECONDS
+    # Less is cut off than here; many messages are not followed to their last departure.
+    seconds = _FINER * (1.5 / 4.0 * each * float(_to_come(log).sum()) + _BACKWARD * kernel.work)
+    return seconds * _WORK_SECONDS, 8.0 * kernel.cells + _memory(chain, log)
+
+
+def _refuse_pairs(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork) -> None:
+    work.check(*_exact_cost(chain, log))
+
+
+def _path_cost(log: _PhaseLog, samples: int, width: Floats) -> float:
+    """Seconds of so many paths, beside the way back itself."""
+    events = len(log.arrivals) + len(log.departures)
     mean = float(width.mean()) if len(width) else 0.0
+    cost = events * samples * _PATH_SECONDS + len(log.arrivals) * _ROW_SECONDS
+    return cost * (mean + 4.0)
+
+
+def _number_of_paths(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork) -> int:
+    width = _to_come(log)
+    left = work.left - _DRAWING * chain.kernel.work * _WORK_SECONDS
     for samples in _SAMPLES:
-        cost = (events * samples * _PATH_SECONDS + len(log.arrivals) * _ROW_SECONDS) * (mean + 4.0)
         room = 32.0 * samples * log.hops * (float(width.max(initial=0.0)) + 64.0)
-        most = left if samples <= 100 else min(left, _MORE_SAMPLES)
-        if cost <= most and room + _memory(chain, log) <= work.budget.memory:
+        most = left if samples <= _ENOUGH_SAMPLES else min(left, _MORE_SAMPLES)
+        fits = room + _memory(chain, log) <= work.budget.memory
+        if fits and _path_cost(log, samples, width) <= most:
             break
-    return exact, samples
+    return samples
 
 
 def _exact_fits(chain: PhaseChain, work: _PhaseWork) -> bool:
@@ -668,10 +746,7 @@ def _drawn(
     sampler = chain.sampler(
         _BATCHES, samples // _BATCHES, seed, inside_logs=inside, unseen_logs=unseen
     )
-    events = len(log.arrivals) + len(log.departures)
-    width = _to_come(log)
-    cost = events * samples * _PATH_SECONDS + len(log.arrivals) * _ROW_SECONDS
-    cost *= float(width.mean()) + 4.0
+    cost = _path_cost(log, samples, _to_come(log))
     cost += _DRAWING * chain.kernel.work * _WORK_SECONDS
     each = cost / max(chain.kernel.stretches, 1)
     work.effort.expect(each * chain.kernel.stretches)
@@ -679,27 +754,40 @@ def _drawn(
     while going:
         going = sampler.back()
         work.done(each)
-    return PhaseRows(*sampler.rows())
+    rows = PhaseRows(*sampler.rows())
+    shape = (-1, _BATCHES)
+    return rows._replace(
+        shannon_batches=rows.shannon_batches.reshape(shape),
+        largest_batches=rows.largest_batches.reshape(shape),
+        guessing_batches=rows.guessing_batches.reshape(shape),
+    )
 
 
 # ---- from rows to figures
 
 
 def _chain_figures(
-    log: _PhaseLog, chain: PhaseChain, rows: PhaseRows, missing: float, *, samples: int
+    log: _PhaseLog,
+    chain: PhaseChain,
+    rows: PhaseRows,
+    near: float,
+    missing: float,
+    *,
+    samples: int,
 ) -> LinkFigures:
+    """Figures of messages. ``near`` of each may be missing, and ``missing`` of the evidence."""
     lost, departing = chain.kernel.lost(), chain.kernel.real()
-    error = missing + _TOLERANCE + 1e-13
+    error = near + _TOLERANCE + 1e-13
     factor = _QUANTILE if samples else 0.0
     departed, inside = rows.departed, rows.inside
-    joint, link = _entropies(log, chain, rows, lost, departing, error)
+    joint, link = _entropies(log, chain, rows, lost, departing, error, missing)
     most = np.log2(np.maximum(rows.allowed, 1))
     estimated = factor * float(rows.largest_error.max(initial=0.0))
     notes = (
         f"The evidence is exact; figures of messages are estimated from {samples} drawn paths.",
     )
     return LinkFigures(
-        log_evidence=chain.kernel.log_evidence + log.constant() - log.log_prior(),
+        log_evidence=_log_evidence(log, chain),
         joint_bits=joint,
         link_bits=link,
         departed=departed,
@@ -710,6 +798,7 @@ def _chain_figures(
             rows.shannon,
             factor * rows.shannon_error + entropy_slack(error, departed, rows.allowed),
             most,
+            rows.shannon_batches if samples else None,
         ),
         shannon_all=around(
             rows.shannon_all,
@@ -719,18 +808,35 @@ def _chain_figures(
         ),
         collision=rows.collision,
         probability=around(
-            rows.largest, factor * rows.largest_error + error, np.ones_like(departed)
+            rows.largest,
+            factor * rows.largest_error + error,
+            np.ones_like(departed),
+            rows.largest_batches if samples else None,
         ),
         guess=rows.guess.astype(np.int64),
         allowed=rows.allowed.astype(np.int64),
         error=max(error, estimated),
         confidence=_CONFIDENCE if samples else 1.0,
         method="counts by hop, drawn" if samples else "counts by hop",
-        guessing=rows.guessing,
+        guessing=_guesses(rows, error)
+        if samples
+        else guesses_within(rows.guessing, error, rows.allowed),
         receivers=None if log.receivers is None else _receivers(rows),
         early=None if log.early is None else early_shares(1 - departing, log.early, log.nobodys),
         notes=notes if samples else (),
     )
+
+
+def _log_evidence(log: _PhaseLog, chain: PhaseChain) -> float:
+    return float(chain.kernel.log_evidence) + log.constant() - log.log_prior()
+
+
+def _guesses(rows: PhaseRows, error: float) -> Range:
+    """Guesses from drawn paths: their own order is a little too good, that of others too bad."""
+    spread = rows.guessing_batches.std(axis=1, ddof=1) / math.sqrt(_BATCHES)
+    slack = _QUANTILE * spread + error * rows.allowed.astype(np.float64)
+    low = np.maximum(rows.guessing - slack, 1.0)
+    return Range(rows.guessing, low, rows.guessing_apart + slack)
 
 
 def _receivers(rows: PhaseRows) -> ReceiverFigures:
@@ -748,6 +854,7 @@ def _entropies(
     lost: Floats,
     departing: Floats,
     error: float,
+    missing: float,
 ) -> tuple[Interval, Interval]:
     """Entropy of the explanation, and of it with lost and inside as one.
 
@@ -762,7 +869,8 @@ def _entropies(
     joint = (evidence - common - gone - pairs - rows.inside_logs) / _LN2
     link = (evidence - common - pairs - rows.unseen_logs) / _LN2
     size = abs(evidence) + float(np.abs(pairs).max(initial=0.0)) + len(lost)
-    slack = error * (size + 64.0 * len(lost))
+    # Pairs' probabilities may each be off; the evidence is too small by what is missing of it.
+    slack = error * 64.0 * len(lost) + missing / _LN2
     whole_joint = _mean(joint, size, slack)
     most = whole_joint.high
     if log.channel.drained or log.total_end == 0:

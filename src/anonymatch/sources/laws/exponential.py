@@ -198,8 +198,7 @@ class Erlang(DelayLaw):
             return phase_figures(
                 arrivals,
                 departures,
-                hops=self.hops,
-                mean=self.mean,
+                means=[self.mean] * self.hops,
                 channel=work.channel,
                 receivers=work.receivers,
                 budget=allowed,
