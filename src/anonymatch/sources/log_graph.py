@@ -24,6 +24,7 @@ import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from anonymatch.graph import Edges, Graph, Names, structure
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.labels import lost_slot_names
-from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, check_law
+from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, Linked, check_law
 from anonymatch.sources.log_problem import LogProblem, near_an_end
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
@@ -131,6 +132,26 @@ def observe(
     """
     check_messages(messages)
     rule = check_law(law)
+    if isinstance(rule, Linked):
+        return _off_links(
+            messages,
+            rule,
+            until,
+            partial(
+                observe,
+                law=rule.law,
+                loss=loss,
+                lost=lost,
+                cover_rate=cover_rate,
+                cover=cover,
+                drained=drained,
+                inside_at_start=inside_at_start,
+                cover_in_pool=cover_in_pool,
+                cover_visible=cover_visible,
+                whole_log=whole_log,
+                budget=budget,
+            ),
+        )
     problem = LogProblem.of(messages, rule, visible=cover_visible)
     conditions, notes = _conditions(
         problem, loss, lost, cover_rate, cover, until, drained=drained, visible=cover_visible
@@ -154,6 +175,49 @@ def observe(
         observation = replace(observation, notes=(*observation.notes, phase))
     observation = replace(observation, notes=(*observation.notes, *notes))
     return observation if whole_log else _with_ends(observation, problem, conditions)
+
+
+def _off_links(
+    messages: Messages,
+    linked: Linked,
+    until: float | str | None,
+    observed: Callable[..., Observation],
+) -> Observation:
+    """The log as the mix sees it: messages out by the time at which they left it for the links.
+
+    Messages in that came so late that none of them can have come out are left out.
+    """
+    seconds = linked.seconds
+    departures = messages.departures - seconds
+    last = max(times[-1] for times in (messages.arrivals, messages.departures) if len(times))
+    end = (float(last) if until is None else _moment(until)) - seconds
+    number = int(np.searchsorted(messages.arrivals, end, side="right"))
+    late = messages.n_in - number
+    truth = None if messages.truth is None else messages.truth[:number].copy()
+    if truth is not None:  # who was faster than links are is no message of this law
+        known = np.flatnonzero(truth >= 0)
+        truth[known[departures[truth[known]] < messages.arrivals[known]]] = -1
+    shifted = replace(
+        messages,
+        arrivals=messages.arrivals[:number],
+        senders=messages.senders[:number],
+        lost=None if messages.lost is None else messages.lost[:number],
+        departures=departures,
+        truth=truth,
+    )
+    observation = observed(shifted, until=end)
+    notes = [f"{several(late, 'message')} in came too late to come out, and are left out"]
+    return replace(
+        observation,
+        source=str(linked),
+        mean_delay=_after(observation.mean_delay, seconds),
+        longest_delay=_after(observation.longest_delay, seconds),
+        notes=(*observation.notes, *(notes if late else ())),
+    )
+
+
+def _after(delay: float | None, seconds: float) -> float | None:
+    return None if delay is None else delay + seconds
 
 
 def _with_start(conditions: Conditions, law: Law, inside: float) -> Conditions:

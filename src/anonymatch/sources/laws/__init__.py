@@ -6,6 +6,7 @@
                        stop-and-go mix (also ``exp:2``, ``poisson:2``, ``sg:2``)
 ``erlang:3,0.5``       3 such mixes in a row, half a second on average in each: a path through
                        Loopix or Nym (also ``loopix:3,0.5``, ``gamma:3,0.5``)
+``hops:0.5,1,2``       the same with a mean for each of two to four hops
 ``threshold:10``       a mix that waits for 10 messages and sends them on together (also
                        ``batch:10``)
 ``timed:60``           a mix that sends on every 60 seconds what it has (``timed:60,5``: from 5 on)
@@ -15,8 +16,10 @@
 ``cottrell:60,10,0.6`` the same, so that 10 stay on average, and at least 40 in 100
 =====================  ===========================================================================
 
-Numbers are seconds a message is held on average, never rates a second. Any other law is a function
-of the delay, in Python: :class:`Free`. A law is a value with methods; ``law.py`` says which.
+Numbers are seconds a message is held on average, never rates a second. Seconds that every message
+spends on links stand before the law: ``0.1+erlang:3,0.5`` (:class:`Linked`). Any other law is a
+function of the delay, in Python: :class:`Free`. A law is a value with methods; ``law.py`` says
+which.
 """
 
 from anonymatch.sources.laws.exponential import MOST_HOPS, Erlang, Exponential
@@ -30,6 +33,7 @@ from anonymatch.sources.laws.flushes import (
     TimedPool,
 )
 from anonymatch.sources.laws.free import Free
+from anonymatch.sources.laws.hops import Hops
 from anonymatch.sources.laws.law import (
     LATE,
     LAWS,
@@ -45,6 +49,7 @@ from anonymatch.sources.laws.law import (
     parse_law,
     register,
 )
+from anonymatch.sources.laws.linked import Linked
 from anonymatch.sources.laws.window import Window
 
 __all__ = [
@@ -58,7 +63,9 @@ __all__ = [
     "Exponential",
     "FlushLaw",
     "Free",
+    "Hops",
     "Law",
+    "Linked",
     "Parameter",
     "PassageWork",
     "Pool",
@@ -79,6 +86,7 @@ for _law in (
     Window,
     Exponential,
     Erlang,
+    Hops,
     Threshold,
     Timed,
     Pool,

@@ -24,7 +24,7 @@ from anonymatch.sources.laws.law import (
     set_values,
 )
 
-__all__ = ["MOST_HOPS", "Erlang", "Exponential"]
+__all__ = ["MOST_HOPS", "RARE", "Erlang", "Exponential", "phase_links"]
 
 MOST_HOPS = 4
 """Hops of an Erlang law up to which logs are followed by what is inside."""
@@ -32,7 +32,7 @@ MOST_HOPS = 4
 _FEW = 200  # messages whose guessing entropies are all computed
 _UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
 _AT_LEAST = 1.0  # that any budget allows, as for making a graph
-_RARE = 1e-9  # of packets, that take longer than what hardly one exceeds
+RARE = 1e-9  # of packets, that take longer than what hardly one exceeds
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
 
@@ -190,33 +190,39 @@ class Erlang(DelayLaw):
         return True
 
     def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> LinkFigures:
-        """Figures soon, unless a budget is told or that is too little."""
         if self.hops == 1:
             return _one_hop(arrivals, departures, self.mean, work)
-
-        def within(allowed: Budget) -> LinkFigures:
-            return phase_figures(
-                arrivals,
-                departures,
-                means=[self.mean] * self.hops,
-                channel=work.channel,
-                receivers=work.receivers,
-                budget=allowed,
-                seed=work.seed,
-                effort=work.effort,
-            )
-
-        budget = work.budget
-        if not budget.chosen:
-            try:
-                return within(replace(budget, seconds=_UNASKED))
-            except BudgetError:
-                pass
-        return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
+        return phase_links(arrivals, departures, [self.mean] * self.hops, work)
 
     def __str__(self) -> str:
         hops = "1 hop" if self.hops == 1 else f"{self.hops} hops"
         return f"Erlang law, {hops} of {self.mean:g} s on average"
+
+
+def phase_links(
+    arrivals: Floats, departures: Floats, means: list[float], work: PassageWork
+) -> LinkFigures:
+    """Figures of several hops: soon, unless a budget is told or that is too little."""
+
+    def within(allowed: Budget) -> LinkFigures:
+        return phase_figures(
+            arrivals,
+            departures,
+            means=means,
+            channel=work.channel,
+            receivers=work.receivers,
+            budget=allowed,
+            seed=work.seed,
+            effort=work.effort,
+        )
+
+    budget = work.budget
+    if not budget.chosen:
+        try:
+            return within(replace(budget, seconds=_UNASKED))
+        except BudgetError:
+            pass
+    return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
 
 
 def _one_hop(arrivals: Floats, departures: Floats, mean: float, work: PassageWork) -> LinkFigures:
@@ -243,7 +249,7 @@ def _hardly_exceeded(hops: int, mean: float) -> float:
     """
     from scipy.special import gammainccinv
 
-    return mean * float(gammainccinv(hops, _RARE))
+    return mean * float(gammainccinv(hops, RARE))
 
 
 def _candidates(hops: int, mean: float, came: Floats, left: Floats, last: float) -> Candidates:

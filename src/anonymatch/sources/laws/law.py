@@ -296,8 +296,8 @@ def law_examples() -> str:
     Examples
     --------
     >>> law_examples()
-    'window:1,5 exponential:2 erlang:3,0.5 threshold:10 timed:60 pool:100,10 timed-pool:60,10 \
-binomial:60,0.5 cottrell:60,10,0.6'
+    'window:1,5 exponential:2 erlang:3,0.5 hops:0.5,1,2 threshold:10 timed:60 pool:100,10 \
+timed-pool:60,10 binomial:60,0.5 cottrell:60,10,0.6'
     """
     return " ".join(f"{word}:{law.example}" for word, law in LAWS.items())
 
@@ -325,6 +325,9 @@ def parse_law(text: str) -> Law:
     """
     if not isinstance(text, str):
         raise InputError(f"a law must be text such as window:1,5, not {quoted(text)}")
+    seconds, plus, mix = text.partition("+")
+    if plus and ":" not in seconds:
+        return _with_links(seconds.strip(), mix, text)
     word, _, rest = text.partition(":")
     name = law_name(word)
     if name not in LAWS:
@@ -343,6 +346,19 @@ def parse_law(text: str) -> Law:
         return make(*values)
     except InputError as error:
         raise InputError(f"law {quoted(text)}: {str(error).removeprefix(f'{name}: ')}") from None
+
+
+def _with_links(seconds: str, mix: str, text: str) -> Law:
+    from anonymatch.sources.laws.linked import Linked
+
+    try:
+        number = float(seconds)
+    except ValueError:
+        raise InputError(
+            f"law {quoted(text)}: the time on links is {quoted(seconds)}; give seconds, as in "
+            "0.1+erlang:3,0.5"
+        ) from None
+    return Linked(parse_law(mix), number)
 
 
 def law_name(word: str) -> str:

@@ -1,0 +1,91 @@
+"""A fixed time on links before the law, and hops with means of their own, in text and audits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anonymatch as am
+from anonymatch.base.errors import InputError
+from anonymatch.cli import main
+from anonymatch.sources import Erlang, Hops, Linked, Messages, observe, parse_law, synthesize
+
+
+def test_the_time_on_links_stands_before_the_law() -> None:
+    assert parse_law("0.1+erlang:3,0.5") == Linked(Erlang(3, 0.5), 0.1)
+    assert parse_law("hops:0.5,1,2") == Hops(0.5, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x+erlang:3,0.5", "the time on links is 'x'; give seconds"),
+        ("0.1+threshold:5", "time on links is for laws of delays"),
+        ("0.1+erlang:3", "erlang needs 2 numbers"),
+        ("0+exponential:2", "must be above 0"),
+        ("hops:1", "hops needs 2 numbers or 4"),
+    ],
+)
+def test_bad_text_gets_one_clear_line(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        parse_law(text)
+
+
+@pytest.mark.parametrize("law", ["erlang:2,1", "hops:0.5,1", "exponential:2", "window:0,3"])
+def test_links_change_nothing_but_the_delay(law: str) -> None:
+    log = synthesize(law, messages=60, rate=2.0, seed=1)
+    later = Messages(
+        arrivals=log.arrivals,
+        departures=log.departures + 5.0,
+        senders=log.senders,
+        receivers=log.receivers,
+        truth=log.truth,
+    )
+
+    plain, linked = am.audit(observe(log, law)), am.audit(observe(later, f"5+{law}"))
+
+    assert linked.entropy.value == pytest.approx(plain.entropy.value, abs=1e-9)
+    assert linked.bits.value == pytest.approx(plain.bits.value, abs=1e-9)
+    assert plain.cost.mean_delay is not None
+    assert linked.cost.mean_delay == pytest.approx(plain.cost.mean_delay + 5.0)
+
+
+def test_messages_that_came_too_late_to_come_out_are_left_out_and_that_is_told() -> None:
+    log = synthesize("0.5+erlang:2,1", messages=200, rate=2.0, seed=1)
+    end = float(log.arrivals[-1])
+    kept = log.departures <= end
+    cut = Messages.in_order(
+        arrivals=log.arrivals,
+        departures=log.departures[kept],
+        senders=log.senders,
+        receivers=[name for name, one in zip(log.receivers, kept, strict=True) if one],
+    )
+
+    observation = observe(cut, "0.5+erlang:2,1", until=end)
+
+    late = int((log.arrivals > end - 0.5).sum())
+    assert any(f"{late} message" in str(note) for note in observation.notes)
+    assert observation.passage is not None
+    assert len(observation.passage.users) == 200 - late
+    assert am.audit(observation).entropy.value > 1.0
+
+
+def test_guesses_keep_their_promises_on_logs_with_links_and_unlike_hops() -> None:
+    right = promised = variance = 0.0
+    for seed in range(6):
+        log = synthesize("0.7+hops:0.3,1,0.6", messages=300, rate=3.0, loss=0.03, seed=seed)
+        score = am.audit(observe(log, "0.7+hops:0.3,1,0.6", loss=0.03), budget=20).score
+        assert score is not None
+        right += score.right * score.guesses
+        promised += score.promised * score.guesses
+        variance += (score.error * score.guesses) ** 2
+    assert abs(right - promised) < 4 * np.sqrt(variance)
+
+
+def test_the_command_line_takes_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "log.csv"
+    assert main(["synthesize", "0.2+hops:0.5,1", str(path), "--messages", "50"]) == 0
+    assert main(["audit", str(path), "--law", "0.2+hops:0.5,1", "--budget", "5"]) == 0
+    assert "0.2 s on links" in " ".join(capsys.readouterr().out.split())
