@@ -408,6 +408,8 @@ class NestedBound:
 
     def samples(self, seed: int, first: int, last: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
 
+def passage_stay(inside: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
 phase_chain_largest: int = 4
 
 class PhaseChain:

@@ -43,6 +43,7 @@ from anonymatch._native.glynn import (
 from anonymatch._native.hidden_chain import Counted, HiddenFigures, hidden_chain_job
 from anonymatch._native.importance import Importance, ImportanceDraws
 from anonymatch._native.nested_bound import NESTED_BOUND_GROUP, NestedBound, nested_bound_job
+from anonymatch._native.passage import PassageStay, passage_stay
 from anonymatch._native.phase_chain import (
     PHASE_CHAIN_LARGEST,
     PhaseChain,
@@ -110,6 +111,7 @@ __all__ = [
     "Ints",
     "Isa",
     "NestedBound",
+    "PassageStay",
     "PhaseChain",
     "PhaseRows",
     "PhaseSampler",
@@ -137,6 +139,7 @@ __all__ = [
     "meet_real",
     "meet_words",
     "nested_bound_job",
+    "passage_stay",
     "plan_band",
     "plan_frontier",
     "propagate_beliefs",

@@ -233,7 +233,7 @@ def _through_passage(
     open_departures = np.ones(len(left), dtype=bool)
     done: list[CampaignStep] = []
     for number in range(1, steps + 1):
-        stay = stay_of(inside[open_departures].tolist())
+        stay = stay_of(inside[open_departures])
         # Places among the departures that are still open.
         position = np.concatenate(([0], np.cumsum(open_departures)))[first]
         doubt = np.where(hidden, 1.0 - stay.collision[position], -1.0)

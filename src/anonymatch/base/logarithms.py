@@ -15,6 +15,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+_EXACT_FACTORIAL = 170  # factorials up to this are doubles
+_MANY = 1000  # values for which it is worth to load scipy
+
 TERMS = 45  # of a sum whose terms are below 2^l / l!: the rest is below 1e-42
 _SERIES_FROM = 30
 _SUM_UP_TO = 100
@@ -28,7 +31,7 @@ def log_factorial(n: int) -> float:
     >>> log_factorial(3) == math.log(6)
     True
     """
-    return math.log(math.factorial(n)) if n <= 170 else math.lgamma(n + 1)
+    return math.log(math.factorial(n)) if n <= _EXACT_FACTORIAL else math.lgamma(n + 1)
 
 
 def log_factorials(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -40,8 +43,15 @@ def log_factorials(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     [0.0, 1.791759, 1.791759]
     """
     unique, inverse = np.unique(np.asarray(values), return_inverse=True)
-    logs = np.array([log_factorial(int(value)) for value in unique])
-    return logs[inverse]
+    if len(unique) > _MANY:
+        from scipy.special import gammaln
+
+        large = int(np.searchsorted(unique, _EXACT_FACTORIAL, side="right"))
+        logs = gammaln(unique.astype(np.float64) + 1.0)
+        logs[:large] = [log_factorial(int(value)) for value in unique[:large]]
+    else:
+        logs = np.array([log_factorial(int(value)) for value in unique])
+    return np.asarray(logs[inverse])
 
 
 @lru_cache(maxsize=4096)

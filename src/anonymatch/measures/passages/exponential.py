@@ -8,31 +8,34 @@ a sum that runs backwards over them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.base.arrays import Floats, Ints
+from anonymatch._native import PassageStay, passage_stay
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.counting import Count, product
 from anonymatch.measures.mixes import exponential_mix_inside
 from anonymatch.measures.users import LOST, Range, UserFigures
 
-__all__ = ["Stay", "guesses_of", "passage_count", "passage_figures", "stay_of"]
+__all__ = ["passage_count", "passage_figures", "stay_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stay:
-    """What is open for a message that is inside just before each departure, in order of time.
+def stay_of(inside: npt.ArrayLike) -> PassageStay:
+    """What is open for a message inside just before each departure, in order of time.
 
     The last entry of every array is for messages that are still inside after all departures.
 
-    Attributes
+    Parameters
     ----------
+    inside : array of int
+        Messages inside just before each departure.
+
+    Returns
+    -------
     allowed : array
         Departures that it may be, until the mix is empty; to stay inside counts as one.
     shannon, collision, largest : array
@@ -40,69 +43,20 @@ class Stay:
         departure.
     guess : array
         The most likely departure, the first of equals; one past the last one for none.
-    """
-
-    allowed: Ints
-    shannon: Floats
-    collision: Floats
-    largest: Floats
-    guess: Ints
-
-
-def stay_of(inside: Sequence[int]) -> Stay:
-    """From the messages inside just before each departure.
+    guesses : array
+        Guesses until it is named, on average, given that it departs. The departures are best named
+        in order of time: of N inside, N - 1 or more are inside before the next departure, so that
+        none is likelier than the one before.
 
     Examples
     --------
     >>> stay = stay_of([2, 1])
     >>> stay.allowed.tolist(), stay.shannon.tolist(), stay.largest.tolist(), stay.guess.tolist()
     ([2, 1, 1], [1.0, 0.0, 0.0], [0.5, 1.0, 1.0], [0, 1, 2])
-    """
-    number = len(inside)
-    allowed, guess = [1] * (number + 1), [number] * (number + 1)
-    shannon, collision, largest = ([end] * (number + 1) for end in (0.0, 1.0, 1.0))
-    for k in range(number - 1, -1, -1):
-        size = inside[k]
-        if size == 1:  # nobody else: it is this one
-            allowed[k], shannon[k], collision[k], largest[k], guess[k] = 1, 0.0, 1.0, 1.0, k
-            continue
-        now, later = 1.0 / size, (size - 1) / size
-        allowed[k] = allowed[k + 1] + 1
-        shannon[k] = later * shannon[k + 1] + now * math.log2(size) - later * math.log2(later)
-        collision[k] = now * now + later * later * collision[k + 1]
-        waiting = later * largest[k + 1]
-        # Of equal probabilities the first departure is named, so that rounding does not choose.
-        first = now >= waiting * (1 - 1e-12)
-        largest[k], guess[k] = (max(now, waiting), k) if first else (waiting, guess[k + 1])
-    return Stay(
-        np.array(allowed),
-        np.array(shannon),
-        np.array(collision),
-        np.array(largest),
-        np.array(guess),
-    )
-
-
-def guesses_of(inside: Sequence[int]) -> Floats:
-    """Guesses about a message inside just before each departure until it is named, on average.
-
-    Given that it departs; 1 in the last entry, for those that do not. The departures are best named
-    in order of time: of N inside, N - 1 or more are inside before the next departure, so that none
-    is likelier than the one before.
-
-    Examples
-    --------
-    >>> guesses_of([2, 2, 1]).tolist()
+    >>> stay_of([2, 2, 1]).guesses.tolist()
     [1.75, 1.5, 1.0, 1.0]
     """
-    departs = ranks = 0.0
-    guesses = [1.0]
-    for size in reversed(inside):
-        later = (size - 1) / size
-        departs = 1.0 / size + later * departs
-        ranks = departs + later * ranks
-        guesses.append(ranks / departs)
-    return np.array(guesses[::-1])
+    return passage_stay(np.asarray(inside))
 
 
 def passage_count(arrivals: npt.ArrayLike, departures: npt.ArrayLike) -> Count:
@@ -153,7 +107,7 @@ def passage_figures(
     if n_lost < 0:
         raise InputError("more messages leave than came in; check the times")
     first = np.searchsorted(left, came, side="left")
-    stay = stay_of(inside.tolist())
+    stay = stay_of(inside)
     # Positive terms only: each of at most so many steps rounds by a few units in the last place.
     slack = 8.0 * (len(left) + 1) * 2.0**-53
     shannon = _spread(stay.shannon[first], slack, 0.0, np.log2(stay.allowed[first]))
@@ -171,7 +125,7 @@ def passage_figures(
         effective=shannon.map(np.exp2),
         probability=probability,
         guess=names[stay.guess[first]],
-        guesses=_spread(guesses_of(inside.tolist())[first], 2 * slack, 1.0, np.inf),
+        guesses=_spread(stay.guesses[first], 2 * slack, 1.0, np.inf),
     )
 
 
