@@ -23,6 +23,7 @@ SAMPLED = 0.99
 """Confidence of means over a sample."""
 
 _ERRORS = 2.576  # standard errors that hold with that confidence
+_STUDENT = {10: 3.2498355}  # the same for a mean of so many batches, without loading scipy
 _CLOSE = 1e-12  # a share of the weight missed by less is reached
 
 
@@ -152,6 +153,8 @@ def drawn_quantile(batches: int) -> float:
     >>> round(drawn_quantile(10), 3)
     3.25
     """
+    if batches in _STUDENT:
+        return _STUDENT[batches]
     from scipy.special import stdtrit
 
     return float(stdtrit(batches - 1, (1.0 + SAMPLED) / 2.0))
