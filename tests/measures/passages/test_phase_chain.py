@@ -330,7 +330,7 @@ def test_drawn_intervals_hold_the_exact_figures(
             patched.setattr(phase_chain, "_SAMPLES", (100,))
             patched.setattr(phase_chain, "_exact_fits", lambda *_: False)
             drawn = phase_figures(arrivals, departures, seed=seed, **how)
-        assert (truth.confidence, drawn.confidence) == (1.0, 0.99)
+        assert (truth.confidence, drawn.confidence) == (1.0, 0.95)
         assert drawn.seed == seed
         assert_finite(drawn)
         assert drawn.log_evidence == pytest.approx(truth.log_evidence)
@@ -340,8 +340,8 @@ def test_drawn_intervals_hold_the_exact_figures(
             total += len(value)
         joint_held += drawn.joint_bits.low <= truth.joint_bits.value <= drawn.joint_bits.high
         links += drawn.link_bits.low - 1e-9 <= truth.link_bits.value <= drawn.link_bits.high + 1e-9
-        np.testing.assert_allclose(drawn.lost, truth.lost, atol=1e-9)
-        np.testing.assert_allclose(drawn.real, truth.real, atol=1e-9)
+        np.testing.assert_allclose(drawn.lost, truth.lost, atol=1e-6)
+        np.testing.assert_allclose(drawn.real, truth.real, atol=1e-6)
 
     assert inside / total > 0.97
     assert joint_held >= 37
@@ -382,7 +382,7 @@ def test_a_small_budget_is_kept_by_drawing_and_then_by_refusing() -> None:
     how: dict[str, Any] = {"hops": 3, "mean": 1.0, "channel": channel}
 
     drawn = phase_figures(arrivals, departures, budget=Budget(seconds=0.5), **how)
-    assert drawn.confidence == 0.99
+    assert drawn.confidence == 0.95
     assert "drawn paths" in drawn.notes[0]
     with pytest.raises(BudgetError):
         phase_figures(arrivals, departures, budget=Budget(seconds=1e-4), **how)

@@ -57,6 +57,7 @@ _LN2 = math.log(2.0)
 _CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand
 _CUT_ERROR = 1e-9  # what may be missing of any probability
 _DRAWN_CUTS = (1e-10, *_CUTS)  # the same where figures are drawn, which are known less well
+_ROUGHEST_CUT = 1e-8  # if that alone fits the budget
 _DRAWN_ERROR = 1e-4
 _TOLERANCE = 1e-12  # of a message, that is not followed any more
 _WORK_SECONDS = 0.27e-9  # a pass over a cell, measured
@@ -499,8 +500,12 @@ def _solved(
         if exact is None:
             raise _unexplained(log)
         return exact
-    chain = log.chain(_DRAWN_CUTS[0], count=count)
-    possible = _forward(chain, log, work)
+    try:
+        chain = log.chain(_DRAWN_CUTS[0], count=count)
+        possible = _forward(chain, log, work)
+    except BudgetError:
+        chain = log.chain(_ROUGHEST_CUT, count=count)
+        possible = _forward(chain, log, work)
     if not possible or _exact_predicted(chain, log, work):
         exact = _exact(log, work, pairs=False, count=count)
         if exact is not None:
@@ -550,7 +555,7 @@ def _estimated(
         samples = _number_of_paths(chain, log, work)
         rows = _drawn(chain, log, work, samples, seed)
         near = chain.kernel.cut_off_near
-        if not near <= _DRAWN_ERROR and epsilon > 0.0:
+        if not near <= _DRAWN_ERROR and epsilon > 0.0 and _fits_again(chain, log, work):
             continue
         near, missing = (
             min(share, 1.0) if share >= 0.0 else 1.0 for share in (near, chain.kernel.cut_off)
@@ -558,6 +563,12 @@ def _estimated(
         solved = _chain_figures(log, chain, rows, near, missing, samples=samples)
         return replace(solved, seed=seed, log_evidence=_finer_evidence(log, chain, work, solved))
     raise _unexplained(log)
+
+
+def _fits_again(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork) -> bool:
+    """Whether all can be done once more, with less cut off."""
+    again = (1.0 + _DRAWING) * _FINER * chain.kernel.work * _WORK_SECONDS
+    return again + _path_cost(log, _SAMPLES[-1], _to_come(log)) <= work.left
 
 
 def _finer_evidence(
