@@ -53,6 +53,7 @@ TAKEN = {
     "closed_form": families.crown(15),
     "contract": families.ring(15, 2),
     "frontier": families.ring(15, 4),
+    "planar": families.ring(15, 2),
     "ryser": families.ring(15, 4),
     "glynn": families.ring(15, 4),
     "subset": am.Graph.from_biadjacency(np.random.default_rng(1).random((9, 9))),
@@ -66,6 +67,7 @@ ANSWERED = {
     "contract": (21, 21),
     "frontier": (352, 352),
     "glynn": (352, 352),
+    "planar": (82, 82),
     "ryser": (34, 0),
     "subset": (111, 111),
 }

@@ -82,6 +82,16 @@ class Tuning:
     frontier_parts_edges: int = 6 * 10**7  # of all parts together: a second of splitting
     frontier_abreast: int = 8  # parts that run at the same time at most: they share the memory
 
+    # ---- determinants of planar blocks (exact/planar)
+    planar_planning: float = 1e-6  # an edge: most graphs are found not to be planar in less
+    planar_step: float = 4e-9  # a pair in a front, of eight primes
+    planar_pivot: float = 5e-7  # a user, of eight primes
+    planar_inverse: float = 1.4  # selected inverses against eliminations
+    planar_residue: float = 1e-7  # a weight and prime
+    planar_fraction: float = 4e-8  # an edge and prime
+    planar_prime: float = 2e-4  # to find one
+    planar_abreast: int = 8  # eliminations that run at the same time at most
+
     # ---- bands (exact/band)
     band_real: float = 0.4e-9  # a unit of work,
     band_digit: float = 0.45e-9  # of a digit of the exact count,

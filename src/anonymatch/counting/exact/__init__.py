@@ -20,6 +20,7 @@ from anonymatch.counting.exact import (
     frontier,
     glynn,
     near_complete,
+    planar,
     ryser,
     subset,
 )
@@ -50,7 +51,7 @@ class Registry:
     Examples
     --------
     >>> EXACT.names
-    ('band', 'classes', 'closed_form', 'contract', 'frontier', 'glynn', 'ryser', 'subset')
+    ('band', 'classes', 'closed_form', 'contract', 'frontier', 'glynn', 'planar', 'ryser', 'subset')
     """
 
     def __init__(self, *methods: Method) -> None:
@@ -108,6 +109,12 @@ EXACT = Registry(
         "user after user, over the open behaviours that are taken",
     ),
     Method("glynn", (glynn.offer,), "signed sums", "over all choices of signs (Glynn)"),
+    Method(
+        "planar",
+        (planar.offer,),
+        "a determinant",
+        "of a graph that can be drawn in the plane without crossings",
+    ),
     Method("ryser", (ryser.offer,), "signed sums", "over sets of behaviours"),
     Method(
         "subset",

@@ -27,6 +27,7 @@ from anonymatch.counting.exact import (
     frontier,
     glynn,
     near_complete,
+    planar,
     ryser,
     subset,
 )
@@ -49,7 +50,17 @@ AUTO, ESTIMATE, NONE = "auto", "estimate", "none"
 
 # The order in which methods are asked. Others are asked last, and only where the best so far costs
 # more than ``search_from`` of the tuning: looking for a better one would cost more than it saves.
-_POLICY = ("band", "classes", "closed_form", "contract", "frontier", "glynn", "ryser", "subset")
+_POLICY = (
+    "band",
+    "classes",
+    "closed_form",
+    "contract",
+    "frontier",
+    "glynn",
+    "planar",
+    "ryser",
+    "subset",
+)
 
 
 class _Names(Sequence[str]):
@@ -153,15 +164,17 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
     others = tuple(method.offer for method in EXACT if method.name not in _POLICY)
     if along_band is not None:  # what else works in some order of users is dearer
         dear = (along_band.rounded or along_band).seconds > tuning().band_serves
-        offers: tuple[Offer, ...] = (subset.offer, classes.offer) if dear else (subset.offer,)
+        offers: tuple[Offer, ...] = (subset.offer, planar.offer)
+        offers += (classes.offer,) if dear else ()
         if block.exact and block.optional:  # spare behaviours make the sums of digits dear
             offers = (*offers, frontier.offer)
         return (*offers, *others)
     if block.n_users > tuning().giant_users and frontier.far_from_narrow(block):
         # the others cannot reach it, and searching is dear
-        return (near_complete.offer, classes.offer, *others)
+        return (planar.offer, near_complete.offer, classes.offer, *others)
     return (
         subset.offer,
+        planar.offer,
         classes.offer,
         frontier.offer,
         contract.offer,
