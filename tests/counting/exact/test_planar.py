@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import networkx as nx
@@ -47,7 +48,7 @@ def log_of_tilings(height: int, width: int) -> float:
     )
 
 
-def weighted(graph: am.Graph, weights: list[object]) -> am.Graph:
+def weighted(graph: am.Graph, weights: Sequence[object]) -> am.Graph:
     ends = graph.indptr.tolist()
     users = [i for i in range(graph.n_users) for _ in range(ends[i], ends[i + 1])]
     return am.Graph.from_edges(list(zip(users, graph.indices.tolist(), weights, strict=True)))
@@ -67,7 +68,7 @@ def test_a_wide_board_is_counted_exactly_by_itself() -> None:
     """Nothing else reaches 512 users of a board of 32 by 32."""
     count = am.count(board(32, 32, seed=2))
 
-    assert count.exact
+    assert isinstance(count.value, int)
     assert [step.method for step in count.plan.steps] == ["planar"]
     assert count.log == pytest.approx(log_of_tilings(32, 32), abs=1e-10)
     # The number of tilings of a square of even side is a square or twice one (Jockusch).
@@ -99,7 +100,7 @@ def test_counts_and_edges_agree_with_the_frontier_programme() -> None:
 def test_weights_of_every_kind(kind: str) -> None:
     graph = board(4, 6, seed=5)
     rng = np.random.default_rng(6)
-    draws = {
+    draws: dict[str, Callable[[], object]] = {
         "integers": lambda: int(rng.integers(1, 1000)),
         "fractions": lambda: Fraction(int(rng.integers(1, 50)), int(rng.integers(1, 50))),
         "floats": lambda: float(rng.random()) + 1e-3,
@@ -107,7 +108,7 @@ def test_weights_of_every_kind(kind: str) -> None:
         "large": lambda: int(rng.integers(1, 2**62)) ** 5,
     }
     graph = weighted(graph, [draws[kind]() for _ in range(graph.n_edges)])
-    truth = am.count(graph, method="frontier", exact=True).value
+    truth = Fraction(am.count(graph, method="frontier", exact=True).value)
     through = am.posterior(graph, method="frontier", exact=True).counts.to_dense()
 
     assert am.count(graph, method="planar", exact=True).value == truth
@@ -195,6 +196,7 @@ def test_spare_behaviours_are_left_to_other_methods() -> None:
 
 def test_predicted_runs_are_what_the_kernel_does() -> None:
     """The work of a board grows like n^1.5, so a plan is made for boards of any size."""
-    work = {side: _native.plan_planar(board(side, side)).work for side in (16, 32, 64)}
+    plans = {side: _native.plan_planar(board(side, side)) for side in (16, 32, 64)}
+    work = {side: plan.work for side, plan in plans.items() if plan is not None}
     assert 4 < work[32] / work[16] < 20
     assert 4 < work[64] / work[32] < 20
