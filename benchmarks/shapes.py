@@ -1,7 +1,7 @@
-"""Graphs of a shape that makes counting polynomial: planar boards.
+"""Graphs of a shape that makes counting polynomial: planar boards, and trees.
 
-Answers are known by formulas that the package does not use. No peer and no older method reaches
-these sizes: the note tells what the next best exact plan would take.
+Answers are known by formulas that the package does not use, or checked by sums. No peer and no
+older method reaches these sizes: the note tells what the next best exact plan would take.
 """
 
 from __future__ import annotations
@@ -22,12 +22,19 @@ _BOARDS: dict[Size, dict[tuple[int, int], float | None]] = {
     "quick": {(32, 32): 1.0, (44, 46): 1.0},
     "full": {(32, 32): 1.0, (44, 46): 1.0, (200, 200): 120.0},
 }
+_TREES: dict[Size, dict[int, float | None]] = {
+    "tiny": {40: None},
+    "quick": {363: 5.0},
+    "full": {363: 5.0, 10_000: 60.0},
+}
 _WITH_EDGES = 1100  # users
 
 
 def lines(size: Size) -> Iterator[Line]:
     for (height, width), goal in _BOARDS[size].items():
         yield from _board(height, width, goal)
+    for users, limit in _TREES[size].items():
+        yield from _branches(users, limit)
 
 
 def _board(height: int, width: int, goal: float | None) -> Iterator[Line]:
@@ -46,6 +53,23 @@ def _board(height: int, width: int, goal: float | None) -> Iterator[Line]:
         yield under(f"all edges, {what}", answer.seconds, goal)
 
 
+def _branches(users: int, goal: float | None) -> Iterator[Line]:
+    graph = branching(users)
+    answer = _timed(partial(am.count, fresh(graph), executor=HERE))
+    total = answer.answer.value
+    assert answer.answer.exact
+    what = f"tree-like, n = {users}"
+    yield under(f"count, {what}", answer.seconds, goal, _otherwise(graph))
+    answer = _timed(partial(am.posterior, fresh(graph), executor=HERE))
+    matrix = answer.answer.matrix
+    assert abs(matrix.sum(axis=0) - 1).max() < 1e-12
+    assert abs(matrix.sum(axis=1) - 1).max() < 1e-12
+    for edge in range(3):  # of the first user, at the root
+        exposed = am.count(graph.expose(0, int(graph.indices[edge])), executor=HERE)
+        assert abs(matrix.data[edge] - exposed.value / total) < 1e-12
+    yield under(f"all edges, {what}", answer.seconds, goal)
+
+
 def _timed(call: Any) -> Any:
     """One round: answers are large, and need not be compared."""
     return race({"ours": call}, rounds=1)["ours"]
@@ -60,6 +84,22 @@ def _otherwise(graph: am.Graph) -> str:
     except am.InputError:
         return "by frontier: no plan"
     return ""
+
+
+def branching(users: int) -> am.Graph:
+    """Users at the nodes of a tree of threes, who fit the behaviours of three generations up and
+    down.
+    """
+    rows = [{i} for i in range(users)]
+    for i in range(users):
+        ancestor = i
+        for _ in range(3):
+            if ancestor == 0:
+                break
+            ancestor = (ancestor - 1) // 3
+            rows[i].add(ancestor)
+            rows[ancestor].add(i)
+    return am.Graph.from_rows([sorted(row) for row in rows])
 
 
 def board(height: int, width: int) -> am.Graph:

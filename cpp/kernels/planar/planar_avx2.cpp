@@ -57,6 +57,16 @@ bool eliminate_avx2(const Factors& factors, CancelFlag cancel) {
 bool invert_avx2(const Factors& factors, const Inverse& inverse, CancelFlag cancel) {
     return invert_all(factors, inverse, cancel);
 }
+void add_products_avx2(const Factors& factors, Lanes* target, const std::int32_t* to,
+                       const Lanes& factor, const Lanes* value, const std::int32_t* from,
+                       std::size_t size) {
+    add_all_products(factors, target, to, factor, value, from, size);
+}
+void sum_products_avx2(const Factors& factors, Lanes& sum, const Lanes* left,
+                       const std::int32_t* at_left, const Lanes* right,
+                       const std::int32_t* at_right, std::size_t size) {
+    sum_all_products(factors, sum, left, at_left, right, at_right, size);
+}
 
 }  // namespace anonymatch::planar
 

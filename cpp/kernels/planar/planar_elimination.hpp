@@ -114,3 +114,26 @@ inline bool invert_all(const Factors& f, const Inverse& z, CancelFlag cancel) {
     }
     return true;
 }
+
+/// target[to[i]] += factor * value[from[i]].
+inline void add_all_products(const Factors& f, Lanes* target, const std::int32_t* to,
+                             const Lanes& factor, const Lanes* value, const std::int32_t* from,
+                             std::size_t size) {
+    const Modulus modulus(f);
+    const Vector minus = subtract(all(0.0), load(factor));
+    for (std::size_t i = 0; i < size; ++i) {
+        Lanes& x = target[to[i]];
+        store(x, modulus.subtract_product(load(x), minus, load(value[from[i]])));
+    }
+}
+
+/// sum += left[at_left[i]] * right[at_right[i]], over all i.
+inline void sum_all_products(const Factors& f, Lanes& sum, const Lanes* left,
+                             const std::int32_t* at_left, const Lanes* right,
+                             const std::int32_t* at_right, std::size_t size) {
+    const Modulus modulus(f);
+    Vector minus = subtract(all(0.0), load(sum));
+    for (std::size_t i = 0; i < size; ++i)
+        minus = modulus.subtract_product(minus, load(left[at_left[i]]), load(right[at_right[i]]));
+    store(sum, subtract(all(0.0), minus));
+}

@@ -7,8 +7,20 @@ namespace anonymatch::planar {
 #if defined(__x86_64__)
 bool eliminate_avx2(const Factors& factors, CancelFlag cancel);
 bool invert_avx2(const Factors& factors, const Inverse& inverse, CancelFlag cancel);
+void add_products_avx2(const Factors& factors, Lanes* target, const std::int32_t* to,
+                       const Lanes& factor, const Lanes* value, const std::int32_t* from,
+                       std::size_t size);
+void sum_products_avx2(const Factors& factors, Lanes& sum, const Lanes* left,
+                       const std::int32_t* at_left, const Lanes* right,
+                       const std::int32_t* at_right, std::size_t size);
 bool eliminate_avx512(const Factors& factors, CancelFlag cancel);
 bool invert_avx512(const Factors& factors, const Inverse& inverse, CancelFlag cancel);
+void add_products_avx512(const Factors& factors, Lanes* target, const std::int32_t* to,
+                         const Lanes& factor, const Lanes* value, const std::int32_t* from,
+                         std::size_t size);
+void sum_products_avx512(const Factors& factors, Lanes& sum, const Lanes* left,
+                         const std::int32_t* at_left, const Lanes* right,
+                         const std::int32_t* at_right, std::size_t size);
 #endif
 
 namespace {
@@ -54,17 +66,29 @@ bool eliminate_plain(const Factors& factors, CancelFlag cancel) {
 bool invert_plain(const Factors& factors, const Inverse& inverse, CancelFlag cancel) {
     return invert_all(factors, inverse, cancel);
 }
+void add_products_plain(const Factors& factors, Lanes* target, const std::int32_t* to,
+                        const Lanes& factor, const Lanes* value, const std::int32_t* from,
+                        std::size_t size) {
+    add_all_products(factors, target, to, factor, value, from, size);
+}
+void sum_products_plain(const Factors& factors, Lanes& sum, const Lanes* left,
+                        const std::int32_t* at_left, const Lanes* right,
+                        const std::int32_t* at_right, std::size_t size) {
+    sum_all_products(factors, sum, left, at_left, right, at_right, size);
+}
 
 }  // namespace
 
 std::vector<Instructions> instructions() {
     std::vector<Instructions> known;
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) known.push_back({eliminate_avx512, invert_avx512});
+    if (__builtin_cpu_supports("avx512f"))
+        known.push_back(
+            {eliminate_avx512, invert_avx512, add_products_avx512, sum_products_avx512});
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        known.push_back({eliminate_avx2, invert_avx2});
+        known.push_back({eliminate_avx2, invert_avx2, add_products_avx2, sum_products_avx2});
 #endif
-    known.push_back({eliminate_plain, invert_plain});
+    known.push_back({eliminate_plain, invert_plain, add_products_plain, sum_products_plain});
     return known;
 }
 

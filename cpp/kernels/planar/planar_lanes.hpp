@@ -29,12 +29,20 @@ struct Inverse {
     std::span<Lanes> diagonal, upper, lower;
 };
 
-/// One set of instructions. Both are false if cancelled.
+/// One set of instructions; what is false was cancelled.
 struct Instructions {
     /// Lanes where a pivot vanished have the inverse 0 there.
     bool (*eliminate)(const Factors& factors, CancelFlag cancel);
     /// The entries of the inverse at all entries of the pattern.
     bool (*invert)(const Factors& factors, const Inverse& inverse, CancelFlag cancel);
+    /// target[to[i]] += factor * value[from[i]]; only the primes of the factors are read.
+    void (*add_products)(const Factors& factors, Lanes* target, const std::int32_t* to,
+                         const Lanes& factor, const Lanes* value, const std::int32_t* from,
+                         std::size_t size);
+    /// sum += left[at_left[i]] * right[at_right[i]], over all i.
+    void (*sum_products)(const Factors& factors, Lanes& sum, const Lanes* left,
+                         const std::int32_t* at_left, const Lanes* right,
+                         const std::int32_t* at_right, std::size_t size);
 };
 
 /// Those that this processor has, the quickest first; all give the same.

@@ -91,6 +91,7 @@ from anonymatch._native.subset import (
     subset_fits,
     subset_programme,
 )
+from anonymatch._native.tree import TreePlan, plan_tree, run_tree
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
@@ -133,6 +134,7 @@ __all__ = [
     "SmallBlocks",
     "Structure",
     "SubsetProgramme",
+    "TreePlan",
     "Words",
     "Worm",
     "WormSamples",
@@ -159,8 +161,10 @@ __all__ = [
     "plan_band",
     "plan_frontier",
     "plan_planar",
+    "plan_tree",
     "propagate_beliefs",
     "run_planar",
+    "run_tree",
     "ryser_count",
     "ryser_order",
     "ryser_prefixes",

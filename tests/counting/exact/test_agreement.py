@@ -55,6 +55,7 @@ TAKEN = {
     "frontier": families.ring(15, 4),
     "planar": families.ring(15, 2),
     "ryser": families.ring(15, 4),
+    "tree": families.ring(15, 4),
     "glynn": families.ring(15, 4),
     "subset": am.Graph.from_biadjacency(np.random.default_rng(1).random((9, 9))),
 }
@@ -70,6 +71,7 @@ ANSWERED = {
     "planar": (82, 82),
     "ryser": (34, 0),
     "subset": (111, 111),
+    "tree": (352, 352),
 }
 Answer = TypeVar("Answer")
 DENSITIES = (0.25, 0.5, 0.75, 1.0)

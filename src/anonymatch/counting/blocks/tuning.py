@@ -82,15 +82,26 @@ class Tuning:
     frontier_parts_edges: int = 6 * 10**7  # of all parts together: a second of splitting
     frontier_abreast: int = 8  # parts that run at the same time at most: they share the memory
 
+    # ---- residues modulo eight primes at once (exact/residue_counts)
+    residue_weight: float = 1e-7  # of a weight, a prime
+    residue_fraction: float = 4e-8  # of an edge, a prime
+    residue_prime: float = 2e-4  # to find one
+    residue_abreast: int = 8  # runs that are under way at the same time at most
+
     # ---- determinants of planar blocks (exact/planar)
     planar_planning: float = 1e-6  # an edge: most graphs are found not to be planar in less
-    planar_step: float = 4e-9  # a pair in a front, of eight primes
-    planar_pivot: float = 5e-7  # a user, of eight primes
+    planar_step: float = 4e-9  # a pair in a front
+    planar_pivot: float = 5e-7  # a user
     planar_inverse: float = 1.4  # selected inverses against eliminations
-    planar_residue: float = 1e-7  # a weight and prime
-    planar_fraction: float = 4e-8  # an edge and prime
-    planar_prime: float = 2e-4  # to find one
-    planar_abreast: int = 8  # eliminations that run at the same time at most
+
+    # ---- tree decompositions (exact/tree)
+    tree_planning: float = 2e-6  # an edge, of the first look
+    tree_step: float = 1.2e-8  # a product
+    tree_edges: float = 2.7  # all edges against one count
+    tree_vertex: float = 6e-7  # a vertex
+    tree_most: float = 3e8  # products up to which the sets are listed,
+    tree_glance: float = 100.0  # and before any search for orders, a vertex
+    tree_worth: float = 1.0  # predicted seconds of others from which more than a glance pays
 
     # ---- bands (exact/band)
     band_real: float = 0.4e-9  # a unit of work,

@@ -30,6 +30,7 @@ from anonymatch.counting.exact import (
     planar,
     ryser,
     subset,
+    tree,
 )
 from anonymatch.counting.exact.rank_one import rank_one
 from anonymatch.running import Budget
@@ -60,6 +61,7 @@ _POLICY = (
     "planar",
     "ryser",
     "subset",
+    "tree",
 )
 
 
@@ -171,12 +173,14 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
         return (*offers, *others)
     if block.n_users > tuning().giant_users and frontier.far_from_narrow(block):
         # the others cannot reach it, and searching is dear
-        return (planar.offer, near_complete.offer, classes.offer, *others)
+        return (planar.offer, tree.offer, near_complete.offer, classes.offer, *others)
     return (
         subset.offer,
         planar.offer,
+        tree.glance,
         classes.offer,
         frontier.offer,
+        tree.offer,
         contract.offer,
         near_complete.offer,
         ryser.offer,
