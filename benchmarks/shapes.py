@@ -1,4 +1,4 @@
-"""Graphs of a shape that makes counting polynomial: planar boards, and trees.
+"""Graphs of a shape that makes counting polynomial: planar boards, trees, and low rank.
 
 Answers are known by formulas that the package does not use, or checked by sums. No peer and no
 older method reaches these sizes: the note tells what the next best exact plan would take.
@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 import anonymatch as am
 from benchmarks.report import Line, Size, under
@@ -27,7 +29,13 @@ _TREES: dict[Size, dict[int, float | None]] = {
     "quick": {363: 5.0},
     "full": {363: 5.0, 10_000: 60.0},
 }
+_RANKS: dict[Size, dict[tuple[int, int], float | None]] = {
+    "tiny": {(14, 2): None},
+    "quick": {(60, 2): 1.0, (60, 3): 5.0},
+    "full": {(60, 2): 1.0, (60, 3): 5.0, (120, 3): 30.0},
+}
 _WITH_EDGES = 1100  # users
+_RANK_WITH_EDGES = 60
 
 
 def lines(size: Size) -> Iterator[Line]:
@@ -35,6 +43,8 @@ def lines(size: Size) -> Iterator[Line]:
         yield from _board(height, width, goal)
     for users, limit in _TREES[size].items():
         yield from _branches(users, limit)
+    for (users, rank), limit in _RANKS[size].items():
+        yield from _low_rank(users, rank, limit)
 
 
 def _board(height: int, width: int, goal: float | None) -> Iterator[Line]:
@@ -68,6 +78,27 @@ def _branches(users: int, goal: float | None) -> Iterator[Line]:
         exposed = am.count(graph.expose(0, int(graph.indices[edge])), executor=HERE)
         assert abs(matrix.data[edge] - exposed.value / total) < 1e-12
     yield under(f"all edges, {what}", answer.seconds, goal)
+
+
+def _low_rank(users: int, rank: int, goal: float | None) -> Iterator[Line]:
+    """Weights are sums of as many products; the first factors alone have n! times their product."""
+    rng = np.random.default_rng(users)
+    by_user, by_behaviour = (rng.random((users, rank)) + 0.1 for _ in range(2))
+    graph = am.Graph.from_biadjacency(by_user @ by_behaviour.T)
+    answer = _timed(partial(am.count, fresh(graph), method="low_rank", executor=HERE))
+    least = max(
+        math.lgamma(users + 1)
+        + float(np.log(by_user[:, k]).sum() + np.log(by_behaviour[:, k]).sum())
+        for k in range(rank)
+    )
+    assert least < answer.answer.low <= answer.answer.high < answer.answer.low + 1e-9
+    what = f"weights of rank {rank}, n = {users}"
+    yield under(f"count, {what}", answer.seconds, goal, _otherwise(graph))
+    if users <= _RANK_WITH_EDGES:
+        answer = _timed(partial(am.posterior, fresh(graph), method="low_rank", executor=HERE))
+        matrix = answer.answer.matrix
+        assert abs(matrix.sum(axis=0) - 1).max() < 1e-9
+        yield under(f"all edges, {what}", answer.seconds, goal)
 
 
 def _timed(call: Any) -> Any:

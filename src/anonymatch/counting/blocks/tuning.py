@@ -103,6 +103,14 @@ class Tuning:
     tree_glance: float = 100.0  # and before any search for orders, a vertex
     tree_worth: float = 1.0  # predicted seconds of others from which more than a glance pays
 
+    # ---- weights of low rank (exact/low_rank)
+    low_rank_cell: float = 2e-7  # of a weight: to find the rank
+    low_rank_rest: float = 1e-11  # of weights around 1 that is left when the rank is reached
+    low_rank_deviation: float = 1e-11  # relative, of a weight in doubles from its factors
+    low_rank_step: float = 1e-7  # of a coefficient and linear factor, and more if it is long
+    low_rank_bits: float = 2500.0  # of a coefficient, that double it
+    low_rank_inner: float = 3e-8  # of a coefficient and edge
+
     # ---- bands (exact/band)
     band_real: float = 0.4e-9  # a unit of work,
     band_digit: float = 0.45e-9  # of a digit of the exact count,

@@ -19,6 +19,7 @@ from anonymatch.counting.exact import (
     contract,
     frontier,
     glynn,
+    low_rank,
     near_complete,
     planar,
     ryser,
@@ -52,7 +53,7 @@ class Registry:
     Examples
     --------
     >>> EXACT.names[:4], len(EXACT.names)
-    (('band', 'classes', 'closed_form', 'contract'), 10)
+    (('band', 'classes', 'closed_form', 'contract'), 11)
     """
 
     def __init__(self, *methods: Method) -> None:
@@ -110,6 +111,12 @@ EXACT = Registry(
         "user after user, over the open behaviours that are taken",
     ),
     Method("glynn", (glynn.offer,), "signed sums", "over all choices of signs (Glynn)"),
+    Method(
+        "low_rank",
+        (low_rank.offer,),
+        "a formula",
+        "its weights are sums of two or three products of factors",
+    ),
     Method(
         "planar",
         (planar.offer,),

@@ -26,6 +26,7 @@ from anonymatch.counting.exact import (
     contract,
     frontier,
     glynn,
+    low_rank,
     near_complete,
     planar,
     ryser,
@@ -58,6 +59,7 @@ _POLICY = (
     "contract",
     "frontier",
     "glynn",
+    "low_rank",
     "planar",
     "ryser",
     "subset",
@@ -166,7 +168,7 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
     others = tuple(method.offer for method in EXACT if method.name not in _POLICY)
     if along_band is not None:  # what else works in some order of users is dearer
         dear = (along_band.rounded or along_band).seconds > tuning().band_serves
-        offers: tuple[Offer, ...] = (subset.offer, planar.offer)
+        offers: tuple[Offer, ...] = (low_rank.offer, subset.offer, planar.offer)
         offers += (classes.offer,) if dear else ()
         if block.exact and block.optional:  # spare behaviours make the sums of digits dear
             offers = (*offers, frontier.offer)
@@ -175,6 +177,7 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
         # the others cannot reach it, and searching is dear
         return (planar.offer, tree.offer, near_complete.offer, classes.offer, *others)
     return (
+        low_rank.offer,
         subset.offer,
         planar.offer,
         tree.glance,
