@@ -10,6 +10,7 @@
 namespace anonymatch::bindings {
 
 void bind_tree(nb::module_& m) {
+    m.attr("tree_width_limit") = am::tree_width_limit;
     nb::class_<am::TreePlan>(m, "TreePlan")
         .def_prop_ro("work", &am::TreePlan::work)
         .def_prop_ro("width", &am::TreePlan::width)
@@ -29,12 +30,12 @@ void bind_tree(nb::module_& m) {
     m.def(
         "plan_tree",
         [](std::int32_t n_users, std::int32_t n_behaviours, const Ints& indptr, const Ints& indices,
-           double most, const Bytes& cancel) {
+           double most, std::int32_t width, const Bytes& cancel) {
             const nb::gil_scoped_release nogil;
             return am::TreePlan::make({n_users, n_behaviours, view(indptr), view(indices)}, most,
-                                      cancel_flag(cancel));
+                                      width, cancel_flag(cancel));
         },
-        "n_users"_a, "n_behaviours"_a, "indptr"_a, "indices"_a, "most"_a, "cancel"_a);
+        "n_users"_a, "n_behaviours"_a, "indptr"_a, "indices"_a, "most"_a, "width"_a, "cancel"_a);
 }
 
 }  // namespace anonymatch::bindings

@@ -79,7 +79,8 @@ struct TreePlan::Tables {
     explicit Tables(std::size_t nodes) : joined(nodes), sent(nodes) {}
 };
 
-std::optional<TreePlan> TreePlan::make(const BipartiteView& block, double most, CancelFlag cancel) {
+std::optional<TreePlan> TreePlan::make(const BipartiteView& block, double most, Index width,
+                                       CancelFlag cancel) {
     const std::size_t n = at(block.n_users), vertices = n + at(block.n_behaviours);
     std::vector<std::vector<Index>> around(vertices);
     for (std::size_t u = 0; u < n; ++u)
@@ -93,7 +94,8 @@ std::optional<TreePlan> TreePlan::make(const BipartiteView& block, double most, 
         neighbours.insert(neighbours.end(), row.begin(), row.end());
         starts.push_back(static_cast<Index>(neighbours.size()));
     }
-    const Elimination order = minimum_degree(starts, neighbours, tree_width_limit, cancel);
+    const Elimination order =
+        minimum_degree(starts, neighbours, std::min(width, tree_width_limit), cancel);
     if (!order.complete) return std::nullopt;
     std::vector<Index> rank(vertices);
     for (std::size_t k = 0; k < vertices; ++k) rank[at(order.order[k])] = static_cast<Index>(k);

@@ -30,10 +30,11 @@ inline constexpr std::int32_t tree_width_limit = 24;
 
 class TreePlan {
 public:
-    /// A block with a matching of all users. Nothing if a front would have more than
-    /// tree_width_limit vertices, if the products, bounded from above, or all sets were more than
-    /// `most`, or when cancelled.
+    /// A block with a matching of all users. Nothing if a front would have more than `width`
+    /// vertices, at most tree_width_limit, if there were more than `most` products, or when
+    /// cancelled.
     static std::optional<TreePlan> make(const BipartiteView& block, double most,
+                                        std::int32_t width = tree_width_limit,
                                         CancelFlag cancel = {});
 
     /// `weights`: residues in [0, p), a lane a prime for each edge; none if all are 1.

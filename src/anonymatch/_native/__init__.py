@@ -91,7 +91,7 @@ from anonymatch._native.subset import (
     subset_fits,
     subset_programme,
 )
-from anonymatch._native.tree import TreePlan, plan_tree, run_tree
+from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_tree
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
@@ -106,6 +106,7 @@ __all__ = [
     "RYSER_LARGEST",
     "SMALL_BEHAVIOURS",
     "SUBSET_LIMIT",
+    "TREE_WIDTH_LIMIT",
     "Band",
     "BandPlan",
     "BandTask",

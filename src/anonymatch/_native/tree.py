@@ -11,13 +11,18 @@ from anonymatch._native.extension import kernels
 from anonymatch._native.planar import PlanarResidues
 
 TreePlan = kernels.TreePlan
+TREE_WIDTH_LIMIT: int = kernels.tree_width_limit
 
 
-def plan_tree(block: Rows, most: float, cancel: bytearray | None = None) -> TreePlan | None:
-    """A tree decomposition of a connected block; None if it takes more than ``most`` products."""
-    indptr, indices = ints(block.indptr), ints(block.indices)
-    byte = cancel_byte(cancel)
-    return kernels.plan_tree(block.n_users, block.n_behaviours, indptr, indices, most, byte)
+def plan_tree(
+    block: Rows, most: float, width: int = TREE_WIDTH_LIMIT, cancel: bytearray | None = None
+) -> TreePlan | None:
+    """A tree decomposition of a connected block.
+
+    None if it takes more than ``most`` products, or parts that share more than ``width`` vertices.
+    """
+    sides, rows = (block.n_users, block.n_behaviours), (ints(block.indptr), ints(block.indices))
+    return kernels.plan_tree(*sides, *rows, most, width, cancel_byte(cancel))
 
 
 def run_tree(

@@ -101,6 +101,7 @@ class Tuning:
     tree_vertex: float = 6e-7  # a vertex
     tree_most: float = 3e8  # products up to which the sets are listed,
     tree_glance: float = 100.0  # and before any search for orders, a vertex
+    tree_glance_width: int = 12
     tree_worth: float = 1.0  # predicted seconds of others from which more than a glance pays
 
     # ---- weights of low rank (exact/low_rank)

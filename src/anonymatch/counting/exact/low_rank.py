@@ -265,7 +265,7 @@ class _LowRank:
 
 
 def _double(value: int, shift: int) -> float:
-    """value * 2^-shift, rounded once or twice."""
+    """The value times 2^-shift, rounded once or twice."""
     drop = max(0, abs(value).bit_length() - 64)
     return math.ldexp(float(value >> drop), drop - shift)
 
@@ -331,7 +331,7 @@ def _without_each(factors: Objects) -> list[Objects]:
 
 
 def _factorials(degree: int, rank: int) -> Objects:
-    """a! for exponents a of a form of this degree, where there are such; 0 elsewhere."""
+    """Products a! of the exponents a of a form of this degree; 0 where there are none."""
     known = [math.factorial(k) for k in range(degree + 1)]
     result: Objects = np.zeros([degree + 1] * (rank - 1), dtype=object)
     for rest in tuples(range(degree + 1), repeat=rank - 1):

@@ -31,20 +31,24 @@ def offer(block: Block, context: Context, best: float) -> Option | None:
     """Along a tree decomposition; None if its parts are large."""
     if best < tuning().tree_worth:
         return None
-    return _offer_below(tuning().tree_most, block, context, best)
+    return _offer_below(tuning().tree_most, _native.TREE_WIDTH_LIMIT, block, context, best)
 
 
 def glance(block: Block, context: Context, best: float) -> Option | None:
     """The same where it is so cheap that no search for an order of users would pay."""
     vertices = block.n_users + block.n_behaviours
-    return _offer_below(tuning().tree_glance * vertices, block, context, best)
+    most, width = tuning().tree_glance * vertices, tuning().tree_glance_width
+    return _offer_below(most, width, block, context, best)
 
 
-def _offer_below(most: float, block: Block, context: Context, best: float) -> Option | None:
+def _offer_below(
+    most: float, width: int, block: Block, context: Context, best: float
+) -> Option | None:
     if tuning().tree_planning * block.n_edges > best / 10:
         return None
     most = min(most, best / tuning().tree_step / LEAST_RUNS)
-    tree = TreeProblem(block.n_users, block.n_behaviours, block.indptr, block.indices, None, most)
+    sides = block.n_users, block.n_behaviours
+    tree = TreeProblem(*sides, block.indptr, block.indices, None, most, width)
     if not tree.narrow:
         return None
     plan, edges = tree.plan, block.n_edges * LANES
@@ -69,23 +73,25 @@ class TreeProblem:
     indptr: npt.NDArray[np.int32]
     indices: npt.NDArray[np.int32]
     weights: npt.NDArray[Any] | None
-    most: float  # products beyond which it has none
+    most: float  # products beyond which it has none,
+    width: int  # and vertices that parts share
 
     @property
     def recipe(self) -> tuple[Any, ...]:
         sides = self.n_users, self.n_behaviours
-        return TreeProblem, *sides, self.indptr, self.indices, self.weights, self.most
+        rows = self.indptr, self.indices
+        return TreeProblem, *sides, *rows, self.weights, self.most, self.width
 
     def with_weights(self, weights: npt.NDArray[Any] | None) -> TreeProblem:
         """The same decomposition."""
         sides = self.n_users, self.n_behaviours
-        problem = TreeProblem(*sides, self.indptr, self.indices, weights, self.most)
+        problem = TreeProblem(*sides, self.indptr, self.indices, weights, self.most, self.width)
         problem.__dict__["_plan"] = self._plan
         return problem
 
     @cached_property
     def _plan(self) -> _native.TreePlan | None:
-        return _native.plan_tree(self, self.most, byte_of_work())
+        return _native.plan_tree(self, self.most, self.width, byte_of_work())
 
     @property
     def narrow(self) -> bool:

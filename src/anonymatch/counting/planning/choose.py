@@ -175,7 +175,7 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
         return (*offers, *others)
     if block.n_users > tuning().giant_users and frontier.far_from_narrow(block):
         # the others cannot reach it, and searching is dear
-        return (planar.offer, tree.offer, near_complete.offer, classes.offer, *others)
+        return (planar.offer, tree.glance, near_complete.offer, classes.offer, *others)
     return (
         low_rank.offer,
         subset.offer,
