@@ -8,6 +8,7 @@
 #include "blocks.hpp"
 #include "check.hpp"
 #include "planar/planar.hpp"
+#include "planar/planar_lanes.hpp"
 #include "planar/planarity.hpp"
 
 namespace {
@@ -135,9 +136,59 @@ void fractions_add_up_to_the_value_over_the_product() {
                    static_cast<double>(value) / static_cast<double>(product)) < 1e-15);
 }
 
+/// A full matrix through elimination and inverse, and a few products, by one set of instructions.
+std::vector<double> by(const anonymatch::planar::Instructions& used) {
+    using anonymatch::planar::Lanes;
+    constexpr std::size_t n = 12;
+    std::mt19937_64 bits(3);
+    anonymatch::planar::Factors factors;
+    for (std::size_t l = 0; l < 8; ++l) {
+        factors.prime.lane[l] =
+            l % 2 == 0 ? large : 562949953421197;  // not prime, which is no matter
+        factors.reciprocal.lane[l] = 1 / factors.prime.lane[l];
+    }
+    const auto draw = [&] {
+        Lanes value;
+        for (double& x : value.lane) x = static_cast<double>(bits() % (1ULL << 48));
+        return value;
+    };
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int32_t> fronts;
+    for (std::size_t k = 0; k < n; ++k) {
+        for (std::size_t m = k + 1; m < n; ++m) fronts.push_back(static_cast<std::int32_t>(m));
+        starts.push_back(static_cast<std::int64_t>(fronts.size()));
+    }
+    std::vector<Lanes> diagonal(n), inverse(n), upper(fronts.size()), lower(fronts.size());
+    for (auto* part : {&diagonal, &upper, &lower})
+        for (Lanes& value : *part) value = draw();
+    factors.starts = starts;
+    factors.fronts = fronts;
+    factors.diagonal = diagonal;
+    factors.upper = upper;
+    factors.lower = lower;
+    factors.inverse = inverse;
+    CHECK(used.eliminate(factors, {}));
+    std::vector<Lanes> z(n), above(fronts.size()), below(fronts.size());
+    CHECK(used.invert(factors, {z, above, below}, {}));
+    const std::vector<std::int32_t> to{0, 2, 1, 2}, from{3, 1, 4, 0};
+    used.add_products(factors, z.data(), to.data(), upper[0], lower.data(), from.data(), to.size());
+    used.sum_products(factors, z[5], above.data(), to.data(), below.data(), from.data(), to.size());
+    std::vector<double> all_values;
+    for (const auto* part : {&diagonal, &upper, &lower, &inverse, &z, &above, &below})
+        for (const Lanes& value : *part)
+            all_values.insert(all_values.end(), value.lane, value.lane + 8);
+    return all_values;
+}
+
+void all_instructions_give_the_same() {
+    const auto known = anonymatch::planar::instructions();
+    for (const auto& used : known) CHECK(by(used) == by(known.back()));
+}
+
 }  // namespace
 
 int main() {
+    all_instructions_give_the_same();
     boards_have_the_known_number_of_tilings();
     k33_and_what_contains_it_is_not_planar();
     counts_and_edges_agree_with_enumeration();
