@@ -51,7 +51,7 @@ from anonymatch._native.phase_chain import (
     PhaseSampler,
     stage_log_density,
     stage_survival,
-from anonymatch._native.phase_chain import PHASE_CHAIN_LARGEST, PhaseChain, PhaseRows, PhaseSampler
+)
 from anonymatch._native.planar import (
     PLANAR_LANES,
     PLANAR_PRIME_BITS,
