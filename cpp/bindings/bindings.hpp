@@ -66,11 +66,13 @@ void bind_importance(nb::module_& m);
 void bind_nested_bound(nb::module_& m);
 void bind_passage(nb::module_& m);
 void bind_phase_chain(nb::module_& m);
+void bind_planar(nb::module_& m);
 void bind_ryser(nb::module_& m);
 void bind_sinkhorn(nb::module_& m);
 void bind_small(nb::module_& m);
 void bind_structure(nb::module_& m);
 void bind_subset(nb::module_& m);
+void bind_tree(nb::module_& m);
 void bind_worm(nb::module_& m);
 
 }  // namespace anonymatch::bindings

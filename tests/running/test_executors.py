@@ -27,6 +27,9 @@ SPARSE = am.random_regular(40, 4, seed=3)
 LITTLE = am.Budget(memory=1e6)  # for it: work in parts
 
 
+TUBE = am.Graph.from_rows([{i, (i + 1) % 40, (i - 1) % 40} for i in range(40)])
+
+
 def weighted(graph: am.Graph) -> am.Graph:
     weights = np.random.default_rng(3).random((graph.n_users, graph.n_behaviours)) + 0.5
     return am.Graph.from_biadjacency(graph.to_scipy().toarray() * weights)
@@ -47,6 +50,14 @@ ASKED: dict[str, Callable[[Executor | None], Any]] = {
     "parts": lambda e: am.count(SPARSE, method="frontier", budget=LITTLE, executor=e).value,
     "posterior by parts": lambda e: list(
         am.posterior(SPARSE, budget=LITTLE, executor=e).probabilities
+    ),
+    "planar": lambda e: am.count(TUBE, method="planar", executor=e).value,
+    "posterior by determinants": lambda e: list(
+        am.posterior(TUBE, method="planar", executor=e).probabilities
+    ),
+    "tree": lambda e: am.count(weighted(TUBE), method="tree", executor=e).log,
+    "posterior by a tree": lambda e: list(
+        am.posterior(TUBE, method="tree", executor=e).probabilities
     ),
     "estimate": lambda e: am.count(HARD, budget=0.4, executor=e).low,
     "estimated posterior": lambda e: list(am.posterior(HARD, budget=0.4, executor=e).probabilities),

@@ -52,6 +52,16 @@ from anonymatch._native.phase_chain import (
     stage_log_density,
     stage_survival,
 )
+from anonymatch._native.planar import (
+    PLANAR_LANES,
+    PLANAR_PRIME_BITS,
+    PlanarPlan,
+    PlanarResidues,
+    add_fractions,
+    chinese_coefficients,
+    plan_planar,
+    run_planar,
+)
 from anonymatch._native.ryser import (
     RYSER_LARGEST,
     ryser_count,
@@ -81,6 +91,7 @@ from anonymatch._native.subset import (
     subset_fits,
     subset_programme,
 )
+from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_tree
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
@@ -90,9 +101,12 @@ __all__ = [
     "LARGEST",
     "NESTED_BOUND_GROUP",
     "PHASE_CHAIN_LARGEST",
+    "PLANAR_LANES",
+    "PLANAR_PRIME_BITS",
     "RYSER_LARGEST",
     "SMALL_BEHAVIOURS",
     "SUBSET_LIMIT",
+    "TREE_WIDTH_LIMIT",
     "Band",
     "BandPlan",
     "BandTask",
@@ -115,16 +129,21 @@ __all__ = [
     "PhaseChain",
     "PhaseRows",
     "PhaseSampler",
+    "PlanarPlan",
+    "PlanarResidues",
     "Rows",
     "SmallBlocks",
     "Structure",
     "SubsetProgramme",
+    "TreePlan",
     "Words",
     "Worm",
     "WormSamples",
+    "add_fractions",
     "band_job",
     "best_isa",
     "block_table",
+    "chinese_coefficients",
     "find_structure",
     "frontier_reals",
     "frontier_sampler",
@@ -142,7 +161,11 @@ __all__ = [
     "passage_stay",
     "plan_band",
     "plan_frontier",
+    "plan_planar",
+    "plan_tree",
     "propagate_beliefs",
+    "run_planar",
+    "run_tree",
     "ryser_count",
     "ryser_order",
     "ryser_prefixes",

@@ -189,8 +189,10 @@ def _exact_price(kind: BlockClass, option: Option) -> tuple[float, float]:
     run = option.seconds * tuning().exact_edges * (1 + tuning().exact_word * (words - 1))
     if option.method == "band":
         run *= tuning().exact_band
+    if option.method in ("planar", "tree"):  # probabilities come from all words
+        run = option.seconds
     each = tuning().integer * (1 + words / 16)
-    if option.method == "frontier":
+    if option.method in ("frontier", "planar", "tree"):
         each += tuning().residue * words
     size = 32.0 + 8 * words
     if option.method == "closed_form":  # equal integers are one object

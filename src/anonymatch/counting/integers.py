@@ -17,7 +17,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["combine", "primes", "residues", "words_for"]
+__all__ = ["chinese", "combine", "primes", "primes_below", "residues", "words_for"]
 
 
 def product(values: Sequence[int]) -> int:
@@ -134,6 +134,7 @@ Objects = npt.NDArray[np.object_]
 Words = npt.NDArray[np.uint64]
 
 _WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # decide primality below 3.3e24
+_SMALL = product([3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37])
 _PRIME_BITS = 62  # every prime used is above 2^62
 
 
@@ -148,16 +149,57 @@ def words_for(bits: float) -> int:
     return 1 + max(0, math.ceil((bits - 64) / _PRIME_BITS))
 
 
-@cache
 def primes(number: int) -> tuple[int, ...]:
     """The largest primes below 2^63, in falling order."""
-    chosen: list[int] = []
-    candidate = 2**63 - 1
+    return primes_below(63, number)
+
+
+def primes_below(bits: int, number: int) -> tuple[int, ...]:
+    """The largest primes below 2^bits, in falling order; ``bits`` at most 64.
+
+    Examples
+    --------
+    >>> primes_below(5, 3)
+    (31, 29, 23)
+    """
+    chosen = _falling_primes(bits)
+    candidate = chosen[-1] - 2 if chosen else 2**bits - 1
     while len(chosen) < number:
-        if _is_prime(candidate):
+        if math.gcd(candidate, _SMALL) in (1, candidate) and _is_prime(candidate):
             chosen.append(candidate)
         candidate -= 2
-    return tuple(chosen)
+    return tuple(chosen[:number])
+
+
+@cache
+def _falling_primes(bits: int) -> list[int]:
+    """Those that were found so far; the list grows."""
+    return []
+
+
+def chinese(residues: Sequence[int], moduli: Sequence[int], coefficients: Sequence[int]) -> int:
+    """The integer below the product of the moduli that has these residues.
+
+    ``coefficients``: for each modulus the inverse, modulo it, of the product of the others.
+
+    Examples
+    --------
+    >>> chinese([1, 2], [3, 5], [2, 2])
+    7
+    """
+    parts = [r * c % m for r, c, m in zip(residues, coefficients, moduli, strict=True)]
+    value, modulus = _joined(parts, moduli)
+    return value % modulus
+
+
+def _joined(parts: Sequence[int], moduli: Sequence[int]) -> tuple[int, int]:
+    """The sum of every part times the other moduli, and the product of all moduli, by halves."""
+    if len(parts) == 1:
+        return parts[0], moduli[0]
+    middle = len(parts) // 2
+    left, below = _joined(parts[:middle], moduli[:middle])
+    right, above = _joined(parts[middle:], moduli[middle:])
+    return left * above + right * below, below * above
 
 
 def residues(values: Objects, words: int) -> Words:

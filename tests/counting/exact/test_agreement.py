@@ -53,7 +53,10 @@ TAKEN = {
     "closed_form": families.crown(15),
     "contract": families.ring(15, 2),
     "frontier": families.ring(15, 4),
+    "low_rank": graph_of([[i * j + 7 for j in range(1, 10)] for i in range(1, 10)]),
+    "planar": families.ring(15, 2),
     "ryser": families.ring(15, 4),
+    "tree": families.ring(15, 4),
     "glynn": families.ring(15, 4),
     "subset": am.Graph.from_biadjacency(np.random.default_rng(1).random((9, 9))),
 }
@@ -66,8 +69,11 @@ ANSWERED = {
     "contract": (21, 21),
     "frontier": (352, 352),
     "glynn": (352, 352),
+    "low_rank": (9, 9),
+    "planar": (82, 82),
     "ryser": (34, 0),
     "subset": (111, 111),
+    "tree": (352, 352),
 }
 Answer = TypeVar("Answer")
 DENSITIES = (0.25, 0.5, 0.75, 1.0)

@@ -82,6 +82,36 @@ class Tuning:
     frontier_parts_edges: int = 6 * 10**7  # of all parts together: a second of splitting
     frontier_abreast: int = 8  # parts that run at the same time at most: they share the memory
 
+    # ---- residues modulo eight primes at once (exact/residue_counts)
+    residue_weight: float = 1e-7  # of a weight, a prime
+    residue_fraction: float = 4e-8  # of an edge, a prime
+    residue_prime: float = 2e-4  # to find one
+    residue_abreast: int = 8  # runs that are under way at the same time at most
+
+    # ---- determinants of planar blocks (exact/planar)
+    planar_planning: float = 1e-6  # an edge: most graphs are found not to be planar in less
+    planar_step: float = 4e-9  # a pair in a front
+    planar_pivot: float = 5e-7  # a user
+    planar_inverse: float = 1.4  # selected inverses against eliminations
+
+    # ---- tree decompositions (exact/tree)
+    tree_planning: float = 2e-6  # an edge, of the first look
+    tree_step: float = 1.2e-8  # a product
+    tree_edges: float = 2.7  # all edges against one count
+    tree_vertex: float = 6e-7  # a vertex
+    tree_most: float = 3e8  # products up to which the sets are listed,
+    tree_glance: float = 100.0  # and before any search for orders, a vertex
+    tree_glance_width: int = 12
+    tree_worth: float = 1.0  # predicted seconds of others from which more than a glance pays
+
+    # ---- weights of low rank (exact/low_rank)
+    low_rank_cell: float = 2e-7  # of a weight: to find the rank
+    low_rank_rest: float = 1e-11  # of weights around 1 that is left when the rank is reached
+    low_rank_deviation: float = 1e-11  # relative, of a weight in doubles from its factors
+    low_rank_step: float = 1e-7  # of a coefficient and linear factor, and more if it is long
+    low_rank_bits: float = 2500.0  # of a coefficient, that double it
+    low_rank_inner: float = 3e-8  # of a coefficient and edge
+
     # ---- bands (exact/band)
     band_real: float = 0.4e-9  # a unit of work,
     band_digit: float = 0.45e-9  # of a digit of the exact count,

@@ -19,9 +19,12 @@ from anonymatch.counting.exact import (
     contract,
     frontier,
     glynn,
+    low_rank,
     near_complete,
+    planar,
     ryser,
     subset,
+    tree,
 )
 
 __all__ = ["EXACT", "FORMER_NAMES", "Method", "Registry"]
@@ -49,8 +52,8 @@ class Registry:
 
     Examples
     --------
-    >>> EXACT.names
-    ('band', 'classes', 'closed_form', 'contract', 'frontier', 'glynn', 'ryser', 'subset')
+    >>> EXACT.names[:4], len(EXACT.names)
+    (('band', 'classes', 'closed_form', 'contract'), 11)
     """
 
     def __init__(self, *methods: Method) -> None:
@@ -108,12 +111,30 @@ EXACT = Registry(
         "user after user, over the open behaviours that are taken",
     ),
     Method("glynn", (glynn.offer,), "signed sums", "over all choices of signs (Glynn)"),
+    Method(
+        "low_rank",
+        (low_rank.offer,),
+        "a formula",
+        "its weights are sums of two or three products of factors",
+    ),
+    Method(
+        "planar",
+        (planar.offer,),
+        "a determinant",
+        "of a graph that can be drawn in the plane without crossings",
+    ),
     Method("ryser", (ryser.offer,), "signed sums", "over sets of behaviours"),
     Method(
         "subset",
         (subset.offer,),
         "adding up",
         "user after user, over the behaviours that are taken",
+    ),
+    Method(
+        "tree",
+        (tree.offer,),
+        "adding up",
+        "branch after branch, over what parts of a tree-like graph share",
     ),
 )
 

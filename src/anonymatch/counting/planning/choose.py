@@ -26,9 +26,12 @@ from anonymatch.counting.exact import (
     contract,
     frontier,
     glynn,
+    low_rank,
     near_complete,
+    planar,
     ryser,
     subset,
+    tree,
 )
 from anonymatch.counting.exact.rank_one import rank_one
 from anonymatch.running import Budget
@@ -49,7 +52,19 @@ AUTO, ESTIMATE, NONE = "auto", "estimate", "none"
 
 # The order in which methods are asked. Others are asked last, and only where the best so far costs
 # more than ``search_from`` of the tuning: looking for a better one would cost more than it saves.
-_POLICY = ("band", "classes", "closed_form", "contract", "frontier", "glynn", "ryser", "subset")
+_POLICY = (
+    "band",
+    "classes",
+    "closed_form",
+    "contract",
+    "frontier",
+    "glynn",
+    "low_rank",
+    "planar",
+    "ryser",
+    "subset",
+    "tree",
+)
 
 
 class _Names(Sequence[str]):
@@ -153,17 +168,22 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
     others = tuple(method.offer for method in EXACT if method.name not in _POLICY)
     if along_band is not None:  # what else works in some order of users is dearer
         dear = (along_band.rounded or along_band).seconds > tuning().band_serves
-        offers: tuple[Offer, ...] = (subset.offer, classes.offer) if dear else (subset.offer,)
+        offers: tuple[Offer, ...] = (low_rank.offer, subset.offer, planar.offer)
+        offers += (classes.offer,) if dear else ()
         if block.exact and block.optional:  # spare behaviours make the sums of digits dear
             offers = (*offers, frontier.offer)
         return (*offers, *others)
     if block.n_users > tuning().giant_users and frontier.far_from_narrow(block):
         # the others cannot reach it, and searching is dear
-        return (near_complete.offer, classes.offer, *others)
+        return (planar.offer, tree.glance, near_complete.offer, classes.offer, *others)
     return (
+        low_rank.offer,
         subset.offer,
+        planar.offer,
+        tree.glance,
         classes.offer,
         frontier.offer,
+        tree.offer,
         contract.offer,
         near_complete.offer,
         ryser.offer,
