@@ -202,6 +202,20 @@ def ryser_prefixes(matrix: Annotated[NDArray[numpy.uint32], dict(shape=(None,), 
 
 def ryser_count(matrix: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n: int, order: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: int, last: int, words: int) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
 
+class_sums_largest_prime: int = 1125899906842624
+
+class_sums_most_rows: int = 4096
+
+class ClassSums:
+    def __init__(self, weights: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], orders: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], prime: int) -> None: ...
+
+    @property
+    def units(self) -> int: ...
+
+    def count(self, first: int, last: int, isa: Isa) -> int: ...
+
+    def minors(self, first: int, last: int, isa: Isa) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
 subset_limit: int = 30
 
 def subset_fits(n: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bool: ...

@@ -17,7 +17,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["combine", "primes", "residues", "words_for"]
+__all__ = ["combine", "is_prime", "primes", "residues", "words_for"]
 
 
 def product(values: Sequence[int]) -> int:
@@ -154,7 +154,7 @@ def primes(number: int) -> tuple[int, ...]:
     chosen: list[int] = []
     candidate = 2**63 - 1
     while len(chosen) < number:
-        if _is_prime(candidate):
+        if is_prime(candidate):
             chosen.append(candidate)
         candidate -= 2
     return tuple(chosen)
@@ -193,7 +193,16 @@ def _weights(number: int) -> tuple[tuple[int, ...], int]:
     return tuple(product // m * pow(product // m, -1, m) for m in moduli), product
 
 
-def _is_prime(n: int) -> bool:
+def is_prime(n: int) -> bool:
+    """Whether a number below 3.3e24 is prime (Miller and Rabin).
+
+    Examples
+    --------
+    >>> [n for n in range(50) if is_prime(n)]
+    [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47]
+    """
+    if n < 2 or any(n % witness == 0 for witness in _WITNESSES):
+        return n in _WITNESSES
     odd, twos = n - 1, 0
     while odd % 2 == 0:
         odd, twos = odd // 2, twos + 1

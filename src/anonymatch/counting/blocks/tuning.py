@@ -50,6 +50,8 @@ class Tuning:
     subset_step: float = 0.15e-9  # a subset and user
     subset_posteriors: float = 3.5  # all posteriors against one count
     classes_rate: float = 4e6  # operations a second
+    class_sums_minors: float = 6.0  # products a form for all minors, against one for a count
+    class_sums_prime: float = 2e-4  # that a prime takes besides
     small_step: float = 2e-9  # of the small kernel, a state and edge of a user
 
     # ---- few missing edges (exact/near_complete)
