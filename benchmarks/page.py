@@ -16,7 +16,7 @@ _TITLES = {
     "sparse": "Sparse, near-complete and split graphs",
     "estimates": "Estimates beyond exact reach",
     "lossy": "Logs with losses, cover and an end",
-    "tables": "Tables of few classes",
+    "tables": "Tables of few classes, and tables that lack few edges",
     "structure": "Structure: blocks, allowed and forced edges",
     "scale": "Scale: growth of time and memory with the users",
     "cluster": "Threads, processes and recording",

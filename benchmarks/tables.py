@@ -1,4 +1,4 @@
-"""Tables of few classes, beside counting them state by state, which keeps a number a state."""
+"""Tables of few classes, beside counting them state by state, and tables that lack few edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import anonymatch as am
 from anonymatch.counting.exact.classes import ClassPlan, plan_classes
 from anonymatch.counting.reference import block_of
-from benchmarks.report import Line, Size, faster, under
+from benchmarks.report import Line, Size, faster, under, within
 from benchmarks.timing import HERE, fresh, race
 
 __all__ = ["lines"]
@@ -24,14 +24,15 @@ __all__ = ["lines"]
 class _Sizes:
     compared: tuple[int, int]  # classes, users
     large: tuple[int, int]
+    path: tuple[int, int]  # users, missing edges in a path
     rounds: int
     judged: bool
 
 
 _SIZES = {
-    "tiny": _Sizes(compared=(3, 9), large=(4, 12), rounds=1, judged=False),
-    "quick": _Sizes(compared=(5, 40), large=(8, 64), rounds=2, judged=True),
-    "full": _Sizes(compared=(6, 54), large=(8, 100), rounds=2, judged=True),
+    "tiny": _Sizes(compared=(3, 9), large=(4, 12), path=(40, 12), rounds=1, judged=False),
+    "quick": _Sizes(compared=(6, 42), large=(8, 64), path=(1000, 300), rounds=3, judged=True),
+    "full": _Sizes(compared=(6, 54), large=(8, 100), path=(1000, 300), rounds=3, judged=True),
 }
 
 
@@ -39,6 +40,7 @@ def lines(size: Size) -> Iterator[Line]:
     sizes = _SIZES[size]
     yield _beside_states(sizes)
     yield from _large(sizes)
+    yield _lacking_a_path(sizes)
 
 
 def _table(classes: int, users: int) -> Any:
@@ -97,6 +99,41 @@ def _large(sizes: _Sizes) -> Iterator[Line]:
         timed["edges"].seconds,
         60.0 if sizes.judged else None,
     )
+
+
+def _lacking_a_path(sizes: _Sizes) -> Line:
+    users, missing = sizes.path
+    matrix = np.ones((users, users), dtype=int)
+    for k in range(missing):
+        matrix[(k + 1) // 2, k // 2] = 0
+    graph = am.Graph.from_biadjacency(matrix)
+    timed = race(
+        {"one count": partial(_plain_count, graph), "all edges": partial(_all_edges, graph)},
+        rounds=sizes.rounds,
+    )
+    probabilities = np.frombuffer(timed["all edges"].answer)
+    for user, start in ((0, 0), (missing // 4, int(graph.indptr[missing // 4]))):
+        through = am.count(graph.expose(user, int(graph.indices[start])), executor=HERE).value
+        assert abs(probabilities[start] - through / timed["one count"].answer) < 1e-12
+    assert np.abs(np.add.reduceat(probabilities, graph.indptr[:-1]) - 1).max() < 1e-9
+    return within(
+        f"all edges of n = {users} less {missing} in a path",
+        timed["all edges"].seconds,
+        "one count",
+        timed["one count"].seconds,
+        3.0 if sizes.judged else None,
+        "13.8 s by a sweep for every missing behaviour",
+    )
+
+
+def _plain_count(graph: am.Graph) -> int:
+    value = am.count(fresh(graph), executor=HERE).value
+    assert isinstance(value, int)
+    return value
+
+
+def _all_edges(graph: am.Graph) -> bytes:
+    return am.posterior(fresh(graph), executor=HERE).probabilities.tobytes()
 
 
 def _by_states(plan: ClassPlan) -> int:

@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "sparse", "estimates", "lossy", "tables", "structure", "scale", "cluster",
-    "csv", "startup",
+    "dense", "posteriors", "sparse", "estimates", "lossy", "tables", "structure", "scale",
+    "cluster", "csv", "startup",
 )  # fmt: skip
 
 

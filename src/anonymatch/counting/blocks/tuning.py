@@ -31,6 +31,7 @@ class Tuning:
     # one would cost more than it could save.
     search_from: float = 0.002
     recognised_seconds: float = 0.02  # up to which a rook polynomial is taken at once
+    recognised_edge: float = 2e-7  # or this for an edge, which other plans cost, too
     moment_users: int = 24  # up to which sums over signs are quicker than such a polynomial
     band_serves: float = 10.0  # predicted seconds up to which no other method is asked
     giant_users: int = 10_000  # from which one look at the width comes before any search
