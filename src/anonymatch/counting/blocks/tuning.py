@@ -44,6 +44,7 @@ class Tuning:
     glynn_real: float = 2.0  # a count in doubles with its error bound against integers
     # a count by the factors that products of rows are held in (0: they do not fit vector lanes)
     glynn_by_factors: dict[int, float] = field(default_factory=_by_factors)
+    glynn_kept: float = 0.75  # of a count that takes no more bits than two factors keep
     all_minors_users: int = 26  # up to which the minors of all pairs are taken in one sum
 
     # ---- the other sums
