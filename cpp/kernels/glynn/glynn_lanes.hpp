@@ -164,7 +164,7 @@ struct Blocks {
     // A function each: one that holds several is too large for what is inside to be inlined.
     template <std::size_t left, std::size_t right, class Sum = typename Lanes::Sum>
     [[gnu::noinline]] void run(const GlynnProblem& problem, const Packing& packing, Range units,
-             Total& total) noexcept {
+                               Total& total) noexcept {
         const auto n = static_cast<std::size_t>(problem.n);
         const std::uint64_t steps = std::uint64_t{1} << (problem.inner() - first_outer);
         for (std::uint64_t unit = units[0]; unit < units[1]; ++unit) {
