@@ -68,7 +68,7 @@ class Tuning:
     # ---- the frontier programme (exact/frontier)
     frontier_transition: float = 4e-9
     frontier_word: float = 0.4e-9  # what each further word of a value adds
-    frontier_edges: float = 2.2  # all edge counts against one count
+    frontier_edges: float = 1.7  # all edge counts against one count
     frontier_little_search: float = 0.01  # search effort where the first orders are too wide
     frontier_search_worth: float = 30.0  # predicted seconds that full effort is fit for
     frontier_hopeless: int = 4 * _native.FRONTIER_WIDTH_LIMIT  # width that no search narrows
