@@ -32,6 +32,7 @@ from benchmarks import (
     sparse,
     startup,
     structure,
+    tables,
 )
 from benchmarks.report import HEADER, Line, Size, summary
 
@@ -43,6 +44,7 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "estimates": estimates.lines,
     "lossy": lossy.lines,
     "hops": hops.lines,
+    "tables": tables.lines,
     "structure": structure.lines,
     "scale": scale.lines,
     "cluster": cluster.lines,

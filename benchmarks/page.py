@@ -17,6 +17,7 @@ _TITLES = {
     "estimates": "Estimates beyond exact reach",
     "lossy": "Logs with losses, cover and an end",
     "hops": "Wide logs of several hops",
+    "tables": "Tables of few classes, and tables that lack few edges",
     "structure": "Structure: blocks, allowed and forced edges",
     "scale": "Scale: growth of time and memory with the users",
     "cluster": "Threads, processes and recording",

@@ -12,7 +12,7 @@ from benchmarks.timing import HERE, fresh, race
 
 __all__ = ["lines"]
 
-_GOALS = {"glynn": 6.0, "frontier": 2.5}
+_GOALS = {"glynn": 5.0, "frontier": 2.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class _Sizes:
 _SIZES = {
     "tiny": _Sizes(dense=(8,), regular=(14,), ring=30, rounds=1, judged=False),
     "quick": _Sizes(dense=(20, 24), regular=(60,), ring=1000, rounds=3, judged=True),
-    "full": _Sizes(dense=(20, 22, 24, 26), regular=(60, 80), ring=1000, rounds=5, judged=True),
+    "full": _Sizes(dense=(20, 22, 24, 26, 28), regular=(60, 80), ring=1000, rounds=5, judged=True),
 }
 
 

@@ -44,6 +44,9 @@ void bind_glynn(nb::module_& m) {
             "matrix"_a, "n"_a)
         .def_prop_ro("n", &Matrix::n)
         .def_prop_ro("factors", &Matrix::factors)
+        .def_prop_ro("kept_bits", &Matrix::kept_bits)
+        .def("count_kept", units(am::glynn_count_kept, false), "first"_a, "last"_a, "isa"_a,
+             "words"_a)
         .def("count", units(am::glynn_count, false), "first"_a, "last"_a, "isa"_a, "words"_a)
         .def("minors", units(am::glynn_minors, true), "first"_a, "last"_a, "isa"_a, "words"_a);
     m.def("glynn_rounding", &am::glynn_rounding, "n"_a);

@@ -60,6 +60,13 @@ public:
         streams_.reserve(steps_.max_streams());
         Table<Word>& table = layers_[0];
         table.values.reserve(KeyMerger::chunk * kind_.words());
+        if (replays_) {
+            // Pages that are mapped while memory grows are small, and bringing them in took half of
+            // the time.
+            const auto states = static_cast<std::size_t>(steps_.most_states()) + KeyMerger::chunk;
+            table.values.foresee(states * kind_.words());
+            moves_.foresee(static_cast<std::size_t>(steps_.most_transitions()));
+        }
         *key_room(0, table) = 0;
         kind_.one(table.values.data());
         table.size = 1;

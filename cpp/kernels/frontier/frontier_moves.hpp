@@ -23,6 +23,12 @@ class Moves {
 public:
     static constexpr std::size_t bytes_a_move = sizeof(std::uint32_t) + sizeof(std::uint16_t);
 
+    /// Room for so many moves in all.
+    void foresee(std::size_t moves) noexcept {
+        sources_.foresee(moves);
+        places_.foresee(moves);
+    }
+
     void begin_step() { steps_.push_back({sizes_.size(), size_}); }
 
     void add(const KeyMerger& merger, std::size_t streams, std::size_t chunk) {

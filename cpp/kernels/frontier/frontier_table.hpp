@@ -40,11 +40,11 @@ public:
 
     void reserve(std::size_t wanted) {
         if (wanted <= capacity_) return;
-        const std::size_t grown = std::max(wanted, capacity_ + capacity_ / 2);
-        void* moved = resized_pages(data_, capacity_ * sizeof(T), grown * sizeof(T));
-        if (moved == nullptr) throw std::bad_alloc();
-        data_ = static_cast<T*>(moved);
-        capacity_ = grown;
+        if (!resize(std::max(wanted, capacity_ + capacity_ / 2))) throw std::bad_alloc();
+    }
+    /// Room for all that may come, if there are addresses for it: nothing is paid until it is used.
+    void foresee(std::size_t wanted) noexcept {
+        if (wanted > capacity_) static_cast<void>(resize(wanted));
     }
     void release() noexcept {
         free_pages(data_, capacity_ * sizeof(T));
@@ -53,6 +53,14 @@ public:
     }
 
 private:
+    [[nodiscard]] bool resize(std::size_t size) noexcept {
+        void* moved = resized_pages(data_, capacity_ * sizeof(T), size * sizeof(T));
+        if (moved == nullptr) return false;
+        data_ = static_cast<T*>(moved);
+        capacity_ = size;
+        return true;
+    }
+
     T* data_ = nullptr;
     std::size_t capacity_ = 0;
 };

@@ -60,6 +60,20 @@ void glynn_count(const GlynnMatrix& matrix, std::uint64_t first, std::uint64_t l
     glynn::count_portable(packed.problem, units, out);
 }
 
+int GlynnMatrix::kept_bits() const noexcept {
+    return packed_->kept.fits ? 104 + packed_->problem.halved : 0;
+}
+
+void glynn_count_kept(const GlynnMatrix& matrix, std::uint64_t first, std::uint64_t last, Isa isa,
+                      std::span<std::uint64_t> out) noexcept {
+    assert(supported(isa) && first <= last && last <= glynn_units(matrix.n()));
+    assert(out.size() == 3 && matrix.kept_bits() > 0);
+#if defined(__x86_64__)
+    if (isa == Isa::avx512 && glynn::count_kept_avx512(matrix.packed(), {first, last}, out)) return;
+#endif
+    glynn_count(matrix, first, last, isa, out);
+}
+
 void glynn_minors(const GlynnMatrix& matrix, std::uint64_t first, std::uint64_t last, Isa isa,
                   std::span<std::uint64_t> out) noexcept {
     const glynn::GlynnProblem& problem = matrix.packed().problem;

@@ -81,6 +81,43 @@ struct Lanes512 {
         }
     };
 
+    // Modulo 2^104, for factors of any size: with X = X0 + 2^52 X1 in two's complement, X Y is X0 Y0 +
+    // 2^52 (X1 Y0 + X0 Y1). A block adds 8 numbers below 2^52 to each low part and 24 to each high
+    // one, so 128 blocks stay below 2^64.
+    struct KeptSum {
+        static constexpr std::uint64_t flush_after = 128;
+        Vector low[2], high[2];  // of terms that count +1 and -1
+
+        KeptSum() noexcept {
+            for (std::size_t sign = 0; sign < 2; ++sign)
+                low[sign] = high[sign] = _mm512_setzero_si512();
+        }
+
+        void add(Vector x, Vector y, bool minus) noexcept {
+            const Vector x_upper = _mm512_srai_epi64(x, 52);
+            const Vector y_upper = _mm512_srai_epi64(y, 52);
+            low[minus] = _mm512_madd52lo_epu64(low[minus], x, y);
+            high[minus] = _mm512_madd52hi_epu64(high[minus], x, y);
+            high[minus] = _mm512_madd52lo_epu64(high[minus], x_upper, y);
+            high[minus] = _mm512_madd52lo_epu64(high[minus], x, y_upper);
+        }
+
+        void flush(Total& total) noexcept {
+            for (std::size_t sign = 0; sign < 2; ++sign) {
+                alignas(64) std::array<std::array<std::uint64_t, 8>, 2> parts;
+                _mm512_store_si512(parts[0].data(), low[sign]);
+                _mm512_store_si512(parts[1].data(), high[sign]);
+                for (std::size_t position = 0; position < 8; ++position) {
+                    Total part(static_cast<i128>(parts[0][position]));
+                    part += Total(static_cast<i128>(parts[1][position])) << 52;
+                    const bool minus = (__builtin_parityll(position) != 0) != (sign == 1);
+                    total += minus ? -part : part;
+                }
+            }
+            *this = KeptSum();
+        }
+    };
+
     // |X Y| has two limbs of 52 bits and its sign goes to Z, which is made positive as above:
     // sum X Y Z = sum |X Y| Z' - 2^51 sum |X Y|. A middle limb grows by less than 2^53 a term.
     struct LongSum {
@@ -187,6 +224,21 @@ struct Lanes512 {
 
 bool count_avx512(const Packed& packed, Range units, std::span<std::uint64_t> out) noexcept {
     return count_in_lanes<Lanes512>(packed, units, out);
+}
+
+bool count_kept_avx512(const Packed& packed, Range units, std::span<std::uint64_t> out) noexcept {
+    const auto& [problem, exact, kept] = packed;
+    if (!kept.fits || problem.inner() < Blocks<Lanes512>::first_outer) return false;
+    Blocks<Lanes512> blocks;
+    blocks.prepare(problem, kept);
+    blocks.fill_with_ones();
+    Total total;
+    if (kept.right == 3)
+        blocks.run<4, 3, Lanes512::KeptSum>(problem, kept, units, total);
+    else
+        blocks.run<4, 4, Lanes512::KeptSum>(problem, kept, units, total);
+    (total << problem.halved).add_to(out);
+    return true;
 }
 
 }  // namespace anonymatch::glynn

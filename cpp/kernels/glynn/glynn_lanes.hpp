@@ -119,8 +119,8 @@ struct Blocks {
         }
     }
 
-    template <std::size_t left, std::size_t right>
-    void add_terms(typename Lanes::Sum& sum, bool odd) const noexcept {
+    template <std::size_t left, std::size_t right, class TwoFactors>
+    void add_terms(TwoFactors& sum, bool odd) const noexcept {
         for (std::size_t term = 0; term < terms; ++term) {
             const auto x = factor<left>(0, term);
             const auto y = factor<right>(left, term);
@@ -161,9 +161,10 @@ struct Blocks {
         }
     }
 
+    // A function each: one that holds several is too large for what is inside to be inlined.
     template <std::size_t left, std::size_t right, class Sum = typename Lanes::Sum>
-    void run(const GlynnProblem& problem, const Packing& packing, Range units,
-             Total& total) noexcept {
+    [[gnu::noinline]] void run(const GlynnProblem& problem, const Packing& packing, Range units,
+                               Total& total) noexcept {
         const auto n = static_cast<std::size_t>(problem.n);
         const std::uint64_t steps = std::uint64_t{1} << (problem.inner() - first_outer);
         for (std::uint64_t unit = units[0]; unit < units[1]; ++unit) {
@@ -188,7 +189,7 @@ struct Blocks {
 
 template <class Lanes>
 bool count_in_lanes(const Packed& packed, Range units, std::span<std::uint64_t> out) noexcept {
-    const auto& [problem, packing] = packed;
+    const auto& [problem, packing, kept] = packed;
     if (problem.inner() < Blocks<Lanes>::first_outer || !packing.fits) return false;
     Blocks<Lanes> blocks;
     blocks.prepare(problem, packing);

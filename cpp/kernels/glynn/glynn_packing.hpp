@@ -26,12 +26,37 @@ struct Packing {
     }
 };
 
-/// First fit, heaviest row first, into groups whose bounds multiply to less than 2^15; then the
-/// choice of at most four groups for each factor that keeps both, or else three or four of them, below
-/// 2^51.
-inline Packing pack(const GlynnProblem& problem) noexcept {
+/// Rows in groups whose bounds multiply to less than 2^15.
+struct Groups {
+    std::array<std::int64_t, Packing::most_groups> product{};
+    std::array<std::size_t, glynn_largest_n> group_of{};
+    std::size_t number = 0;  // 0 if they do not fit
+
+    /// The rows, group by group and factor by factor; `packing` has the sizes of the factors.
+    void arrange(const GlynnProblem& problem,
+                 const std::array<std::size_t, Packing::most_groups>& factor_of,
+                 Packing& packing) const noexcept {
+        std::size_t filled = 0;
+        std::size_t slot = 0;
+        const std::array<std::size_t, 4> sizes{packing.left, packing.right, packing.third,
+                                               packing.fourth};
+        for (std::size_t factor = 0; factor < 4; ++factor) {
+            const std::size_t slots = slot + sizes[factor];
+            for (std::size_t group = 0; group < number; ++group) {
+                if (factor_of[group] != factor) continue;
+                for (std::size_t i = 0; i < static_cast<std::size_t>(problem.n); ++i)
+                    if (group_of[i] == group) packing.rows[filled++] = i;
+                packing.ends[++slot] = filled;
+            }
+            while (slot < slots) packing.ends[++slot] = filled;
+        }
+        packing.fits = true;
+    }
+};
+
+/// First fit, heaviest row first.
+inline Groups group_rows(const GlynnProblem& problem) noexcept {
     const auto n = static_cast<std::size_t>(problem.n);
-    Packing packing;
     std::array<std::size_t, glynn_largest_n> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto heaviness = [&](std::size_t i) {
@@ -40,21 +65,40 @@ inline Packing pack(const GlynnProblem& problem) noexcept {
     std::stable_sort(order.begin(), order.begin() + problem.n,
                      [&](std::size_t a, std::size_t b) { return heaviness(a) > heaviness(b); });
 
-    std::array<std::int64_t, Packing::most_groups> product{};
-    std::array<std::size_t, glynn_largest_n> group_of{};
-    std::size_t groups = 0;
+    Groups made;
     for (std::size_t k = 0; k < n; ++k) {
         const std::int64_t row = heaviness(order[k]);
-        if (row >= 1 << 15) return packing;
+        if (row >= 1 << 15) return {};
         std::size_t group = 0;
-        while (group < groups && product[group] * row >= 1 << 15) ++group;
-        if (group == groups) {
-            if (groups == Packing::most_groups) return packing;
-            product[groups++] = 1;
+        while (group < made.number && made.product[group] * row >= 1 << 15) ++group;
+        if (group == made.number) {
+            if (made.number == Packing::most_groups) return {};
+            made.product[made.number++] = 1;
         }
-        product[group] *= row;
-        group_of[order[k]] = group;
+        made.product[group] *= row;
+        made.group_of[order[k]] = group;
     }
+    return made;
+}
+
+/// Two factors of at most four groups, which stay below 2^60, for sums modulo 2^104.
+inline Packing pack_kept(const GlynnProblem& problem, const Groups& groups) noexcept {
+    Packing packing;
+    if (groups.number < 5 || groups.number > 8) return packing;
+    packing.left = 4;
+    packing.right = groups.number < 8 ? 3 : 4;
+    std::array<std::size_t, Packing::most_groups> factor_of{};
+    for (std::size_t group = 0; group < groups.number; ++group) factor_of[group] = group % 2;
+    groups.arrange(problem, factor_of, packing);
+    return packing;
+}
+
+/// The choice of at most four groups for each factor that keeps both, or else three or four of them,
+/// below 2^51.
+inline Packing pack(const GlynnProblem& problem, const Groups& grouped) noexcept {
+    const auto& product = grouped.product;
+    const std::size_t groups = grouped.number;
+    Packing packing;
     if (groups < 2) return packing;  // so light a matrix is small, too
 
     const i128 limit = std::int64_t{1} << 51;
@@ -98,21 +142,7 @@ inline Packing pack(const GlynnProblem& problem) noexcept {
         packing.fourth = factors == 4 ? 4 : 0;
     }
 
-    std::size_t filled = 0;
-    std::size_t slot = 0;
-    const std::array<std::size_t, 4> sizes{packing.left, packing.right, packing.third,
-                                           packing.fourth};
-    for (std::size_t factor = 0; factor < 4; ++factor) {
-        const std::size_t slots = slot + sizes[factor];
-        for (std::size_t group = 0; group < groups; ++group) {
-            if (factor_of[group] != factor) continue;
-            for (std::size_t i = 0; i < n; ++i)
-                if (group_of[i] == group) packing.rows[filled++] = i;
-            packing.ends[++slot] = filled;
-        }
-        while (slot < slots) packing.ends[++slot] = filled;
-    }
-    packing.fits = true;
+    grouped.arrange(problem, factor_of, packing);
     return packing;
 }
 
@@ -120,9 +150,13 @@ inline Packing pack(const GlynnProblem& problem) noexcept {
 struct Packed {
     GlynnProblem problem;
     Packing packing;
+    Packing kept;  // two factors for sums modulo 2^104, where exact ones take more
 
-    Packed(std::span<const std::uint32_t> matrix, int n) noexcept
-        : problem(matrix, n), packing(pack(problem)) {}
+    Packed(std::span<const std::uint32_t> matrix, int n) noexcept : problem(matrix, n) {
+        const Groups groups = group_rows(problem);
+        packing = pack(problem, groups);
+        if (packing.factors() > 2) kept = pack_kept(problem, groups);
+    }
 };
 
 }  // namespace anonymatch::glynn

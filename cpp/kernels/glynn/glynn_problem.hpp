@@ -137,6 +137,9 @@ void minors_portable(const GlynnProblem& problem, Range units,
                               std::span<std::uint64_t> out) noexcept;
 [[nodiscard]] bool count_avx512(const Packed& packed, Range units,
                                 std::span<std::uint64_t> out) noexcept;
+/// Modulo 2^(104 + halved) alone.
+[[nodiscard]] bool count_kept_avx512(const Packed& packed, Range units,
+                                     std::span<std::uint64_t> out) noexcept;
 [[nodiscard]] bool minors_avx512(const GlynnProblem& problem, Range units,
                                  std::span<std::uint64_t> out) noexcept;
 #endif

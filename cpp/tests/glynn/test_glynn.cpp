@@ -181,6 +181,34 @@ void heavy_rows_take_more_factors(Isa isa) {
     }
 }
 
+void kept_bits_are_those_of_the_whole_sum(Isa isa) {
+    const auto cut = [](std::array<std::uint64_t, 3> words, int bits) {
+        for (int k = 0; k < 3; ++k) {
+            const int left = bits - 64 * k;
+            auto& word = words[static_cast<std::size_t>(k)];
+            word = left <= 0 ? 0 : left >= 64 ? word : word & ((std::uint64_t{1} << left) - 1);
+        }
+        return words;
+    };
+    // Seven and eight groups of rows, light and heavy ones up to 2^15.
+    for (const auto& [n, density, heaviest, kept] :
+         {std::tuple{30, 0.5, 1U, true}, std::tuple{32, 0.5, 1U, true},
+          std::tuple{12, 1.0, 600U, false}, std::tuple{8, 1.0, 4000U, true},
+          std::tuple{8, 1.0, 3000U, true}, std::tuple{26, 0.5, 1U, false},
+          std::tuple{36, 0.5, 1U, false}}) {
+        const GlynnMatrix matrix(random_matrix(n, density, heaviest, static_cast<unsigned>(n)), n);
+        CHECK_EQUAL(matrix.kept_bits() > 0, kept);
+        if (matrix.kept_bits() == 0) continue;
+        CHECK(matrix.kept_bits() >= 104 && matrix.kept_bits() <= 104 + n);
+        std::array<std::uint64_t, 3> some{};
+        std::array<std::uint64_t, 3> all{};
+        const std::uint64_t units = std::min<std::uint64_t>(glynn_units(n), 2);
+        glynn_count_kept(matrix, 0, units, isa, some);
+        glynn_count(matrix, 0, units, isa, all);
+        CHECK(cut(some, matrix.kept_bits()) == cut(all, matrix.kept_bits()));
+    }
+}
+
 void ranges_add_up(Isa isa) {
     const int n = isa == Isa::portable ? 22 : 24;
     const auto matrix = random_matrix(n, 0.5, 1, 77);
@@ -343,6 +371,7 @@ int main() {
         complete_graphs_and_derangements(isa);
         paths_agree_on_every_shape(isa);
         heavy_rows_take_more_factors(isa);
+        kept_bits_are_those_of_the_whole_sum(isa);
         ranges_add_up(isa);
         minors_expand_to_the_count(isa);
         floating_sums_keep_their_bound(isa);

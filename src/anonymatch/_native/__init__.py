@@ -16,6 +16,12 @@ from anonymatch._native.band import (
     plan_band,
 )
 from anonymatch._native.belief_propagation import BeliefPropagation, propagate_beliefs
+from anonymatch._native.class_sums import (
+    CLASS_SUMS_LARGEST_PRIME,
+    CLASS_SUMS_MOST_ROWS,
+    CLASS_SUMS_RATE,
+    ClassSums,
+)
 from anonymatch._native.extension import version
 from anonymatch._native.frontier import (
     FRONTIER_WIDTH_LIMIT,
@@ -95,6 +101,9 @@ from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_t
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
+    "CLASS_SUMS_LARGEST_PRIME",
+    "CLASS_SUMS_MOST_ROWS",
+    "CLASS_SUMS_RATE",
     "FRONTIER_WIDTH_LIMIT",
     "GLYNN_LARGEST",
     "GLYNN_RATE",
@@ -112,6 +121,7 @@ __all__ = [
     "BandTask",
     "BeliefPropagation",
     "BlockTable",
+    "ClassSums",
     "Counted",
     "Floats",
     "Frontier",

@@ -45,6 +45,20 @@ class GlynnMatrix:
         self._check_units(words, first, last, isa)
         return joined_words(self._packed.count(first, last, isa, words), words)
 
+    @property
+    def kept_bits(self) -> int:
+        """Bits that :meth:`count_kept` finds; 0 if it would be no faster than :meth:`count`."""
+        return self._packed.kept_bits if best_isa.name == "avx512" else 0
+
+    def count_kept(self, first: int, last: int, isa: Isa = best_isa) -> Integers:
+        """What the units add to 2^(n-1) times the count, modulo 2^kept_bits alone."""
+        self._check_units(3, first, last, isa)
+        if not self._packed.kept_bits:
+            raise ValueError("this matrix is counted with all bits")
+        modulus = 1 << self._packed.kept_bits
+        sums: Integers = joined_words(self._packed.count_kept(first, last, isa, 3), 3) % modulus
+        return sums
+
     def minors(self, words: int, first: int, last: int, isa: Isa = best_isa) -> Integers:
         """The same for 2^(n-1) times every first minor: n * n entries, row by row."""
         self._check_units(words, first, last, isa)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["chinese", "combine", "primes", "primes_below", "residues", "words_for"]
+__all__ = ["chinese", "combine", "is_prime", "primes", "primes_below", "residues", "words_for"]
 
 
 def product(values: Sequence[int]) -> int:
@@ -165,7 +165,7 @@ def primes_below(bits: int, number: int) -> tuple[int, ...]:
     chosen = _falling_primes(bits)
     candidate = chosen[-1] - 2 if chosen else 2**bits - 1
     while len(chosen) < number:
-        if math.gcd(candidate, _SMALL) in (1, candidate) and _is_prime(candidate):
+        if math.gcd(candidate, _SMALL) in (1, candidate) and is_prime(candidate):
             chosen.append(candidate)
         candidate -= 2
     return tuple(chosen[:number])
@@ -235,7 +235,16 @@ def _weights(number: int) -> tuple[tuple[int, ...], int]:
     return tuple(product // m * pow(product // m, -1, m) for m in moduli), product
 
 
-def _is_prime(n: int) -> bool:
+def is_prime(n: int) -> bool:
+    """Whether a number below 3.3e24 is prime (Miller and Rabin).
+
+    Examples
+    --------
+    >>> [n for n in range(50) if is_prime(n)]
+    [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47]
+    """
+    if n < 2 or any(n % witness == 0 for witness in _WITNESSES):
+        return n in _WITNESSES
     odd, twos = n - 1, 0
     while odd % 2 == 0:
         odd, twos = odd // 2, twos + 1

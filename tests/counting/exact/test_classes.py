@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import anonymatch as am
+from anonymatch.counting.exact import class_layers
 from anonymatch.counting.exact.classes import by_classes, plan_classes
 from anonymatch.counting.reference import block_of, first_minors, permanent
 
@@ -115,13 +116,15 @@ def test_the_cost_is_predicted_and_respected() -> None:
     block = block_of(kinds[members][:, members])
     plan = plan_classes(block)
     assert plan is not None
-    swept = plan.solve().result
-    done = sum(
-        len(layer.keys) * len(plan.sweep.phases[layer.phase].reach) for layer in swept.layers
-    )
+    layers = plan.solve().result.layers
+    assert layers is not None
+    done = sum(len(layer.keys) * len(plan.sweep.phases[layer.phase].reach) for layer in layers)
 
     assert done <= plan.operations <= 8 * done
-    assert plan.memory >= sum(layer.keys.nbytes + layer.values.nbytes for layer in swept.layers)
+    held = [layer.keys.nbytes + layer.values.nbytes for layer in layers]
+    assert plan.memory(edges=True) >= sum(held)
+    assert max(len(layer.keys) for layer in layers) <= plan.sweep.peak
+    assert plan.memory(edges=True) > plan.memory(edges=False) >= 2 * max(held)
     assert by_classes(block, limit=plan.operations / 2) is None
 
 
@@ -201,6 +204,15 @@ def test_a_count_in_whole_numbers_is_the_one_of_floats() -> None:
 def test_without_twins_there_is_nothing_to_gain() -> None:
     assert plan_classes(block_of([[1, 1, 0], [0, 1, 1], [1, 0, 1]])) is None
     assert plan_classes(block_of([[1], [1]])) is None
+
+
+def test_no_order_is_looked_for_where_one_user_meets_too_many_classes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kinds = np.kron(1 - np.eye(70, dtype=int), np.ones((2, 2), dtype=int))
+    monkeypatch.setattr(class_layers, "_greedy", None)
+
+    assert plan_classes(block_of(kinds)) is None
 
 
 def test_too_many_live_classes_are_refused() -> None:

@@ -180,8 +180,45 @@ def test_minors_around_missing_cycles(n: int, copies: int) -> None:
     solved = near_complete(block_of(matrix))
     assert solved is not None
 
-    assert [kind.vertices for kind in solved.kinds] == [2 * n]
+    assert [kind.thread for kind in solved.kinds] == [Thread(2 * n, True)]
     assert solved.minors().tolist() == first_minors(matrix)[np.nonzero(matrix)].tolist()
+
+
+@pytest.mark.parametrize(
+    ("edges", "copies"), [(1, 1), (2, 1), (3, 1), (4, 2), (5, 1), (6, 1), (7, 1), (8, 1), (3, 3)]
+)
+def test_minors_around_missing_paths(edges: int, copies: int) -> None:
+    """In a path only the lengths of what is left matter; shuffled, as above."""
+    path = np.zeros((edges // 2 + 1, (edges + 1) // 2), dtype=np.int64)
+    for k in range(edges):
+        path[(k + 1) // 2, k // 2] = 1
+    for pattern in (path, path.T):
+        missing_edges = np.kron(np.eye(copies, dtype=np.int64), pattern)
+        size = max(missing_edges.shape) + 2
+        matrix = 1 - np.pad(
+            missing_edges, [(0, size + k - s) for k, s in enumerate(missing_edges.shape)]
+        )
+        rng = np.random.default_rng(edges)
+        matrix = matrix[rng.permutation(len(matrix))][:, rng.permutation(matrix.shape[1])]
+        solved = near_complete(block_of(matrix))
+        assert solved is not None
+        assert [kind.thread for kind in solved.kinds] == [Thread(edges, False)]
+        assert solved.minors().tolist() == first_minors(matrix)[np.nonzero(matrix)].tolist()
+
+
+def test_minors_around_a_long_path_are_those_of_its_sweeps() -> None:
+    """Sixty missing edges, and one kind of component more, beside the general way."""
+    n = 40
+    matrix = np.ones((n, n), dtype=np.int64)
+    for k in range(60):
+        matrix[(k + 1) // 2, k // 2] = 0
+    matrix[35:38, 36:38] = 0
+    solved = near_complete(block_of(matrix))
+    assert solved is not None
+    swept = replace(solved, kinds=[replace(kind, thread=None) for kind in solved.kinds])
+
+    assert sum(kind.thread is not None for kind in solved.kinds) == 1
+    assert solved.minors().tolist() == swept.minors().tolist()
 
 
 def test_menage_minors_sum_to_the_count_at_every_user() -> None:

@@ -31,6 +31,7 @@ class Tuning:
     # one would cost more than it could save.
     search_from: float = 0.002
     recognised_seconds: float = 0.02  # up to which a rook polynomial is taken at once
+    recognised_edge: float = 2e-7  # or this for an edge, which other plans cost, too
     moment_users: int = 24  # up to which sums over signs are quicker than such a polynomial
     band_serves: float = 10.0  # predicted seconds up to which no other method is asked
     giant_users: int = 10_000  # from which one look at the width comes before any search
@@ -43,6 +44,7 @@ class Tuning:
     glynn_real: float = 2.0  # a count in doubles with its error bound against integers
     # a count by the factors that products of rows are held in (0: they do not fit vector lanes)
     glynn_by_factors: dict[int, float] = field(default_factory=_by_factors)
+    glynn_kept: float = 0.75  # of a count that takes no more bits than two factors keep
     all_minors_users: int = 26  # up to which the minors of all pairs are taken in one sum
 
     # ---- the other sums
@@ -50,6 +52,8 @@ class Tuning:
     subset_step: float = 0.15e-9  # a subset and user
     subset_posteriors: float = 3.5  # all posteriors against one count
     classes_rate: float = 4e6  # operations a second
+    class_sums_minors: float = 6.0  # products a form for all minors, against one for a count
+    class_sums_prime: float = 2e-4  # that a prime takes besides
     small_step: float = 2e-9  # of the small kernel, a state and edge of a user
 
     # ---- few missing edges (exact/near_complete)
@@ -64,7 +68,7 @@ class Tuning:
     # ---- the frontier programme (exact/frontier)
     frontier_transition: float = 4e-9
     frontier_word: float = 0.4e-9  # what each further word of a value adds
-    frontier_edges: float = 2.2  # all edge counts against one count
+    frontier_edges: float = 1.7  # all edge counts against one count
     frontier_little_search: float = 0.01  # search effort where the first orders are too wide
     frontier_search_worth: float = 30.0  # predicted seconds that full effort is fit for
     frontier_hopeless: int = 4 * _native.FRONTIER_WIDTH_LIMIT  # width that no search narrows

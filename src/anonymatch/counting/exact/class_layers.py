@@ -16,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch.counting.exact.twins import MOST_CLASSES
+from anonymatch.running import check_work
+
 Values = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 
+_STATES = 1 << 62
 _LEAST, _FARTHEST = 2.0**-500, 400  # of values beside the largest; exponents of weights
-MOST_CLASSES = 256  # of items, and of choosers for which an order is searched
 
 
 class Phase(NamedTuple):
@@ -47,6 +50,12 @@ class ClassSweep:
     phases: list[Phase]
     exhaustive: bool  # every item must be taken
     operations: float
+    peak: float  # states of a layer, at most
+
+    @property
+    def widest(self) -> int:
+        """Classes that a chooser may take from, at most."""
+        return max(len(phase.reach) for phase in self.phases)
 
     @property
     def exact(self) -> bool:
@@ -65,25 +74,28 @@ class ClassSweep:
         reach = [tuple(np.flatnonzero(row).tolist()) for row in weights]
         takers = (weights != 0).T @ np.array(choosers)
         room = [min(size, int(most)) for size, most in zip(items, takers, strict=True)]
+        if any(math.prod(room[j] + 1 for j in row) >= _STATES for row in reach):
+            return None  # in every order, and none has to be looked for
         starts = sorted(range(len(reach)), key=lambda k: math.prod(room[j] + 1 for j in reach[k]))
-        best: tuple[float, list[Phase]] | None = None
+        best: tuple[float, float, list[Phase]] | None = None
         orders = [sorted(range(len(reach)), key=reach.__getitem__)]
         if len(reach) <= MOST_CLASSES:
             orders += [_greedy(reach, room, start) for start in starts[:8]]
         for order in orders:
             phases = _phases(reach, choosers, order)
             cost = _predicted(phases, room, exhaustive)
-            if cost is not None and (best is None or cost < best[0]):
-                best = cost, phases
+            if cost is not None and (best is None or cost < best[:2]):
+                best = *cost, phases
         if best is None:
             return None
         return cls(
             weights=weights,
             sizes=items,
             room=room,
-            phases=best[1],
+            phases=best[2],
             exhaustive=exhaustive,
             operations=best[0],
+            peak=best[1],
         )
 
 
@@ -105,12 +117,12 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Swept:
-    """The count (times 2^exponent) and all layers."""
+    """The count (times 2^exponent) and all layers, if they were kept."""
 
     sweep: ClassSweep
     total: Any
     exponent: int
-    layers: list[Layer]
+    layers: list[Layer] | None
     ends: list[Keys]  # the states after the last chooser of each phase
     turns: list[Turn]
 
@@ -120,12 +132,13 @@ class Swept:
         The choosers of a class are alike, so the last one's choices tell: the ways in which it
         takes some item of a class of m are m minors.
         """
-        sweep = self.sweep
+        sweep, layers = self.sweep, self.layers
+        assert layers is not None
         table = np.zeros_like(sweep.weights)
         exponents = np.zeros(sweep.weights.shape, dtype=np.int64)
         after = np.ones(1, dtype=sweep.weights.dtype)
         exponent = 0
-        index = len(self.layers)
+        index = len(layers)
         for number in reversed(range(len(sweep.phases))):
             phase, turn = sweep.phases[number], self.turns[number]
             unfolded = np.zeros(len(self.ends[number]), dtype=after.dtype)
@@ -133,7 +146,8 @@ class Swept:
             after, keys = unfolded, self.ends[number]
             for back in range(phase.size):
                 index -= 1
-                layer = self.layers[index]
+                check_work()
+                layer = layers[index]
                 before = np.zeros(len(layer.keys), dtype=after.dtype)
                 for item, source, target, left in _moves(sweep, phase, layer.keys, keys):
                     onward = left * after[target]
@@ -149,8 +163,8 @@ class Swept:
         return table, exponents
 
 
-def run(sweep: ClassSweep) -> Swept:
-    """Go through all layers, from nothing taken.
+def run(sweep: ClassSweep, *, keep: bool) -> Swept:
+    """Go through all layers, from nothing taken; without ``keep`` only two are there at a time.
 
     Raises
     ------
@@ -169,7 +183,9 @@ def run(sweep: ClassSweep) -> Swept:
     exponent = 0
     for number, phase in enumerate(sweep.phases):
         for _ in range(phase.size):
-            layers.append(Layer(number, keys, values, exponent))
+            check_work()
+            if keep:
+                layers.append(Layer(number, keys, values, exponent))
             following = _successors(sweep, phase, keys)
             grown = np.zeros(len(following), dtype=values.dtype)
             for item, source, target, left in _moves(sweep, phase, keys, following):
@@ -178,15 +194,24 @@ def run(sweep: ClassSweep) -> Swept:
             values, shift = _scaled(grown)
             keys = following
             exponent += shift
-        ends.append(keys)
+        if keep:
+            ends.append(keys)
         live = sweep.phases[number + 1].live if number + 1 < len(sweep.phases) else ()
         keys, turn = _turned(sweep, phase, keys, live)
-        turns.append(turn)
+        if keep:
+            turns.append(turn)
         forgotten = np.zeros(len(keys), dtype=values.dtype)
         np.add.at(forgotten, turn.target, values[turn.staying])
         values = forgotten
     total = values[0] if len(values) else 0
-    return Swept(sweep=sweep, total=total, exponent=exponent, layers=layers, ends=ends, turns=turns)
+    return Swept(
+        sweep=sweep,
+        total=total,
+        exponent=exponent,
+        layers=layers if keep else None,
+        ends=ends,
+        turns=turns,
+    )
 
 
 def _strides(sweep: ClassSweep, live: tuple[int, ...]) -> dict[int, int]:
@@ -295,27 +320,33 @@ def _growth(
     return opened - sum(sizes[j] for j in reach if later[j] == 1)
 
 
-def _predicted(phases: list[Phase], room: list[int], exhaustive: bool) -> float | None:
-    """States times choices over all layers; None if a state needs more than 62 bits.
+def _predicted(
+    phases: list[Phase], room: list[int], exhaustive: bool
+) -> tuple[float, float] | None:
+    """States times choices over all layers, and the states of the largest one.
 
-    The states of a layer have one number of taken items in all, or, when items of forgotten
-    classes may be left over, at most so many.
+    None if a state needs more than 62 bits. The states of a layer have one number of taken items in
+    all, or, when items of forgotten classes may be left over, at most so many.
     """
-    operations, done, forgotten = 0.0, 0, 0
+    operations, peak, done, forgotten = 0.0, 0.0, 0, 0
     for phase in phases:
-        if math.prod(room[j] + 1 for j in phase.live) >= 1 << 62:
+        if math.prod(room[j] + 1 for j in phase.live) >= _STATES:
             return None
         tally = np.ones(1)
         for j in phase.live:
             tally = np.convolve(tally, np.ones(room[j] + 1))
         upto = np.concatenate(([0.0], np.cumsum(tally)))
-        for taken in range(done, done + phase.size):
+        for taken in range(done, done + phase.size + 1):
             most = min(taken, len(tally) - 1)
             least = max(taken - forgotten, 0)
+            states = 0.0
             if exhaustive:
-                operations += float(tally[least]) * len(phase.reach) if least < len(tally) else 0
+                states = float(tally[least]) if least < len(tally) else 0.0
             elif least <= most:
-                operations += float(upto[most + 1] - upto[least]) * len(phase.reach)
+                states = float(upto[most + 1] - upto[least])
+            peak = max(peak, states)
+            if taken < done + phase.size:
+                operations += states * len(phase.reach)
         done += phase.size
         forgotten += sum(room[j] for j in phase.leaving)
-    return operations
+    return operations, peak

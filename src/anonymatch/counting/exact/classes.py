@@ -4,7 +4,8 @@ Users choose one after another; all that matters of what was taken is how many o
 behaviours, and of a class of m with t taken the next user has m - t to choose from. A class is
 forgotten after its last user. Inclusion and exclusion over classes has as many terms as this has
 states in all its layers together, but alternates; here every term is positive, so floats keep
-their accuracy, and behaviours may stay unused.
+their accuracy, and behaviours may stay unused. Where it is cheaper, sums over roots of unity are
+taken (``class_sums``), which keep no states at all.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.offer import Context, Option
 from anonymatch.counting.blocks.solution import Solution
 from anonymatch.counting.blocks.tuning import tuning
-from anonymatch.counting.exact.class_layers import MOST_CLASSES, ClassSweep, SpreadError, Swept, run
+from anonymatch.counting.exact import class_sums
+from anonymatch.counting.exact.class_layers import ClassSweep, SpreadError, Swept, run
+from anonymatch.counting.exact.twins import Twins, find_twins, whole_multiples
 
 if TYPE_CHECKING:
-    from anonymatch.counting.exact.closed_form import Floats, Integers
+    from anonymatch.counting.exact.closed_form import Floats
 
 Values = npt.NDArray[Any]
 
@@ -32,16 +35,29 @@ LIMIT = 2e7  # operations, some seconds
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
-    """Counting twins together, where there are any."""
-    plan = plan_classes(block)
-    if plan is None or plan.operations / tuning().classes_rate > best:
+    """Counting twins together, where there are any: state by state, or by sums that need none."""
+    twins = find_twins(block)
+    if twins is None:
+        return None
+    options = [
+        option
+        for option in (_by_layers(twins, context), class_sums.option(twins, context, best))
+        if option is not None and option.seconds <= best
+    ]
+    memory = context.budget.memory
+    return min(options, key=lambda option: (option.memory > memory, option.seconds), default=None)
+
+
+def _by_layers(twins: Twins, context: Context) -> Option | None:
+    plan = _plan(twins)
+    if plan is None:
         return None
     return Option(
         method="classes",
         why="users or behaviours that are alike are counted together",
         seconds=plan.operations / tuning().classes_rate * (2.0 if context.edges else 1.0),
-        memory=plan.memory,
-        solve=lambda: plan.solve().solution(),
+        memory=plan.memory(edges=context.edges),
+        solve=lambda: plan.solve(edges=context.edges).solution(),
     )
 
 
@@ -49,9 +65,7 @@ def offer(block: Block, context: Context, best: float) -> Option | None:
 class ClassPlan:
     """The classes of a block and the cheaper way to go through them; nothing is counted yet."""
 
-    block: Block
-    user_class: Integers
-    behaviour_class: Integers
+    twins: Twins
     sweep: ClassSweep
     turned: bool  # behaviours choose users; unused ones are taken by added users
     divisor: int  # the orders of the added users
@@ -61,34 +75,36 @@ class ClassPlan:
         """Multiplications of a count by a small number."""
         return self.sweep.operations
 
-    @property
-    def memory(self) -> float:
-        """Bytes at most: every state of every layer is kept for the minors."""
-        if not self.sweep.exact:
-            return 24 * self.operations
-        rows = np.add.reduceat(
-            np.ones(self.block.n_edges) if self.block.weights is None else self.block.weights,
-            self.block.indptr[:-1],
-        )
-        bits = sum(math.log2(row) for row in rows) + math.log2(self.divisor)
-        return (56 + bits / 7.5) * self.operations  # Python integers hold 30 bits in 4 bytes
+    def memory(self, *, edges: bool) -> float:
+        """Bytes at most: for the minors every state of every layer is kept, else two layers."""
+        sweep, block = self.sweep, self.twins.block
+        value = 8.0
+        if sweep.exact:
+            rows = np.add.reduceat(
+                np.ones(block.n_edges) if block.weights is None else block.weights,
+                block.indptr[:-1],
+            )
+            bits = sum(math.log2(row) for row in rows) + math.log2(self.divisor)
+            value = 40 + bits / 7.5  # Python integers hold 30 bits in 4 bytes
+        if edges:
+            return (16 + value) * self.operations
+        return (2 * (8 + value) + 32 * sweep.widest) * sweep.peak  # and the search for successors
 
-    def solve(self) -> TwinCounts:
-        """Count, and keep what the minors need; floats that spread too far as whole numbers."""
+    def solve(self, *, edges: bool = True) -> TwinCounts:
+        """Count, and with ``edges`` keep what the minors need.
+
+        Floats that spread too far are counted as whole numbers.
+        """
         try:
-            return TwinCounts(plan=self, result=run(self.sweep))
+            return TwinCounts(plan=self, result=run(self.sweep, keep=edges))
         except SpreadError:
-            return self.in_whole_numbers()
+            return self.in_whole_numbers(edges=edges)
 
-    def in_whole_numbers(self) -> TwinCounts:
+    def in_whole_numbers(self, *, edges: bool = True) -> TwinCounts:
         """The count of a block of floats, all of which are whole multiples of a power of two."""
-        fractions, exponents = np.frexp(self.sweep.weights)
-        unit = int(exponents[fractions > 0].min()) - 53
-        whole = np.array([int(f * 2.0**53) for f in fractions.flat], dtype=object)
-        shifts = np.maximum(exponents.ravel() - 53 - unit, 0).tolist()
-        weights = np.array([w << by for w, by in zip(whole, shifts, strict=True)], dtype=object)
-        sweep = replace(self.sweep, weights=weights.reshape(fractions.shape))
-        result = replace(run(sweep), exponent=unit * sweep.layers)
+        weights, unit = whole_multiples(self.sweep.weights)
+        sweep = replace(self.sweep, weights=weights)
+        result = replace(run(sweep, keep=edges), exponent=unit * sweep.layers)
         return TwinCounts(plan=replace(self, sweep=sweep), result=result)
 
 
@@ -107,7 +123,7 @@ class TwinCounts:
 
     def solution(self) -> Solution:
         """With proven errors, in the form that all methods give."""
-        block, rounding = self.plan.block, 1.01 * self.roundings * 2.0**-53
+        block, rounding = self.plan.twins.block, 1.01 * self.roundings * 2.0**-53
         if block.exact:
             return Solution(
                 block,
@@ -130,15 +146,15 @@ class TwinCounts:
     def total(self) -> Any:
         """The count: an integer of a block of integers, else a float."""
         total, divisor = self.result.total, self.plan.divisor
-        if self.plan.block.exact:
+        if self.plan.twins.block.exact:
             return total // divisor
         return _real(total, divisor, self.result.exponent)
 
     def minors(self) -> Values:
         """For every edge, the count without its user and behaviour."""
         sweep, divisor = self.plan.sweep, self.plan.divisor
-        table, exponents = self.result.minors()
-        if self.plan.block.exact:
+        table, exponents = self._kept().minors()
+        if self.plan.twins.block.exact:
             return self._of_edges(table // divisor)
         if sweep.exact:  # one chooser less than in the count
             exponents += self.result.exponent - self.result.exponent // sweep.layers
@@ -148,7 +164,7 @@ class TwinCounts:
     def posteriors(self) -> Floats:
         """The probability of every edge."""
         try:
-            table, exponent = self.result.minors()
+            table, exponent = self._kept().minors()
         except SpreadError:
             return self.plan.in_whole_numbers().posteriors()
         weights = self.plan.sweep.weights
@@ -161,12 +177,13 @@ class TwinCounts:
             probabilities = np.ldexp(weights * (table / total), exponent - self.result.exponent)
         return self._of_edges(probabilities)
 
+    def _kept(self) -> Swept:
+        """With all layers: if only the count was wanted at first, they are gone through again."""
+        kept = self.result.layers is not None
+        return self.result if kept else run(self.plan.sweep, keep=True)
+
     def _of_edges(self, table: Values) -> Values:
-        plan = self.plan
-        rows = np.repeat(plan.user_class, np.diff(plan.block.indptr))
-        columns = plan.behaviour_class[plan.block.indices]
-        chosen: Values = table[columns, rows] if plan.turned else table[rows, columns]
-        return chosen
+        return self.plan.twins.of_edges(table.T if self.plan.turned else table)
 
 
 def _real(value: Any, divisor: int, exponent: int) -> float:
@@ -202,69 +219,21 @@ def plan_classes(block: Block) -> ClassPlan | None:
     >>> plan_classes(block_of(np.ones((30, 30), dtype=int))).operations
     30.0
     """
-    n, c = block.n_users, block.n_behaviours
-    reached = np.bincount(block.indices, minlength=c)
-    if not np.diff(block.indptr).all() or not reached.all():
-        return None
-    if n > c or min(_at_least(block)) > MOST_CLASSES:
-        return None
-    user_class, user_sizes = _alike(block)
-    behaviour_class, behaviour_sizes = _alike(block.transposed())
-    if len(user_sizes) == n and len(behaviour_sizes) == c:
-        return None
-    dtype = object if block.exact else np.float64
-    weights = np.zeros((len(user_sizes), len(behaviour_sizes)), dtype=dtype)
-    rows = np.repeat(user_class, np.diff(block.indptr))
-    weights[rows, behaviour_class[block.indices]] = 1 if block.weights is None else block.weights
+    twins = find_twins(block)
+    return None if twins is None else _plan(twins)
 
-    choosers = weights.T
-    sizes = user_sizes
-    if c > n:
-        added = np.ones((len(behaviour_sizes), 1), dtype=dtype)
-        choosers, sizes = np.hstack((choosers, added)), [*user_sizes, c - n]
-    straight = ClassSweep.plan(weights, user_sizes, behaviour_sizes)
-    turned = ClassSweep.plan(choosers, behaviour_sizes, sizes)
+
+def _plan(twins: Twins) -> ClassPlan | None:
+    padded, sizes = twins.padded()
+    straight = ClassSweep.plan(twins.weights, twins.user_sizes, twins.behaviour_sizes)
+    turned = ClassSweep.plan(padded.T, twins.behaviour_sizes, sizes)
     sweeps = [sweep for sweep in (straight, turned) if sweep is not None]
     if not sweeps:
         return None
     best = min(sweeps, key=lambda sweep: sweep.operations)
     return ClassPlan(
-        block=block,
-        user_class=user_class,
-        behaviour_class=behaviour_class,
+        twins=twins,
         sweep=best,
         turned=best is turned,
-        divisor=math.factorial(c - n) if best is turned else 1,
+        divisor=math.factorial(twins.spare) if best is turned else 1,
     )
-
-
-def _at_least(block: Block) -> tuple[int, int]:
-    """Fewest classes that users and behaviours can fall into: sums that differ prove a difference.
-
-    The sums are of integers below 2^30, so that floats hold them exactly up to 2^23 edges a line.
-    """
-    numbers = np.random.default_rng(0)
-    of_behaviour = numbers.integers(0, 1 << 30, block.n_behaviours).astype(np.float64)
-    of_user = numbers.integers(0, 1 << 30, block.n_users).astype(np.float64)
-    degrees = np.diff(block.indptr)
-    by_user = np.add.reduceat(of_behaviour[block.indices], block.indptr[:-1])
-    by_behaviour = np.bincount(block.indices, weights=np.repeat(of_user, degrees))
-    return len(np.unique(by_user)), len(np.unique(by_behaviour))
-
-
-def _alike(block: Block) -> tuple[Integers, list[int]]:
-    """Class of each user, users with the same row being one class, and the sizes of the classes."""
-    number_of: dict[object, int] = {}
-    sizes: list[int] = []
-    classes = np.empty(block.n_users, dtype=np.int64)
-    ends = block.indptr.tolist()
-    for i in range(block.n_users):
-        part = slice(ends[i], ends[i + 1])
-        weights = None if block.weights is None else tuple(block.weights[part].tolist())
-        row = block.indices[part].tobytes(), weights
-        number = number_of.setdefault(row, len(sizes))
-        if number == len(sizes):
-            sizes.append(0)
-        sizes[number] += 1
-        classes[i] = number
-    return classes, sizes

@@ -40,7 +40,7 @@ def offer_below(bits: float, block: Block, context: Context) -> Option | None:
     return Option(
         method="glynn",
         why=f"{block.n_behaviours} * 2^{block.n_behaviours - 1} row products",
-        seconds=seconds(block, edges=context.edges),
+        seconds=seconds(block, edges=context.edges, bits=bits),
         memory=2.0**20,
         solve=lambda: _solve(block, bits=bits, effort=context.effort),
         longest=CHUNK_SECONDS,
@@ -60,13 +60,21 @@ def _applies(block: Block, bits: float) -> bool:
     return bits + _padding_bits(block) + block.n_behaviours <= 192
 
 
-def seconds(block: Block, *, edges: bool) -> float:
-    """Predicted seconds of one core."""
+def seconds(block: Block, *, edges: bool, bits: float = math.inf) -> float:
+    """Predicted seconds of one core; exact counts are below 2^bits."""
     if edges:
         return _seconds(block, tuning().glynn_posteriors)
     if not block.exact:
         return _seconds(block, tuning().glynn_real)
-    return _seconds(block, tuning().glynn_by_factors[_suited(block).factors])
+    matrix = _suited(block)
+    if _keeps(matrix, block, bits):
+        return _seconds(block, tuning().glynn_kept)
+    return _seconds(block, tuning().glynn_by_factors[matrix.factors])
+
+
+def _keeps(matrix: _native.GlynnMatrix, block: Block, bits: float) -> bool:
+    """Whether the bits of the sum that are faster to find tell a count below 2^bits."""
+    return bits + _padding_bits(block) + block.n_behaviours - 1 <= matrix.kept_bits
 
 
 def _seconds(block: Block, counts: float) -> float:
@@ -84,8 +92,13 @@ def _solve(block: Block, *, bits: float, effort: Execution) -> Solution:
     copies = math.factorial(n - block.n_users)  # orders of the users that padding adds
 
     def total() -> int:
-        call = partial(_count, _shared(_suited(block)), words)
-        value = _signed(_gather(call, n, seconds(block, edges=False), effort), words)
+        suited = _suited(block)
+        predicted = seconds(block, edges=False, bits=bits)
+        if _keeps(suited, block, bits):
+            sums = _gather(partial(_count_kept, _shared(suited)), n, predicted, effort)
+            return (int(sums[0]) % (1 << suited.kept_bits) >> (n - 1)) // copies
+        call = partial(_count, _shared(suited), words)
+        value = _signed(_gather(call, n, predicted, effort), words)
         return (value[0] >> (n - 1)) // copies
 
     def minors() -> Objects:
@@ -182,7 +195,7 @@ def _suited(block: Block) -> _native.GlynnMatrix:
     matrix = _padded(block).astype(np.uint32)
     return min(
         (_native.GlynnMatrix(matrix), _native.GlynnMatrix(np.ascontiguousarray(matrix.T))),
-        key=lambda each: tuning().glynn_by_factors[each.factors],
+        key=lambda each: (tuning().glynn_by_factors[each.factors], -each.kept_bits),
     )
 
 
@@ -214,6 +227,10 @@ def _count(
     matrix: Shared[_native.GlynnMatrix], words: int, first: int, last: int
 ) -> _native.Integers:
     return matrix.get().count(words, first, last)
+
+
+def _count_kept(matrix: Shared[_native.GlynnMatrix], first: int, last: int) -> _native.Integers:
+    return matrix.get().count_kept(first, last)
 
 
 def _minors(

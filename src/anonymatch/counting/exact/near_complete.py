@@ -87,13 +87,15 @@ class NearComplete:
         moments = 1 + sum(
             min(2, kind.copies) * d for kind, d in zip(self.kinds, degrees, strict=True)
         )
-        classes = 1 + sum(1 if kind.vertices else len(kind.pattern) for kind in self.kinds)
+        classes = [min(kind.classes, n) for kind in self.kinds]
+        lonely = zip(self.kinds, classes, strict=True)
+        apart = min(1 + sum(classes), n) ** 2 - sum(c * c for k, c in lonely if k.copies == 1)
         longest = 1 + 2 * max(degrees, default=0)
-        pairs: int = min(classes, n) ** 2 + len(self.kinds) ** 2 * moments
+        pairs: int = max(apart, 1) + len(self.kinds) ** 2 * moments
         deletions: float = 0.0
         for kind in self.kinds:
-            if kind.vertices:
-                deletions += kind.vertices * kind.vertices / 8 * (OVERHEAD + words)
+            if kind.thread is not None:
+                deletions += (kind.thread.edges + 1) ** 2 / 8 * (OVERHEAD + words)
             else:
                 deletions += Side.of(kind.pattern).operations
         return deletions + (moments * n + longest * pairs) * words
@@ -104,9 +106,11 @@ class NearComplete:
         return np.array([*values, None], dtype=object)[codes]
 
     def posteriors(self) -> Floats:
-        """Correctly rounded quotients of integers."""
+        """Quotients of integers, of which 200 bits are looked at."""
         codes, values = self._distinct_minors()
-        return np.array([value / self.total for value in values])[codes]
+        cut = max(0, self.total.bit_length() - 200)
+        total = self.total >> cut
+        return np.array([(value >> cut) / total for value in values])[codes]
 
     def _distinct_minors(self) -> tuple[Integers, list[int]]:
         """For every edge the index of its minor among the distinct ones, and those."""
@@ -195,17 +199,16 @@ def near_complete(block: Block, *, limit: float = LIMIT) -> NearComplete | None:
         return None
     kinds = [
         ComponentClass(
-            pattern=p, polynomial=rook_polynomial(s), copies=k, vertices=_cycle_length(s)
+            pattern=p,
+            polynomial=rook_polynomial(s),
+            copies=k,
+            thread=s.threads[0] if s.threads else None,
         )
         for p, s, k in zip(kind_of, sweeps, copies, strict=True)
     ]
     whole = multiply_all([power(kind.polynomial, kind.copies) for kind in kinds])
     total = alternating_sum(whole, n, c)
     return NearComplete(block=block, total=total, kinds=kinds, users=users, behaviours=behaviours)
-
-
-def _cycle_length(sweep: RookSweep) -> int:
-    return sum(thread.edges for thread in sweep.threads if thread.closed)
 
 
 def _joined(left: list[int], right: list[int], n: int) -> Integers:

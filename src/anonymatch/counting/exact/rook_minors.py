@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from operator import mul
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from anonymatch.counting.exact.rook import (
     OVERHEAD,
     Pattern,
     RookSweep,
+    Thread,
     path_polynomial,
     plan_rows,
     rook_polynomial,
@@ -31,7 +34,14 @@ class ComponentClass:
     pattern: Pattern
     polynomial: list[int]
     copies: int
-    vertices: int  # if the components are cycles, else 0
+    thread: Thread | None  # if the components are paths or cycles
+
+    @property
+    def classes(self) -> int:
+        """Users that may have different minors, at most."""
+        if self.thread is None:
+            return len(self.pattern)
+        return 1 if self.thread.closed else self.thread.edges // 4 + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,6 +51,14 @@ class ComponentPosition:
     kind: Integers
     component: Integers
     label: Integers
+
+
+class VertexClass(NamedTuple):
+    """Vertices of one side that leave the same behind when they are deleted."""
+
+    kind: int
+    label: int
+    side: int  # 0: users
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,58 +134,101 @@ class Minors:
         common = multiply_all([power(k.polynomial, max(0, k.copies - 2)) for k in kinds])
         self.short = multiply_all([power(k.polynomial, min(2, k.copies)) for k in kinds])
         self.moments = _moments(common, n - 1, c - 1, len(self.short))
-        self.cycles = {
-            number: _positions(kind.pattern) for number, kind in enumerate(kinds) if kind.vertices
+        self.threads = {
+            number: (kind.thread, *_positions(kind.pattern))
+            for number, kind in enumerate(kinds)
+            if kind.thread is not None
         }
         self.by_gap: dict[int, list[int]] = {}
+        self.of_paths: dict[int, tuple[PathMinors, PathMinors]] = {}
+        self.left: dict[tuple[int, int, int], list[int]] = {}
         self.sides: dict[int, Side] = {}
         self.deletions: dict[tuple[int, int | None], tuple[list[int], list[list[int]]]] = {}
         self.without: dict[tuple[int, int], list[int]] = {}
 
     def classes(
         self, vertices: ComponentPosition, *, side: int
-    ) -> tuple[Integers, list[tuple[int, list[int]]]]:
-        """Class of every vertex, and of each class the kind and the polynomial left by deletion."""
+    ) -> tuple[Integers, list[VertexClass]]:
+        """Class of every vertex, and what each class is."""
         number_of: dict[tuple[int, tuple[int, ...]], int] = {}
         by_label: dict[tuple[int, int], int] = {}
-        classes: list[tuple[int, list[int]]] = []
+        classes: list[VertexClass] = []
         chosen = np.empty(len(vertices.kind), dtype=np.int64)
-        alike = np.isin(vertices.kind, list(self.cycles))  # all vertices of a cycle
-        labels = np.where(alike, 0, vertices.label).tolist()
+        labels = self._left_of(vertices, side).tolist()
         for v, (kind, label) in enumerate(zip(vertices.kind.tolist(), labels, strict=True)):
             if (kind, label) not in by_label:
-                row, column = (label, None) if side == 0 else (None, label)
-                rest = [1] if kind == NOTHING else self._deleted(kind, row, column)
-                number = number_of.setdefault((kind, tuple(rest)), len(classes))
+                one = VertexClass(kind, label, side)
+                alike = (label,) if kind in self.threads else tuple(self._left_by(one))
+                number = number_of.setdefault((kind, alike), len(classes))
                 if number == len(classes):
-                    classes.append((kind, rest))
+                    classes.append(one)
                 by_label[kind, label] = number
             chosen[v] = by_label[kind, label]
         return chosen, classes
 
-    def apart(self, user: tuple[int, list[int]], behaviour: tuple[int, list[int]]) -> int:
+    def apart(self, user: VertexClass, behaviour: VertexClass) -> int:
         """Minor of a user and a behaviour in different components."""
-        left = multiply(user[1], behaviour[1])
-        return _dot(left, self._moments_without(user[0], behaviour[0]))
+        for one, other in ((user, behaviour), (behaviour, user)):
+            if other.kind == NOTHING and one.kind in self.threads:
+                thread = self.threads[one.kind][0]
+                if not thread.closed:
+                    return self._of_path(one.kind, without=1).beside(one.label)
+        left = multiply(self._left_by(user), self._left_by(behaviour))
+        return _dot(left, self._moments_without(user.kind, behaviour.kind))
+
+    def _left_by(self, vertex: VertexClass) -> list[int]:
+        """The polynomial that the deletion of a vertex leaves of its component."""
+        if vertex.kind == NOTHING:
+            return [1]
+        key = vertex.kind, vertex.label, vertex.side
+        if key not in self.left:
+            row, column = (vertex.label, None) if vertex.side == 0 else (None, vertex.label)
+            self.left[key] = self._deleted(vertex.kind, row, column)
+        return self.left[key]
 
     def pairs(self, kind: Integers, row: Integers, column: Integers) -> tuple[Integers, Integers]:
         """Pairs of labels in components of these kinds, alike for minors that are known alike.
 
-        In a cycle only the gap between user and behaviour matters: (vertices in it, 0).
+        In a cycle only the gap between user and behaviour matters: (vertices in it, 0). A path
+        falls into three, whose lengths matter and not their order: (the shortest, the next).
         """
         row, column = row.copy(), column.copy()
-        for number, (of_row, of_column) in self.cycles.items():
+        for number, (thread, of_row, of_column) in self.threads.items():
             chosen = kind == number
-            gap = np.abs(of_row[row[chosen]] - of_column[column[chosen]])
-            row[chosen] = np.minimum(gap, self.kinds[number].vertices - gap) - 1
-            column[chosen] = 0
+            first, second = of_row[row[chosen]], of_column[column[chosen]]
+            gap = np.abs(first - second)
+            if thread.closed:
+                row[chosen] = np.minimum(gap, thread.edges - gap) - 1
+                column[chosen] = 0
+            else:
+                before = np.minimum(first, second)
+                lengths = np.stack((before, gap - 1, thread.edges - gap - before))
+                row[chosen], column[chosen], _ = np.sort(lengths, axis=0)
         return row, column
 
     def together(self, kind: int, row: int, column: int) -> int:
         """Minor of a user and a behaviour in one component, as :meth:`pairs` names them."""
-        if kind in self.cycles:
-            return self._of_gap(kind, row)
+        if kind in self.threads:
+            if self.threads[kind][0].closed:
+                return self._of_gap(kind, row)
+            return self._of_path(kind, without=2).between(row, column)
         return _dot(self._deleted(kind, row, column), self._moments_without(NOTHING, kind))
+
+    def _left_of(self, vertices: ComponentPosition, side: int) -> Integers:
+        """Labels; in paths the vertices of the shorter part beside them, in cycles all the same."""
+        labels = vertices.label.copy()
+        for number, (thread, *positions) in self.threads.items():
+            chosen = vertices.kind == number
+            at = positions[side][labels[chosen]]
+            labels[chosen] = 0 if thread.closed else np.minimum(at, thread.edges - at)
+        return labels
+
+    def _of_path(self, kind: int, *, without: int) -> PathMinors:
+        """Of a path that loses one or two vertices."""
+        if kind not in self.of_paths:
+            one = PathMinors.of(self.threads[kind][0].edges, self._moments_without(NOTHING, kind))
+            self.of_paths[kind] = one, one.shorter()
+        return self.of_paths[kind][without - 1]
 
     def _of_gap(self, kind: int, gap: int) -> int:
         """Minor of two vertices of a cycle with ``gap`` vertices between them.
@@ -180,7 +241,7 @@ class Minors:
         moments = self._moments_without(NOTHING, kind)
         while len(sums) <= gap:
             a = len(sums)
-            path = path_polynomial(self.kinds[kind].vertices - 2 - 2 * a)
+            path = path_polynomial(self.threads[kind][0].edges - 2 - 2 * a)
             step = _dot(path, moments[a:])
             sums.append((sums[-1] if sums else 0) + (-step if a % 2 else step))
         return sums[gap]
@@ -198,10 +259,18 @@ class Minors:
         return self.without[key]
 
     def _deleted(self, kind: int, row: int | None, column: int | None) -> list[int]:
-        """The polynomial of a component without one user, one behaviour, or both."""
-        if kind in self.cycles:
+        """The polynomial of a component without one user, one behaviour, or both.
+
+        In a thread a label is the number of vertices to the left, where there are fewer.
+        """
+        if kind in self.threads:
+            thread = self.threads[kind][0]
+            left = row if column is None else column
+            assert left is not None
             assert row is None or column is None
-            return path_polynomial(self.kinds[kind].vertices - 1)
+            if thread.closed:
+                return path_polynomial(thread.edges - 1)
+            return multiply(path_polynomial(left), path_polynomial(thread.edges - left))
         if kind not in self.sides:
             self.sides[kind] = Side.of(self.kinds[kind].pattern)
         side = self.sides[kind]
@@ -210,6 +279,50 @@ class Minors:
             self.deletions[kind, other] = side.deletions(other)
         alone, without_row = self.deletions[kind, other]
         return alone if swept is None else without_row[swept]
+
+
+class PathMinors:
+    """Minors of vertices of one path, each a few additions once running sums are made.
+
+    What is left are paths of a <= b <= c vertices, r in all, and with L the alternating sum (of
+    moments) a minor is L(P_a P_b P_c). From P_b P_c - P_(b-1) P_(c+1) = (-x)^b P_(c-b) for b <= c
+    it is the sum over k = 0..b of (-1)^k L(x^k P_a P_d) with d = r - a - 2k; and from the same
+    identity L(x^k P_a P_d) is the sum over m = 0..min(a, d) of (-1)^m E_(k+m), where E_e is
+    L(x^e P_(r-2e)). So running sums A of (-1)^e E_e give L(x^k P_a P_d), and running sums S of A
+    the minor: the sum over k of A_(min(a, d) + k) - A_(k-1).
+    """
+
+    def __init__(self, rest: int, terms: list[int]) -> None:
+        self._rest = rest
+        self._terms = terms  # E_0, E_1, ...
+        signed = (-term if e % 2 else term for e, term in enumerate(terms))
+        self._firsts = list(accumulate(signed))  # A_0, A_1, ...
+        self._sums = list(accumulate(self._firsts, initial=0))  # S_(-1), S_0, ...
+
+    @classmethod
+    def of(cls, rest: int, moments: list[int]) -> PathMinors:
+        """So many vertices are left."""
+        paths = (path_polynomial(rest - 2 * e) for e in range(rest // 2 + 1))
+        return cls(rest, [_dot(path, moments[e:]) for e, path in enumerate(paths)])
+
+    def shorter(self) -> PathMinors:
+        """One vertex less is left: P_(m-1) = P_m - x P_(m-2), so its terms are differences."""
+        pairs = zip(self._terms, [*self._terms[1:], 0], strict=True)
+        terms = [term - following for term, following in pairs]
+        return PathMinors(self._rest - 1, terms[: (self._rest - 1) // 2 + 1])
+
+    def beside(self, a: int) -> int:
+        """One vertex is gone: the length of the shorter path that is left."""
+        return self._firsts[a]
+
+    def between(self, a: int, b: int) -> int:
+        """Two are gone: the two shorter lengths, in rising order."""
+        sums, rest = self._sums, self._rest
+        turn_ = min(b, rest // 2 - a)  # up to this k, a <= d
+        value = sums[a + turn_ + 1] - sums[a] - sums[b]
+        if b > turn_:
+            value += sums[rest - a - turn_] - sums[rest - a - b]
+        return value
 
 
 def _dot(coefficients: list[int], moments: list[int]) -> int:
@@ -226,13 +339,15 @@ def _moments(common: list[int], n: int, c: int, length: int) -> list[int]:
     return moments[::-1][:length]
 
 
-def _positions(cycle: Pattern) -> tuple[Integers, Integers]:
-    """Places of rows and columns along a cycle."""
-    columns = turn(cycle)
-    of_row, of_column = np.zeros(len(cycle), np.int64), np.zeros(len(columns), np.int64)
-    row, column = 0, cycle[0][0]
-    for step in range(len(cycle)):
-        of_row[row], of_column[column] = 2 * step, 2 * step + 1
-        row = sum(columns[column]) - row
-        column = sum(cycle[row]) - column
-    return of_row, of_column
+def _positions(thread: Pattern) -> tuple[Integers, Integers]:
+    """Positions of rows and columns along a path, from one of its ends, or a cycle."""
+    sides = thread, turn(thread)
+    places = [np.zeros(len(side), np.int64) for side in sides]
+    ends = [(s, k) for s, side in enumerate(sides) for k, near in enumerate(side) if len(near) == 1]
+    side, vertex = ends[0] if ends else (0, 0)
+    before = -1
+    for position in range(len(sides[0]) + len(sides[1])):
+        places[side][vertex] = position
+        near = [k for k in sides[side][vertex] if k != before]
+        before, vertex, side = vertex, near[0] if near else -1, 1 - side
+    return places[0], places[1]

@@ -119,9 +119,10 @@ def choose(block: Block, context: Context, method: str = AUTO) -> Option:
     if method != AUTO:
         return _forced(block, context, method)
     recognised = closed_form.offer(block)
+    at_once = max(tuning().recognised_seconds, tuning().recognised_edge * block.n_edges)
     if recognised is None and block.n_behaviours > tuning().moment_users:
-        recognised = near_complete.offer(block, context, tuning().recognised_seconds)
-    if recognised is not None and recognised.seconds <= tuning().recognised_seconds:
+        recognised = near_complete.offer(block, context, at_once)
+    if recognised is not None and recognised.seconds <= at_once:
         return recognised
     scaled = rank_one(block)
     if scaled is not None:
