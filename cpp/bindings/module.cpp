@@ -21,4 +21,5 @@ NB_MODULE(_kernels, m) {
     bindings::bind_nested_bound(m);
     bindings::bind_passage(m);
     bindings::bind_phase_chain(m);
+    bindings::bind_swap_chain(m);
 }
