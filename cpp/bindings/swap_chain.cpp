@@ -89,6 +89,9 @@ void bind_swap_chain(nb::module_& m) {
                                        owned(by_lane(record.shares)));
             },
             "samples"_a, "thin"_a, "row_logs"_a, "column_logs"_a, "cancel"_a)
+        .def(
+            "set_reach", [](Chain& chain, const Ints& reach) { chain.set_reach(view(reach)); },
+            "reach"_a)
         .def_prop_ro("accepted", &Chain::accepted)
         .def_prop_ro("samples", &Chain::samples)
         .def(

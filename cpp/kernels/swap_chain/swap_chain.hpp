@@ -101,6 +101,10 @@ public:
     /// out.
     SwapRecord record(int samples, int thin, std::span<const double> row_logs,
                       std::span<const double> column_logs, CancelFlag cancel);
+    /// Another reach of each row from now on.
+    void set_reach(std::span<const std::int32_t> reach) {
+        reach_.assign(reach.begin(), reach.end());
+    }
     /// Share of the proposed swaps that were taken in the last call.
     [[nodiscard]] double accepted() const;
     [[nodiscard]] int samples() const { return samples_; }

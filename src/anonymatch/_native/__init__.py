@@ -81,6 +81,12 @@ from anonymatch._native.subset import (
     subset_fits,
     subset_programme,
 )
+from anonymatch._native.swap_chain import (
+    SWAP_CHAIN_LANES,
+    SWAP_CHAIN_SAMPLES,
+    SwapChain,
+    SwapRows,
+)
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
@@ -93,6 +99,8 @@ __all__ = [
     "RYSER_LARGEST",
     "SMALL_BEHAVIOURS",
     "SUBSET_LIMIT",
+    "SWAP_CHAIN_LANES",
+    "SWAP_CHAIN_SAMPLES",
     "Band",
     "BandPlan",
     "BandTask",
@@ -119,6 +127,8 @@ __all__ = [
     "SmallBlocks",
     "Structure",
     "SubsetProgramme",
+    "SwapChain",
+    "SwapRows",
     "Words",
     "Worm",
     "WormSamples",
