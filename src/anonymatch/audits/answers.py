@@ -105,7 +105,9 @@ def answer(observation: Observation, resources: Resources) -> Answers:
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return _of_graph(observation.graph, observation.lost, resources, observation.edge)
+    return _of_graph(
+        observation.graph, observation.lost, resources, observation.edge, timed=observation.timed
+    )
 
 
 def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:
@@ -118,7 +120,7 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=resources.budget)
-        return _of_graph(graph, observation.lost, resources, observation.edge)
+        return _of_graph(graph, observation.lost, resources, observation.edge, timed=True)
     count = passage_count(passage.arrivals, passage.departures)
     users = passage_figures(
         passage.arrivals,
@@ -262,10 +264,16 @@ def _link_users(
 
 
 def _of_graph(
-    graph: Graph, lost: int, resources: Resources, edge: npt.NDArray[np.bool_] | None
+    graph: Graph,
+    lost: int,
+    resources: Resources,
+    edge: npt.NDArray[np.bool_] | None,
+    *,
+    timed: bool,
 ) -> Answers:
+    """``timed``: users and behaviours are in order of time, so that swaps mix well."""
     require_matching(graph)
-    band = WideBand.of(graph, lost)
+    band = WideBand.of(graph, lost) if timed else None
     if band is not None and band.hopeless(resources.budget.seconds):
         return _of_wide_band(band, graph, lost, resources, edge)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
@@ -330,14 +338,15 @@ def _of_wide_band(
     edges = graph.n_edges - (int(graph.behaviour_degrees[n_real:].sum()) if lost else 0)
     # With weights no matchings are counted: they are not alike. Then it is as many as would be.
     matchings = estimate.log_weight if band.weights is None else estimate.entropy
-    proven = estimate.proven if band.weights is None else (-math.inf, math.inf)
+    most = max(_bound(graph), matchings.high)
+    least, most = estimate.proven if band.weights is None else (0.0, most)
     return Answers(
         count=Count(
             exact=False,
             log=matchings.value - alike,
             low=matchings.low - alike,
             high=matchings.high - alike,
-            proven=(proven[0] - alike, proven[1] - alike),
+            proven=(max(least - alike, 0.0), most - alike),
             method="swaps",
             confidence=estimate.confidence,
             seed=resources.seed,

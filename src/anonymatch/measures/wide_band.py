@@ -46,7 +46,9 @@ T = TypeVar("T")
 
 _LN2 = math.log(2.0)
 CONFIDENCE = 0.95
-_T_LANES = 2.131  # Student's t with 15 degrees of freedom
+# Student's t with 15 degrees of freedom, and a sixth more: replicas that begin alike are a little
+# closer to each other than to the truth, as logs with exact answers show.
+_T_LANES = 2.131 * 7 / 6
 _T_GROUPS = 2.093  # and with 19
 _GROUPS = 20  # of messages that follow each other, for the error of the divergence
 
@@ -444,7 +446,7 @@ def _estimate(
     spread = _T_GROUPS * float(groups.std(ddof=1)) / math.sqrt(len(groups)) if number > 1 else 0.0
     mean = max(float(divergence.mean()), 0.0)
     cross = _mean(-shares / number / _LN2, 0.0)
-    error = math.hypot(cross.high - cross.value, spread) + 0.5 * mean + _DIVERGENCE_OFF
+    error = math.hypot(cross.high - cross.value, spread) + 0.25 * mean + _DIVERGENCE_OFF
     value = cross.value - mean
     own = Interval(value, value - error, value + error)
     return BandEstimate(
@@ -499,7 +501,13 @@ def _users(
     real = np.maximum(np.minimum(band.last, band.rows - band.alike) - band.first, 0).astype(np.int64)
     most = np.log2(np.maximum(real, 1))
     sure = real <= 1
-    slack = np.where(sure, 0.0, shift + (own.high - own.value) + 3.0 * divergence)
+    # To first order an entropy is off by the root mean square of relative errors times that of the
+    # logs of shares, which is about the gap between Shannon's and Rényi's entropy.
+    renyi = 0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0))
+    uneven = np.sqrt(np.maximum(rows.shannon - renyi, 0.0) * 2.0 / _LN2)
+    relative = math.sqrt(2.0 * _LN2 * divergence)
+    slack = shift + (own.high - own.value) + 3.0 * divergence + 2.0 * relative * uneven
+    slack = np.where(sure, 0.0, slack)
     shannon = np.clip(rows.shannon - shift, 0.0, most)
     return _figures(graph, band, rows, real, shannon, slack, most, own, divergence, edge)
 
@@ -519,7 +527,7 @@ def _figures(
     entropy = Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most))
     sure = slack == 0.0
     # A share is off by a few times the root mean square of all, relatively.
-    off = np.where(sure, 0.0, np.minimum(6.0 * math.sqrt(2.0 * _LN2 * divergence), 0.9))
+    off = np.where(sure, 0.0, np.minimum(5.0 * math.sqrt(2.0 * _LN2 * divergence), 0.9))
     least = 1.0 / np.maximum(real, 1)
     best = Range(
         np.clip(rows.largest, least, 1.0),
