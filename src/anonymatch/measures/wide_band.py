@@ -65,7 +65,7 @@ _HIGHEST = 12.0  # tilt at which nothing is left to swap: exp(-12) a message
 _LOWEST = 0.02  # tilt at which it does not matter any more, over the square of the reach
 _APART = 0.45  # of logs of tilts
 _THIN = 4
-_BURN, _NODE_SWEEPS, _SAMPLES = 100, 100, 500
+_BURN, _NODE_SWEEPS, _SAMPLES = 100, 45, 500
 _MOST_EFFORT = 16.0
 _SHARE = 0.4  # of the budget, for the chain
 _UNASKED = 8.0  # seconds of the chain, whatever the budget
@@ -73,6 +73,7 @@ _STEPS = 400  # of the scaling
 _RELAXATION = 1.98
 _CLOSE = 1e-6  # of columns' sums to 1, where the scaling may stop
 _INTEGRAL_OFF = 1e-4  # bits a message that the integral's nodes may leave out
+_LAG_LEFT = 0.15  # of the difference between both ways, that their mean may be off
 _DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
 _HOPELESS = 1e3  # budgets beyond which no plan can be wrong
 _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
@@ -213,7 +214,7 @@ class BandEstimate:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How much is done: steps of the scaling, tilts, sweeps at each, and samples."""
+    """How much is done: steps of the scaling, tilts, sweeps at each, both ways, and samples."""
 
     steps: int
     tilts: int
@@ -222,7 +223,7 @@ class _Plan:
     samples: int
 
     def proposals(self, rows: int) -> int:
-        each = self.tilts * (self.burn + self.sweeps) + _BURN + _THIN * self.samples
+        each = 2 * self.tilts * (self.burn + self.sweeps) + _BURN + _THIN * self.samples
         return rows * SWAP_CHAIN_LANES * each
 
     def visits(self, entries: int) -> int:
@@ -247,11 +248,11 @@ def _planned(band: WideBand, budget: Budget) -> _Plan:
     steps = allowed / 4 / (_ENTRY_SECONDS[weighted] * max(band.entries, 1))
 
     def plan(effort: float) -> _Plan:
-        sweeps = max(round(_NODE_SWEEPS * effort), 10)
+        sweeps = max(round(_NODE_SWEEPS * effort), 6)
         return _Plan(
             steps=int(np.clip(steps, 20, _STEPS)),
             tilts=tilts,
-            burn=max(sweeps // 5, 10),
+            burn=max(sweeps // 3, 6),
             sweeps=sweeps,
             samples=int(np.clip(_SAMPLES * effort, 20, SWAP_CHAIN_SAMPLES)),
         )
@@ -292,13 +293,13 @@ def estimate_band(
     job.scale()
     before = job.figures()
     job.pair(before.shannon)
-    integral = job.integrate()
+    down = job.integrate(falling=True)
     counted = np.ones(band.rows, dtype=np.bool_) if edge is None else ~edge
     if not counted.any():
         counted[:] = True
     weights, shares = job.sample(counted)
-    rows = job.figures()
-    return _estimate(job, graph, rows, integral, weights, shares, counted, edge)
+    up = job.integrate(falling=False)
+    return _estimate(job, graph, job.figures(), (down, up), (weights, shares), counted, edge)
 
 
 class _Job:
@@ -375,12 +376,17 @@ class _Job:
         self.proposals += sweeps * SWAP_CHAIN_LANES * self.band.rows
         return sums
 
-    def integrate(self) -> Floats:
-        """Log of the sum of weights over that of first in, first out, in each replica."""
+    def integrate(self, *, falling: bool) -> Floats:
+        """Log of the sum of weights over that of first in, first out, in each replica.
+
+        Replicas lag behind a tilt that falls or rises: both ways they are off by as much, in
+        opposite directions.
+        """
         plan = self.plan
         logs = np.linspace(math.log(_HIGHEST), math.log(_lowest_tilt(self.band)), plan.tilts)
         heights = np.empty((plan.tilts, SWAP_CHAIN_LANES))
-        for k, tilt in enumerate(np.exp(logs).tolist()):
+        for k in range(plan.tilts) if falling else reversed(range(plan.tilts)):
+            tilt = math.exp(logs[k])
             most = round(2.0 / math.sqrt(tilt))  # rows are so far from the diagonal
             self._sweep(tilt, most, plan.burn)
             heights[k] = tilt * self._sweep(tilt, most, plan.sweeps) / plan.sweeps
@@ -427,14 +433,16 @@ def _estimate(
     job: _Job,
     graph: Graph,
     rows: SwapRows,
-    integral: Floats,
-    weights: Floats,
-    shares: Floats,
+    integrals: tuple[Floats, Floats],
+    means: tuple[Floats, Floats],
     counted: Bools,
     edge: Bools | None,
 ) -> BandEstimate:
     band, size = job.band, job.band.rows
-    off = _INTEGRAL_OFF * _LN2 * size
+    integral = (integrals[0] + integrals[1]) / 2
+    lag = abs(float(integrals[1].mean() - integrals[0].mean()))
+    off = _INTEGRAL_OFF * _LN2 * size + _LAG_LEFT * lag
+    weights, shares = means
     proven = _proven(job, rows)
     log_weight = _mean(_diagonal(band) + integral, off).clipped(*proven)
     entropy = _mean(_diagonal(band) + integral - weights, off).clipped(0.0, math.inf)
