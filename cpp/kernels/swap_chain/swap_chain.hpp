@@ -17,7 +17,8 @@ namespace anonymatch {
 inline constexpr std::size_t swap_chain_lanes = 16;
 
 /// A square matrix whose row i is positive at columns first[i] to last[i] - 1 and nowhere else; both
-/// ends never fall from row to row, and first[i] <= i < last[i]. Weights of all rows follow each
+/// ends never fall from row to row, and first[i] <= i < last[i]. Every entry is in some perfect matching, as
+/// scaling would not end else. Weights of all rows follow each
 /// other; none are given if all are 1.
 struct SwapBand {
     std::span<const std::int32_t> first;

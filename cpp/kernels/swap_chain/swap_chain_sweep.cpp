@@ -17,6 +17,10 @@ struct Lanes {
 
 }  // namespace
 
+SweepStretch sweep_stretch_portable(bool weighted, bool tilted) {
+    return stretch_of(weighted, tilted);
+}
+
 SweepStretch sweep_stretch(bool weighted, bool tilted) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -24,7 +28,7 @@ SweepStretch sweep_stretch(bool weighted, bool tilted) {
         return sweep_stretch_avx512(weighted, tilted);
     if (__builtin_cpu_supports("avx2")) return sweep_stretch_avx2(weighted, tilted);
 #endif
-    return stretch_of(weighted, tilted);
+    return sweep_stretch_portable(weighted, tilted);
 }
 
 }  // namespace anonymatch::swap_chain

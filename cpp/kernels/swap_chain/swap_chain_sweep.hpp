@@ -28,6 +28,8 @@ using SweepStretch = std::int32_t (*)(const Sweep& sweep, std::size_t begin, std
                                       std::int32_t* crossing, std::int32_t* taken);
 
 SweepStretch sweep_stretch(bool weighted, bool tilted);
+/// By the instructions that each name has; only where the processor knows them.
+SweepStretch sweep_stretch_portable(bool weighted, bool tilted);
 SweepStretch sweep_stretch_avx2(bool weighted, bool tilted);
 SweepStretch sweep_stretch_avx512(bool weighted, bool tilted);
 

@@ -407,8 +407,8 @@ class _Job:
             columns[-self.band.alike :] = top + math.log(np.exp(slots - top).sum())
         rows[~counted] = math.nan
         self._sweep(0.0, math.inf, _BURN)
-        each = SWAP_CHAIN_LANES * self.band.rows
-        each *= _THIN * _PROPOSAL_SECONDS[self._weighted] + _RECORD_SECONDS
+        each = _THIN * _PROPOSAL_SECONDS[self._weighted] + _RECORD_SECONDS
+        each *= SWAP_CHAIN_LANES * self.band.rows
         together = max(1, round(0.1 / each))
         weights, shares = np.zeros(SWAP_CHAIN_LANES), np.zeros(SWAP_CHAIN_LANES)
         samples = self.plan.samples
@@ -506,7 +506,8 @@ def _users(
     offset = max(float(rows.shannon[counted].mean()) - own.value, 0.0)
     scale = offset / max(float(narrow[counted].mean()), 1e-300)
     shift = np.minimum(scale * narrow, rows.shannon / 2)
-    real = np.maximum(np.minimum(band.last, band.rows - band.alike) - band.first, 0).astype(np.int64)
+    real = np.minimum(band.last, band.rows - band.alike).astype(np.int64) - band.first
+    real = np.maximum(real, 0)
     most = np.log2(np.maximum(real, 1))
     sure = real <= 1
     # To first order an entropy is off by the root mean square of relative errors times that of the
