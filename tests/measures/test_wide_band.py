@@ -1,6 +1,7 @@
 """Wide bands by swaps: against exact answers, simulated truths, bounds, and budgets."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -45,8 +46,8 @@ def log_of(arrivals: np.ndarray, departures: np.ndarray) -> Messages:
     return Messages(
         arrivals=arrivals,
         departures=np.sort(departures),
-        senders=range(len(arrivals)),
-        receivers=range(len(departures)),
+        senders=tuple(range(len(arrivals))),
+        receivers=tuple(range(len(departures))),
     )
 
 
@@ -131,7 +132,9 @@ def test_six_messages_have_fourteen_matchings() -> None:
     ("make", "inside", "seconds"),
     [(window_graph, 5.0, 1.0), (soft_graph, 3.5, 1.0), (window_graph, 5.0, 0.05)],
 )
-def test_intervals_hold_what_exact_methods_find(make, inside, seconds) -> None:
+def test_intervals_hold_what_exact_methods_find(
+    make: Callable[[int, float, int], am.Graph], inside: float, seconds: float
+) -> None:
     hits = dict.fromkeys(("count", "joint", "mean"), 0)
     users, right, logs = 0, 0, 12
     for seed in range(logs):

@@ -6,8 +6,8 @@ things are put together [1]_ [2]_:
 
 - *Sinkhorn's scaling* of the weights to a doubly stochastic matrix Q. It is close to the posterior,
   and gives proven bounds on the count.
-- *A chain of swaps*, in replicas that know nothing of each other. It has no plug-in bias where it is
-  asked for means: the mean entropy of a message is the cross entropy of Q, a mean over samples,
+- *A chain of swaps*, in replicas that know nothing of each other. It has no bias where it is asked
+  for means: the mean entropy of a message is the cross entropy of Q, a mean over samples,
   less the divergence of the posterior from Q, estimated without bias from two halves of replicas.
 - *Thermodynamic integration* for the count: weights times exp(tilt i j) are frozen at first in,
   first out for large tilts, and the log of their sum grows from there by the integral of a mean.
@@ -161,7 +161,7 @@ class WideBand:
         return float(logsumexp(np.minimum(any_of, self._twins())))
 
     def _twins(self) -> Floats:
-        """The same where columns that all rows treat alike are one class, and only numbers count."""
+        """The same where columns that all rows treat alike are one class: only numbers count."""
         size = self.rows
         if self.weights is not None:
             return np.full(size - 1, math.inf)
