@@ -30,6 +30,7 @@ from benchmarks import (
     sparse,
     startup,
     structure,
+    wide,
 )
 from benchmarks.report import HEADER, Line, Size, summary
 
@@ -39,6 +40,7 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "sparse": sparse.lines,
     "estimates": estimates.lines,
     "lossy": lossy.lines,
+    "wide": wide.lines,
     "structure": structure.lines,
     "scale": scale.lines,
     "cluster": cluster.lines,
