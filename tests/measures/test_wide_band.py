@@ -179,7 +179,7 @@ def test_work_is_what_was_planned_and_grows_with_the_messages(size: int) -> None
     plan = _planned(band, budget)
     estimate = estimate_band(band, graph, budget=budget, seed=1)
     assert estimate.proposals == plan.proposals(size)
-    assert estimate.visits <= plan.visits(band.entries) + 2 * band.entries
+    assert estimate.visits <= plan.visits(band.entries) + band.entries
     # Beyond some least work, which is linear in messages, predictions stay within the budget.
     assert plan.seconds(band) <= max(budget.seconds, 4e-5 * size)
 

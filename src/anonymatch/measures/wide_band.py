@@ -55,7 +55,8 @@ _GROUPS = 20  # of messages that follow each other, for the error of the diverge
 # Seconds of a row's entry in a step of the scaling, and of a proposal in one replica, measured:
 # without weights and with.
 _ENTRY_SECONDS = (0.8e-9, 1.0e-9)
-_PROPOSAL_SECONDS = (0.95e-9, 3.4e-9)
+_PROPOSAL_SECONDS = (0.95e-9, 3.0e-9)
+_FARTHER_SECONDS = 5e-12  # the same with weights, for each entry of a row: they come from farther
 _RECORD_SECONDS = 3e-9  # of a row in one replica
 _ROW_SECONDS = 45e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 8e-9  # of an entry
@@ -63,17 +64,19 @@ _BYTES = 24.0  # of an entry, and of a row in one replica
 
 _HIGHEST = 12.0  # tilt at which nothing is left to swap: exp(-12) a message
 _LOWEST = 0.02  # tilt at which it does not matter any more, over the square of the reach
-_APART = 0.45  # of logs of tilts
+_APART, _FAR_APART = 0.45, 0.7  # of logs of tilts, and where the budget is small
 _THIN = 4
+_LOOKED_AT = 300  # rows whose entropies say how far swaps reach
 _BURN, _NODE_SWEEPS, _SAMPLES = 100, 45, 500
 _MOST_EFFORT = 16.0
+_SMALL = 0.12  # effort below which tilts are farther apart
 _SHARE = 0.4  # of the budget, for the chain
 _UNASKED = 8.0  # seconds of the chain, whatever the budget
 _STEPS = 400  # of the scaling
 _RELAXATION = 1.98
 _CLOSE = 1e-6  # of columns' sums to 1, where the scaling may stop
-_INTEGRAL_OFF = 1e-4  # bits a message that the integral's nodes may leave out
-_LAG_LEFT = 0.15  # of the difference between both ways, that their mean may be off
+_INTEGRAL_OFF, _FAR_OFF = 1e-4, 1e-3  # bits a message that the integral may leave out then
+_LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be off
 _DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
 _HOPELESS = 1e3  # budgets beyond which no plan can be wrong
 _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
@@ -218,12 +221,15 @@ class _Plan:
 
     steps: int
     tilts: int
+    lowest: float  # tilt
     burn: int
     sweeps: int
+    settle: int  # sweeps before the first sample
     samples: int
+    off: float  # bits a message that the integral may leave out
 
     def proposals(self, rows: int) -> int:
-        each = 2 * self.tilts * (self.burn + self.sweeps) + _BURN + _THIN * self.samples
+        each = 2 * self.tilts * (self.burn + self.sweeps) + self.settle + _THIN * self.samples
         return rows * SWAP_CHAIN_LANES * each
 
     def visits(self, entries: int) -> int:
@@ -233,36 +239,51 @@ class _Plan:
         weighted = band.weights is not None
         rows, entries = band.rows, band.entries
         return (
-            _PROPOSAL_SECONDS[weighted] * self.proposals(rows)
+            _proposal_seconds(band) * self.proposals(rows)
             + _RECORD_SECONDS * SWAP_CHAIN_LANES * rows * self.samples
             + _ENTRY_SECONDS[weighted] * self.visits(entries)
-            + (_ROW_SECONDS * 2 + _SETUP_SECONDS) * entries
+            + (_ROW_SECONDS + _SETUP_SECONDS) * entries
         )
+
+
+def _proposal_seconds(band: WideBand) -> float:
+    if band.weights is None:
+        return _PROPOSAL_SECONDS[False]
+    return _PROPOSAL_SECONDS[True] + _FARTHER_SECONDS * band.entries / band.rows
 
 
 def _planned(band: WideBand, budget: Budget) -> _Plan:
     """As much as the budget allows, up to where more would hardly be seen."""
-    tilts = 1 + math.ceil((math.log(_HIGHEST) - math.log(_lowest_tilt(band))) / _APART)
     allowed = min(_SHARE * budget.seconds, _UNASKED)
     weighted = band.weights is not None
     steps = allowed / 4 / (_ENTRY_SECONDS[weighted] * max(band.entries, 1))
+    lowest = _lowest_tilt(band)
 
     def plan(effort: float) -> _Plan:
-        sweeps = max(round(_NODE_SWEEPS * effort), 6)
+        sweeps = max(round(_NODE_SWEEPS * effort), 3)
+        apart, off = (_APART, _INTEGRAL_OFF) if effort >= _SMALL else (_FAR_APART, _FAR_OFF)
         return _Plan(
             steps=int(np.clip(steps, 20, _STEPS)),
-            tilts=tilts,
-            burn=max(sweeps // 3, 6),
+            tilts=1 + math.ceil((math.log(_HIGHEST) - math.log(lowest)) / apart),
+            lowest=lowest,
+            burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
+            settle=int(np.clip(_BURN * effort, 20, _BURN)),
             samples=int(np.clip(_SAMPLES * effort, 20, SWAP_CHAIN_SAMPLES)),
+            off=off,
         )
 
     return plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, _MOST_EFFORT)))
 
 
 def _lowest_tilt(band: WideBand) -> float:
-    reach = float((band.last - band.first).max()) / 2
-    return _LOWEST / max(reach, 1.0) ** 2
+    """The tilt that rows which are as far apart as can be do not feel any more."""
+    reach = (band.last - band.first) / 2
+    if band.weights is not None:
+        starts = np.concatenate(([0], np.cumsum(band.last - band.first)))[:-1]
+        squares = np.add.reduceat(band.weights**2, starts)
+        reach = np.minimum(reach, np.add.reduceat(band.weights, starts) ** 2 / squares / 1.5)
+    return _LOWEST / max(float(reach.max()), 1.0) ** 2
 
 
 def estimate_band(
@@ -291,8 +312,7 @@ def estimate_band(
     """
     job = _Job(band, _planned(band, budget), seed, effort or Execution())
     job.scale()
-    before = job.figures()
-    job.pair(before.shannon)
+    job.pair()
     down = job.integrate(falling=True)
     counted = np.ones(band.rows, dtype=np.bool_) if edge is None else ~edge
     if not counted.any():
@@ -359,14 +379,22 @@ class _Job:
             positive=all(part.positive for part in parts),
         )
 
-    def pair(self, shannon: Floats) -> None:
-        """Rows are swapped with those inside at the same time: half of their candidates."""
-        reach = np.maximum(np.round(np.exp2(shannon) / 2), 1.0)
+    def pair(self) -> None:
+        """Rows are swapped with those inside at the same time: half of their candidates.
+
+        How many of a row's entries matter is asked of some rows, and is much the same for all.
+        """
+        size = self.band.rows
+        some = range(0, size, max(1, size // _LOOKED_AT))
+        asked = [float(self.chain.rows(k, k + 1, size).shannon[0]) for k in some]
+        degrees = self.band.last - self.band.first
+        share = float((np.exp2(asked) / degrees[list(some)]).mean())
+        reach = np.maximum(np.round(share * degrees / 2), 1.0)
         self.chain.reach(reach.astype(np.int32))
 
     def _sweep(self, tilt: float, most: float, sweeps: int) -> Floats:
         """Sums over sweeps, in calls that can be cancelled."""
-        each = _PROPOSAL_SECONDS[self._weighted] * SWAP_CHAIN_LANES * self.band.rows
+        each = _proposal_seconds(self.band) * SWAP_CHAIN_LANES * self.band.rows
         together = max(1, round(0.1 / each))
         sums = np.zeros(SWAP_CHAIN_LANES)
         for begin in range(0, sweeps, together):
@@ -383,7 +411,7 @@ class _Job:
         opposite directions.
         """
         plan = self.plan
-        logs = np.linspace(math.log(_HIGHEST), math.log(_lowest_tilt(self.band)), plan.tilts)
+        logs = np.linspace(math.log(_HIGHEST), math.log(plan.lowest), plan.tilts)
         heights = np.empty((plan.tilts, SWAP_CHAIN_LANES))
         for k in range(plan.tilts) if falling else reversed(range(plan.tilts)):
             tilt = math.exp(logs[k])
@@ -406,8 +434,8 @@ class _Job:
             top = slots.max()
             columns[-self.band.alike :] = top + math.log(np.exp(slots - top).sum())
         rows[~counted] = math.nan
-        self._sweep(0.0, math.inf, _BURN)
-        each = _THIN * _PROPOSAL_SECONDS[self._weighted] + _RECORD_SECONDS
+        self._sweep(0.0, math.inf, self.plan.settle)
+        each = _THIN * _proposal_seconds(self.band) + _RECORD_SECONDS
         each *= SWAP_CHAIN_LANES * self.band.rows
         together = max(1, round(0.1 / each))
         weights, shares = np.zeros(SWAP_CHAIN_LANES), np.zeros(SWAP_CHAIN_LANES)
@@ -441,7 +469,7 @@ def _estimate(
     band, size = job.band, job.band.rows
     integral = (integrals[0] + integrals[1]) / 2
     lag = abs(float(integrals[1].mean() - integrals[0].mean()))
-    off = _INTEGRAL_OFF * _LN2 * size + _LAG_LEFT * lag
+    off = job.plan.off * _LN2 * size + _LAG_LEFT * lag
     weights, shares = means
     proven = _proven(job, rows)
     log_weight = _mean(_diagonal(band) + integral, off).clipped(*proven)
