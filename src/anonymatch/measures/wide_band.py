@@ -56,7 +56,7 @@ _GROUPS = 20  # of messages that follow each other, for the error of the diverge
 # without weights and with.
 _ENTRY_SECONDS = (0.8e-9, 1.0e-9)
 _PROPOSAL_SECONDS = (0.95e-9, 3.0e-9)
-_FARTHER_SECONDS = 5e-12  # the same with weights, for each entry of a row: they come from farther
+_FARTHER_SECONDS = 9e-12  # the same with weights, for each entry of a row: they come from farther
 _RECORD_SECONDS = 3e-9  # of a row in one replica
 _ROW_SECONDS = 45e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 8e-9  # of an entry
@@ -71,7 +71,7 @@ _BURN, _NODE_SWEEPS, _SAMPLES = 100, 45, 500
 _MOST_EFFORT = 16.0
 _SMALL = 0.12  # effort below which tilts are farther apart
 _SHARE = 0.4  # of the budget, for the chain
-_UNASKED = 8.0  # seconds of the chain, whatever the budget
+_UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
 _STEPS = 400  # of the scaling
 _RELAXATION = 1.98
 _CLOSE = 1e-6  # of columns' sums to 1, where the scaling may stop
@@ -254,7 +254,9 @@ def _proposal_seconds(band: WideBand) -> float:
 
 def _planned(band: WideBand, budget: Budget) -> _Plan:
     """As much as the budget allows, up to where more would hardly be seen."""
-    allowed = min(_SHARE * budget.seconds, _UNASKED)
+    allowed = _SHARE * budget.seconds
+    if not budget.chosen:
+        allowed = min(allowed, max(_UNASKED, _UNASKED_EACH * band.rows))
     weighted = band.weights is not None
     steps = allowed / 4 / (_ENTRY_SECONDS[weighted] * max(band.entries, 1))
     lowest = _lowest_tilt(band)
