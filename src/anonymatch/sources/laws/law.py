@@ -300,8 +300,8 @@ def law_examples() -> str:
     Examples
     --------
     >>> law_examples()
-    'window:1,5 exponential:2 erlang:3,0.5 hops:0.5,1,2 lognormal:5,0.5 measured:delays.csv threshold:10 \
-timed:60 pool:100,10 timed-pool:60,10 binomial:60,0.5 cottrell:60,10,0.6'
+    'window:1,5 exponential:2 erlang:3,0.5 hops:0.5,1,2 lognormal:5,0.5 measured:delays.csv \
+threshold:10 timed:60 pool:100,10 timed-pool:60,10 binomial:60,0.5 cottrell:60,10,0.6'
     """
     return " ".join(f"{word}:{law.example}" for word, law in LAWS.items())
 
