@@ -33,6 +33,7 @@ from benchmarks import (
     startup,
     structure,
     tables,
+    wide,
 )
 from benchmarks.report import HEADER, Line, Size, summary
 
@@ -45,6 +46,7 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "lossy": lossy.lines,
     "hops": hops.lines,
     "tables": tables.lines,
+    "wide": wide.lines,
     "structure": structure.lines,
     "scale": scale.lines,
     "cluster": cluster.lines,

@@ -97,6 +97,12 @@ from anonymatch._native.subset import (
     subset_fits,
     subset_programme,
 )
+from anonymatch._native.swap_chain import (
+    SWAP_CHAIN_LANES,
+    SWAP_CHAIN_SAMPLES,
+    SwapChain,
+    SwapRows,
+)
 from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_tree
 from anonymatch._native.worm import Worm, WormSamples
 
@@ -115,6 +121,8 @@ __all__ = [
     "RYSER_LARGEST",
     "SMALL_BEHAVIOURS",
     "SUBSET_LIMIT",
+    "SWAP_CHAIN_LANES",
+    "SWAP_CHAIN_SAMPLES",
     "TREE_WIDTH_LIMIT",
     "Band",
     "BandPlan",
@@ -145,6 +153,8 @@ __all__ = [
     "SmallBlocks",
     "Structure",
     "SubsetProgramme",
+    "SwapChain",
+    "SwapRows",
     "TreePlan",
     "Words",
     "Worm",

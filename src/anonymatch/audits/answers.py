@@ -19,16 +19,19 @@ from anonymatch.counting import Count, Posterior, bregman, count, known_posterio
 from anonymatch.graph import Graph, check_memory, require_matching
 from anonymatch.measures import (
     LOST,
+    BandEstimate,
     Interval,
     LinkFigures,
     Range,
     UserFigures,
+    WideBand,
+    estimate_band,
     passage_count,
     passage_figures,
     system,
     user_figures,
 )
-from anonymatch.running import Budget, Progress
+from anonymatch.running import Budget, Execution, Progress
 from anonymatch.sources import Observation, Passage, passage_graph
 
 __all__ = ["Answers", "Resources", "answer", "entropy_of"]
@@ -102,7 +105,9 @@ def answer(observation: Observation, resources: Resources) -> Answers:
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return _of_graph(observation.graph, observation.lost, resources, observation.edge)
+    return _of_graph(
+        observation.graph, observation.lost, resources, observation.edge, timed=observation.timed
+    )
 
 
 def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:
@@ -115,7 +120,7 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
                 raise
         # Beyond the budget even as an estimate: as any other law, by the weights of its graph.
         graph = passage_graph(passage, budget=resources.budget)
-        return _of_graph(graph, observation.lost, resources, observation.edge)
+        return _of_graph(graph, observation.lost, resources, observation.edge, timed=True)
     count = passage_count(passage.arrivals, passage.departures)
     users = passage_figures(
         passage.arrivals,
@@ -259,9 +264,18 @@ def _link_users(
 
 
 def _of_graph(
-    graph: Graph, lost: int, resources: Resources, edge: npt.NDArray[np.bool_] | None
+    graph: Graph,
+    lost: int,
+    resources: Resources,
+    edge: npt.NDArray[np.bool_] | None,
+    *,
+    timed: bool,
 ) -> Answers:
+    """``timed``: users and behaviours are in order of time, so that swaps mix well."""
     require_matching(graph)
+    band = WideBand.of(graph, lost) if timed else None
+    if band is not None and band.hopeless(resources.budget.seconds):
+        return _of_wide_band(band, graph, lost, resources, edge)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
     observed = _with_strangers(graph, lost, strangers) if strangers else graph
@@ -270,6 +284,9 @@ def _of_graph(
     weight = _count(observed, resources) if observed.weighted else matchings
     probabilities = _probabilities(observed, resources)
     complete = not np.isnan(probabilities.probabilities).any()
+    exact = complete and min(weight.confidence, probabilities.confidence) == 1.0
+    if band is not None and not exact:
+        return _of_wide_band(band, graph, lost, resources, edge)
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
     entropy = system.matching_entropy(
         weight, probabilities if complete else None, observed, matchings
@@ -295,6 +312,69 @@ def _of_graph(
         probabilities=probabilities if complete and not strangers else None,
         confidence=min(confidence, probabilities.confidence),
     )
+
+
+def _of_wide_band(
+    band: WideBand,
+    graph: Graph,
+    lost: int,
+    resources: Resources,
+    edge: npt.NDArray[np.bool_] | None,
+) -> Answers:
+    """A log in which messages fit too many others for exact counts, by a chain of swaps."""
+    estimate = estimate_band(
+        band,
+        graph,
+        budget=resources.budget,
+        edge=edge,
+        seed=resources.seed,
+        effort=Execution(progress=resources.progress),
+    )
+    alike = math.lgamma(lost + 1)
+    entropy = Interval(
+        *(end - alike for end in (estimate.entropy.value, *_ends(estimate.entropy)))
+    ).clipped(0.0, math.inf)
+    n_users, n_real = graph.n_users, graph.n_behaviours - lost
+    edges = graph.n_edges - (int(graph.behaviour_degrees[n_real:].sum()) if lost else 0)
+    # With weights no matchings are counted: they are not alike. Then it is as many as would be.
+    matchings = estimate.log_weight if band.weights is None else estimate.entropy
+    most = max(_bound(graph), matchings.high)
+    least, most = estimate.proven if band.weights is None else (0.0, most)
+    return Answers(
+        count=Count(
+            exact=False,
+            log=matchings.value - alike,
+            low=matchings.low - alike,
+            high=matchings.high - alike,
+            proven=(max(least - alike, 0.0), most - alike),
+            method="swaps",
+            confidence=estimate.confidence,
+            seed=resources.seed,
+        ),
+        entropy=entropy,
+        bound=max(_bound(graph) - alike, entropy.value),
+        full=_full(n_users, n_real, n_users - lost),
+        users=estimate.users,
+        edges=edges,
+        probabilities=None,
+        confidence=estimate.confidence,
+        notes=_wide_notes(estimate, alike, n_users),
+    )
+
+
+def _ends(interval: Interval) -> tuple[float, float]:
+    return interval.low, interval.high
+
+
+def _wide_notes(estimate: BandEstimate, alike: float, n_users: int) -> tuple[str, ...]:
+    low, high = ((end - alike) / n_users / _LN2 for end in estimate.proven)
+    note = (
+        "Messages fit too many others for exact counts: figures are estimated from a chain of "
+        f"swaps in {estimate.replicas} replicas, with intervals of {estimate.confidence:.0%}"
+    )
+    if estimate.log_weight is not estimate.entropy or not math.isfinite(low):
+        return (note,)
+    return (note, f"Joint bits per message are proven to be from {low:.4g} to {high:.4g}")
 
 
 def _with_strangers(graph: Graph, lost: int, number: int) -> Graph:

@@ -31,9 +31,11 @@ from anonymatch.measures.users import (
     name_column,
     user_figures,
 )
+from anonymatch.measures.wide_band import BandEstimate, WideBand, estimate_band
 
 __all__ = [
     "LOST",
+    "BandEstimate",
     "Channel",
     "Dummies",
     "FlushRule",
@@ -45,8 +47,10 @@ __all__ = [
     "Rates",
     "ReceiverFigures",
     "UserFigures",
+    "WideBand",
     "batch_bits_per_message",
     "entropy_terms",
+    "estimate_band",
     "exponential_bits",
     "exponential_bits_per_message",
     "exponential_mix_count",

@@ -67,6 +67,8 @@ def mean_entropy(users: UserFigures, joint: Interval) -> Interval | None:
     True
     """
     average = mean(users, users.shannon)
+    if average is not None and users.mean_shannon is not None:
+        return users.mean_shannon
     if average is None or users.known or users.departed is not None:
         return average
     counted = users.counted

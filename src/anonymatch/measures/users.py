@@ -109,6 +109,8 @@ class UserFigures:
     guesses : Range or None
         Guessing entropy: how many guesses it takes on average, the likeliest first, until the right
         one is named. None where that is not known; NaN, ends too, where only some were computed.
+    mean_shannon : Interval or None
+        The mean of `shannon` over the counted users, where it is known more closely than each.
     """
 
     users: Sequence[Hashable]
@@ -127,6 +129,7 @@ class UserFigures:
     shannon_all: Range | None = None
     edge: Bools | None = None
     guesses: Range | None = None
+    mean_shannon: Interval | None = None
 
     @property
     def known(self) -> bool:
@@ -169,7 +172,7 @@ class UserFigures:
         shorter: dict[str, Any] = {
             name: part.at(cut) if isinstance(part, Range) else part[cut]
             for name, part in ((one.name, getattr(self, one.name)) for one in fields(self))
-            if name != "behaviours" and part is not None
+            if name not in ("behaviours", "mean_shannon") and part is not None
         }
         return replace(self, **shorter)
 

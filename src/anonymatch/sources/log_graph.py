@@ -685,6 +685,7 @@ def _observation(
         lost=lost,
         notes=(*problem.log.notes, *_flag_notes(problem), *notes),
         gone=_gone(problem),
+        timed=graph is not None,
     )
 
 

@@ -178,6 +178,8 @@ class Observation:
         Users near an end of the log, whose figures say little about the system.
     gone : array of bool, optional
         Users known never to come out, where the truth is known.
+    timed : bool
+        Whether users and behaviours of the graph are in order of time, and its weights of delays.
     """
 
     graph: Graph | None = None
@@ -195,6 +197,7 @@ class Observation:
     notes: tuple[str, ...] = ()
     edge: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     gone: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    timed: bool = False
 
     def __post_init__(self) -> None:
         if self.passage is not None and self.nouns is USERS:

@@ -33,9 +33,14 @@ ROLES = {"departures": "the messages out", "original": "the table before release
 UNITS = {"": "as the file says, or s", "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
 
 
+def _laws() -> list[str]:
+    """Laws that an address may name: none that would read a file of this machine."""
+    return [name for name, law in LAWS.items() if not any(one.path for one in law.parameters)]
+
+
 def law_choices() -> dict[str, str]:
     """From the names of laws to what they and their numbers are; "" for no law."""
-    named = {name: f"{name}: {numbers_of(name)}" for name in LAWS}
+    named = {name: f"{name}: {numbers_of(name)}" for name in _laws()}
     return {"": "not needed: the file says who fits what"} | named
 
 
@@ -79,8 +84,8 @@ class AddressOptions:
             file=file,
             second=store.adopt(query.get("second", ""), page),
             example=choice(query, "example", ["", *EXAMPLES]),
-            law=kind if kind in LAWS else "",
-            numbers=rest if kind in LAWS else "",
+            law=kind if kind in _laws() else "",
+            numbers=rest if kind in _laws() else "",
             role=choice(query, "role", list(ROLES)),
             source=choice(query, "source", ["", *SOURCES]),
             unit=choice(query, "unit", list(UNITS)),
@@ -148,7 +153,7 @@ class AddressOptions:
 
     def delay(self, law: str) -> None:
         """Choose a law. Its numbers are the mix's own: nobody can guess them for it."""
-        self.law = choice({"law": law}, "law", ["", *LAWS])
+        self.law = choice({"law": law}, "law", ["", *_laws()])
         self.numbers = ""
 
     def measured(self) -> Callable[[], float | None] | None:

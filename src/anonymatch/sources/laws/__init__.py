@@ -7,6 +7,9 @@
 ``erlang:3,0.5``       3 such mixes in a row, half a second on average in each: a path through
                        Loopix or Nym (also ``loopix:3,0.5``, ``gamma:3,0.5``)
 ``hops:0.5,1,2``       the same with a mean for each of two to four hops
+``lognormal:5,0.5``    a delay whose log is normal: 5 seconds on average, sigma 0.5 (also
+                       ``log-normal:5,0.5``; ``lognormal:5,0.5,2``: 2 seconds on top)
+``measured:FILE``      delays as those in a file: seconds, one a line or a column ``delay``
 ``threshold:10``       a mix that waits for 10 messages and sends them on together (also
                        ``batch:10``)
 ``timed:60``           a mix that sends on every 60 seconds what it has (``timed:60,5``: from 5 on)
@@ -50,6 +53,8 @@ from anonymatch.sources.laws.law import (
     register,
 )
 from anonymatch.sources.laws.linked import Linked
+from anonymatch.sources.laws.lognormal import LogNormal
+from anonymatch.sources.laws.measured import Measured
 from anonymatch.sources.laws.window import Window
 
 __all__ = [
@@ -66,6 +71,8 @@ __all__ = [
     "Hops",
     "Law",
     "Linked",
+    "LogNormal",
+    "Measured",
     "Parameter",
     "PassageWork",
     "Pool",
@@ -87,6 +94,8 @@ for _law in (
     Exponential,
     Erlang,
     Hops,
+    LogNormal,
+    Measured,
     Threshold,
     Timed,
     Pool,

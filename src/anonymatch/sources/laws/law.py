@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -63,6 +64,8 @@ class Parameter:
         What it is, for people.
     whole, optional : bool
         Whether it is a whole number, and whether it may be left out.
+    path : bool
+        Whether it is no number but a file, and all that follows the law's name.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Parameter:
     text: str
     whole: bool = False
     optional: bool = False
+    path: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,8 +300,8 @@ def law_examples() -> str:
     Examples
     --------
     >>> law_examples()
-    'window:1,5 exponential:2 erlang:3,0.5 hops:0.5,1,2 threshold:10 timed:60 pool:100,10 \
-timed-pool:60,10 binomial:60,0.5 cottrell:60,10,0.6'
+    'window:1,5 exponential:2 erlang:3,0.5 hops:0.5,1,2 lognormal:5,0.5 measured:delays.csv \
+threshold:10 timed:60 pool:100,10 timed-pool:60,10 binomial:60,0.5 cottrell:60,10,0.6'
     """
     return " ".join(f"{word}:{law.example}" for word, law in LAWS.items())
 
@@ -334,6 +338,8 @@ def parse_law(text: str) -> Law:
         near = did_you_mean(name, (*LAWS, *_aliases()))
         raise InputError(f"no law {quoted(text)}; known are {law_examples()}{near}")
     make, wanted = LAWS[name], LAWS[name].parameters
+    if wanted and wanted[0].path:
+        return _of_file(make, name, rest.strip(), text)
     least = sum(not one.optional for one in wanted)
     given = [part.strip() for part in rest.split(",")] if rest.strip() else []
     if not least <= len(given) <= len(wanted):
@@ -359,6 +365,12 @@ def _with_links(seconds: str, mix: str, text: str) -> Law:
             "0.1+erlang:3,0.5"
         ) from None
     return Linked(parse_law(mix), number)
+
+
+def _of_file(make: Callable[[str], Law], name: str, path: str, text: str) -> Law:
+    if not path:
+        raise InputError(f"law {quoted(text)}: {name} needs a file, such as {LAWS[name].example}")
+    return make(path)
 
 
 def law_name(word: str) -> str:
