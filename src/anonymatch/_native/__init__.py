@@ -62,6 +62,7 @@ from anonymatch._native.planar import (
     plan_planar,
     run_planar,
 )
+from anonymatch._native.particles import PARTICLE_LANES, ParticleRuns, Particles
 from anonymatch._native.ryser import (
     RYSER_LARGEST,
     ryser_count,
@@ -100,6 +101,7 @@ __all__ = [
     "GLYNN_RATE",
     "LARGEST",
     "NESTED_BOUND_GROUP",
+    "PARTICLE_LANES",
     "PHASE_CHAIN_LARGEST",
     "PLANAR_LANES",
     "PLANAR_PRIME_BITS",
@@ -126,6 +128,8 @@ __all__ = [
     "Isa",
     "NestedBound",
     "PassageStay",
+    "ParticleRuns",
+    "Particles",
     "PhaseChain",
     "PhaseRows",
     "PhaseSampler",

@@ -29,10 +29,14 @@ if TYPE_CHECKING:
 Values = npt.NDArray[Any]
 
 LIMIT = 2e7  # operations, some seconds
+_ORDERS = 8  # that are searched, from as many classes
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
     """Counting twins together, where there are any."""
+    most = tuning().planning_share * min(best, context.budget.seconds)
+    if planning_seconds(block) > max(most, tuning().planning_short):
+        return None
     plan = plan_classes(block)
     if plan is None or plan.operations / tuning().classes_rate > best:
         return None
@@ -236,6 +240,18 @@ def plan_classes(block: Block) -> ClassPlan | None:
         turned=best is turned,
         divisor=math.factorial(c - n) if best is turned else 1,
     )
+
+
+def planning_seconds(block: Block) -> float:
+    """Predicted seconds of the search for an order of classes; infinite if there are too many."""
+    if min(_at_least(block)) > MOST_CLASSES:
+        return math.inf
+    sides = [len(_alike(side)[1]) for side in (block, block.transposed())]
+    if sides == [block.n_users, block.n_behaviours]:
+        return 0.0  # no twins: there is nothing to search
+    edges = block.n_edges / max(block.n_users, 1)
+    pairs = sum(min(k, MOST_CLASSES) ** 2 for k in sides)
+    return tuning().classes_planning * _ORDERS * pairs * min(edges, *sides)
 
 
 def _at_least(block: Block) -> tuple[int, int]:
