@@ -20,6 +20,7 @@ from typing import cast
 import anonymatch as am
 from anonymatch._native import best_isa
 from benchmarks import (
+    budgets,
     cluster,
     dense,
     estimates,
@@ -41,6 +42,7 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "sparse": sparse.lines,
     "shapes": shapes.lines,
     "estimates": estimates.lines,
+    "budgets": budgets.lines,
     "lossy": lossy.lines,
     "hops": hops.lines,
     "structure": structure.lines,
