@@ -14,6 +14,8 @@ ROOT = Path(__file__).parent.parent
 SECTIONS = (
     "dense", "posteriors", "sparse", "shapes", "estimates", "lossy", "structure", "scale",
     "cluster", "csv", "startup",
+    "dense", "posteriors", "sparse", "estimates", "budgets", "lossy", "structure", "scale", "cluster",
+    "csv", "startup",
 )  # fmt: skip
 
 
