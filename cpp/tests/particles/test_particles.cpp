@@ -37,7 +37,8 @@ void check_unbiased(const Block& block) {
     }
     const double mean = sum / 4000;
     const double error = std::sqrt((squares / 4000 - mean * mean) / 4000);
-    CHECK(std::abs(mean - 1) < 4 * error + 1e-6);
+    // Weights of runs that all agree differ by the rounding of floats.
+    CHECK(std::abs(mean - 1) < 4 * error + 1e-5);
 }
 
 void test_counts() {
