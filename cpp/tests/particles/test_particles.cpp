@@ -36,7 +36,7 @@ void check_unbiased(const Block& block) {
         squares += ratio * ratio;
     }
     const double mean = sum / 4000;
-    const double error = std::sqrt((squares / 4000 - mean * mean) / 4000);
+    const double error = std::sqrt(std::max(squares / 4000 - mean * mean, 0.0) / 4000);
     // Weights of runs that all agree differ by the rounding of floats.
     CHECK(std::abs(mean - 1) < 4 * error + 1e-5);
 }
