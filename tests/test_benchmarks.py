@@ -16,6 +16,8 @@ SECTIONS = (
     "cluster", "csv", "startup",
     "dense", "posteriors", "sparse", "estimates", "budgets", "lossy", "structure", "scale", "cluster",
     "csv", "startup",
+    "dense", "posteriors", "sparse", "estimates", "budgets", "plans", "lossy", "structure",
+    "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 
