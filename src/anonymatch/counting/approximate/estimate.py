@@ -32,7 +32,11 @@ from anonymatch.counting.approximate.importance import (
     messages,
     spread_of,
 )
-from anonymatch.counting.approximate.particles import ParticleFilter, promising_filter
+from anonymatch.counting.approximate.particles import (
+    NORMAL_USERS,
+    ParticleFilter,
+    promising_filter,
+)
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import padded_edges, squared
 from anonymatch.counting.bounds.bregman import block_bounds
@@ -62,6 +66,8 @@ _HIDDEN = 0.1  # relative variance that draws may not show and still be trusted
 _RARE = 0.1  # relative variance that may be of rare matchings alone
 _BELIEVED = 20.0  # draws that must count, or must reach the other side
 _BRIDGED = 4000  # draws a side at most between two looks
+_ROUGH = 0.5  # variance of the logs of weights from which their mean hangs on the largest
+_UNCHECKED = 1.15  # times as wide where no chain was asked
 _PILOT_SHARE = 0.15  # of the seconds, for a first look at particle filters
 _TREE_VARIANCE = 0.02  # relative, of a tree as a rule: what a particle filter has to beat
 _TREES_EDGES = 2_000_000  # of a square block from which trees are no rival
@@ -141,11 +147,12 @@ def _by_filter(
     if promising is None:
         return None
     by_particles, variance = promising
-    if padded_edges(block) <= _TREES_EDGES:
+    tree = ImportanceSampler.tree_seconds(block)
+    affordable = not allowed.strict or _PILOT * tree <= allowed.seconds
+    if affordable and padded_edges(block) <= _TREES_EDGES:
         wanted = (t_quantile(_NOMINAL, 1e3) / allowed.half_width) ** 2
         one_run = by_particles.path_seconds / by_particles.particles
-        trees = ImportanceSampler.tree_seconds(block) * _TREE_VARIANCE
-        if wanted * variance * one_run > max(_CHEAP_SECONDS, wanted * trees):
+        if wanted * variance * one_run > max(_CHEAP_SECONDS, wanted * tree * _TREE_VARIANCE):
             return None
     chains = not block.optional or padded_edges(block) <= _CHAIN_EDGES
     square = squared(block) if chains else None
@@ -434,6 +441,31 @@ class FilterSampling(Sampling):
         self.__dict__["guide"] = by_particles
         if square is None:
             self.__dict__["_checks"] = 0
+        self._normal = by_particles.block.n_users >= NORMAL_USERS
+
+    @cached_property
+    def trusted(self) -> bool:
+        """Without a check, also runs that differ much where the logs of weights are normal."""
+        if self._normal and not self._checks:
+            return bool(np.isfinite(self._pilot).all())
+        return super().trusted
+
+    def _of_trees(self, logs: Floats) -> Estimate:
+        sampled = self._of_runs(logs)
+        if self._checks:
+            return sampled
+        low, high = (
+            sampled.log + _UNCHECKED * (end - sampled.log) for end in (sampled.low, sampled.high)
+        )
+        return replace(sampled, low=low, high=high, proven=(low, high))
+
+    def _of_runs(self, logs: Floats) -> Estimate:
+        spread = float(logs.var(ddof=1)) if np.isfinite(logs).all() else math.inf
+        if not self._normal or not _ROUGH < spread < math.inf:
+            return super()._of_trees(logs)
+        # The mean of such weights hangs on the largest: that of normal logs does not.
+        low, high = _normal_interval(logs)
+        return _sampled((low + high) / 2, low, high, "guided sampling", len(logs))
 
 
 def _sampled(log: float, low: float, high: float, method: str, effective: float) -> Estimate:
@@ -457,10 +489,7 @@ def _interval(
     alive = log_weights[np.isfinite(log_weights)]
     quantile = t_quantile(_NOMINAL, number - 1)
     if number < _FEW and len(alive) == number:
-        variance = float(alive.var(ddof=1))
-        middle = float(alive.mean()) + variance / 2
-        half = quantile * math.sqrt(variance / number + variance**2 / (2 * (number - 1)))
-        return middle - half, middle + half
+        return _normal_interval(alive)
     log, error, _, skewness = spread_of(log_weights)
     if not math.isfinite(error):
         return -math.inf, math.inf
@@ -470,6 +499,16 @@ def _interval(
     below = quantile * error
     low = log + math.log1p(-below) if below < 1.0 else -math.inf
     return low, log + math.log1p((quantile + lean) * math.hypot(error, unmet))
+
+
+def _normal_interval(logs: Floats) -> tuple[float, float]:
+    """For the log of the mean of weights whose logs are normal."""
+    number, variance = len(logs), float(logs.var(ddof=1))
+    middle = float(logs.mean()) + variance / 2
+    half = t_quantile(_NOMINAL, number - 1) * math.sqrt(
+        variance / number + variance**2 / (2 * (number - 1))
+    )
+    return middle - half, middle + half
 
 
 def _completed(matchings: npt.NDArray[np.int32], square: Block) -> npt.NDArray[np.int32]:

@@ -25,7 +25,7 @@ from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import Cancelled, Execution, Shared, byte_of_work, check_work
 
-__all__ = ["ParticleFilter", "promising_filter"]
+__all__ = ["NORMAL_USERS", "ParticleFilter", "promising_filter"]
 
 _SWEEPS = 30  # of balancing: rougher shares make weights differ more, and stay unbiased
 _TOLERANCE = 0.01
@@ -35,6 +35,8 @@ _PILOT = 8  # runs
 _PILOT_MOST = 256  # particles
 _SPREAD = 0.25  # of the log weights of runs, at which more particles would gain little
 _WIDEST = 0.8  # the same, at most
+_ROUGHEST = 2.0  # the same of large blocks, whose log weights are normal
+NORMAL_USERS = 1000  # from which on they are, as sums over users
 _RUNS_SHARE = 10  # runs that the seconds of a first look should be enough for
 _DENSE = 0.5  # width against all behaviours from which users with few edges come first
 
@@ -131,7 +133,9 @@ def promising_filter(
     several = seconds / (_RUNS_SHARE * pilot.path_seconds) * pilot.particles
     wanted = max(min(one / _SPREAD**2, max(several, one / _WIDEST**2)), pilot.particles)
     if wanted > _MOST:
-        return None
+        if block.n_users < NORMAL_USERS or one > _ROUGHEST**2 * _MOST:
+            return None
+        wanted = max(min(several, _MOST), one / _ROUGHEST**2)
     return pilot.with_particles(_FEWEST * math.ceil(wanted / _FEWEST)), one
 
 
