@@ -80,13 +80,13 @@ _CASES = (
     _Case("band of 200", _band(200), range(3, 20)),
     _Case("band of 2000", _band(2000), range(2, 18)),
     _Case("band of 2000, weighted", _weighted(_band(2000)), range(2, 18)),
-    _Case("uneven intervals of 300", _uneven(300), range(4, 40, 2)),
+    _Case("uneven intervals of 300", _uneven(300), range(4, 40)),
     _Case("posterior, dense", _dense(0.5), range(14, 36), edges=True),
     _Case("posterior, 3-regular", _regular(3), range(36, 110, 4), edges=True),
     _Case("posterior, 4-regular", _regular(4), range(26, 70, 2), edges=True),
     _Case("posterior, 6-regular", _regular(6), range(20, 50, 2), edges=True),
     _Case("posterior, band of 1000", _band(1000), range(2, 18), edges=True),
-    _Case("posterior, uneven of 300", _uneven(300), range(4, 40, 2), edges=True),
+    _Case("posterior, uneven of 300", _uneven(300), range(4, 40), edges=True),
     _Case("posterior, weighted", _weighted(_regular(4)), range(26, 70, 2), edges=True),
 )
 
