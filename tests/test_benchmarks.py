@@ -12,12 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "sparse", "shapes", "estimates", "lossy", "structure", "scale",
-    "cluster", "csv", "startup",
-    "dense", "posteriors", "sparse", "estimates", "budgets", "lossy", "structure", "scale", "cluster",
-    "csv", "startup",
-    "dense", "posteriors", "sparse", "estimates", "budgets", "plans", "lossy", "structure",
-    "scale", "cluster", "csv", "startup",
+    "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "lossy", "hops",
+    "structure", "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 

@@ -63,7 +63,6 @@ from anonymatch._native.planar import (
     plan_planar,
     run_planar,
 )
-from anonymatch._native.particles import PARTICLE_LANES, ParticleRuns, Particles
 from anonymatch._native.ryser import (
     RYSER_LARGEST,
     ryser_count,
