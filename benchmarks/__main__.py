@@ -20,11 +20,13 @@ from typing import cast
 import anonymatch as am
 from anonymatch._native import best_isa
 from benchmarks import (
+    budgets,
     cluster,
     dense,
     estimates,
     hops,
     lossy,
+    plans,
     posteriors,
     read_csv,
     scale,
@@ -43,6 +45,8 @@ SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "sparse": sparse.lines,
     "shapes": shapes.lines,
     "estimates": estimates.lines,
+    "budgets": budgets.lines,
+    "plans": plans.lines,
     "lossy": lossy.lines,
     "hops": hops.lines,
     "tables": tables.lines,

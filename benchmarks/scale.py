@@ -28,6 +28,7 @@ _ROUNDS = 3
 _SLACK = 0.2  # of an exponent: small graphs fit into caches, large ones do not
 _SEEN = 2.0  # MiB: what is smaller is lost beside the process itself
 _SHORT = 1.0  # seconds from which one round does
+_ESTIMATE_EACH = 3e-5  # seconds of a budget, a user
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,18 @@ def _probabilities(graph: am.Graph) -> float:
     return float(am.posterior(graph, executor=HERE, budget=1e4).probabilities.sum())
 
 
+def _estimate(graph: am.Graph) -> float:
+    """With a budget in proportion to the users: the interval must come, and the seconds be kept."""
+    budget = _ESTIMATE_EACH * graph.n_users
+    begin = time.process_time()
+    count = am.count(graph, method="estimate", budget=budget, executor=HERE)
+    seconds = time.process_time() - begin
+    assert count.method != "proven bounds"
+    assert count.high - count.low < 1e-3 * count.log or graph.n_users < 10**4
+    assert seconds < 2.0 * budget + 1.0, f"{seconds:.3g} s for a budget of {budget:.3g} s"
+    return count.log
+
+
 _TO_A_MILLION = (10**3, 10**4, 10**5, 10**6)
 CASES = {
     "tens": Case("partition into tens: count", _tens, _count, 1.0, _TO_A_MILLION),
@@ -88,6 +101,7 @@ CASES = {
         "log by time: probabilities", _log, _probabilities, 1.0, _TO_A_MILLION
     ),
     "log": Case("log by time: all digits", _log, _count, 2.0, (10**3, 10**4, 3 * 10**4, 10**5)),
+    "log estimate": Case("log by time: estimated", _log, _estimate, 1.0, _TO_A_MILLION),
     "sparse": Case("random, 3 edges: blocks", _sparse, _blocks, 1.0, _TO_A_MILLION),
 }
 

@@ -12,9 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "sparse", "shapes", "estimates", "lossy", "hops", "tables", "structure",
-    "scale",
-    "cluster", "csv", "startup",
+    "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "lossy", "hops",
+    "wide", "tables", "structure", "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 

@@ -66,6 +66,7 @@ void bind_hidden_chain(nb::module_& m);
 void bind_importance(nb::module_& m);
 void bind_nested_bound(nb::module_& m);
 void bind_passage(nb::module_& m);
+void bind_particles(nb::module_& m);
 void bind_phase_chain(nb::module_& m);
 void bind_planar(nb::module_& m);
 void bind_ryser(nb::module_& m);

@@ -49,6 +49,7 @@ from anonymatch._native.glynn import (
 from anonymatch._native.hidden_chain import Counted, HiddenFigures, hidden_chain_job
 from anonymatch._native.importance import Importance, ImportanceDraws
 from anonymatch._native.nested_bound import NESTED_BOUND_GROUP, NestedBound, nested_bound_job
+from anonymatch._native.particles import PARTICLE_LANES, ParticleRuns, Particles
 from anonymatch._native.passage import PassageStay, passage_stay
 from anonymatch._native.phase_chain import (
     PHASE_CHAIN_LARGEST,
@@ -115,6 +116,7 @@ __all__ = [
     "GLYNN_RATE",
     "LARGEST",
     "NESTED_BOUND_GROUP",
+    "PARTICLE_LANES",
     "PHASE_CHAIN_LARGEST",
     "PLANAR_LANES",
     "PLANAR_PRIME_BITS",
@@ -143,6 +145,8 @@ __all__ = [
     "Ints",
     "Isa",
     "NestedBound",
+    "ParticleRuns",
+    "Particles",
     "PassageStay",
     "PhaseChain",
     "PhaseRows",

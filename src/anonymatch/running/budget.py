@@ -185,17 +185,33 @@ class Execution:
         self._progress = progress
         self._total = 0.0
         self._done = 0.0
+        self._foreseen = 0.0
         self.stop = current_token()
 
     def expect(self, seconds: float) -> None:
         """More work lies ahead, in predicted seconds."""
         self._total += seconds
 
+    def foresee(self, seconds: float) -> None:
+        """Work of so many predicted seconds may come, though nobody expects it yet: what is told
+        of the share done and the time left is right from the start.
+        """
+        self._foreseen = max(self._foreseen, seconds)
+        self.advance(0.0)
+
+    def settle(self) -> None:
+        """All has come that will come: what was foreseen and not needed is done."""
+        too_much = self._foreseen > self._total
+        self._foreseen = 0.0
+        if too_much and self._done > 0.0:
+            self.advance(0.0)
+
     def advance(self, seconds: float) -> None:
         """Work of so many predicted seconds is done."""
         self._done += seconds
         if self._progress is not None:
-            self._progress(min(self._done, self._total), self._total)
+            total = max(self._total, self._foreseen)
+            self._progress(min(self._done, total), total)
 
     def chunks(
         self,

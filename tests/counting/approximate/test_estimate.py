@@ -24,6 +24,7 @@ from anonymatch.counting.approximate.marginals import estimate_edges
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.blocks.tuning import tuned
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.graph import families
 from anonymatch.running.budget import CancelToken, Execution
@@ -117,7 +118,8 @@ def test_draws_that_met_no_rare_heavy_matching_are_doubted(seed: int) -> None:
     n, density = int(draws.integers(13, 19)), draws.choice([0.3, 0.6, 1.0])
     support = (draws.random((n, n)) < density) | np.eye(n, dtype=bool)
     block = largest_block(np.where(support, np.exp(draws.normal(0, 6, (n, n))), 0.0))
-    estimate = run(block, seed, EstimateBudget(seconds=3.0, half_width=0.01, strict=False))
+    with tuned(particle_balance=math.inf):  # filters, which meet it here, are out of reach
+        estimate = run(block, seed, EstimateBudget(seconds=3.0, half_width=0.01, strict=False))
 
     assert holds(estimate, truth(block))
     assert estimate.method == "bridge sampling"

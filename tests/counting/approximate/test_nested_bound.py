@@ -126,6 +126,22 @@ def test_the_promise_is_kept(graph: am.Graph, log: float | None) -> None:
     assert misses <= delta * runs
 
 
+@pytest.mark.parametrize(
+    ("users", "degree", "epsilon"), [(20, 5, 0.3), (20, 10, 0.5), (14, 14, 0.3)]
+)
+def test_values_do_not_lean_to_one_side(users: int, degree: int, epsilon: float) -> None:
+    """An interval that is just narrow lies to one side of the mean: its middle would lean."""
+    graph = am.random_regular(users, degree, seed=2)
+    block, truth = Block(users, users, graph.indptr, graph.indices), am.count(graph).log
+    off = []
+    for seed in range(80):
+        log, _ = guaranteed(
+            block, epsilon=epsilon, delta=0.05, seed=seed, budget=Budget(), effort=Execution()
+        )
+        off.append(math.expm1(log - truth) / epsilon)
+    assert abs(np.mean(off)) < 0.1 + 2 * np.std(off) / math.sqrt(len(off))
+
+
 def test_weights_count() -> None:
     matrix = np.random.default_rng(1).random((10, 10)).tolist()
     truth = math.log(permanent(matrix))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import threading
+from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from math import factorial
 from typing import Any
@@ -14,6 +15,10 @@ import pytest
 from tests.strategies import Matrix, graph_of, holds
 
 import anonymatch as am
+from anonymatch import _native
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.exact import class_layers
 from anonymatch.graph import families
 
 SPARSE = families.random_regular(24, 3, seed=7)
@@ -320,3 +325,75 @@ def test_the_seed_is_none_where_nothing_is_drawn() -> None:
 
     assert am.count(graph_of(matrix), seed=5).seed is None
     assert am.posterior(graph_of(matrix), seed=5).seed is None
+
+
+def band(n: int, reach: int) -> am.Graph:
+    return am.Graph.from_edges(
+        [(i, j) for i in range(n) for j in range(max(0, i - reach), min(n, i + reach + 1))]
+    )
+
+
+def random_rows(n: int, degree: int, *, spread: float = 0.0, spare: int = 0) -> am.Graph:
+    draws = np.random.default_rng(5)
+    rows = [{i, *draws.integers(0, n + spare, degree).tolist()} for i in range(n)]
+    pairs = [(i, j) for i, row in enumerate(rows) for j in sorted(row)]
+    if not spread:
+        return am.Graph.from_edges(pairs)
+    return am.Graph.from_edges([(i, j, float(np.exp(spread * draws.normal()))) for i, j in pairs])
+
+
+WIDE = {
+    "a wide band": lambda: band(3000, 20),
+    "dense": lambda: random_rows(100, 70),
+    "sparse": lambda: random_rows(1000, 9),
+    "log-normal weights": lambda: random_rows(2000, 9, spread=1.0),
+    "spare behaviours": lambda: random_rows(500, 9, spare=2000),
+}
+
+
+@pytest.mark.parametrize("budget", [0.5, 2.0])
+@pytest.mark.parametrize("answer", [am.count, am.posterior])
+@pytest.mark.parametrize("kind", WIDE)
+def test_all_work_together_stays_within_the_budget(
+    kind: str, answer: Callable[..., am.Count | am.Posterior], budget: float
+) -> None:
+    """Bounds, checks and draws in predicted seconds; the bar knows the whole from the start."""
+    told: list[tuple[float, float]] = []
+    result = answer(WIDE[kind](), budget=budget, progress=lambda *work: told.append(work))
+    assert told[0] == (0.0, budget)
+    assert told[-1][0] <= (1.2 - tuning().planning_share) * budget
+    if isinstance(result, am.Count):
+        assert result.method != "proven bounds"
+        assert result.high - result.low < 0.05 * (result.proven[1] - result.proven[0])
+        assert told[-1][0] == told[-1][1]
+
+
+def test_what_is_hopeless_is_not_planned_in_detail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A band of 41 open behaviours would take years: it is not split into parts to tell so."""
+    work = []
+
+    def split(block: Block, *arguments: Any, parts: int, **keywords: Any) -> Any:
+        work.append(tuning().frontier_splitting * parts * block.n_edges)
+        return original(block, *arguments, parts=parts, **keywords)
+
+    original = _native.split_frontier
+    monkeypatch.setattr(_native, "split_frontier", split)
+    am.count(band(3000, 20), budget=0.5)
+    assert sum(work) <= tuning().planning_share * 0.5
+
+
+def test_no_order_of_classes_is_searched_where_it_could_save_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Uneven intervals with some twins: the frontier counts them before an order is found."""
+    draws = np.random.default_rng(0)
+    spans = [(i - int(draws.integers(0, 14)), i + int(draws.integers(3, 14))) for i in range(200)]
+    edges = [(i, j) for i, (a, b) in enumerate(spans) for j in range(max(0, a), min(200, b + 1))]
+
+    def search(*_: object) -> None:
+        raise AssertionError("an order of classes is searched")
+
+    monkeypatch.setattr(class_layers, "_greedy", search)
+    count = am.count(am.Graph.from_edges(edges))
+    assert count.exact
+    assert count.plan.seconds < 1.0

@@ -1,9 +1,9 @@
 """The count of one block beyond exact reach: an estimate, an interval, and how far to trust them.
 
-Trees of guided draws are unbiased; but they may miss rare heavy matchings without any sign of
-it. So plain draws are held against matchings of a worm chain, which knows nothing of the guide. If
-both agree, trees give the interval; if not, the bridge between the two; and if they hardly meet,
-only what remains certain.
+Draws are runs of particle filters where those agree, else trees guided by belief propagation. Both
+are unbiased; but they may miss rare heavy matchings without any sign of it. So plain draws are held
+against matchings of a worm chain, which knows nothing of the guide. If both agree, draws give the
+interval; if not, the bridge between the two; and if they hardly meet, only what remains certain.
 """
 
 from __future__ import annotations
@@ -32,8 +32,13 @@ from anonymatch.counting.approximate.importance import (
     messages,
     spread_of,
 )
+from anonymatch.counting.approximate.particles import (
+    NORMAL_USERS,
+    ParticleFilter,
+    promising_filter,
+)
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.blocks.padding import padded_edges, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Cancelled, Execution
 
@@ -54,12 +59,19 @@ _CHECKS = 160  # draws, and samples of chains, that are held against each other
 _CHEAP_CHECKS = 1600  # the same if they take no longer than draws that are made in any case
 _FEWEST_CHECKS = 16
 _CHECK_SHARE = 0.3  # of the seconds
+_TREE_SHARE = 0.6  # the same, for trees
 _BELIEF_SHARE = 0.25  # of the seconds, for belief propagation
 _NARROW = 1.0  # width of a bracket, in logs, below which trees are trusted
 _HIDDEN = 0.1  # relative variance that draws may not show and still be trusted
 _RARE = 0.1  # relative variance that may be of rare matchings alone
 _BELIEVED = 20.0  # draws that must count, or must reach the other side
 _BRIDGED = 4000  # draws a side at most between two looks
+_ROUGH = 0.5  # variance of the logs of weights from which their mean hangs on the largest
+_UNCHECKED = 1.15  # times as wide where no chain was asked
+_PILOT_SHARE = 0.15  # of the seconds, for a first look at particle filters
+_TREE_VARIANCE = 0.02  # relative, of a tree as a rule: what a particle filter has to beat
+_TREES_EDGES = 2_000_000  # of a square block from which trees are no rival
+_CHAIN_EDGES = 2_000_000  # with those of added users, that chains go over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,35 +125,65 @@ def estimate(
     ``proven`` are its bounds, if they are known.
     """
     proven = block_bounds(block) if proven is None else proven
-    square = squared(block) if allowed.seconds > 0 and not effort.stop.cancelled else None
-    if square is None:
+    if allowed.seconds <= 0 or effort.stop.cancelled:
         return _proven_only(proven)
-    padded, divisor = square
-    sampled = _sampled_block(padded, seed=seed, allowed=allowed, effort=effort)
-    if sampled is None:
-        return _proven_only(proven)
-    return _within(
-        replace(
-            sampled,
-            log=sampled.log - divisor,
-            low=sampled.low - divisor,
-            high=sampled.high - divisor,
-        ),
-        proven,
+    sampled = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
+    square = squared(block) if sampled is None and not effort.stop.cancelled else None
+    if square is not None:
+        padded, divisor = square
+        sampled = _finished(Sampling(padded, seed=seed, allowed=allowed, effort=effort))
+        sampled = None if sampled is None else _divided(sampled, divisor)
+    return _proven_only(proven) if sampled is None else _within(sampled, proven)
+
+
+def _by_filter(
+    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
+) -> Estimate | None:
+    """By runs of a particle filter; None where those differ too much, or trees are closer."""
+    try:
+        promising = promising_filter(block, seed, _PILOT_SHARE * allowed.seconds, effort)
+    except Cancelled:
+        return None
+    if promising is None:
+        return None
+    by_particles, variance = promising
+    tree = ImportanceSampler.tree_seconds(block)
+    affordable = not allowed.strict or _PILOT * tree <= allowed.seconds
+    if affordable and padded_edges(block) <= _TREES_EDGES:
+        wanted = (t_quantile(_NOMINAL, 1e3) / allowed.half_width) ** 2
+        one_run = by_particles.path_seconds / by_particles.particles
+        if wanted * variance * one_run > max(_CHEAP_SECONDS, wanted * tree * _TREE_VARIANCE):
+            return None
+    chains = not block.optional or padded_edges(block) <= _CHAIN_EDGES
+    square = squared(block) if chains else None
+    return _finished(
+        FilterSampling(
+            by_particles,
+            None if square is None else square[0],
+            seed=seed,
+            allowed=allowed,
+            effort=effort,
+        )
     )
 
 
-def _sampled_block(
-    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
-) -> Estimate | None:
-    sampling = None
+def _finished(sampling: Sampling) -> Estimate | None:
+    """What the sampling gives; None if too little."""
     try:
-        sampling = Sampling(block, seed=seed, allowed=allowed, effort=effort)
         return sampling.estimate()
     except Cancelled:
-        return None if sampling is None else sampling.so_far()
+        return sampling.so_far()
     except TooSlowError:  # without the check no draws are believed
         return None
+
+
+def _divided(sampled: Estimate, divisor: float) -> Estimate:
+    return replace(
+        sampled,
+        log=sampled.log - divisor,
+        low=sampled.low - divisor,
+        high=sampled.high - divisor,
+    )
 
 
 def _proven_only(proven: tuple[float, float]) -> Estimate:
@@ -161,14 +203,24 @@ class Sampling:
     """Draws from one square block under way: what they say is decided here."""
 
     def __init__(
-        self, block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
+        self,
+        block: Block,
+        *,
+        seed: tuple[int, ...],
+        allowed: EstimateBudget,
+        effort: Execution,
+        few_chains: bool = False,
+        starts: npt.NDArray[np.int32] | None = None,
     ) -> None:
+        """``few_chains`` where time is short; ``starts``: matchings from which they begin."""
         self.block, self._seed, self._allowed, self._effort = block, seed, allowed, effort
         self.path_seconds, self.tree_seconds = (
             ImportanceSampler.path_seconds(block),
             ImportanceSampler.tree_seconds(block),
         )
-        self._number = WormChain.number_of(block)
+        self._few_chains, self._starts = few_chains, starts
+        self._number = WormChain.number_of(block, few=few_chains)
+        self._together = 1  # draws that a weight is the mean of
         self._drawn = np.empty(0)  # log weights of the trees so far
 
     def estimate(self) -> Estimate | None:
@@ -197,7 +249,7 @@ class Sampling:
         return messages(self.block, self._effort, seconds)
 
     @cached_property
-    def guide(self) -> ImportanceSampler:
+    def guide(self) -> ImportanceSampler | ParticleFilter:
         return ImportanceSampler.of(self.block, self.believed, self._seed)
 
     # ---- the check
@@ -205,9 +257,11 @@ class Sampling:
     @cached_property
     def _checks(self) -> int:
         """Draws a side that the check makes; 0 if it is too dear."""
-        seconds = 2.0 * self.path_seconds + 2e-7 * self.block.n_users
+        sample = WormChain.seconds_of(self.block)
+        seconds = 2.0 * self.path_seconds + sample
         most = np.clip(_CHEAP_SECONDS / seconds, _CHECKS, _CHEAP_CHECKS)
-        number = int(min(most, _CHECK_SHARE * self._allowed.seconds / seconds))
+        warming = WormChain.warming_of(self.block) * self._number * sample
+        number = int(min(most, (_CHECK_SHARE * self._allowed.seconds - warming) / seconds))
         number -= number % self._number
         return number if number >= _FEWEST_CHECKS else 0
 
@@ -220,12 +274,16 @@ class Sampling:
     @cached_property
     def chains(self) -> WormChain:
         """Warm worm chains, from matchings that plain draws found."""
-        drawn = self._forward[1] if self._checks else self.guide.paths(0, 1, self._effort)[1]
+        if self._starts is not None:
+            drawn = self._starts
+        else:
+            drawn = self._forward[1] if self._checks else self.guide.paths(0, 1, self._effort)[1]
         starts = drawn[(drawn >= 0).all(axis=1)]
-        if len(starts) == 0:
-            starts = _any_matching(self.block)
-        chains = WormChain(self.block, starts, self._seed, self._effort.stop)
-        self._expect(chains.sample_seconds * WormChain.warming_of(self.block) * self._number)
+        starts = _completed(starts, self.block) if len(starts) else _any_matching(self.block)
+        few = self._few_chains
+        chains = WormChain(self.block, starts, self._seed, self._effort.stop, few=few)
+        warming = WormChain.warming_of(self.block, few=few)
+        self._expect(chains.sample_seconds * warming * self._number)
         chains.warm(self._effort)
         return chains
 
@@ -272,14 +330,15 @@ class Sampling:
     def chains_price(self, each: int) -> float:
         """Predicted seconds of so many samples of every chain, with all that goes before."""
         block = self.block
-        samples = (each + WormChain.warming_of(block)) * self._number
-        return samples * WormChain.seconds_of(block) + 2.0 * self.path_seconds
+        samples = (each + WormChain.warming_of(block, few=self._few_chains)) * self._number
+        beginning = 2.0 * self.path_seconds if self._starts is None else 0.0
+        return samples * WormChain.seconds_of(block) + beginning
 
     # ---- trees
 
     @cached_property
     def _pilot(self) -> Floats:
-        number = self._affordable(0.25, self.tree_seconds, _PILOT)
+        number = self._affordable(0.2, self.tree_seconds, _PILOT)
         return self._trees(0, max(number, _FEWEST))
 
     def _trees(self, first: int, last: int) -> Floats:
@@ -295,7 +354,7 @@ class Sampling:
         _, error, _, _ = spread_of(pilot)
         needed = len(pilot) * (t_quantile(_NOMINAL, 1e3) * error / self._allowed.half_width) ** 2
         cheap = min(_CHEAP_DRAWS, _CHEAP_SECONDS / self.tree_seconds)
-        number = self._affordable(0.9, self.tree_seconds, max(1.2 * needed, cheap))
+        number = self._affordable(_TREE_SHARE, self.tree_seconds, max(1.2 * needed, cheap))
         return max(number, len(pilot))
 
     def _by_trees(self) -> Estimate:
@@ -306,7 +365,7 @@ class Sampling:
     def _of_trees(self, logs: Floats) -> Estimate:
         log, _, effective, _ = spread_of(logs)
         unmet = 1.0 / self._checks if self._checks else 0.0
-        low, high = _interval(logs, self._hidden, unmet)
+        low, high = _interval(logs, self._hidden, unmet, self._together)
         return _sampled(log, low, high, "guided sampling", effective)
 
     # ---- the bridge
@@ -362,27 +421,75 @@ class Sampling:
         self._effort.expect(seconds)
 
 
+class FilterSampling(Sampling):
+    """Runs of a particle filter in the place of guided draws, and of trees."""
+
+    def __init__(
+        self,
+        by_particles: ParticleFilter,
+        square: Block | None,
+        *,
+        seed: tuple[int, ...],
+        allowed: EstimateBudget,
+        effort: Execution,
+    ) -> None:
+        """``square``: the block, with users added if it needs some; None if chains are too dear."""
+        block = by_particles.block if square is None else square
+        super().__init__(block, seed=seed, allowed=allowed, effort=effort)
+        self.path_seconds = self.tree_seconds = by_particles.path_seconds
+        self._together = by_particles.particles
+        self.__dict__["guide"] = by_particles
+        if square is None:
+            self.__dict__["_checks"] = 0
+        self._normal = by_particles.block.n_users >= NORMAL_USERS
+
+    @cached_property
+    def trusted(self) -> bool:
+        """Without a check, also runs that differ much where the logs of weights are normal."""
+        if self._normal and not self._checks:
+            return bool(np.isfinite(self._pilot).all())
+        return super().trusted
+
+    def _of_trees(self, logs: Floats) -> Estimate:
+        sampled = self._of_runs(logs)
+        if self._checks:
+            return sampled
+        low, high = (
+            sampled.log + _UNCHECKED * (end - sampled.log) for end in (sampled.low, sampled.high)
+        )
+        return replace(sampled, low=low, high=high, proven=(low, high))
+
+    def _of_runs(self, logs: Floats) -> Estimate:
+        spread = float(logs.var(ddof=1)) if np.isfinite(logs).all() else math.inf
+        if not self._normal or not _ROUGH < spread < math.inf:
+            return super()._of_trees(logs)
+        # The mean of such weights hangs on the largest: that of normal logs does not.
+        low, high = _normal_interval(logs)
+        return _sampled((low + high) / 2, low, high, "guided sampling", len(logs))
+
+
 def _sampled(log: float, low: float, high: float, method: str, effective: float) -> Estimate:
     return Estimate(
         log=log, low=low, high=high, proven=(low, high), method=method, effective=effective
     )
 
 
-def _interval(log_weights: Floats, hidden: float, unmet: float) -> tuple[float, float]:
+def _interval(
+    log_weights: Floats, hidden: float, unmet: float, together: int = 1
+) -> tuple[float, float]:
     """Natural-log interval for the mean of weights.
 
     ``hidden`` is relative variance that the draws do not show; ``unmet`` the share of all weight
-    that chains, too, may have missed.
+    that chains, too, may have missed; each weight is the mean of so many ``together``.
     """
     number = len(log_weights)
-    unseen = 1.0 / number  # one more draw may have weighed as much as all together do on average
+    unseen = 1.0 / (
+        number * together
+    )  # one more draw may have weighed as much as all together do on average
     alive = log_weights[np.isfinite(log_weights)]
     quantile = t_quantile(_NOMINAL, number - 1)
     if number < _FEW and len(alive) == number:
-        variance = float(alive.var(ddof=1))
-        middle = float(alive.mean()) + variance / 2
-        half = quantile * math.sqrt(variance / number + variance**2 / (2 * (number - 1)))
-        return middle - half, middle + half
+        return _normal_interval(alive)
     log, error, _, skewness = spread_of(log_weights)
     if not math.isfinite(error):
         return -math.inf, math.inf
@@ -392,6 +499,26 @@ def _interval(log_weights: Floats, hidden: float, unmet: float) -> tuple[float, 
     below = quantile * error
     low = log + math.log1p(-below) if below < 1.0 else -math.inf
     return low, log + math.log1p((quantile + lean) * math.hypot(error, unmet))
+
+
+def _normal_interval(logs: Floats) -> tuple[float, float]:
+    """For the log of the mean of weights whose logs are normal."""
+    number, variance = len(logs), float(logs.var(ddof=1))
+    middle = float(logs.mean()) + variance / 2
+    half = t_quantile(_NOMINAL, number - 1) * math.sqrt(
+        variance / number + variance**2 / (2 * (number - 1))
+    )
+    return middle - half, middle + half
+
+
+def _completed(matchings: npt.NDArray[np.int32], square: Block) -> npt.NDArray[np.int32]:
+    """Matchings of users alone, with what they leave for those who were added."""
+    if matchings.shape[1] == square.n_users:
+        return matchings
+    free = np.ones((len(matchings), square.n_behaviours), dtype=bool)
+    np.put_along_axis(free, matchings.astype(np.int64), False, axis=1)
+    left = np.nonzero(free)[1].reshape(len(matchings), -1)
+    return np.concatenate((matchings, left.astype(np.int32)), axis=1)
 
 
 def _any_matching(block: Block) -> npt.NDArray[np.int32]:

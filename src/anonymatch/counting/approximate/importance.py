@@ -27,7 +27,16 @@ from anonymatch.running import (
     byte_of_work,
 )
 
-__all__ = ["ImportanceSampler", "TooSlowError", "TreeDraws", "WormChain", "messages", "spread_of"]
+__all__ = [
+    "ImportanceSampler",
+    "TooSlowError",
+    "TreeDraws",
+    "WormChain",
+    "in_chunks",
+    "messages",
+    "mixed",
+    "spread_of",
+]
 
 Floats = npt.NDArray[np.float64]
 Matchings = npt.NDArray[np.int32]
@@ -122,11 +131,11 @@ class ImportanceSampler:
 
         Those that there are when the work shall end.
         """
-        seed = _mixed(self.seed, 1)
+        seed = mixed(self.seed, 1)
         draw = partial(_tree_draws, self._shared, seed, marginals)
         parts: list[_native.ImportanceDraws] = []
         try:
-            for part in _in_chunks(draw, first, last, self.tree_seconds(self.block), effort):
+            for part in in_chunks(draw, first, last, self.tree_seconds(self.block), effort):
                 parts.append(_native.ImportanceDraws(*part))  # noqa: PERF401  (they stay if it is left)
         except Cancelled:
             if not parts:
@@ -135,9 +144,9 @@ class ImportanceSampler:
 
     def paths(self, first: int, last: int, effort: Execution) -> tuple[Floats, Matchings]:
         """Log weights of plain draws [first, last), and the matchings they are of; -1 if dead."""
-        draw = partial(_path_draws, self._shared, _mixed(self.seed, 2))
+        draw = partial(_path_draws, self._shared, mixed(self.seed, 2))
         seconds = self.path_seconds(self.block)
-        parts = list(_in_chunks(draw, first, last, seconds, effort))
+        parts = list(in_chunks(draw, first, last, seconds, effort))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def follow(self, matchings: Matchings, effort: Execution) -> Floats:
@@ -191,10 +200,12 @@ class WormChain:
         starts: Matchings,
         seed: tuple[int, ...],
         stop: CancelToken | None = None,
+        *,
+        few: bool = False,
     ) -> None:
-        self.block = block
-        self.number = self.number_of(block)
-        self._seed = _mixed(seed, 3)
+        self.block, self._few = block, few
+        self.number = self.number_of(block, few=few)
+        self._seed = mixed(seed, 3)
         self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
         paced = _PACING if block.n_users <= tuning().worm_giant_users else _GIANT_PACING
@@ -259,7 +270,7 @@ class WormChain:
 
     def warm(self, effort: Execution) -> None:
         """Forget where the chains began."""
-        self._run(self.warming_of(self.block), effort, matchings=False)
+        self._run(self.warming_of(self.block, few=self._few), effort, matchings=False)
 
     def matchings(self, each: int, effort: Execution) -> Matchings:
         """Samples of every chain: chains by samples by users."""
@@ -296,13 +307,16 @@ class WormChain:
         return runs
 
     @staticmethod
-    def number_of(block: Block) -> int:
-        return _CHAINS if block.n_users <= tuning().worm_giant_users else _GIANT_CHAINS
+    def number_of(block: Block, *, few: bool = False) -> int:
+        """Chains; ``few`` as in giant blocks, where many edges tell what they differ by."""
+        few = few or block.n_users > tuning().worm_giant_users
+        return _GIANT_CHAINS if few else _CHAINS
 
     @staticmethod
-    def warming_of(block: Block) -> int:
+    def warming_of(block: Block, *, few: bool = False) -> int:
         """Samples that a chain throws away."""
-        return _WARMING if block.n_users <= tuning().worm_giant_users else _GIANT_WARMING
+        few = few or block.n_users > tuning().worm_giant_users
+        return _GIANT_WARMING if few else _WARMING
 
 
 def _stretch(
@@ -342,9 +356,8 @@ def spread_of(log_weights: Floats) -> tuple[float, float, float, float]:
     return top + math.log(mean), deviation / math.sqrt(number), effective, skewness
 
 
-def _in_chunks(
-    call: Any, first: int, last: int, seconds: float, effort: Execution
-) -> Iterator[Any]:
+def in_chunks(call: Any, first: int, last: int, seconds: float, effort: Execution) -> Iterator[Any]:
+    """What ``call(begin, end)`` gives for all of [first, last), if each takes so many seconds."""
     each = _per_chunk(seconds)
     starts = range(first, last, each)
     calls = (partial(call, begin, min(begin + each, last)) for begin in starts)
@@ -355,7 +368,7 @@ def _per_chunk(seconds: float) -> int:
     return max(1, int(CHUNK_SECONDS / seconds))
 
 
-def _mixed(seed: tuple[int, ...], use: int) -> int:
+def mixed(seed: tuple[int, ...], use: int) -> int:
     """A seed of 64 bits for one use of the caller's seed."""
     words = np.random.SeedSequence((*seed, use)).generate_state(1, np.uint64)
     return int(words[0])

@@ -1,7 +1,8 @@
 """Probabilities of the edges of one block beyond exact reach, each with a standard error.
 
-Three sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are
-far cheaper; and for large blocks belief propagation, whose error the chains tell.
+Four sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are
+far cheaper; for large blocks belief propagation, whose error the chains tell; and where behaviours
+are left over that would need too many added users, matchings of particle filters.
 """
 
 from __future__ import annotations
@@ -13,9 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling
-from anonymatch.counting.approximate.importance import TooSlowError, TreeDraws
+from anonymatch.counting.approximate.importance import (
+    ImportanceSampler,
+    TooSlowError,
+    TreeDraws,
+    WormChain,
+)
+from anonymatch.counting.approximate.particles import promising_filter
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.blocks.padding import squared
+from anonymatch.counting.blocks.padding import padded_edges, squared
 from anonymatch.running import Execution
 
 __all__ = ["UNKNOWN", "EdgeEstimate", "estimate_edges"]
@@ -30,6 +37,11 @@ _PILOT_EACH = 16  # samples of a chain
 _FEWEST_EACH = 8
 _SHARE = 0.6  # of the seconds for the last stage
 _MOST_EACH = 100_000  # samples of a chain
+_PADDED = 20  # times as many edges with added users: then matchings of filters are cheaper
+_PADDED_FEW = 20_000  # edges of which chains are cheap in any case
+_FILTER_SHARE = 0.15  # of the seconds, for a first look at particle filters
+_FEWEST_RUNS = 100
+_RUNS_TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +63,22 @@ def estimate_edges(
     """Probabilities within the allowance, whose half-width is of a probability here; None if out
     of reach.
     """
-    square = squared(block) if allowed.seconds > 0 else None
+    if allowed.seconds <= 0:
+        return None
+    if padded_edges(block) > max(_PADDED * block.n_edges, _PADDED_FEW):
+        by_filter = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
+        if by_filter is not None:
+            return by_filter
+    square = squared(block)
     if square is None:
         return None
     padded, _ = square
     sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
     if allowed.strict and sampling.chains_price(_FEWEST_EACH) > allowed.seconds:
-        return None
+        short = _short_of_time(padded, seed=seed, allowed=allowed, effort=effort)
+        if short is None:
+            return None
+        sampling = short
     try:
         if padded.n_users > _LARGE:
             by_chains = _by_chains(sampling, allowed, effort)
@@ -75,6 +96,59 @@ def estimate_edges(
     return EdgeEstimate(probabilities, mixed.errors[rows], mixed.method)
 
 
+def _short_of_time(
+    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
+) -> Sampling | None:
+    """Few chains from matchings of a particle filter; None if they, too, are out of reach."""
+    if block.n_users <= _LARGE:  # too few edges tell what the chains differ by
+        return None
+    promising = promising_filter(block, seed, _FILTER_SHARE * allowed.seconds, effort)
+    if promising is None:
+        return None
+    number = WormChain.number_of(block, few=True)
+    _, starts = promising[0].paths(0, number, effort)
+    sampling = Sampling(
+        block, seed=seed, allowed=allowed, effort=effort, few_chains=True, starts=starts
+    )
+    return sampling if sampling.chains_price(_FEWEST_EACH) <= allowed.seconds else None
+
+
+def _by_filter(
+    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
+) -> EdgeEstimate | None:
+    """Shares of the matchings of a particle filter's runs, by their weights."""
+    promising = promising_filter(block, seed, _FILTER_SHARE * allowed.seconds, effort)
+    if promising is None:
+        return None
+    runs = promising[0]
+    needed = 2.0 * (2.0 * 0.5 / allowed.half_width) ** 2
+    number = int(min(needed, _SHARE * allowed.seconds / runs.path_seconds))
+    if number < _FEWEST_RUNS:
+        return None
+    effort.expect(number * runs.path_seconds)
+    keys = np.repeat(np.arange(block.n_users), np.diff(block.indptr)) * block.n_behaviours
+    keys += block.indices
+    users = np.arange(block.n_users) * block.n_behaviours
+    logs = np.empty(0)
+    scale = -math.inf
+    first, square = np.zeros(block.n_edges), np.zeros(block.n_edges)
+    for begin in range(0, number, _RUNS_TOGETHER):
+        drawn, matchings = runs.paths(begin, min(begin + _RUNS_TOGETHER, number), effort)
+        alive = np.isfinite(drawn)
+        top = max(scale, float(drawn.max(initial=-math.inf)))
+        if math.isfinite(scale):
+            first *= math.exp(scale - top)
+            square *= math.exp(2.0 * (scale - top))
+        scale = top
+        logs = np.concatenate((logs, drawn))
+        weights = np.repeat(np.exp(drawn[alive] - scale), block.n_users)
+        edges = np.searchsorted(keys, (users + matchings[alive]).ravel())
+        first += np.bincount(edges, weights, block.n_edges)
+        square += np.bincount(edges, weights**2, block.n_edges)
+    probabilities, errors = _weighted(TreeDraws(logs, scale, first, square, square))
+    return EdgeEstimate(probabilities, errors, "guided sampling")
+
+
 def _closest(sampling: Sampling, allowed: EstimateBudget, effort: Execution) -> EdgeEstimate:
     """By trees or by chains, whichever gets closer for the same seconds."""
     tree_seconds = sampling.tree_seconds
@@ -83,6 +157,7 @@ def _closest(sampling: Sampling, allowed: EstimateBudget, effort: Execution) -> 
         probabilities, errors, _ = _by_chains(sampling, allowed, effort)
         return EdgeEstimate(probabilities, errors, "worm chain")
     guide = sampling.guide
+    assert isinstance(guide, ImportanceSampler)
     effort.expect(tree_seconds * _PILOT)
     probabilities, errors = _weighted(guide.trees(0, _PILOT, effort, marginals=True))
     by_trees = float(np.mean(errors**2)) * _PILOT * tree_seconds

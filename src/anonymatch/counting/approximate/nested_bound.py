@@ -43,6 +43,8 @@ _PILOT_DRAWS = 512
 _PILOT_SECONDS = 0.5
 _PILOT_SIZE = 50.0  # effective number of draws that makes a guess fit for bets
 _LOOKS = 50.0  # at the interval in the predicted time
+_SETTLING = 1.2  # times those draws that it takes as a rule
+_PATIENCE = 3.0  # times the draws of a narrow interval that its value may take to settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ def guaranteed(
     what = f"a count within {epsilon:g} with probability {1 - delta:g}"
 
     def price(guess: _Guess) -> float:
-        return draws_needed(guess.mean, guess.variance, epsilon=epsilon, delta=delta)
+        needed = draws_needed(guess.mean, guess.variance, epsilon=epsilon, delta=delta)
+        return _SETTLING * needed
 
     guess = sampler.prepare(price, what, budget, sampler.memory)
     draws = price(guess)
@@ -110,13 +113,18 @@ def guaranteed(
     bets = ConfidenceSequence(
         mean=guess.mean, variance=guess.variance, epsilon=epsilon, delta=delta
     )
-    spent, total = 0.0, 0.0
+    spent, total, narrow_at = 0.0, 0.0, math.inf
     with closing(sampler.tallies(bets, draws, effort)) as tallies:
         for drawn, added, _, gains, losses in tallies:
             spent, total = spent + drawn, total + added
             interval = bets.see(drawn, gains, losses)
             if interval.narrow(epsilon):
-                break
+                # The mean itself should be near enough to all of the interval: whatever else is
+                # leans to one side, as the interval does that is just narrow.
+                narrow_at = min(narrow_at, spent)
+                mean = total / spent
+                if interval.value(mean, epsilon) == mean or spent >= _PATIENCE * narrow_at:
+                    break
             if spent * sampler.each > max(budget.seconds, seconds):
                 raise budget.refusal(what, _price_so_far(interval, spent, sampler), sampler.memory)
     log_bound = sampler.nesting.log_bound

@@ -8,9 +8,14 @@ import numpy as np
 
 from anonymatch.counting.blocks.block import Block
 
-__all__ = ["squared"]
+__all__ = ["padded_edges", "squared"]
 
 _LARGEST = 20_000_000  # edges
+
+
+def padded_edges(block: Block) -> int:
+    """Edges of the square block that :func:`squared` would make."""
+    return block.n_edges + (block.n_behaviours - block.n_users) * block.n_behaviours
 
 
 def squared(block: Block) -> tuple[Block, float] | None:
@@ -20,7 +25,7 @@ def squared(block: Block) -> tuple[Block, float] | None:
     that would make too many edges. The users and edges of ``block`` come first.
     """
     spare = block.n_behaviours - block.n_users
-    if block.n_edges + spare * block.n_behaviours > _LARGEST:
+    if padded_edges(block) > _LARGEST:
         return None
     if spare == 0:
         return block, 0.0

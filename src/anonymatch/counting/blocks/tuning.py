@@ -34,6 +34,8 @@ class Tuning:
     recognised_edge: float = 2e-7  # or this for an edge, which other plans cost, too
     moment_users: int = 24  # up to which sums over signs are quicker than such a polynomial
     band_serves: float = 10.0  # predicted seconds up to which no other method is asked
+    planning_share: float = 0.1  # of the seconds that are planned, for planning
+    planning_short: float = 0.003  # predicted seconds of planning that nobody waits for
     giant_users: int = 10_000  # from which one look at the width comes before any search
     # users of a block whose matchings are its edges or pairs of them: it is never estimated
     trivial_users: int = 2
@@ -54,6 +56,7 @@ class Tuning:
     classes_rate: float = 4e6  # operations a second
     class_sums_minors: float = 6.0  # products a form for all minors, against one for a count
     class_sums_prime: float = 2e-4  # that a prime takes besides
+    classes_planning: float = 1e-7  # of the search for an order: a pair of classes and edge of one
     small_step: float = 2e-9  # of the small kernel, a state and edge of a user
 
     # ---- few missing edges (exact/near_complete)
@@ -83,7 +86,8 @@ class Tuning:
     frontier_part_longest: float = 600.0  # predicted, so that little is lost when one is
     frontier_parts_most: int = 65536  # of a run to come,
     frontier_parts_few: int = 4096  # and to tell what one beyond reach would take
-    frontier_parts_edges: int = 6 * 10**7  # of all parts together: a second of splitting
+    frontier_parts_edges: int = 6 * 10**7  # of all parts together: seconds of splitting
+    frontier_splitting: float = 1.2e-8  # of a part and edge
     frontier_abreast: int = 8  # parts that run at the same time at most: they share the memory
 
     # ---- residues modulo eight primes at once (exact/residue_counts)
@@ -141,7 +145,7 @@ class Tuning:
     estimate_probability: float = 0.01  # half-width of a probability
     estimate_edges_from: float = 0.5  # seconds below which probabilities are left open
     estimate_bytes: float = 500.0  # an edge
-    bounds_share: float = 0.4  # of the seconds, for proven bounds of what is estimated
+    bounds_share: float = 0.3  # of the seconds, for proven bounds of what is estimated
 
     # ---- what exact integers for all edges cost against probabilities in doubles
     exact_edges: float = 2.5  # times, for one word
@@ -175,6 +179,13 @@ class Tuning:
     worm_slowest: int = 40  # steps a worm and user beyond which chains are given up
     worm_latest: int = 10  # times the expected steps of a stretch, likewise
     worm_uneven: float = 0.1  # weight of the lightest edge of a behaviour, against all alike
+
+    # ---- particle filters (approximate/particles)
+    particle_edge: float = 0.24e-9  # a particle and edge
+    particle_pick: float = 2.5e-9  # a particle and user
+    particle_user: float = 7e-8  # a run and user
+    particle_balance: float = 3e-9  # of a sweep, an edge
+    particle_many: float = 12.0  # edges a user from which those with few come first
 
     # ---- nested bounds (approximate/nested_bound)
     nested_edge: float = 0.5e-9  # a draw and edge

@@ -24,7 +24,7 @@ from anonymatch.counting.blocks.solution import Solution
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.exact import class_sums
 from anonymatch.counting.exact.class_layers import ClassSweep, SpreadError, Swept, run
-from anonymatch.counting.exact.twins import Twins, find_twins, whole_multiples
+from anonymatch.counting.exact.twins import MOST_CLASSES, Twins, find_twins, whole_multiples
 
 if TYPE_CHECKING:
     from anonymatch.counting.exact.closed_form import Floats
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Values = npt.NDArray[Any]
 
 LIMIT = 2e7  # operations, some seconds
+_ORDERS = 8  # that are searched, from as many classes
 
 
 def offer(block: Block, context: Context, best: float) -> Option | None:
@@ -41,14 +42,17 @@ def offer(block: Block, context: Context, best: float) -> Option | None:
         return None
     options = [
         option
-        for option in (_by_layers(twins, context), class_sums.option(twins, context, best))
+        for option in (_by_layers(twins, context, best), class_sums.option(twins, context, best))
         if option is not None and option.seconds <= best
     ]
     memory = context.budget.memory
     return min(options, key=lambda option: (option.memory > memory, option.seconds), default=None)
 
 
-def _by_layers(twins: Twins, context: Context) -> Option | None:
+def _by_layers(twins: Twins, context: Context, best: float) -> Option | None:
+    most = tuning().planning_share * min(best, context.budget.seconds)
+    if _search_seconds(twins) > max(most, tuning().planning_short):
+        return None
     plan = _plan(twins)
     if plan is None:
         return None
@@ -237,3 +241,16 @@ def _plan(twins: Twins) -> ClassPlan | None:
         turned=best is turned,
         divisor=math.factorial(twins.spare) if best is turned else 1,
     )
+
+
+def planning_seconds(block: Block) -> float:
+    """Predicted seconds of the search for an order of classes, beside finding them."""
+    twins = find_twins(block)
+    return 0.0 if twins is None else _search_seconds(twins)
+
+
+def _search_seconds(twins: Twins) -> float:
+    sides = len(twins.user_sizes), len(twins.behaviour_sizes)
+    edges = twins.block.n_edges / max(twins.block.n_users, 1)
+    pairs = sum(min(k, MOST_CLASSES) ** 2 for k in sides)
+    return tuning().classes_planning * _ORDERS * pairs * min(edges, *sides)

@@ -144,8 +144,11 @@ class FrontierOrdering:
             seconds=seconds,
             share=budget.memory / tuning().frontier_abreast / needed,
             reached=seconds <= budget.seconds,
+            planning=max(
+                tuning().planning_share * min(seconds, budget.seconds), tuning().planning_short
+            ),
         )
-        return self if len(parts.masks) == 1 else replace(self, parts=parts)
+        return self if parts is None or len(parts.masks) == 1 else replace(self, parts=parts)
 
 
 def find_ordering(block: Block, rival: float = math.inf) -> FrontierOrdering:

@@ -115,13 +115,26 @@ class Parts(NamedTuple):
 
 
 def split(
-    block: Block, plan: _native.FrontierPlan, *, seconds: float, share: float, reached: bool
-) -> Parts:
+    block: Block,
+    plan: _native.FrontierPlan,
+    *,
+    seconds: float,
+    share: float,
+    reached: bool,
+    planning: float = math.inf,
+) -> Parts | None:
     """Parts of a square block, none wider than ``share`` times the plan's widest layer if possible.
 
-    ``seconds``: predicted of one run along the plan; ``reached``: whether it is likely to come.
+    ``seconds``: predicted of one run along the plan; ``reached``: whether it is likely to come;
+    ``planning``: seconds that splitting may take. None if those are too few.
     """
     rate = plan.transitions / seconds
+    most = tuning().frontier_parts_few
+    if reached:
+        most = min(tuning().frontier_parts_most, tuning().frontier_parts_edges // block.n_edges)
+    most = int(min(most, planning / (tuning().frontier_splitting * block.n_edges)))
+    if most < 2:
+        return None
     parts = _native.split_frontier(
         block,
         plan.order,
@@ -129,9 +142,7 @@ def split(
         longest=tuning().frontier_part_longest * rate,
         worth=tuning().frontier_part_worth * rate,
         stretch=tuning().frontier_part_stretch,
-        parts=min(tuning().frontier_parts_most, tuning().frontier_parts_edges // block.n_edges)
-        if reached
-        else tuning().frontier_parts_few,
+        parts=most,
         cancel=current_token().byte,
     )
     return Parts(

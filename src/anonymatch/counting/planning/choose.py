@@ -177,16 +177,19 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
     if block.n_users > tuning().giant_users and frontier.far_from_narrow(block):
         # the others cannot reach it, and searching is dear
         return (planar.offer, tree.glance, near_complete.offer, classes.offer, *others)
+    # What takes long to plan is asked when it is known what there is to save.
+    quick = classes.planning_seconds(block) <= tuning().planning_short
     return (
         low_rank.offer,
         subset.offer,
         planar.offer,
         tree.glance,
-        classes.offer,
+        *((classes.offer,) if quick else ()),
         frontier.offer,
         tree.offer,
         contract.offer,
         near_complete.offer,
+        *(() if quick else (classes.offer,)),
         ryser.offer,
         *others,
     )

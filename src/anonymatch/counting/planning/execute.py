@@ -32,6 +32,9 @@ __all__ = ["Computation", "Settings"]
 
 T = TypeVar("T")
 
+# Seconds of a budget that a bar tells from the start.
+_FORESEEN_FROM, _FORESEEN_MOST = 0.1, 1e6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -67,13 +70,20 @@ class Computation:
             self.reduced.kind(k) for k in np.flatnonzero(~small).tolist()
         ]
         context = self._context(settings.budget)
+        if settings.budget.chosen and not settings.exact:
+            self._foresee(settings.budget.seconds)
         self.options: list[Option] = [
             self._recorded(choose(kind.block, context, settings.method)) for kind in self.kinds
         ]
         self._solved: dict[int, Solution] = {}
+        self._proving = 0.0  # predicted seconds that proven bounds took
         self.rounded = False  # whether some count without weights is left in doubles
         self._small_steps = _small_steps(self.small, users[small], n_edges[small])
         self.plan = self._plan_of(self.options)
+
+    def _foresee(self, seconds: float) -> None:
+        if seconds >= _FORESEEN_FROM:
+            self.effort.foresee(min(seconds, _FORESEEN_MOST))
 
     def _context(self, budget: Budget) -> Context:
         return Context(edges=self._edges, budget=budget, effort=self.effort)
@@ -109,6 +119,8 @@ class Computation:
             self.plan = self._plan_of(self.options)
             over = self._unserved()
         self.effort.expect(self._spent)
+        if not over:
+            self.effort.settle()
         return over
 
     def _unserved(self) -> frozenset[int]:
@@ -133,7 +145,8 @@ class Computation:
         close = (
             tuning().estimate_half_width_chosen if budget.chosen else tuning().estimate_half_width
         )
-        seconds = max(budget.seconds - self._spent, 0.05 * budget.seconds)
+        aside = tuning().planning_share * budget.seconds + self._proving
+        seconds = max(budget.seconds - self._spent - aside, 0.05 * budget.seconds)
         if tuning().estimate_bytes * kind.block.n_edges > budget.memory:
             seconds = 0.0
         elif not budget.chosen:
@@ -152,7 +165,7 @@ class Computation:
                 _ = self.solution(k).log_and_error
         proven = self._proven(over)
         self.effort.stop.useful = bool(over)
-        estimates = {}
+        estimates: dict[int, Estimate] = {}
         for k, bounds in proven.items():
             kind = self.kinds[k]
             estimates[k] = estimate(
@@ -162,6 +175,7 @@ class Computation:
                 effort=self.effort,
                 proven=bounds,
             )
+        self.effort.settle()
         return estimates
 
     def _proven(self, over: frozenset[int]) -> dict[int, tuple[float, float]]:
@@ -178,7 +192,14 @@ class Computation:
                 * budget.seconds
                 / max(sum(b.n_edges for b in blocks.values()), 1)
             )
-        return {k: block_bounds(block, seconds * block.n_edges) for k, block in blocks.items()}
+        proven = {}
+        for k, block in blocks.items():
+            proven[k] = block_bounds(block, seconds * block.n_edges)
+            if math.isfinite(seconds) and budget.seconds >= _FORESEEN_FROM:
+                self._proving += seconds * block.n_edges
+                self.effort.expect(seconds * block.n_edges)
+                self.effort.advance(seconds * block.n_edges)
+        return proven
 
     def approximate(self, promise: Accuracy) -> tuple[frozenset[int], dict[int, Estimate]]:
         """Kinds that are not counted exactly, by place, and what is promised of each.

@@ -1,0 +1,195 @@
+"""Particle filters of one block: guided draws that are cheap where a block is dense or narrow.
+
+They work user after user and need no added users for spare behaviours. Draws along belief
+propagation (importance.py) choose their order as they go: far dearer, and closer where a block is
+sparse and wide.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch import _native
+from anonymatch.counting.approximate.importance import (
+    Floats,
+    Matchings,
+    TreeDraws,
+    in_chunks,
+    mixed,
+)
+from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.running import Cancelled, Execution, Shared, byte_of_work, check_work
+
+__all__ = ["NORMAL_USERS", "ParticleFilter", "promising_filter"]
+
+_SWEEPS = 30  # of balancing: rougher shares make weights differ more, and stay unbiased
+_TOLERANCE = 0.01
+_FEWEST = 16  # particles
+_MOST = 1024
+_PILOT = 8  # runs
+_PILOT_MOST = 256  # particles
+_SPREAD = 0.25  # of the log weights of runs, at which more particles would gain little
+_WIDEST = 0.8  # the same, at most
+_ROUGHEST = 2.0  # the same of large blocks, whose log weights are normal
+NORMAL_USERS = 1000  # from which on they are, as sums over users
+_RUNS_SHARE = 10  # runs that the seconds of a first look should be enough for
+_DENSE = 0.5  # width against all behaviours from which users with few edges come first
+
+
+class ParticleFilter:
+    """Filters with so many particles each; it travels to other processes without its plan."""
+
+    def __init__(
+        self, block: Block, order: npt.NDArray[np.int32], seed: tuple[int, ...], particles: int
+    ) -> None:
+        self.block, self.order, self.seed, self.particles = block, order, seed, particles
+        self._shared = Shared(_plan, block, order)
+
+    def __reduce__(self) -> tuple[type[ParticleFilter], tuple[object, ...]]:
+        return ParticleFilter, (self.block, self.order, self.seed, self.particles)
+
+    @property
+    def plan(self) -> _native.Particles:
+        return self._shared.get()
+
+    def with_particles(self, particles: int) -> ParticleFilter:
+        """The same with other runs: as many particles, a multiple of 16."""
+        other = ParticleFilter(self.block, self.order, self.seed, particles)
+        other._shared = self._shared
+        return other
+
+    @property
+    def path_seconds(self) -> float:
+        """Of a run."""
+        edges, users = self.block.n_edges, self.block.n_users
+        each = tuning().particle_edge * edges + tuning().particle_pick * users
+        return each * self.particles + tuning().particle_user * users
+
+    def paths(self, first: int, last: int, effort: Execution) -> tuple[Floats, Matchings]:
+        """Log weights of the runs [first, last), and a matching of each; -1 where all died."""
+        draw = partial(_runs, self._shared, mixed(self.seed, 11), self.particles, True)
+        parts = list(in_chunks(draw, first, last, self.path_seconds, effort))
+        logs = _check([part[0] for part in parts], last - first)
+        return logs, np.concatenate([part[1] for part in parts]).reshape(len(logs), -1)
+
+    def trees(self, first: int, last: int, effort: Execution) -> TreeDraws:
+        """Other runs [first, last): the mean of their weights is unbiased for the count.
+
+        Those that there are when the work shall end.
+        """
+        draw = partial(_runs, self._shared, mixed(self.seed, 12), self.particles, False)
+        parts: list[Floats] = []
+        try:
+            for logs, _ in in_chunks(draw, first, last, self.path_seconds, effort):
+                parts.append(logs)  # they stay if it is left
+        except Cancelled:
+            if not parts:
+                raise
+        else:
+            _check(parts, last - first)
+        return TreeDraws(np.concatenate(parts), 0.0, *(np.empty(0) for _ in range(3)))
+
+    def follow(self, matchings: Matchings, effort: Execution) -> Floats:
+        """Log weights of runs along these matchings."""
+        flat = np.ascontiguousarray(matchings[:, : self.block.n_users])
+        draw = partial(_along, self._shared, mixed(self.seed, 13), self.particles, flat)
+        return _check(list(in_chunks(draw, 0, len(flat), self.path_seconds, effort)), len(flat))
+
+
+def _check(parts: list[Floats], number: int) -> Floats:
+    """All log weights; refuses records in which some are missing."""
+    logs = np.concatenate(parts)
+    if len(logs) != number:
+        raise ValueError(f"{len(logs)} log weights of {number} runs")
+    return logs
+
+
+def promising_filter(
+    block: Block, seed: tuple[int, ...], seconds: float, effort: Execution
+) -> tuple[ParticleFilter, float] | None:
+    """A filter for the block whose runs agree, and the relative variance of one particle.
+
+    None where a first look within so many predicted seconds tells that runs die or differ too much.
+    """
+    if block.weights is not None and block.weights.dtype == object:
+        return None
+    preparing = tuning().particle_balance * _SWEEPS * block.n_edges
+    pilot = ParticleFilter(block, _order(block), seed, _FEWEST)
+    if preparing + _PILOT * pilot.path_seconds > seconds or not pilot.plan.balanced:
+        return None
+    variance = _pilot_variance(pilot, effort)
+    while not math.isfinite(variance):  # some runs died: with more particles fewer do
+        pilot = pilot.with_particles(4 * pilot.particles)
+        if pilot.particles > _PILOT_MOST or _PILOT * pilot.path_seconds > seconds:
+            return None
+        variance = _pilot_variance(pilot, effort)
+    one = variance * pilot.particles
+    # Few runs tell little of their own error: rather more of them with fewer particles.
+    several = seconds / (_RUNS_SHARE * pilot.path_seconds) * pilot.particles
+    wanted = max(min(one / _SPREAD**2, max(several, one / _WIDEST**2)), pilot.particles)
+    if wanted > _MOST:
+        if block.n_users < NORMAL_USERS or one > _ROUGHEST**2 * _MOST:
+            return None
+        wanted = max(min(several, _MOST), one / _ROUGHEST**2)
+    return pilot.with_particles(_FEWEST * math.ceil(wanted / _FEWEST)), one
+
+
+def _pilot_variance(pilot: ParticleFilter, effort: Execution) -> float:
+    """Of the log weights of some runs; infinite if any died."""
+    effort.expect(_PILOT * pilot.path_seconds)
+    logs = pilot.trees(0, _PILOT, effort).log_weights
+    effort.stop.check()
+    alive = len(logs) == _PILOT and bool(np.isfinite(logs).all())
+    return float(logs.var(ddof=1)) if alive else math.inf
+
+
+def _order(block: Block) -> npt.NDArray[np.int32]:
+    """Users in an order in which few behaviours are open at once, if there is one.
+
+    Where nearly all are open, and users have many, those with few come first: the last users are
+    the hard ones, and should have a choice.
+    """
+    plan = _native.plan_frontier(block, 0.0)
+    wide = plan.width > _DENSE * block.n_behaviours
+    if wide and block.n_edges > tuning().particle_many * block.n_users:
+        return np.argsort(np.diff(block.indptr), kind="stable").astype(np.int32)
+    return np.asarray(plan.order, dtype=np.int32)
+
+
+def _plan(block: Block, order: npt.NDArray[np.int32]) -> _native.Particles:
+    return _native.Particles(block, order, sweeps=_SWEEPS, tolerance=_TOLERANCE)
+
+
+def _runs(
+    shared: Shared[_native.Particles],
+    seed: int,
+    particles: int,
+    matchings: bool,
+    first: int,
+    last: int,
+) -> tuple[Floats, Matchings]:
+    runs = shared.get().run(
+        seed, first, last, particles=particles, matchings=matchings, cancel=byte_of_work()
+    )
+    check_work()
+    return runs.log_weights, runs.matchings
+
+
+def _along(
+    shared: Shared[_native.Particles],
+    seed: int,
+    particles: int,
+    matchings: Matchings,
+    first: int,
+    last: int,
+) -> Floats:
+    logs = shared.get().along(
+        matchings[first:last], seed, first, particles=particles, cancel=byte_of_work()
+    )
+    check_work()
+    return logs
