@@ -152,7 +152,7 @@ def _answer(job: Computation, kind: BlockClass, option: Option, *, exactly: bool
     shift = job.log_scale(kind)
     if not exactly:
         probabilities, error = solution.posteriors
-        log, log_error = solution.log_and_error
+        log, log_error = solution.rough_log
         return ClassSolution(
             log=log + shift,
             log_error=log_error,

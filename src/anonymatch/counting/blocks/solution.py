@@ -40,11 +40,12 @@ class Solution:
         minors: Callable[[], Objects] | None = None,
         real: Callable[[], tuple[float, float]] | None = None,
         posteriors: Callable[[], Probabilities] | None = None,
+        rough: Callable[[], tuple[float, float]] | None = None,
     ) -> None:
         self.block = block
         self.exact = total is not None
         self._total, self._log, self._minors = total, log, minors
-        self._real, self._posteriors = real, posteriors
+        self._real, self._posteriors, self._rough = real, posteriors, rough
 
     def recorded(self, what: tuple[object, ...], seconds: float, effort: Execution) -> Solution:
         """The same, with every part recorded when it is there; ``what`` names how it is found."""
@@ -63,6 +64,7 @@ class Solution:
             minors=recorded_part("minors of a block", Objects, self._minors),
             real=recorded_part("count of a block over doubles", tuple[float, float], self._real),
             posteriors=recorded_part("probabilities of a block", Probabilities, self._posteriors),
+            rough=self._rough,
         )
 
     @cached_property
@@ -85,6 +87,11 @@ class Solution:
         if self._log is not None:  # without building the integer
             return self._log(), 0.0
         return log_of(self.total), 0.0
+
+    @cached_property
+    def rough_log(self) -> tuple[float, float]:
+        """The same over doubles, where that is cheaper than the integer: many digits are dear."""
+        return self.log_and_error if self._rough is None else self._rough()
 
     @cached_property
     def posteriors(self) -> Probabilities:

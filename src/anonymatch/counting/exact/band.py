@@ -125,6 +125,10 @@ def banded(
 
     if block.exact and not rounded:
         return Solution(
-            block, total=total, minors=lambda: otherwise().minors, posteriors=posteriors
+            block,
+            total=total,
+            minors=lambda: otherwise().minors,
+            posteriors=posteriors,
+            rough=real,
         )
     return Solution(block, real=real, posteriors=posteriors)
