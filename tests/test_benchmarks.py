@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
     "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "lossy", "hops",
-    "wide", "tables", "structure", "scale", "cluster", "csv", "startup",
+    "tables", "wide", "structure", "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 
