@@ -25,7 +25,9 @@ load_commands()
 PACKAGE = Path(am.__file__).parent
 LOG = EXAMPLE.with_name("mix_log.csv")
 KEYWORD = re.compile(r"\b[a-z_]+=(?!NUMBER)|\b[a-z]+_[a-z_]+\b|\(cover:|\(lost:")
-FILES_AND_VALUES = re.compile(r"\bclosed_form\b|\blow_rank\b|\S*(?:\.csv|flows)\b|'[^' ]*'|\S+=NUMBER")
+FILES_AND_VALUES = re.compile(
+    r"\bclosed_form\b|\blow_rank\b|\S*(?:\.csv|flows)\b|'[^' ]*'|\S+=NUMBER"
+)
 
 
 def options() -> set[str]:

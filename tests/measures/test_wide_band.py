@@ -217,3 +217,15 @@ def test_a_wide_band_is_seen_to_be_hopeless_in_one_pass_and_a_narrow_one_is_not(
 def test_other_graphs_are_no_bands() -> None:
     assert WideBand.of(am.Graph.from_rows(["101", "010", "101"])) is None
     assert WideBand.of(am.Graph.from_rows(["110", "011"])) is None
+
+
+def test_rows_with_several_peaks_are_not_left_to_swaps() -> None:
+    """Swaps do not get across a deep valley, and replicas that are all stuck look sure."""
+    size = 60
+    delays = np.arange(size)[None, :] - np.arange(size)[:, None]
+    inside = (delays >= 0) & (delays <= 12) | (delays == -1)
+    peaks = np.exp(-((delays - 2.0) ** 2)) + np.exp(-((delays - 10.0) ** 2)) + 1e-5
+    one = np.exp(-((delays - 5.0) ** 2) / 30)
+
+    assert WideBand.of(am.Graph.from_biadjacency(np.where(inside, one, 0.0))) is not None
+    assert WideBand.of(am.Graph.from_biadjacency(np.where(inside, peaks, 0.0))) is None

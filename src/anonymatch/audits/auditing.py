@@ -90,7 +90,10 @@ def audit(
     n_users = max(len(users.users), 1)
     bits = answers.entropy.divided(n_users * _LN2)
     below = users.below(threshold)
-    identified = int((users.allowed[users.counted] == 1).sum())
+    alone = users.allowed == 1
+    if users.departed is not None:  # who has hardly left is not identified by what fits
+        alone &= ~(users.departed < 0.5)
+    identified = int(alone[users.counted].sum())
     named = worst(observation, answers, top or len(users.users))
     senders = people(observation, answers)
     scored = score(observation, answers)

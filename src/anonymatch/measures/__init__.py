@@ -20,7 +20,7 @@ from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
 from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
 from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
 from anonymatch.measures.passages.links import Channel, LinkFigures, ReceiverFigures
-from anonymatch.measures.passages.phase_chain import phase_figures
+from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
 from anonymatch.measures.summary import Metrics, metrics
 from anonymatch.measures.system import log_rescaled
 from anonymatch.measures.users import (
@@ -49,6 +49,7 @@ __all__ = [
     "UserFigures",
     "WideBand",
     "batch_bits_per_message",
+    "check_hops",
     "entropy_terms",
     "estimate_band",
     "exponential_bits",

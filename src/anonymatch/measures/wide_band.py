@@ -82,6 +82,31 @@ _HOPELESS = 1e3  # budgets beyond which no plan can be wrong
 _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
 
 
+_VALLEY = math.log(10.0)  # how much lower than what is on both sides of it
+_FEW_ROWS = 0.05
+
+
+def _one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
+    """Whether nearly all rows rise and then fall: swaps do not get across deep valleys.
+
+    Examples
+    --------
+    >>> lengths = np.array([4, 3], dtype=np.int32)
+    >>> _one_peak(np.array([1.0, 3, 2, 1, 1, 2, 3]), lengths)
+    True
+    >>> _one_peak(np.array([1.0, 3, 0.1, 2, 3, 0.1, 2]), lengths)
+    False
+    """
+    logs = np.log(weights)
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    # The largest so far in each row: rows are put one above another.
+    step = float(np.ptp(logs)) + 1.0
+    before = np.maximum.accumulate(logs + step * rows) - step * rows
+    behind = np.maximum.accumulate((logs - step * rows)[::-1])[::-1] + step * rows
+    deep = np.minimum(before, behind) - logs > _VALLEY
+    return float(np.unique(rows[deep]).size) <= _FEW_ROWS * len(lengths)
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class WideBand:
     """A square band around the diagonal, without what is in no perfect matching.
@@ -137,6 +162,8 @@ class WideBand:
                     graph.indices < np.repeat(high, graph.degrees)
                 )
                 weights = weights[inside]
+            if not _one_peak(weights, high - low):
+                return None
         return cls(first=low, last=high, weights=weights, alike=alike)
 
     @property
@@ -542,7 +569,7 @@ def _users(
     sure = real <= 1
     # To first order an entropy is off by the root mean square of relative errors times that of the
     # logs of shares, which is about the gap between Shannon's and Rényi's entropy.
-    renyi = 0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0))
+    renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
     uneven = np.sqrt(np.maximum(rows.shannon - renyi, 0.0) * 2.0 / _LN2)
     relative = math.sqrt(2.0 * _LN2 * divergence)
     slack = shift + (own.high - own.value) + 3.0 * divergence + 2.0 * relative * uneven
@@ -573,9 +600,9 @@ def _figures(
         np.clip(rows.largest * (1.0 - off), least, 1.0),
         np.clip(rows.largest * (1.0 + off) + np.where(sure, 0.0, 1e-3 * off), least, 1.0),
     )
-    renyi = 0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0))
+    renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
     guesses = np.maximum(rows.guessing, 1.0)
-    departed = 1.0 - rows.gone
+    departed = np.where(real > 0, 1.0 - rows.gone, 0.0)  # without a rounding's rest
     some = band.alike > 0
     return UserFigures(
         users=graph.users,
@@ -593,7 +620,7 @@ def _figures(
         guesses=Range(
             guesses,
             np.maximum(guesses * (1.0 - off), 1.0),
-            np.minimum(guesses * (1.0 + off), (real + 1) / 2),
+            np.maximum(np.minimum(guesses * (1.0 + off), (real + 1) / 2), guesses),
         ),
         mean_shannon=None if some else own,
     )

@@ -206,7 +206,8 @@ def _off_links(
         truth=truth,
     )
     observation = observed(shifted, until=end)
-    notes = [f"{several(late, 'message')} in came too late to come out, and are left out"]
+    left_out = "is left out" if late == 1 else "are left out"
+    notes = [f"{several(late, 'message')} in came too late to come out, and {left_out}"]
     return replace(
         observation,
         source=str(linked),

@@ -104,3 +104,24 @@ def test_other_ranks_and_missing_edges_are_refused_by_name() -> None:
     for rows in (full, holes, spare, one):
         with pytest.raises(am.InputError, match="'low_rank' does not apply"):
             am.count(graph_of(rows), method="low_rank")
+
+
+def test_weights_beyond_doubles_have_probabilities() -> None:
+    """Rows and columns more than a hundred digits apart: integers of all of them overflowed."""
+    small = whole(6, 2, 3)
+    rows, columns = (
+        (10**k for k in (0, 140, 30, 0, 140, 5)),
+        (10**k for k in (9, 0, 150, 2, 0, 140)),
+    )
+    scales = list(columns)
+    matrix = [
+        [value * row * column for value, column in zip(line, scales, strict=True)]
+        for line, row in zip(small, rows, strict=True)
+    ]
+
+    scaled = am.posterior(graph_of(matrix), method="low_rank", exact=True)
+    plain = am.posterior(graph_of(small), method="low_rank", exact=True)
+
+    np.testing.assert_allclose(
+        scaled.probabilities, plain.probabilities, atol=scaled.error + plain.error
+    )

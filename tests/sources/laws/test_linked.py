@@ -25,7 +25,7 @@ def test_the_time_on_links_stands_before_the_law() -> None:
         ("0.1+threshold:5", "time on links is for laws of delays"),
         ("0.1+erlang:3", "erlang needs 2 numbers"),
         ("0+exponential:2", "must be above 0"),
-        ("hops:1", "hops needs 2 numbers or 4"),
+        ("hops:1", "hops needs 2 to 4 numbers"),
     ],
 )
 def test_bad_text_gets_one_clear_line(text: str, words: str) -> None:
@@ -82,6 +82,32 @@ def test_guesses_keep_their_promises_on_logs_with_links_and_unlike_hops() -> Non
         promised += score.promised * score.guesses
         variance += (score.error * score.guesses) ** 2
     assert abs(right - promised) < 4 * np.sqrt(variance)
+
+
+@pytest.mark.parametrize("law", ["hops:0.01,3", "hops:0.001,0.001,3", "0.05+hops:1e-9,1e9"])
+def test_hops_that_differ_too_much_get_one_line(
+    law: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("time,direction,name\n0,in,a\n1,in,b\n3,out,x\n4,out,y\n")
+
+    assert main(["audit", str(path), "--law", law]) == 2
+    assert "take the fast ones as a time on links" in " ".join(capsys.readouterr().err.split())
+
+
+def test_who_has_hardly_left_is_not_identified_by_the_last_departure() -> None:
+    log = Messages(
+        arrivals=np.array([0.0, 1.0, 9.999]),
+        departures=np.array([3.0, 10.0]),
+        senders=("ann", "bob", "cem"),
+        receivers=("x", "y"),
+    )
+
+    audit = am.audit(observe(log, "erlang:3,1", loss=0.0, cover_rate=0.0, whole_log=True))
+
+    assert audit.answers.users.departed is not None
+    assert audit.answers.users.departed[2] < 0.01
+    assert audit.identified == 0
 
 
 def test_the_command_line_takes_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -247,21 +247,31 @@ class _LowRank:
         relative = math.inf
         if (minors != 0).all():
             relative = float((error * sizes / np.abs(minors)).max())
-        if relative > _CLOSE:  # too much cancels: exact sums
-            exact = np.stack(users).dot(np.stack(behaviours).T)
-            top = max(abs(value).bit_length() for value in exact.flat)
-            minors = np.array([_double(value, top) for value in exact.flat])
-            relative = 2.0**-52
         n, factors = block.n_users, self._factors
         # Weights as the factors have them, rows and columns scaled as in the minors.
         products = factors.users.dot(factors.behaviours.T)
-        weights = np.array([_double(value, 0) for value in products.flat])
-        # One sign for all: that of a power of det B.
-        through = np.abs(minors.reshape(n, n) * weights.reshape(n, n))
+        huge = max(abs(value).bit_length() for value in products.flat) > _DOUBLE_BITS
+        if relative > _CLOSE or huge:  # too much cancels, or doubles end: exact products
+            exact = np.stack(users).dot(np.stack(behaviours).T) * products
+            tops = [max(abs(value).bit_length() for value in row) for row in exact]
+            through = np.array(
+                [
+                    [abs(_double(value, top)) for value in row]
+                    for row, top in zip(exact, tops, strict=True)
+                ]
+            )
+            relative = 2.0**-50
+        else:
+            weights = np.array([_double(value, 0) for value in products.flat])
+            # One sign for all: that of a power of det B.
+            through = np.abs(minors.reshape(n, n) * weights.reshape(n, n))
         probabilities = through / through.sum(axis=1, keepdims=True)
         seconds = self._factors.seconds(edges=True)
         self._effort.advance(seconds)
         return probabilities.reshape(-1), 2.1 * relative + (n + 8) * 2.0**-52
+
+
+_DOUBLE_BITS = 900  # of an integer that is well within doubles
 
 
 def _double(value: int, shift: int) -> float:

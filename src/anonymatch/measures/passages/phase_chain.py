@@ -45,7 +45,7 @@ from anonymatch.measures.passages.links import (
 from anonymatch.measures.users import Range
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_of_work
 
-__all__ = ["FASTEST_HOP", "MOST_HOPS", "phase_figures", "phase_pairs"]
+__all__ = ["FASTEST_HOP", "MOST_HOPS", "check_hops", "phase_figures", "phase_pairs"]
 
 MOST_HOPS = PHASE_CHAIN_LARGEST
 """Hops up to which counts by hop are available."""
@@ -164,6 +164,22 @@ def phase_pairs(
     return _figures(log, _PhaseWork(budget, Execution(progress=progress)), 0, pairs=True)
 
 
+def check_hops(means: Sequence[float]) -> None:
+    """Refuse hops that cannot be followed: too many, or too different."""
+    if not 1 <= len(means) <= MOST_HOPS:
+        raise InputError(
+            f"delays of {len(means)} hops: counts by hop are available for 1 to {MOST_HOPS} hops"
+        )
+    for one in means:
+        if not real(one, "mean") > 0.0:
+            raise InputError(f"mean must be above 0 seconds, not {one:g}")
+    if max(means) > FASTEST_HOP * min(means):
+        raise InputError(
+            f"means of hops from {min(means):g} to {max(means):g} s: they may differ by a factor "
+            f"of {FASTEST_HOP:g}; take the fast ones as a time on links, as in 0.02+exponential:3"
+        )
+
+
 # ---- what is asked
 
 
@@ -191,20 +207,8 @@ class _PhaseLog:
         channel: Channel,
         receivers: npt.ArrayLike | None = None,
     ) -> _PhaseLog:
-        if not 1 <= len(means) <= MOST_HOPS:
-            raise InputError(
-                f"delays of {len(means)} hops: counts by hop are available for 1 to {MOST_HOPS} "
-                "hops"
-            )
-        for one in means:
-            if not real(one, "mean") > 0.0:
-                raise InputError(f"mean must be above 0 seconds, not {one:g}")
+        check_hops(means)
         mean = float(max(means))
-        if mean > FASTEST_HOP * min(means):
-            raise InputError(
-                f"means of hops from {min(means):g} to {mean:g} s: they may differ by a factor of "
-                f"{FASTEST_HOP:g}; leave out hops that take no time"
-            )
         came, left = (
             _times(times, name, channel)
             for times, name in ((arrivals, "arrivals"), (departures, "departures"))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from anonymatch._native import stage_log_density, stage_survival
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.measures import LinkFigures
+from anonymatch.measures import LinkFigures, check_hops
 from anonymatch.sources.candidates import CUT, Candidates
 from anonymatch.sources.laws.exponential import RARE, phase_links
 from anonymatch.sources.laws.law import (
@@ -61,6 +61,7 @@ class Hops(DelayLaw):
         given |= {} if self.third is None else {"third": self.third}
         given |= {} if self.fourth is None else {"fourth": self.fourth}
         set_values(self, **{name: positive(mean, f"hops: {name}") for name, mean in given.items()})
+        check_hops(self.means)
 
     @property
     def means(self) -> list[float]:

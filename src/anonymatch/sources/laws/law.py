@@ -345,6 +345,8 @@ def parse_law(text: str) -> Law:
     if not least <= len(given) <= len(wanted):
         number = f"{least} number{'s' if least > 1 else ''}"
         more = f" or {len(wanted)}" if least < len(wanted) else ""
+        if least + 1 < len(wanted):
+            number, more = f"{least} to {len(wanted)} numbers", ""
         names = ",".join(one.name for one in wanted)
         raise InputError(f"law {quoted(text)}: {name} needs {number}{more}, {names}")
     values = [_number(part, what, text) for part, what in zip(given, wanted, strict=False)]
