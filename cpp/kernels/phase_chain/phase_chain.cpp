@@ -22,6 +22,7 @@ constexpr std::size_t small_box = 256;  // cells that are not worth saving
 constexpr double allowed_from = 1e-12;
 constexpr double tie = 1e-12;
 constexpr double most_pauses = 1000;
+constexpr double long_gap = 4, long_pauses = 40;
 
 /// `add_row`(the row's first point, its index, where to add its cells, length) adds up a row.
 template <class Row>
@@ -238,17 +239,22 @@ void PhaseChain::Job::merge(double end, std::span<const double> early) {
     events.push_back({Kind::end, end, 0, 0, 0, 0, 0, 0});
     for (std::size_t k = 1; k < events.size(); ++k)
         events[k].gap = events[k].time - events[k - 1].time;
-    if (std::isfinite(rules.stages.longest_gap())) add_pauses();
+    add_pauses();
     for (std::size_t k = 0; k < events.size(); ++k)
         if (events[k].kind == Kind::arrival) arrival_event.push_back(k);
 }
 
-/// Cuts long gaps. Beyond `most_pauses` nothing changes any more but what all have in common.
+/// Cuts long gaps. Of stages with different rates all parts must be short; beyond `most_pauses` of
+/// them nothing changes any more but what all have in common. Where nothing is cut off, of equal
+/// ones too: after a while only few numbers inside are left, and the others no longer set the scale.
 void PhaseChain::Job::add_pauses() {
-    const double longest = rules.stages.longest_gap();
+    const bool unlike = std::isfinite(rules.stages.longest_gap());
+    if (!unlike && rules.model.epsilon > 0) return;
+    const double longest = unlike ? rules.stages.longest_gap() : long_gap;
+    const double most = unlike ? most_pauses : long_pauses;
     std::vector<Event> all;
     for (const Event& event : events) {
-        const double parts = std::min(std::ceil(event.gap / longest), most_pauses);
+        const double parts = std::min(std::ceil(event.gap / longest), most);
         for (double part = 1; part < parts; ++part)
             all.push_back(
                 {Kind::pause, event.time - event.gap + part * longest, longest, 0, 0, 0, 0, 0});

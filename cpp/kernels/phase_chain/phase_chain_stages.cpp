@@ -8,7 +8,7 @@
 namespace anonymatch::phase_chain {
 namespace {
 
-constexpr double longest_steps = 8;   // of the fastest stage's mean, in one gap
+constexpr double longest_steps = 8;  // of the fastest stage's mean, in one gap
 constexpr double largest_rate = 1e12;
 constexpr double table_step = 0.004, table_reach = 1000;
 constexpr int taylor_terms = 24;  // of arguments up to 1

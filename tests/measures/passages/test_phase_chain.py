@@ -535,3 +535,18 @@ def test_messages_that_come_and_leave_together_are_all_alike(hops: int, number: 
     assert figures.departed == pytest.approx(np.ones(number))
     assert figures.shannon.value == pytest.approx(np.full(number, math.log2(number)))
     assert figures.joint_bits.value == pytest.approx(math.lgamma(number + 1) / math.log(2.0))
+
+
+@pytest.mark.parametrize("number", [20, 60, 100])
+def test_a_long_silence_after_many_messages_is_explained_by_losses_and_cover(number: int) -> None:
+    """Weights of many inside set the scale, and those of few were 0 beside them."""
+    channel = Channel(begin=0.0, end=3.0, loss=0.1, cover_rate=0.1)
+
+    figures = phase_figures(
+        [0.0] * number, [3.0] * number, hops=3, mean=0.01, channel=channel, budget=BUDGET
+    )
+
+    np.testing.assert_allclose(figures.lost, 1.0, atol=1e-9)
+    np.testing.assert_allclose(figures.real, 0.0, atol=1e-9)
+    expected = number * (math.log(0.1) + math.log(0.1)) - 0.1 * 3.0
+    assert figures.log_evidence == pytest.approx(expected, abs=1e-6)
