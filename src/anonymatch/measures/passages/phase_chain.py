@@ -507,9 +507,12 @@ def _solved(
     try:
         chain = log.chain(_DRAWN_CUTS[0], count=count)
         possible = _forward(chain, log, work)
-    except BudgetError:
+    except BudgetError as refusal:  # which names what is enough, unlike one after a second attempt
         chain = log.chain(_ROUGHEST_CUT, count=count)
-        possible = _forward(chain, log, work)
+        try:
+            possible = _forward(chain, log, work)
+        except BudgetError:
+            raise refusal from None
     if not possible or _exact_predicted(chain, log, work):
         exact = _exact(log, work, pairs=False, count=count)
         if exact is not None:
