@@ -15,7 +15,15 @@ from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
-from anonymatch.counting import Count, Posterior, bregman, count, known_posterior, log_of
+from anonymatch.counting import (
+    Count,
+    Posterior,
+    bregman,
+    count,
+    known_posterior,
+    log_of,
+    plan_posterior,
+)
 from anonymatch.graph import Graph, check_memory, require_matching
 from anonymatch.measures import (
     LOST,
@@ -279,6 +287,8 @@ def _of_graph(
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
     observed = _with_strangers(graph, lost, strangers) if strangers else graph
+    if band is not None and not _planned_exactly(observed, resources):
+        return _of_wide_band(band, graph, lost, resources, edge)
     support = system.reweighted(observed, None) if observed.weighted else observed
     matchings = _count(support, resources)
     weight = _count(observed, resources) if observed.weighted else matchings
@@ -451,11 +461,22 @@ def _count(graph: Graph, resources: Resources) -> Count:
     return count(graph, exact=False, budget=share, seed=resources.seed, **execution)
 
 
+def _for_probabilities(budget: Budget) -> Budget:
+    return replace(budget, seconds=budget.seconds / 2)
+
+
+def _planned_exactly(graph: Graph, resources: Resources) -> bool:
+    """Whether all probabilities are predicted to fit: estimates of other kinds are not worth it."""
+    share = _for_probabilities(resources.budget)
+    plan = plan_posterior(graph, budget=share)
+    return plan.seconds <= share.seconds and plan.memory <= share.memory
+
+
 def _probabilities(graph: Graph, resources: Resources) -> Posterior:
     """Probabilities of all edges; NaN in blocks that the budget does not reach."""
     return known_posterior(
         graph,
-        budget=replace(resources.budget, seconds=resources.budget.seconds / 2),
+        budget=_for_probabilities(resources.budget),
         seed=resources.seed,
         executor=resources.executor,
         progress=resources.progress,
