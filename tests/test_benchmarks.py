@@ -174,3 +174,11 @@ def test_the_table_of_costs_shares_out_what_can_be_shared() -> None:
     assert log.method == "band"
     assert log.on(10_000) == log.seconds
     assert [line.count("|") for line in render(iter(result))] == [7] * 5
+
+
+@pytest.mark.usefixtures("_importable")
+def test_every_section_has_its_title_on_the_page() -> None:
+    from benchmarks.__main__ import SECTIONS
+    from benchmarks.page import _TITLES
+
+    assert set(SECTIONS) == set(_TITLES)
