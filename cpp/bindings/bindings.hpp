@@ -65,6 +65,7 @@ void bind_glynn(nb::module_& m);
 void bind_hidden_chain(nb::module_& m);
 void bind_importance(nb::module_& m);
 void bind_nested_bound(nb::module_& m);
+void bind_network(nb::module_& m);
 void bind_passage(nb::module_& m);
 void bind_particles(nb::module_& m);
 void bind_phase_chain(nb::module_& m);

@@ -20,6 +20,7 @@ NB_MODULE(_kernels, m) {
     bindings::bind_worm(m);
     bindings::bind_hidden_chain(m);
     bindings::bind_nested_bound(m);
+    bindings::bind_network(m);
     bindings::bind_passage(m);
     bindings::bind_particles(m);
     bindings::bind_phase_chain(m);

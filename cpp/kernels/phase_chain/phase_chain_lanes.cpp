@@ -1,28 +1,11 @@
 #include "phase_chain/phase_chain_lanes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define ANONYMATCH_LANES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ANONYMATCH_LANES
-#endif
+#include "common/lanes.hpp"
 
 namespace anonymatch::phase_chain {
-namespace {
-
-using Vector = double __attribute__((vector_size(64), aligned(8), may_alias));
-using Integers = std::int64_t __attribute__((vector_size(64)));
-
-#define LOAD(pointer) (*reinterpret_cast<const Vector*>(pointer))
-#define STORE(pointer) (*reinterpret_cast<Vector*>(pointer))
-
-}  // namespace
 
 ANONYMATCH_LANES void forward_last(const Grid& grid, const Weights& weights, std::size_t low) {
     for (std::size_t plane = 0; plane < grid.planes; ++plane)
@@ -206,28 +189,12 @@ ANONYMATCH_LANES void approach(double* into, const double* from, double share, s
 }
 
 ANONYMATCH_LANES RowSums row_sums(const double* probability, std::size_t size) {
-    // log2 of 2^e m, m in [sqrt 1/2, sqrt 2): e + 2 artanh((m - 1) / (m + 1)) / ln 2.
-    constexpr double least = 1e-300;
     Vector sums{}, logs{}, squares{}, largest{};
     const auto take = [&](const Vector& p) __attribute__((always_inline)) {
-        const Vector raised = p < least ? Vector{} + least : p;
-        Integers bits;
-        std::memcpy(&bits, &raised, sizeof bits);
-        // Counted from sqrt 1/2, so that the exponent rounds.
-        const Integers exponent = (bits - 0x3fe6a09e667f3bcdLL) >> 52;
-        const Integers mantissa = bits - (exponent << 52);
-        Vector m;
-        std::memcpy(&m, &mantissa, sizeof m);
-        const Vector t = (m - 1) / (m + 1), u = t * t;
-        Vector series = Vector{} + 1.0 / 19;
-        for (const double odd : {17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0})
-            series = series * u + 1.0 / odd;
-        // The exponent as a double: added to the bits of 1.5 2^52.
-        const Integers lifted = exponent + 0x4338000000000000LL;
-        Vector whole;
-        std::memcpy(&whole, &lifted, sizeof whole);
+        Vector log;
+        log2_of(p, log);
         sums += p;
-        logs -= p * ((whole - 6755399441055744.0) + t * series * 2.8853900817779268);
+        logs -= p * log;
         squares += p * p;
         largest = p > largest ? p : largest;
     };

@@ -49,6 +49,20 @@ from anonymatch._native.glynn import (
 from anonymatch._native.hidden_chain import Counted, HiddenFigures, hidden_chain_job
 from anonymatch._native.importance import Importance, ImportanceDraws
 from anonymatch._native.nested_bound import NESTED_BOUND_GROUP, NestedBound, nested_bound_job
+from anonymatch._native.network import (
+    CARRIED,
+    MIX_KINDS,
+    NETWORK_LANES,
+    OUTSIDE,
+    DrawnNetwork,
+    NetworkEvents,
+    NetworkMix,
+    NetworkTargets,
+    network_draw,
+    network_forward,
+    network_inside,
+    network_rows,
+)
 from anonymatch._native.particles import PARTICLE_LANES, ParticleRuns, Particles
 from anonymatch._native.passage import PassageStay, passage_stay
 from anonymatch._native.phase_chain import (
@@ -108,6 +122,7 @@ from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_t
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
+    "CARRIED",
     "CLASS_SUMS_LARGEST_PRIME",
     "CLASS_SUMS_MOST_ROWS",
     "CLASS_SUMS_RATE",
@@ -115,7 +130,10 @@ __all__ = [
     "GLYNN_LARGEST",
     "GLYNN_RATE",
     "LARGEST",
+    "MIX_KINDS",
     "NESTED_BOUND_GROUP",
+    "NETWORK_LANES",
+    "OUTSIDE",
     "PARTICLE_LANES",
     "PHASE_CHAIN_LARGEST",
     "PLANAR_LANES",
@@ -133,6 +151,7 @@ __all__ = [
     "BlockTable",
     "ClassSums",
     "Counted",
+    "DrawnNetwork",
     "Floats",
     "Frontier",
     "FrontierPart",
@@ -145,6 +164,9 @@ __all__ = [
     "Ints",
     "Isa",
     "NestedBound",
+    "NetworkEvents",
+    "NetworkMix",
+    "NetworkTargets",
     "ParticleRuns",
     "Particles",
     "PassageStay",
@@ -182,6 +204,10 @@ __all__ = [
     "meet_real",
     "meet_words",
     "nested_bound_job",
+    "network_draw",
+    "network_forward",
+    "network_inside",
+    "network_rows",
     "passage_stay",
     "plan_band",
     "plan_frontier",

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <stdexcept>
+
+#include "common/random.hpp"
+#include "network/network.hpp"
+
+namespace anonymatch {
+namespace {
+
+using Kind = NetworkMix::Kind;
+
+struct Moment {
+    double time;
+    std::uint64_t order;  // of those at one time, the first that was made
+    std::int64_t packet;  // -1: the clock of a mix
+    std::int32_t hop;     // that it comes to, or leaves; the mix for a clock
+    bool leaves;
+    std::int64_t before;  // event that carries it here, or -1
+
+    bool operator<(const Moment& other) const {  // the queue has the largest first
+        return time != other.time ? time > other.time : order > other.order;
+    }
+};
+
+class Draw {
+public:
+    Draw(std::span<const double> arrivals, std::span<const std::int32_t> routes, std::size_t hops,
+         std::int32_t mixes, const NetworkMix& mix, double link, std::uint64_t seed)
+        : arrivals_(arrivals),
+          routes_(routes),
+          hops_(hops),
+          mix_(mix),
+          link_(link),
+          seed_(seed),
+          choice_(seed, std::numeric_limits<std::uint64_t>::max() - 1),
+          pools_(static_cast<std::size_t>(mixes)) {
+        if (!timed() || arrivals.empty()) return;
+        for (std::int32_t m = 0; m < mixes; ++m)
+            push(arrivals.front() + mix.seconds * choice_.unit(), -1, m, true, -1);
+    }
+
+    NetworkLog run(const CancelFlag& cancel) {
+        std::size_t sent = 0;
+        std::uint64_t steps = 0;
+        while (sent < arrivals_.size() || !queue_.empty()) {
+            if ((++steps & 0xFFF) == 0 && cancel.raised()) {
+                log_.finished = false;
+                break;
+            }
+            if (sent < arrivals_.size() &&
+                (queue_.empty() || arrivals_[sent] <= queue_.top().time)) {
+                const double now = arrivals_[sent];
+                forward(now, network_outside, static_cast<std::int64_t>(sent), 0);
+                ++sent;
+                continue;
+            }
+            const Moment now = queue_.top();
+            queue_.pop();
+            if (now.packet < 0) {
+                tick(now, sent == arrivals_.size());
+            } else if (now.leaves) {
+                leave(now.time, now.packet, now.hop);
+            } else {
+                if (now.before >= 0) {
+                    --under_way_;
+                    emit(now.time, network_carried, at(now.packet, now.hop), now.packet,
+                         now.before);
+                }
+                enter(now.time, now.packet, now.hop);
+            }
+        }
+        return std::move(log_);
+    }
+
+private:
+    struct Packet {
+        std::int64_t packet;
+        std::int32_t hop;
+    };
+
+    [[nodiscard]] bool timed() const {
+        return mix_.kind != Kind::exponential && mix_.kind != Kind::batch;
+    }
+    [[nodiscard]] std::int32_t at(std::int64_t packet, std::int32_t hop) const {
+        return routes_[static_cast<std::size_t>(packet) * hops_ + static_cast<std::size_t>(hop)];
+    }
+    void push(double time, std::int64_t packet, std::int32_t hop, bool leaves,
+              std::int64_t before) {
+        queue_.push({time, order_++, packet, hop, leaves, before});
+    }
+    std::int64_t emit(double time, std::int32_t from, std::int32_t to, std::int64_t packet,
+                      std::int64_t before) {
+        log_.time.push_back(time);
+        log_.from.push_back(from);
+        log_.to.push_back(to);
+        log_.packet.push_back(packet);
+        log_.before.push_back(before);
+        return static_cast<std::int64_t>(log_.time.size()) - 1;
+    }
+
+    /// A packet goes on to a hop, or to its receiver after the last.
+    void forward(double now, std::int32_t from, std::int64_t packet, std::int32_t hop) {
+        if (static_cast<std::size_t>(hop) == hops_) {
+            emit(now, from, network_outside, packet, -1);
+        } else if (link_ > 0) {
+            const std::int64_t event = emit(now, from, network_carried, packet, -1);
+            ++under_way_;
+            push(now + link_, packet, hop, false, event);
+        } else {
+            emit(now, from, at(packet, hop), packet, -1);
+            enter(now, packet, hop);
+        }
+    }
+
+    void enter(double now, std::int64_t packet, std::int32_t hop) {
+        const auto mix = static_cast<std::size_t>(at(packet, hop));
+        if (mix_.kind == Kind::exponential) {
+            const auto index =
+                static_cast<std::uint64_t>(packet) * hops_ + static_cast<std::uint64_t>(hop);
+            push(now - mix_.seconds * std::log1p(-Random(seed_, index).unit()), packet, hop, true,
+                 -1);
+            return;
+        }
+        pools_[mix].push_back({packet, hop});
+        ++held_;
+        if (mix_.kind == Kind::batch &&
+            pools_[mix].size() >= static_cast<std::size_t>(mix_.batch + mix_.kept))
+            flush(now, mix, static_cast<std::size_t>(mix_.batch));
+    }
+
+    void leave(double now, std::int64_t packet, std::int32_t hop) {
+        forward(now, at(packet, hop), packet, hop + 1);
+    }
+
+    /// So many of those inside, each set of them equally likely.
+    void flush(double now, std::size_t mix, std::size_t number) {
+        auto& pool = pools_[mix];
+        std::vector<Packet> leaving;
+        for (std::size_t k = 0; k < number; ++k) {
+            const auto chosen =
+                static_cast<std::size_t>(choice_.unit() * static_cast<double>(pool.size()));
+            leaving.push_back(pool[chosen]);
+            pool[chosen] = pool.back();
+            pool.pop_back();
+        }
+        held_ -= static_cast<std::int64_t>(number);
+        for (const Packet& packet : leaving) leave(now, packet.packet, packet.hop);
+    }
+
+    void tick(const Moment& now, bool all_sent) {
+        const auto mix = static_cast<std::size_t>(now.hop);
+        const std::size_t number = leaving(pools_[mix].size());
+        if (number > 0) {
+            last_flush_ = now.time;
+            flush(now.time, mix, number);
+        }
+        // Coins may leave the last ones inside for long; nobody waits for them for ever.
+        const bool over = all_sent && under_way_ == 0 &&
+                          (held_ == 0 || now.time > last_flush_ + 50 * mix_.seconds);
+        if (!over) push(now.time + mix_.seconds, -1, now.hop, true, -1);
+    }
+
+    [[nodiscard]] std::size_t leaving(std::size_t inside) {
+        const auto kept = static_cast<std::size_t>(mix_.kept);
+        const double size = static_cast<double>(inside);
+        const std::size_t free = inside > kept ? inside - kept : 0;
+        switch (mix_.kind) {
+            case Kind::timed:
+                return free;
+            case Kind::timed_share:
+                // A product that rounds below a whole number is that number.
+                return std::min(
+                    free, static_cast<std::size_t>(std::floor(mix_.share * size * (1 + 1e-12))));
+            case Kind::coins:
+                return coins(inside, inside == 0
+                                         ? 0.0
+                                         : std::min(mix_.share, static_cast<double>(free) / size));
+            case Kind::normal_coins:
+                return coins(inside,
+                             0.5 * std::erfc((mix_.centre - size) / mix_.spread / std::sqrt(2.0)));
+            default:
+                return 0;
+        }
+    }
+    std::size_t coins(std::size_t number, double probability) {
+        std::size_t sum = 0;
+        for (std::size_t k = 0; k < number; ++k) sum += choice_.unit() < probability ? 1U : 0U;
+        return sum;
+    }
+
+    std::span<const double> arrivals_;
+    std::span<const std::int32_t> routes_;
+    std::size_t hops_;
+    NetworkMix mix_;
+    double link_;
+    std::uint64_t seed_;
+    Random choice_;
+    std::vector<std::vector<Packet>> pools_;
+    std::priority_queue<Moment> queue_;
+    std::uint64_t order_ = 0;
+    std::int64_t held_ = 0, under_way_ = 0;
+    double last_flush_ = 0;
+    NetworkLog log_;
+};
+
+}  // namespace
+
+NetworkLog network_draw(std::span<const double> arrivals, std::span<const std::int32_t> routes,
+                        std::size_t hops, std::int32_t mixes, const NetworkMix& mix, double link,
+                        std::uint64_t seed, const CancelFlag& cancel) {
+    if (hops == 0 || mixes < 1 || routes.size() != arrivals.size() * hops)
+        throw std::invalid_argument("a route of mixes for each packet");
+    for (const std::int32_t m : routes)
+        if (m < 0 || m >= mixes) throw std::invalid_argument("no such mix on a route");
+    if (!std::is_sorted(arrivals.begin(), arrivals.end()))
+        throw std::invalid_argument("packets are sent in order of time");
+    if (!(mix.seconds > 0) || mix.batch < 1 || mix.kept < 0 || !(mix.spread > 0) || !(link >= 0))
+        throw std::invalid_argument("what the mixes do");
+    return Draw(arrivals, routes, hops, mixes, mix, link, seed).run(cancel);
+}
+
+}  // namespace anonymatch
