@@ -4,6 +4,7 @@ from anonymatch.measures import mixes
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.messages import message_classes
 from anonymatch.measures.mixes import (
+    Price,
     batch_bits_per_message,
     exponential_bits,
     exponential_bits_per_message,
@@ -43,6 +44,7 @@ __all__ = [
     "Interval",
     "LinkFigures",
     "Metrics",
+    "Price",
     "Range",
     "Rates",
     "ReceiverFigures",

@@ -503,8 +503,8 @@ def _coin(share: npt.NDArray[np.float64], stay: npt.NDArray[np.float64]) -> npt.
     """Entropy of a coin in bits, from both of its probabilities."""
     from scipy.special import xlogy
 
-    result: npt.NDArray[np.float64] = -(xlogy(share, share) + xlogy(stay, stay)) / _LN2
-    return result
+    nats = xlogy(share, share) + xlogy(stay, stay)
+    return np.asarray(-nats / _LN2, dtype=np.float64)
 
 
 def _above_zero(value: float, what: str) -> float:

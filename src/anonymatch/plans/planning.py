@@ -22,8 +22,7 @@ from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument
-from anonymatch.measures import Interval
-from anonymatch.measures.mixes import ceiling_bits
+from anonymatch.measures import Interval, mixes
 from anonymatch.plans.arrivals import read_arrivals
 from anonymatch.plans.outcome import Outcome, outcome_of
 from anonymatch.plans.presets import preset_named
@@ -331,7 +330,7 @@ class _Planner:
             delay = best.mean_delay.value if best is not None else math.inf
         links = self.request.network.link * (self.request.network.layers + 1)
         honest = 1 - self.request.adversary.corrupt_users
-        return ceiling_bits(honest * self.rate(max(self.levels())) * max(delay - links, 0.0))
+        return mixes.ceiling_bits(honest * self.rate(max(self.levels())) * max(delay - links, 0.0))
 
     def levels(self) -> list[float]:
         most = self.request.targets.packets
@@ -359,7 +358,7 @@ class _Planner:
         low, high = 1e-9, 1e12
         for _ in range(100):
             middle = math.sqrt(low * high)
-            low, high = (low, middle) if ceiling_bits(middle) >= needed else (middle, high)
+            low, high = (low, middle) if mixes.ceiling_bits(middle) >= needed else (middle, high)
         return high / self.request.network.mixes
 
     def sweep(self) -> list[_Point]:

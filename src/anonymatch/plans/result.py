@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.numbers import amount
-from anonymatch.measures import Interval
-from anonymatch.measures.mixes import Price
+from anonymatch.measures import Interval, Price
 from anonymatch.plans.emit import emitted
 from anonymatch.plans.outcome import CONFIDENCE, Outcome
 from anonymatch.plans.request import PlanRequest
@@ -327,9 +327,9 @@ class NetworkPlan:
 
     def report(self, path: str | PathLike[str]) -> None:
         """A page in HTML with its charts."""
-        from anonymatch.report import write_plan
+        from anonymatch.report import plan_html, write_html
 
-        write_plan(self, path)
+        write_html(plan_html(self), Path(path))
 
     def __str__(self) -> str:
         return self.verdict

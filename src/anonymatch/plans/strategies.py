@@ -19,7 +19,7 @@ from anonymatch._native import NetworkMix
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean
-from anonymatch.measures.mixes import Price, n_minus_1_price
+from anonymatch.measures import Price, mixes
 
 __all__ = ["FAMILIES", "Strategy", "strategy_named"]
 
@@ -83,7 +83,7 @@ class _Exponential(Family):
         return NetworkMix("exponential", parameters[0])
 
     def price(self, parameters: Parameters) -> Price:
-        return n_minus_1_price("exponential", inside=parameters[0], hop=parameters[0])
+        return mixes.n_minus_1_price("exponential", inside=parameters[0], hop=parameters[0])
 
 
 class _Threshold(Family):
@@ -103,7 +103,7 @@ class _Threshold(Family):
         return NetworkMix("batch", 1.0, int(parameters[0]), 0)
 
     def price(self, parameters: Parameters) -> Price:
-        return n_minus_1_price("batch", batch=int(parameters[0]))
+        return mixes.n_minus_1_price("batch", batch=int(parameters[0]))
 
 
 class _Pool(Family):
@@ -136,7 +136,7 @@ class _Pool(Family):
         return NetworkMix("batch", 1.0, int(parameters[0]), int(parameters[1]))
 
     def price(self, parameters: Parameters) -> Price:
-        return n_minus_1_price("batch", batch=int(parameters[0]), kept=int(parameters[1]))
+        return mixes.n_minus_1_price("batch", batch=int(parameters[0]), kept=int(parameters[1]))
 
 
 class _Timed(Family):
@@ -155,7 +155,7 @@ class _Timed(Family):
         return NetworkMix("timed", parameters[0])
 
     def price(self, parameters: Parameters) -> Price:
-        return n_minus_1_price("timed", hop=parameters[0])
+        return mixes.n_minus_1_price("timed", hop=parameters[0])
 
 
 class _TimedPool(Family):
@@ -257,7 +257,7 @@ class Strategy:
     def __str__(self) -> str:
         if self.parameters is None:
             return self.keyword
-        return f"{self.keyword}:{','.join(f'{value:.6g}' for value in self.parameters)}"
+        return f"{self.keyword}:{','.join(f'{value:.4g}' for value in self.parameters)}"
 
 
 def strategy_named(text: str) -> Strategy:
