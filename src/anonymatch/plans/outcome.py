@@ -30,7 +30,7 @@ class Outcome:
     entropy: Interval  # mean own bits
     worst: Interval  # own bits of the worst share
     identified: Interval  # share known for certain
-    guessing: Interval  # guesses until a message is named
+    guessing: Interval | None  # guesses until a message is named, if they were counted
     mean_delay: Interval
     delay_99: Interval
     causes: tuple[float, ...]  # of the worst share, by CAUSES
@@ -39,7 +39,7 @@ class Outcome:
     missing: float
 
 
-def outcome_of(samples: Sequence[Sample], share: float) -> Outcome:
+def outcome_of(samples: Sequence[Sample], share: float, *, ranked: bool) -> Outcome:
     """Figures of stretches; ``share``: how many are the worst."""
     bits = np.concatenate([sample.bits for sample in samples])
     size = len(bits)
@@ -54,7 +54,7 @@ def outcome_of(samples: Sequence[Sample], share: float) -> Outcome:
         entropy=_mean([sample.bits.mean() for sample in samples]),
         worst=Interval(at, *_quantile_ends(np.sort(bits), share, effective)),
         identified=Interval(known, *_share_ends(known, effective)),
-        guessing=_mean([sample.guesses.mean() for sample in samples]),
+        guessing=_mean([s.guesses.mean() for s in samples]) if ranked else None,
         mean_delay=_mean([sample.mean_delay for sample in samples]),
         delay_99=_around(float(np.quantile(np.concatenate(delays), 0.99)), late),
         causes=tuple(float((causes == k).mean()) for k in range(len(CAUSES))),

@@ -20,7 +20,7 @@ import numpy as np
 
 from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Floats
-from anonymatch.base.errors import InputError
+from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument
 from anonymatch.measures import Interval, mixes
 from anonymatch.plans.arrivals import read_arrivals
@@ -28,7 +28,7 @@ from anonymatch.plans.outcome import Outcome, outcome_of
 from anonymatch.plans.presets import preset_named
 from anonymatch.plans.request import Burst, Network, PlanRequest
 from anonymatch.plans.result import NetworkPlan, Setting
-from anonymatch.plans.simulation import Scenario, replicate, seconds_of
+from anonymatch.plans.simulation import Effort, Scenario, replicate, seconds_of
 from anonymatch.plans.strategies import Strategy
 from anonymatch.plans.toml_file import read_request
 from anonymatch.running import Budget, Execution, Progress
@@ -36,8 +36,9 @@ from anonymatch.running import Budget, Execution, Progress
 __all__ = ["plan", "plan_request"]
 
 _POINTS = 14  # of a curve
-_RUNS, _TARGETS = 8, 300
-_CONFIRM_RUNS, _CONFIRM_TARGETS = 12, 600
+_RUNS, _CONFIRM_RUNS = 8, 12
+_SWEEP = Effort(targets=300, packets=60_000, ranked=False)
+_CONFIRM = Effort(targets=600, packets=150_000, ranked=True)
 _TRIES = 8  # settings that are simulated again before a plan gives up
 _LEAST_STAY, _MOST_STAY = 0.25, 20.0  # arrivals of a mix, unless targets ask for more
 _LONGEST_STAY = 2000.0
@@ -374,24 +375,26 @@ class _Planner:
                 for parameters in settings:
                     strategy = Strategy(law.keyword, parameters)
                     wanted[strategy, cover] = self.scenario(strategy, cover)
-        outcomes = self.simulated(list(wanted.values()), _RUNS, self.targets(_RUNS, _TARGETS), 0)
+        outcomes = self.simulated(list(wanted.values()), _RUNS, _SWEEP, 0)
         return [
             _Point(strategy, cover, outcome)
             for (strategy, cover), outcome in zip(wanted, outcomes, strict=True)
         ]
 
-    def targets(self, runs: int, least: int) -> int:
-        """Targets of a stretch: more if so few shall be identified."""
+    def enough(self, runs: int, effort: Effort) -> Effort:
+        """More targets if so few shall be identified."""
         share = min(self.request.targets.worst, self.request.targets.identified or 1.0)
-        return min(20_000, max(least, math.ceil(1.5 * 3.0 / share / runs)))
+        number = min(20_000, max(effort.targets, math.ceil(1.5 * 3.0 / share / runs)))
+        return effort._replace(targets=number)
 
     def simulated(
-        self, scenarios: list[Scenario], runs: int, targets: int, stream: int
+        self, scenarios: list[Scenario], runs: int, least: Effort, stream: int
     ) -> list[Outcome]:
         """Outcomes in the order of the scenarios; equal ones are simulated once."""
+        effort = self.enough(runs, least)
         keys = [_key(scenario) for scenario in scenarios]
         different = dict(zip(keys, scenarios, strict=True))
-        costs = [seconds_of(scenario, targets) for scenario in different.values()]
+        costs = [seconds_of(scenario, effort) for scenario in different.values()]
         total = runs * sum(costs)
         if not self.budget.allows(total, 0.0):
             raise self.budget.refusal(
@@ -399,7 +402,7 @@ class _Planner:
             )
         # The same seeds for all settings: their differences have less noise than they have.
         calls = [
-            partial(replicate, scenario, targets, True, _seed(self.seed, stream, run))
+            partial(replicate, scenario, effort, _seed(self.seed, stream, run))
             for scenario in different.values()
             for run in range(runs)
         ]
@@ -408,7 +411,7 @@ class _Planner:
         samples = list(self.execution.chunks(calls, each=each, number=len(calls)))
         share = self.request.targets.worst
         outcomes = {
-            key: outcome_of(samples[at * runs : (at + 1) * runs], share)
+            key: outcome_of(samples[at * runs : (at + 1) * runs], share, ranked=effort.ranked)
             for at, key in enumerate(different)
         }
         return [outcomes[key] for key in keys]
@@ -431,9 +434,8 @@ class _Planner:
 
     def again(self, point: _Point) -> Setting:
         self.tries += 1
-        targets = self.targets(_CONFIRM_RUNS, _CONFIRM_TARGETS)
         scenario = self.scenario(point.strategy, point.cover)
-        [outcome] = self.simulated([scenario], _CONFIRM_RUNS, targets, self.tries)
+        [outcome] = self.simulated([scenario], _CONFIRM_RUNS, _CONFIRM, self.tries)
         return self.setting(replace(point, outcome=outcome), confirmed=True)
 
     def cost(self, point: _Point) -> tuple[float, float]:
@@ -504,9 +506,12 @@ class _Planner:
         relaxed = _Planner(
             replace(self.request, targets=free), self.seed, self.budget, self.execution
         )
-        more = [] if self.unreachable() else relaxed.candidates(relaxed.sweep())
+        try:
+            more = [] if self.unreachable() else relaxed.candidates(relaxed.sweep())
+        except BudgetError:  # then the nearest of those that were tried
+            more = []
         settings = [self.setting(point) for point in (*more, *points)]
-        return min(settings, key=lambda setting: setting.excess, default=None)
+        return min(settings, key=lambda one: (one.excess, -one.entropy.value), default=None)
 
     def unreachable(self) -> bool:
         """Whether so many messages pass corrupt mixes only that nothing can help."""

@@ -60,7 +60,7 @@ class Setting:
     entropy: Interval
     worst: Interval
     identified: Interval
-    guessing: Interval
+    guessing: Interval | None
     price: Price
     causes: dict[str, float]
     targets: int
@@ -215,7 +215,9 @@ class Setting:
         return emitted(language, self)
 
 
-def _interval(interval: Interval) -> dict[str, float]:
+def _interval(interval: Interval | None) -> dict[str, float] | None:
+    if interval is None:
+        return None
     return {"value": interval.value, "low": interval.low, "high": interval.high}
 
 

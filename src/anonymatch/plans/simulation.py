@@ -26,7 +26,7 @@ from anonymatch.base.arrays import Bools, Floats
 
 Numbers = npt.NDArray[np.int32]
 
-__all__ = ["CAUSES", "Sample", "Scenario", "replicate", "seconds_of"]
+__all__ = ["CAUSES", "Effort", "Sample", "Scenario", "replicate", "seconds_of"]
 
 CAUSES = (
     "passed corrupt mixes only",
@@ -36,8 +36,8 @@ CAUSES = (
     "met few others",
 )
 _LANES = 32
-_MOST_PACKETS = 3_000_000  # of one stretch
-_PACKET_SECONDS = 1.2e-6  # to draw one with its hops, and its share of passes; about
+_PACKET_SECONDS = 0.4e-6  # to draw a packet at a hop, with its share of passes; about
+_RANK_SECONDS = 0.7e-6  # to rank what is open for a target, for each packet in flight; about
 _KEPT_DELAYS = 2000
 
 
@@ -66,6 +66,14 @@ class Scenario(NamedTuple):
         return self.mixes / self.layers
 
 
+class Effort(NamedTuple):
+    """How much of a stretch is drawn: targets, and packets at most between filling and leaving."""
+
+    targets: int
+    packets: int
+    ranked: bool  # whether guesses are counted
+
+
 class Sample(NamedTuple):
     """What targets of one stretch show, in order of time."""
 
@@ -77,25 +85,29 @@ class Sample(NamedTuple):
     missing: float  # the largest probability that had not come out at the end
 
 
-def seconds_of(scenario: Scenario, targets: int) -> float:
+def seconds_of(scenario: Scenario, effort: Effort) -> float:
     """Predicted seconds of one core for :func:`replicate`."""
-    return 1e-3 + _PACKET_SECONDS * scenario.layers * sum(
-        _lengths(scenario, part)[3] for _, part in _pieces(scenario, targets)
-    )
+    pieces = _pieces(scenario, effort.targets)
+    packets = sum(_lengths(scenario, effort._replace(targets=part))[3] for _, part in pieces)
+    seconds = 1e-3 + _PACKET_SECONDS * scenario.layers * packets
+    if effort.ranked:
+        seconds += _RANK_SECONDS * effort.targets * scenario.stay * scenario.mixes
+    return seconds
 
 
-def replicate(scenario: Scenario, targets: int, ranked: bool, seed: int) -> Sample:
+def replicate(scenario: Scenario, effort: Effort, seed: int) -> Sample:
     """Draws a stretch, or one for each rate of the day, and looks at so many of its messages."""
+    effort, pieces = Effort(*effort), _pieces(scenario, effort[0])
     parts = [
-        _stretch(scenario, rate, part, ranked, np.random.default_rng([seed, at]))
-        for at, (rate, part) in enumerate(_pieces(scenario, targets))
+        _stretch(scenario, rate, effort._replace(targets=part), np.random.default_rng([seed, at]))
+        for at, (rate, part) in enumerate(pieces)
     ]
     if len(parts) == 1:
         return parts[0]
     weights = np.array([len(part.bits) for part in parts], dtype=np.float64)
     each = [math.ceil(_KEPT_DELAYS * weight / weights.sum()) for weight in weights]
     mean = float(np.average([part.mean_delay for part in parts], weights=weights))
-    quiet = min(range(len(parts)), key=lambda at: _pieces(scenario, targets)[at][0])
+    quiet = min(range(len(parts)), key=lambda at: pieces[at][0])
     causes = [
         np.where((part.cause == len(CAUSES) - 1) & (at == quiet), 2, part.cause)
         for at, part in enumerate(parts)
@@ -125,28 +137,27 @@ def _pieces(scenario: Scenario, targets: int) -> list[tuple[float, int]]:
     return [(float(r), int(n)) for r, n in zip(rates, parts, strict=True) if r > 0]
 
 
-def _lengths(scenario: Scenario, targets: int) -> tuple[float, float, float, int]:
+def _lengths(scenario: Scenario, effort: Effort) -> tuple[float, float, float, int]:
     """Time to fill the network, with targets, and until they have left; and packets in all."""
     hops = scenario.layers if scenario.shape != "free" else 4 * scenario.layers
     stay = max(scenario.stay, 0.5)
     fill = stay * (hops + 8 * math.sqrt(hops)) + 2
     leave = stay * (hops + 14 * math.sqrt(hops) + 8) + 2
-    span = max(targets * max(scenario.stay * scenario.layers, 1.0), 4.0)
-    most = _MOST_PACKETS / scenario.rate - fill - leave
-    span = min(span, max(most, 2 * stay * hops, targets / scenario.rate / scenario.real))
+    span = max(effort.targets * max(scenario.stay * scenario.layers, 1.0), 4.0)
+    enough = effort.targets / scenario.rate / scenario.real
+    span = min(span, max(effort.packets / scenario.rate, 2 * stay * hops, enough))
     return fill, span, leave, math.ceil(scenario.rate * (fill + span + leave))
 
 
-def _stretch(
-    scenario: Scenario, speed: float, targets: int, ranked: bool, draw: np.random.Generator
-) -> Sample:
+def _stretch(scenario: Scenario, speed: float, effort: Effort, draw: np.random.Generator) -> Sample:
     """``speed``: rate of packets relative to the mean; times are divided by it at the end."""
     slower = scenario
     if speed != 1.0 and scenario.mix.kind != "batch":  # seconds of its clock are fewer arrivals
         mix = scenario.mix._replace(seconds=scenario.mix.seconds * speed)
         stay = scenario.stay if mix.kept else scenario.stay * speed
         slower = scenario._replace(mix=mix, stay=max(stay, 0.05))
-    fill, span, leave, _ = _lengths(slower, targets)
+    fill, span, leave, _ = _lengths(slower, effort)
+    targets = effort.targets
     arrivals, real, last = _arrivals(slower, fill + span + leave, draw)
     honest = draw.random(len(arrivals)) >= scenario.corrupt_users
     routes = _routes(slower, len(arrivals), draw)
@@ -170,7 +181,7 @@ def _stretch(
         fit = entries[real[packets[entries]]][-1:]
     step = max(1.0, len(fit) / targets)
     chosen = fit[np.unique((np.arange(min(targets, len(fit))) * step).astype(np.int64))]
-    result = network_forward(events, inside, chosen, lanes=_LANES, ranked=ranked)
+    result = network_forward(events, inside, chosen, lanes=_LANES, ranked=effort.ranked)
     out = log.to == OUTSIDE
     delays = log.time[out] - arrivals[log.packet[out]]
     measured = delays[(arrivals[log.packet[out]] >= begin) & (arrivals[log.packet[out]] <= end)]

@@ -55,11 +55,6 @@ def _lines(plan: am.NetworkPlan, setting: Setting) -> list[elements.Line]:
             f"at least {amount(setting.worst.low)} with {percent(plan.confidence)} confidence",
         ),
         ("identified", percent(setting.identified.value), _identified(setting)),
-        (
-            "guesses",
-            amount(setting.guessing.value),
-            "until a message is named, the likeliest first (guessing entropy)",
-        ),
         ("n-1 attack", setting.n1_price, "what one mix costs an attacker who may send and block"),
         (
             "ceiling",
@@ -67,6 +62,9 @@ def _lines(plan: am.NetworkPlan, setting: Setting) -> list[elements.Line]:
             "what no mix and no network exceeds with the traffic and delay allowed",
         ),
     ]
+    if setting.guessing is not None:
+        meaning = "until a message is named, the likeliest first (guessing entropy)"
+        lines.append(("guesses", amount(setting.guessing.value), meaning))
     if plan.corrupt_path_share:
         lines.append(
             (
