@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anonymatch.base.arrays import Floats
+from anonymatch.base.arrays import Bools, Floats
 from anonymatch.measures import Interval
 from anonymatch.plans.simulation import CAUSES, Sample
 
@@ -20,7 +20,7 @@ __all__ = ["CONFIDENCE", "Outcome", "outcome_of"]
 
 CONFIDENCE = 0.95  # two-sided for means, one-sided for what a target needs
 _CERTAIN = 1e-9  # bits
-_BATCHES = 5  # of a stretch
+_BATCHES = 4  # of a stretch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +81,22 @@ def _around(value: float, values: Floats) -> Interval:
 
 
 def _design_effect(samples: Sequence[Sample], at: float) -> float:
-    """How many times the variance of a share is that of independent targets."""
-    means, sizes = [], []
-    for sample in samples:
-        for part in np.array_split(sample.bits <= at, _BATCHES):
-            if len(part):
-                means.append(float(part.mean()))
-                sizes.append(len(part))
+    """How many times the variance of a share is that of independent targets.
+
+    By stretches, which differ where clocks or corrupt mixes do, and by parts of them.
+    """
+    below = [sample.bits <= at for sample in samples if len(sample.bits)]
+    parts = [part for one in below for part in np.array_split(one, _BATCHES) if len(part)]
+    return max(1.0, _variance_ratio(below), _variance_ratio(parts))
+
+
+def _variance_ratio(groups: Sequence[Bools]) -> float:
+    means = np.array([float(group.mean()) for group in groups])
+    sizes = np.array([len(group) for group in groups])
     share = float(np.average(means, weights=sizes))
     if not 0 < share < 1 or len(means) < 8:
         return 1.0
-    expected = share * (1 - share) / float(np.mean(sizes))
-    return max(1.0, float(np.var(means, ddof=1)) / expected)
+    return float(np.var(means, ddof=1) * sizes.mean() / (share * (1 - share)))
 
 
 def _quantile_ends(ordered: Floats, share: float, effective: float) -> tuple[float, float]:

@@ -36,9 +36,9 @@ from anonymatch.running import Budget, Execution, Progress
 __all__ = ["plan", "plan_request"]
 
 _POINTS = 14  # of a curve
-_RUNS, _CONFIRM_RUNS = 8, 12
-_SWEEP = Effort(targets=300, packets=60_000, ranked=False)
-_CONFIRM = Effort(targets=600, packets=150_000, ranked=True)
+_RUNS, _CONFIRM_RUNS = 16, 24
+_SWEEP = Effort(targets=150, packets=30_000, ranked=False)
+_CONFIRM = Effort(targets=300, packets=75_000, ranked=True)
 _TRIES = 8  # settings that are simulated again before a plan gives up
 _LEAST_STAY, _MOST_STAY = 0.25, 20.0  # arrivals of a mix, unless targets ask for more
 _LONGEST_STAY = 2000.0
