@@ -174,7 +174,9 @@ def _stretch(scenario: Scenario, speed: float, effort: Effort, draw: np.random.G
     entries = np.flatnonzero(events.from_ == OUTSIDE)
     begin, end = (fill, fill + span)
     if len(scenario.arrivals):
-        begin, end = float(arrivals[0]), float(arrivals[-1])
+        length = float(arrivals[-1] - arrivals[0])  # its ends fill and empty the network
+        begin = float(arrivals[0]) + min(fill, 0.2 * length)
+        end = float(arrivals[-1]) - min(leave, 0.4 * length)
     sent = arrivals[packets[entries]]
     fit = entries[real[packets[entries]] & (sent >= begin) & (sent <= end)]
     if not len(fit):

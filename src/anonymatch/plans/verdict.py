@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from anonymatch.base.numbers import amount, percent
@@ -34,18 +35,20 @@ def verdict(plan: NetworkPlan) -> str:
             f"delay and with any cover; with {width} mixes a layer at most "
             f"{percent(targets.worst)} do."
         )
-    if targets.among is not None and plan.ceiling < (1 - targets.worst) * _log2(targets.among):
+    if targets.among is not None and plan.ceiling < (1 - targets.worst) * math.log2(targets.among):
         return (
             f"Nothing can meet the targets, whatever the mix: with this traffic and delay messages "
             f"hide among {amount(2**plan.ceiling)} at most on average (the ceiling)."
+            f"{_nearest(plan)}"
         )
+    return f"No setting that was tried meets the targets.{_nearest(plan)}"
+
+
+def _nearest(plan: NetworkPlan) -> str:
     if plan.nearest is None:
-        return "No setting that was tried meets the targets."
+        return ""
     missed = "; ".join(missed_in_words(plan.nearest))
-    return (
-        f"No setting meets the targets. Nearest is {setting_in_words(plan.nearest)}, and there "
-        f"{missed}."
-    )
+    return f" Nearest is {setting_in_words(plan.nearest)}; there {missed}."
 
 
 def setting_in_words(setting: Setting) -> str:
@@ -72,9 +75,3 @@ def missed_in_words(setting: Setting) -> list[str]:
         side = "at least" if name == "worst" else "up to"
         words.append(f"{_NAMES[name]} is {side} {shown[0]} where {shown[1]} was asked")
     return words
-
-
-def _log2(value: float) -> float:
-    import math
-
-    return math.log2(value)

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from anonymatch.base.numbers import amount, percent, span
 from anonymatch.cli.screens import elements
-from anonymatch.plans import missed_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -123,8 +122,6 @@ def _words(plan: am.NetworkPlan) -> str:
         )
     if plan.request.traffic.hours:
         words.append("Each hour is taken to be long beside the delays.")
-    if plan.best is None and plan.nearest is not None:
-        words.append("Nearest: " + "; ".join(missed_in_words(plan.nearest)) + ".")
     words.append(
         "The attacker sees every link, and knows the mixes; hops are independent. Mixes that wait "
         "for numbers look best until traffic stops or somebody sends: mind the delay of 99 % and "
