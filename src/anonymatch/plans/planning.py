@@ -117,8 +117,8 @@ def plan(
     Examples
     --------
     >>> found = plan(users=100, rate=0.1, network="one", laws="threshold:10", worst=(0.01, 8))
-    >>> found.best.law, round(found.best.mean_delay.value, 1)
-    ('threshold:10', 0.2)
+    >>> found.best.law, round(found.best.worst.value)
+    ('threshold:10', 10)
     """
     request = PlanRequest() if file is None else read_request(Path(file))
     if preset is not None:

@@ -234,6 +234,13 @@ class NetworkPlan:
     tried : tuple of Setting
     ceiling : float
         Bits that nothing can exceed with the traffic and the delay that targets allow.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.plan(users=100, rate=0.1, network="one", laws="threshold:10", mean_delay=2)
+    >>> found.met, round(2**found.ceiling), found.best.n1_price
+    (True, 219, '9 own messages')
     """
 
     request: PlanRequest
