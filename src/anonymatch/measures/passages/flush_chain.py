@@ -265,7 +265,7 @@ class _Problem:
             in_order=in_order,
             out_order=out_order,
             departures=left,
-            known=exact_totals and rule.share is None,
+            known=exact_totals and rule.share is None and rule.portion is None,
             constant=_constant(model, rate, len(came)),
         )
 
@@ -348,7 +348,8 @@ class _Problem:
                 ")",
             )
         inside = several(max(error.most, 0), "message")
-        too_many = left if rule.share is not None else left + rule.kept
+        fixed = rule.share is None and rule.portion is None
+        too_many = left + rule.kept if fixed else left
         if error.most < too_many:
             staying = f", {rule.kept} of which stay" if rule.kept else ""
             return InputError(

@@ -69,7 +69,7 @@ def _by_clock(
         total = len(inside) + dummies
         if rule.share is None:
             leaves = np.zeros(total, dtype=np.bool_)
-            leaves[draw.permutation(total)[rule.kept :]] = True
+            leaves[draw.permutation(total)[int(rule.stays(total)) :]] = True
         else:
             leaves = draw.random(total) < rule.leave(total)
         flush[inside[leaves[: len(inside)]]] = at
