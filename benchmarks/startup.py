@@ -19,7 +19,9 @@ _ROUNDS = {"tiny": 1, "quick": 5, "full": 15}
 _ENVIRONMENT = {  # bytecode is kept, as on the machine of a user
     name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
 }
-_IMPORT, _VERSION, _COUNT = 1.3, 1.5, 0.4  # times numpy, times numpy, seconds
+_IMPORT, _VERSION = 1.3, 1.5  # times numpy
+_COUNT, _AUDIT = 0.4, 0.35  # seconds
+_MESSAGES = 1000
 
 
 def lines(size: Size) -> Iterator[Line]:
@@ -27,18 +29,25 @@ def lines(size: Size) -> Iterator[Line]:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.csv"
         small.write_text("user,behaviour\nann,x\nann,y\nbob,x\nbob,y\n")
+        log = Path(folder) / "log.csv"
+        am.sources.write_messages(
+            am.sources.synthesize("exponential:20", messages=_MESSAGES, seed=1), log
+        )
         processes = {
             "numpy": [sys.executable, "-c", "import numpy"],
             "import": [sys.executable, "-c", "import anonymatch"],
             "used": [sys.executable, "-c", "import anonymatch; anonymatch.count"],
             "version": [command, "--version"],
             "count": [command, "count", str(small)],
+            "audit": [command, "audit", str(log), "--law", "exponential:20"],
         }
         best = dict.fromkeys(processes, float("inf"))
         for _ in range(_ROUNDS[size]):
             for name, arguments in processes.items():
                 best[name] = min(best[name], _cpu_seconds(arguments))
         assert am.__version__ in subprocess.check_output(processes["version"], text=True)
+        printed = subprocess.check_output(processes["audit"], text=True)
+        assert f"{_MESSAGES:,} messages in" in printed and "closed_form" in printed
         assert "matchings  2" in subprocess.check_output(processes["count"], text=True)
     judged = size != "tiny"
     numpy = best["numpy"]
@@ -48,6 +57,11 @@ def lines(size: Size) -> Iterator[Line]:
         "anonymatch --version", best["version"], "numpy", numpy, _VERSION if judged else None
     )
     yield under("anonymatch count small.csv", best["count"], _COUNT if judged else None)
+    yield under(
+        f"anonymatch audit, {_MESSAGES:,} messages of one exponential mix",
+        best["audit"],
+        _AUDIT if judged else None,
+    )
 
 
 def _cpu_seconds(arguments: list[str]) -> float:

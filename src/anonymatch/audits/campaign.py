@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks import attack
+from anonymatch import attacks
 from anonymatch.audits.answers import Answers, Resources
 from anonymatch.audits.result import Campaign, CampaignStep, OneStep
 from anonymatch.base.errors import BudgetError
@@ -90,7 +90,7 @@ def _through_graph(
             reason="" if part.n_behaviours > 1 else "everybody is identified already",
         )
     try:
-        done = attack(
+        done = attacks.attack(
             part,
             steps=min(steps, part.n_users),
             truth="sampled" if given is None else given,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymatch.counting import exact_words
+from anonymatch import counting
 
 __all__ = ["SAME_DEGREES", "bound", "in_words"]
 
@@ -47,7 +47,7 @@ def in_words(method: str) -> tuple[str, str]:
     >>> in_words("closed_form")
     ('a formula', 'its blocks have forms that are known (method closed_form; see --explain)')
     """
-    known = exact_words(method) or _METHODS.get(method)
+    known = counting.exact_words(method) or _METHODS.get(method)
     if known is not None:
         return known[0], f"{known[1]} (method {method}; see --explain)"
     if " + " in method:

@@ -31,6 +31,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import FileName, Message, quoted, several
+from anonymatch.sources.formats.plain_logs import plain_log
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.hints import unit_hint
 from anonymatch.sources.messages import Messages, check_messages, in_words
@@ -104,6 +105,9 @@ def read_messages(
     (Messages(2 in, 2 out, 0 to 3 s), ('ann', 'bob'))
     >>> folder.cleanup()
     """
+    plain = plain_log(as_path(path)) if departures is None and unit is None else None
+    if plain is not None:
+        return plain
     from anonymatch.sources.formats import message_columns  # imports polars
 
     tables = _tables(path, departures)
