@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base.faces import on_first_use
 
+# At once: there is also a folder of the name bounds, whose import would hide the function.
+from anonymatch.counting.bounds.bregman import Bounds, bounds, bregman
+
 if TYPE_CHECKING:
     from anonymatch.counting.api import count, known_posterior, plan_posterior, posterior
     from anonymatch.counting.blocks.block_classes import concatenated_ranges, members_of_classes
-    from anonymatch.counting.bounds.bregman import Bounds, bounds
-    from anonymatch.counting.bounds.degrees import bregman
     from anonymatch.counting.class_solutions import ClassSolution, SolutionCost, solve_classes
     from anonymatch.counting.exact.rook import canonical
     from anonymatch.counting.integers import multiply, product
@@ -70,8 +71,6 @@ __getattr__ = on_first_use(
     {
         "api": "count known_posterior plan_posterior posterior",
         "blocks.block_classes": "concatenated_ranges members_of_classes",
-        "bounds.bregman": "Bounds bounds",
-        "bounds.degrees": "bregman",
         "class_solutions": "ClassSolution SolutionCost solve_classes",
         "exact.rook": "canonical",
         "integers": "multiply product",

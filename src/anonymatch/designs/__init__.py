@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anonymatch.designs.parts.kinds import Near
     from anonymatch.designs.parts.part import Part
     from anonymatch.designs.parts.part_edges import graph_of
-    from anonymatch.designs.polish import polish
+    from anonymatch.designs.polishing import polish
     from anonymatch.designs.random_graphs import (
         RandomDistribution,
         random_distribution,
@@ -77,7 +77,7 @@ __getattr__ = on_first_use(
         "parts.kinds": "Near",
         "parts.part": "Part",
         "parts.part_edges": "graph_of",
-        "polish": "polish",
+        "polishing": "polish",
         "random_graphs": (
             "RandomDistribution random_distribution random_expectation random_expectation_exact "
             "stirling_comparison"

@@ -14,16 +14,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 
+from anonymatch.base.arguments import wholes
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.bounds.bethe import bethe_bounds
-from anonymatch.counting.bounds.degrees import bregman
 from anonymatch.counting.bounds.pieces import Floats, Ints, Pieces, sums
-from anonymatch.counting.bounds.sinkhorn import log_sums, scaled_bounds
 from anonymatch.graph import Graph, check_graph, structure
 
-__all__ = ["Bounds", "block_bits", "block_bounds", "bounds"]
+__all__ = ["Bounds", "block_bits", "block_bounds", "bounds", "bregman"]
 
 _LN2 = math.log(2.0)
 _SCALING = 0.3  # of the seconds; the rest is for belief propagation
@@ -66,6 +65,26 @@ class Bounds:
 
 def _restored(upper: float, lower: float, bregman: float, named: Mapping[str, float]) -> Bounds:
     return Bounds(upper=upper, lower=lower, bregman=bregman, all=named)
+
+
+def bregman(degrees: npt.ArrayLike) -> float:
+    """Brègman's bound for square 0/1 graphs with these degrees, as natural log.
+
+    The count is at most the product of (d!)^(1/d); -inf when somebody has no edge.
+
+    References
+    ----------
+    .. [1] Brègman. Some properties of nonnegative matrices and their permanents. 1973.
+
+    Examples
+    --------
+    >>> round(math.exp(bregman([3, 3, 3, 3, 3, 3])), 9)
+    36.0
+    """
+    values = wholes(degrees, "degrees").astype(np.float64)
+    if (values == 0).any():
+        return -math.inf
+    return float(np.sum(log_factorials(values) / values))
 
 
 def bounds(graph: Graph) -> Bounds:
@@ -140,6 +159,10 @@ def _best(by_block: Mapping[str, Floats]) -> tuple[Floats, Floats]:
 
 def _by_name(pieces: Pieces, seconds: float = math.inf) -> dict[str, Floats]:
     """Every bound that applies, for each block."""
+    # Here, because the face of counting imports this module, and most of its users need no bounds.
+    from anonymatch.counting.bounds.bethe import bethe_bounds
+    from anonymatch.counting.bounds.sinkhorn import scaled_bounds
+
     lower, upper = scaled_bounds(pieces, _SCALING * seconds)
     values = {
         "lower: doubly stochastic scaling (Gurvits)": lower,
@@ -209,6 +232,8 @@ def _hall(pieces: Pieces) -> Floats:
 
 def _sums_of_weights(pieces: Pieces, log_weights: Floats) -> Floats:
     """The product of the sums of each user's weights, or of each behaviour's."""
+    from anonymatch.counting.bounds.sinkhorn import log_sums
+
     best = None
     for ends, labels in (
         (pieces.rows, pieces.user_blocks),
