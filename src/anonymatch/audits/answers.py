@@ -130,7 +130,9 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
     lost = n_users - n_behaviours
     full = system.full_log(n_behaviours, n_users)
     # Seen from the departures: each is one of the messages that had come in by then.
-    before = np.searchsorted(np.sort(passage.arrivals), passage.departures, side="right")
+    before = np.searchsorted(
+        np.sort(passage.arrivals, kind="stable"), passage.departures, side="right"
+    )
     bound = float(np.log(before).sum())
     if lost == 0:
         bound = min(counting.bregman(before), counting.bregman(users.degree))

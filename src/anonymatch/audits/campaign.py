@@ -277,8 +277,8 @@ def _given(truth: Ints, order: Ints, first: Ints) -> Ints | None:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     where = np.where(truth >= 0, rank[np.maximum(truth, 0)] if len(rank) else 0, len(rank))
-    known = np.sort(where[where < len(rank)])
-    complete = len(known) == len(rank) and (known == np.arange(len(rank))).all()
+    departed = np.bincount(where, minlength=len(rank) + 1)[: len(rank)]
+    complete = (departed == 1).all()
     return where if complete and (where >= first).all() else None
 
 

@@ -58,7 +58,7 @@ def unit_gap(times: Floats) -> tuple[float, float, bool] | None:
     (3.0, 2500.0, True)
     >>> unit_gap(np.array([1.0, 2.0, 3.0, 4.0]))
     """
-    sizes = np.sort(np.abs(times[times != 0]))
+    sizes = np.sort(np.abs(times[times != 0]), kind="stable")  # in one pass if they are in order
     if len(sizes) < 4:
         return None
     with np.errstate(over="ignore"):  # beside a time of almost 0

@@ -228,14 +228,18 @@ def _repeats(side: _LogSide, noun: str) -> list[str]:
     """A note on messages of one time and one name."""
     import polars as pl
 
-    messages = pl.DataFrame([pl.Series("time", side.times), side.names.alias("name")])
+    same = np.diff(side.times) == 0.0
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    messages = pl.DataFrame(
+        [pl.Series("time", side.times[tied]), side.names.gather(tied).alias("name")]
+    )
     message = side.table.column("message")
     if message is not None:
-        messages = messages.with_columns(message.gather(side.rows).alias("message"))
+        messages = messages.with_columns(message.gather(side.rows[tied]).alias("message"))
     again = (~messages.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
     if not len(again):
         return []
-    line = side.table.position(int(side.rows[int(again[0])]))
+    line = side.table.position(int(side.rows[tied[int(again[0])]]))
     repeats = "repeats" if len(again) == 1 else "repeat"
     who = several(len(again), "message")
     return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
