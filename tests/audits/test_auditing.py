@@ -478,7 +478,7 @@ def test_the_campaign_of_a_large_log_turns_to_each_block_once(
     def refuse(*_: object, **__: object) -> None:
         raise am.BudgetError("too long", seconds=1e9, memory=0.0)
 
-    monkeypatch.setattr(campaign, "attack", refuse)
+    monkeypatch.setattr(campaign.attacks, "attack", refuse)
     audit = am.audit(Observation(graph=graph, source="", truth=matching))
 
     assert [step.target for step in audit.campaign.steps] == [3, 0, 7]

@@ -22,7 +22,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -249,30 +249,37 @@ def _truth(came: _LogSide, left: _LogSide) -> npt.NDArray[np.int64] | None:
     """The message out of each message in, by the column ``message`` of both."""
     import polars as pl
 
-    ids = []
+    from anonymatch.graph import factorise
+
+    known, ids = [], []
     for side in (came, left):
         column = side.table.column("message")
         if column is None:
             return None
         given = column.gather(side.rows).cast(pl.String)
-        known = given.is_not_null().arg_true()
-        some = given.gather(known)
-        again = (~some.is_first_distinct()).arg_true()
-        if len(again):
-            at = int(again[0])
-            first = int((some == some[at]).arg_true()[0])
-            rows = side.rows[known.to_numpy()[[first, at]]].tolist()
-            side.table.refuse(
-                max(rows),
-                f"message {quoted(some[at])} is there twice on one side, first in "
-                f"{side.table.where(int(side.table.row_of[min(rows)]))}; keep one",
-            )
-        ids.append(pl.DataFrame([some.alias("id"), known.alias("at")]))
-    pairs = ids[0].join(ids[1], on="id", how="inner", suffix="_out")
+        known.append(given.is_not_null().arg_true().to_numpy())
+        ids.append(given.gather(known[-1]))
+    codes = np.split(factorise(pl.concat(ids))[0], [len(ids[0])])
+    for side, rows, some, numbers in zip((came, left), known, ids, codes, strict=True):
+        if (np.bincount(numbers) > 1).any():
+            _refuse_twice(side, side.rows[rows], some)
+    departures = np.full(len(ids[0]) + len(ids[1]), -1, dtype=np.int64)
+    departures[codes[1]] = known[1]
     truth = np.full(len(came.rows), -1, dtype=np.int64)
-    truth[pairs.get_column("at").to_numpy()] = pairs.get_column("at_out").to_numpy()
+    truth[known[0]] = departures[codes[0]]
     _check_order(came, left, truth)
     return truth
+
+
+def _refuse_twice(side: _LogSide, rows: Rows, ids: pl.Series) -> NoReturn:
+    at = int((~ids.is_first_distinct()).arg_true()[0])
+    first = int((ids == ids[at]).arg_true()[0])
+    twice = rows[[first, at]].tolist()
+    side.table.refuse(
+        max(twice),
+        f"message {quoted(ids[at])} is there twice on one side, first in "
+        f"{side.table.where(int(side.table.row_of[min(twice)]))}; keep one",
+    )
 
 
 def _check_order(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:
