@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 
 from anonymatch.graph import Graph
 from anonymatch.graph.decomposition import allowed, forced, structure
-from benchmarks.report import Line, Size, faster, plain
+from benchmarks.report import Line, Size, faster, plain, within
 from benchmarks.timing import fresh, race
 
 __all__ = ["largest_memory", "lines"]
