@@ -350,16 +350,16 @@ class Sampling:
     @cached_property
     def draws(self) -> int:
         """Trees that the half-width needs, as far as the seconds reach."""
-        pilot = self._pilot
-        _, error, _, _ = spread_of(pilot)
-        needed = len(pilot) * (t_quantile(_NOMINAL, 1e3) * error / self._allowed.half_width) ** 2
+        drawn = max(len(self._pilot), len(self._drawn))  # the pilot is among them
+        _, error, _, _ = spread_of(self._drawn)
+        needed = drawn * (t_quantile(_NOMINAL, 1e3) * error / self._allowed.half_width) ** 2
         cheap = min(_CHEAP_DRAWS, _CHEAP_SECONDS / self.tree_seconds)
         number = self._affordable(_TREE_SHARE, self.tree_seconds, max(1.2 * needed, cheap))
-        return max(number, len(pilot))
+        return max(number, drawn)
 
     def _by_trees(self) -> Estimate:
-        if self.draws > len(self._pilot):
-            self._trees(len(self._pilot), self.draws)
+        if self.draws > len(self._drawn):
+            self._trees(len(self._drawn), self.draws)
         return self._of_trees(self._drawn)
 
     def _of_trees(self, logs: Floats) -> Estimate:
@@ -442,6 +442,14 @@ class FilterSampling(Sampling):
         if square is None:
             self.__dict__["_checks"] = 0
         self._normal = by_particles.block.n_users >= NORMAL_USERS
+
+    @cached_property
+    def _pilot(self) -> Floats:
+        """The first runs. Those of the check are runs as any others, and count."""
+        if not self._checks:
+            return super()._pilot
+        self._drawn = self._forward[0]
+        return self._drawn[:_PILOT]
 
     @cached_property
     def trusted(self) -> bool:
