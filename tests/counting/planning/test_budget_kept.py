@@ -1,4 +1,4 @@
-"""Budgets of graphs beyond exact reach are kept, and an answer comes: work is counted, not timed."""
+"""Budgets beyond exact reach are kept, and an answer comes: work is counted, not timed."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ class Sampling:
         few_chains: int = 0,
         starts: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        """``few_chains`` where time is short: 1 or 2; ``starts``: matchings that they begin with."""
+        """``few_chains`` where time is short: 1 or 2; ``starts``: matchings to begin with."""
         self.block, self._seed, self._allowed, self._effort = block, seed, allowed, effort
         self.path_seconds, self.tree_seconds = (
             ImportanceSampler.path_seconds(block),

@@ -57,7 +57,8 @@ _FEWEST_SWEEPS = 10  # of belief propagation
 
 def messages(block: Block, effort: Execution, seconds: float = math.inf) -> Floats:
     """Probabilities of the edges by belief propagation, as far as it comes in predicted seconds."""
-    work = min(1e9, seconds / tuning().belief_sweep_slow)
+    far = 1.0 + tuning().belief_far * max(0.0, math.log2(block.n_edges / tuning().belief_cached))
+    work = min(1e9, seconds / (tuning().belief_sweep_slow * far))
     sweeps = int(np.clip(work / block.n_edges, _FEWEST_SWEEPS, 1000))
     call = partial(_native.propagate_beliefs, block, sweeps=sweeps, cancel=effort.stop.byte)
     return effort.apart(call, seconds=tuning().belief_sweep * block.n_edges * sweeps).marginals
@@ -273,7 +274,7 @@ class WormChain:
     @staticmethod
     def seconds_of(block: Block) -> float:
         """Predicted seconds of a sample."""
-        of_users = 2.0 * math.log2(block.n_users / 2e4)
+        of_users = 3.0 * math.log2(block.n_users / 2e4)
         of_edges = 0.7 * math.log2(block.n_edges / 5e4)
         slower = 1.0 + max(0.0, of_users, of_edges)  # memory
         return tuning().worm_step * slower * _STEPS * block.n_users + 1e-6

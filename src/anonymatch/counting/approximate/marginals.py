@@ -51,6 +51,7 @@ _FEW_RUNS = 4  # where shares of Sinkhorn's are held against them
 _SHARE_SWEEPS = 50
 _BELIEF_SHARE = 0.5  # of the seconds, where beliefs are all there is
 _RUNS_TOGETHER = 500
+_START_PARTICLES = 32  # of runs whose matchings chains begin with
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,8 +112,12 @@ def _short_of_time(
         return None
     promising = promising_filter(block, seed, _FILTER_SHARE * allowed.seconds, effort)
     starts = any_matching(block)
+    number = WormChain.number_of(block, few=1)
     if promising is not None:
-        starts = promising[0].paths(0, WormChain.number_of(block, few=1), effort)[1]
+        runs = promising[0].with_particles(_START_PARTICLES)
+        if number * runs.path_seconds <= _FILTER_SHARE * allowed.seconds:
+            effort.expect(number * runs.path_seconds)
+            starts = runs.paths(0, number, effort)[1]
     for few in (1, 2):
         sampling = Sampling(
             block, seed=seed, allowed=allowed, effort=effort, few_chains=few, starts=starts

@@ -129,9 +129,9 @@ def promising_filter(
     if block.weights is not None and block.weights.dtype == object:
         return None
     preparing = tuning().particle_balance * _SWEEPS * block.n_edges
-    if preparing > seconds or not look_pays(block, seconds):
+    if preparing > seconds:
         return None
-    pilot = ParticleFilter(block, _order(block), seed, _FEWEST)
+    pilot = ParticleFilter(block, _order(block, seconds), seed, _FEWEST)
     if not pilot.plan.balanced or preparing + _PILOT * pilot.path_seconds > seconds:
         return None
     variance = _pilot_variance(pilot, effort)
@@ -160,12 +160,17 @@ def _pilot_variance(pilot: ParticleFilter, effort: Execution) -> float:
     return float(logs.var(ddof=1)) if alive else math.inf
 
 
-def _order(block: Block) -> npt.NDArray[np.int32]:
+def _order(block: Block, seconds: float) -> npt.NDArray[np.int32]:
     """Users in an order in which few behaviours are open at once, if there is one.
+
+    Where that would take too much of the seconds, they stay as they are: those of a log are in
+    order of time.
 
     Where nearly all are open, and users have many, those with few come first: the last users are
     the hard ones, and should have a choice.
     """
+    if not look_pays(block, seconds):
+        return np.arange(block.n_users, dtype=np.int32)
     plan = first_look(block)
     wide = plan.width > _DENSE * block.n_behaviours
     if wide and block.n_edges > tuning().particle_many * block.n_users:

@@ -176,7 +176,9 @@ class Tuning:
     draw_leaf: float = 1e-4  # of what is solved exactly in the end
     draw_cache_edges: float = 2e4  # from which on memory slows draws down
     belief_sweep: float = 1e-9  # of belief propagation, an edge, at least
-    belief_sweep_slow: float = 8e-9  # and at most
+    belief_sweep_slow: float = 8e-9  # and at most,
+    belief_cached: float = 1e6  # edges up to which messages stay near; twice as many
+    belief_far: float = 4.0  # make a sweep so many times slower
     worm_step: float = 1e-8
     worm_giant_users: int = 200_000  # whose edges together tell what a few chains differ by
     worm_slowest: int = 40  # steps a worm and user beyond which chains are given up
