@@ -661,6 +661,7 @@ def _forward(
         if kernel.share_done >= 0.02 or kernel.work * _WORK_SECONDS > 0.1 * work.left:
             work.check(ahead + rest + besides, _memory(chain, log))
         work.done(seconds)
+        work.effort.foresee(work.spent + ahead + rest + besides)
     return bool(kernel.possible)
 
 
