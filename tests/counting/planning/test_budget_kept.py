@@ -111,3 +111,12 @@ def test_few_chains_are_measured_by_worms_that_are_long_enough() -> None:
 
     for seed in range(5):
         assert WormChain(block, start, (seed,), few=2).worms < 4 * usual
+
+
+def test_filters_tell_a_count_where_chains_over_added_users_are_too_slow() -> None:
+    count = am.count(scattered(500, 1500, 6), budget=3.0)
+
+    assert count.method == "guided sampling"
+    assert count.high - count.low < 0.1
+    assert count.proven[0] <= count.low
+    assert count.high <= count.proven[1]

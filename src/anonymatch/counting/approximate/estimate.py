@@ -156,7 +156,7 @@ def _by_filter(
             return None
     chains = not block.optional or padded_edges(block) <= _CHAIN_EDGES
     square = squared(block) if chains else None
-    return _finished(
+    sampled = _finished(
         FilterSampling(
             by_particles,
             None if square is None else square[0],
@@ -165,6 +165,12 @@ def _by_filter(
             effort=effort,
         )
     )
+    if sampled is None and square is not None and block.optional and not effort.stop.cancelled:
+        # Chains over many added users may be too slow: then as where they are not asked.
+        half = replace(allowed, seconds=allowed.seconds / 2)
+        unchecked = FilterSampling(by_particles, None, seed=seed, allowed=half, effort=effort)
+        sampled = _finished(unchecked)
+    return sampled
 
 
 def _finished(sampling: Sampling) -> Estimate | None:
