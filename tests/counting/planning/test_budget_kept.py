@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.counting.approximate import marginals
+from anonymatch.counting.approximate.estimate import any_matching
 from anonymatch.counting.approximate.importance import WormChain
 from anonymatch.counting.approximate.particles import ParticleFilter
 from anonymatch.counting.blocks.block import Block
@@ -106,7 +106,7 @@ def test_a_filter_that_copies_wide_states_is_predicted_dear() -> None:
 def test_few_chains_are_measured_by_worms_that_are_long_enough() -> None:
     """A few worms may all be short, and a sample of as many steps then takes far too many."""
     block = block_of(scattered(3000, 3000, 6))
-    start = marginals.any_matching(block)
+    start = any_matching(block)
     usual = WormChain(block, start, (0,)).worms
 
     for seed in range(5):
