@@ -50,7 +50,7 @@ _STEPS = 10  # a user between two samples of a chain
 _TOGETHER = 4  # chains that take turns: their waits for memory overlap
 _PACING = 32  # worms by which the steps of a worm are measured
 _GIANT_PACING = 4
-_PACED_STEPS = 3  # a user, that are enough to measure
+_PACED_STEPS = 10  # a user, that are enough to measure
 _BALANCING = 100  # sweeps
 _FEWEST_SWEEPS = 10  # of belief propagation
 
@@ -293,7 +293,8 @@ class WormChain:
 
     def _run(self, each: int, effort: Execution, *, matchings: bool) -> list[_native.WormSamples]:
         most_steps = tuning().worm_latest * _STEPS * self.block.n_users * each + 2**16
-        together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
+        # Two cores are busy at least, unless time is short: then waits must overlap.
+        together = min(_TOGETHER, self.number if self._few else self.number // 2)
         calls = [
             partial(
                 _stretch,

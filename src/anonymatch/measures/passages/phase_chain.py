@@ -661,7 +661,8 @@ def _forward(
         if kernel.share_done >= 0.02 or kernel.work * _WORK_SECONDS > 0.1 * work.left:
             work.check(ahead + rest + besides, _memory(chain, log))
         work.done(seconds)
-        work.effort.foresee(work.spent + ahead + rest + besides)
+        whole = work.spent + ahead + rest + besides
+        work.effort.foresee(min(whole, work.budget.seconds))  # what is more is refused
     return bool(kernel.possible)
 
 
