@@ -29,7 +29,7 @@ from anonymatch.measures import (
     system,
     user_figures,
 )
-from anonymatch.running import Budget, Execution, Progress
+from anonymatch.running import Budget, Execution, Progress, StagedProgress
 from anonymatch.sources import Observation, Passage, passage_graph
 
 __all__ = ["Answers", "Resources", "answer", "entropy_of"]
@@ -49,7 +49,12 @@ class Resources:
     budget: Budget
     seed: int
     executor: Executor | None = None
-    progress: Progress | None = None
+    progress: Progress | StagedProgress | None = None
+
+    def stage(self) -> Progress | None:
+        """What the next part of the work is to tell how far it is."""
+        progress = self.progress
+        return progress.stage() if isinstance(progress, StagedProgress) else progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -175,7 +180,7 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
         budget=resources.budget,
         seed=resources.seed,
         executor=resources.executor,
-        progress=resources.progress,
+        progress=resources.stage(),
     )
     links = solved.links
     nats = Interval(
@@ -330,7 +335,7 @@ def _of_wide_band(
         budget=resources.budget,
         edge=edge,
         seed=resources.seed,
-        effort=Execution(progress=resources.progress),
+        effort=Execution(progress=resources.stage()),
     )
     alike = math.lgamma(lost + 1)
     entropy = Interval(
@@ -440,17 +445,28 @@ def entropy_of(graph: Graph, resources: Resources) -> Interval:
 
 def _count(graph: Graph, resources: Resources) -> Count:
     """Exactly where that is quick; digits beyond the tenth are not worth waiting for."""
-    execution: dict[str, Any] = {"executor": resources.executor, "progress": resources.progress}
+    execution: dict[str, Any] = {"executor": resources.executor}
     if not graph.weighted and graph.n_edges <= _SMALL_ENOUGH:
         quick = min(_QUICK, resources.budget.seconds / 3)
         try:
             return counting.count(
-                graph, exact=True, budget=replace(resources.budget, seconds=quick), **execution
+                graph,
+                exact=True,
+                budget=replace(resources.budget, seconds=quick),
+                progress=resources.stage(),
+                **execution,
             )
         except BudgetError:
             pass
     share = replace(resources.budget, seconds=resources.budget.seconds / 3)
-    return counting.count(graph, exact=False, budget=share, seed=resources.seed, **execution)
+    return counting.count(
+        graph,
+        exact=False,
+        budget=share,
+        seed=resources.seed,
+        progress=resources.stage(),
+        **execution,
+    )
 
 
 def _for_probabilities(budget: Budget) -> Budget:
@@ -471,7 +487,7 @@ def _probabilities(graph: Graph, resources: Resources) -> Posterior:
         budget=_for_probabilities(resources.budget),
         seed=resources.seed,
         executor=resources.executor,
-        progress=resources.progress,
+        progress=resources.stage(),
     )
 
 

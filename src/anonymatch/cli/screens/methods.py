@@ -17,6 +17,8 @@ _METHODS = {
     "bracket": ("an estimate", "draws and a chain that hardly meet: between the two"),
     "worm chain": ("an estimate", "samples of a Markov chain over matchings"),
     "belief propagation + worm chain": ("an estimate", "messages, held against a Markov chain"),
+    "Sinkhorn scaling + guided sampling": ("an estimate", "shares, held against random draws"),
+    "unchecked beliefs": ("beliefs", "the budget is too small to hold them against anything"),
 }
 
 _BOUNDS = {

@@ -31,7 +31,7 @@ MOST_HOPS = 4
 
 _FEW = 200  # messages whose guessing entropies are all computed
 _UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
-_AT_LEAST = 1.0  # that any budget allows, as for making a graph
+_AT_LEAST = 0.5  # that any budget allows, as for making a graph
 RARE = 1e-9  # of packets, that take longer than what hardly one exceeds
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
@@ -208,7 +208,7 @@ def phase_links(
 ) -> measures.LinkFigures:
     """Figures of several hops: soon, unless a budget is told or that is too little."""
 
-    def within(allowed: Budget) -> measures.LinkFigures:
+    def within(allowed: Budget, *, strict: bool) -> measures.LinkFigures:
         return measures.phase_figures(
             arrivals,
             departures,
@@ -218,15 +218,17 @@ def phase_links(
             budget=allowed,
             seed=work.seed,
             effort=work.effort,
+            strict=strict,
         )
 
     budget = work.budget
     if not budget.chosen:
         try:
-            return within(replace(budget, seconds=_UNASKED))
+            return within(replace(budget, seconds=_UNASKED), strict=False)
         except BudgetError:
             pass
-    return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
+    allowed = replace(budget, seconds=max(budget.seconds, _AT_LEAST))
+    return within(allowed, strict=budget.chosen)
 
 
 def _one_hop(
