@@ -48,6 +48,14 @@ from anonymatch._native.glynn import (
 )
 from anonymatch._native.hidden_chain import Counted, HiddenFigures, hidden_chain_job
 from anonymatch._native.importance import Importance, ImportanceDraws
+from anonymatch._native.link_chain import (
+    LINK_CHAIN_LANES,
+    LINK_CHAIN_SAMPLES,
+    LinkChain,
+    LinkRecord,
+    LinkRows,
+    LinkSums,
+)
 from anonymatch._native.nested_bound import NESTED_BOUND_GROUP, NestedBound, nested_bound_job
 from anonymatch._native.particles import PARTICLE_LANES, ParticleRuns, Particles
 from anonymatch._native.passage import PassageStay, passage_stay
@@ -108,6 +116,12 @@ from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_t
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
+    "LINK_CHAIN_LANES",
+    "LINK_CHAIN_SAMPLES",
+    "LinkChain",
+    "LinkRecord",
+    "LinkRows",
+    "LinkSums",
     "CLASS_SUMS_LARGEST_PRIME",
     "CLASS_SUMS_MOST_ROWS",
     "CLASS_SUMS_RATE",
