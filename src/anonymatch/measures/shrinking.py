@@ -29,6 +29,7 @@ _ERRORS = 2.7  # standard errors of an interval: Student's of 15, and replicas t
 _POOLED = 15.0  # replicas that the noise of all probabilities together stands for
 _STRAY = 3.0  # standard errors from the model beyond which counts alone are believed
 _LEAST = 1e-9
+_NONE = 3.0  # hits that are still likely, at 95 %, where none is counted
 
 
 def shrunk(
@@ -80,6 +81,7 @@ def shrunk(
     for group in _groups(model[at]):
         which = at[group]
         value[which], half = _together(model[which], mean[group], variance[group])
+        half += _NONE / float(samples.sum())
         low[which], high[which] = value[which] - half, value[which] + half
     return Range(value, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0))
 

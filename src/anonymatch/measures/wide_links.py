@@ -66,8 +66,10 @@ _ROW_SECONDS = 60e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 15e-9  # of an entry
 BYTES_AN_ENTRY = 40.0
 
-_FIRST, _LAST = -4.0, 9.0  # logs of how little is added: nothing is paired, and nothing is added
-_APART = 0.65  # of them, and the most where the budget is small
+# What is added falls as exp(-x): from about where nothing is paired to where nothing is added.
+_FIRST, _LAST, _FARTHEST = -4.0, 9.0, 60.0
+_APART = 0.65
+_NOTHING = 2e-4  # of all rows and columns
 _THIN = 4
 _BURN, _NODE_SWEEPS, _SAMPLES = 120, 50, 500
 _MOST_EFFORT = 60.0
@@ -268,9 +270,7 @@ def estimate_links(
     number = job.tune()
     record = job.sample(counted)
     job.release()
-    down = job.integrate(falling=False)
-    up = job.integrate(falling=True)
-    return _estimate(job, record, (down, up), number, counted, job.figures(groups))
+    return _estimate(job, record, job.integrate(), number, counted, job.figures(groups))
 
 
 class _Number(NamedTuple):
@@ -279,6 +279,18 @@ class _Number(NamedTuple):
     variance: float
     log_probability: float
     slack: float
+
+
+class _Node(NamedTuple):
+    """Means in each replica where something is added to the weights of what is not paired.
+
+    ``heights``: of the share of the weights that is added; ``pairs``: of their number; ``alone``:
+    log weight of nothing being paired.
+    """
+
+    heights: Floats
+    pairs: Floats
+    alone: float
 
 
 class _LinkJob:
@@ -409,12 +421,12 @@ class _LinkJob:
             return _Number(0.0, 0.0, 0.0)
         tilt = math.log(float(self.unpaired.sum() / self.band.unpaired.sum()))
         sweeps = max(self.plan.settle, 40)
-        for _ in range(_ROUNDS):
+        for attempt in range(_ROUNDS):
             self._swept(sweeps // 4, nothing, 0.0)
             _, pairs, others = self._swept(sweeps, nothing, 0.0)
             mean = float(pairs.mean())
             variance = max(float(others[0].mean()) - mean**2, 1e-3)
-            if abs(mean - goal) < 0.3 * math.sqrt(variance):
+            if attempt == _ROUNDS - 1 or abs(mean - goal) < 0.3 * math.sqrt(variance):
                 break
             tilt -= float(np.clip((goal - mean) / variance, -1.0, 1.0))
             self._tilt(tilt)
@@ -423,7 +435,7 @@ class _LinkJob:
         hits = float(others[1].mean())
         if variance >= _NORMAL or hits == 0.0:
             log = -0.5 * math.log(2 * math.pi * variance) - (goal - mean) ** 2 / (2 * variance)
-            slack = 0.5 / variance + 0.2
+            slack = 0.5 / variance + _T_LANES * float(pairs.std(ddof=1)) / 4 / math.sqrt(variance)
         else:
             log = math.log(hits)
             slack = _T_LANES * float(others[1].std(ddof=1)) / 4 / hits
@@ -454,33 +466,57 @@ class _LinkJob:
             self._done(each * some)
         return LinkRecord(*sums)
 
-    def integrate(self, *, falling: bool) -> Floats:
-        """Log of the sum of weights in each replica, from where hardly anything is paired.
+    def integrate(self) -> tuple[Floats, Floats, float]:
+        """Log of the sum of weights in each replica, twice, and what the ends may leave out.
 
-        Replicas lag behind what is added: both ways they are off by as much, in opposite
+        Once from the weights themselves to where hardly anything is paired, and once back:
+        replicas lag behind what is added, and both ways they are off by as much, in opposite
         directions.
         """
-        plan = self.plan
-        nodes = np.linspace(_FIRST, _LAST, plan.nodes)
-        heights = np.empty((plan.nodes, LINK_CHAIN_LANES))
-        first = np.zeros(LINK_CHAIN_LANES)
-        begin = 0.0
-        for k in range(plan.nodes) if falling else reversed(range(plan.nodes)):
-            shares, cover = self._weigh(float(nodes[k]))
-            self._swept(plan.burn, np.zeros(0), 0.0)
-            heights[k], pairs, _ = self._swept(plan.sweeps, shares, cover)
-            if k == 0:
-                first = pairs
-                little = math.exp(-_FIRST)
-                columns = float(np.exp(np.log(self.chain.scaling.columns()).mean()))
-                begin = float(np.log(self.unpaired + little / self.chain.scaling.rows()).sum())
-                begin += self.band.columns * math.log(self.band.cover + little / columns)
+        step = _APART
+        nodes: list[float] = []
+        down: list[_Node] = []
+        added = _LAST
+        while True:  # up to where what is added does not matter any more
+            node = self._node(added)
+            if node.heights.mean() <= _NOTHING * self._size + 0.02 or added >= _FARTHEST:
+                break
+            added += step
+        while True:
+            nodes.append(added)
+            down.append(node)
+            if node.pairs.mean() <= _NOTHING * self._size + 0.005 or added <= -_FARTHEST:
+                break
+            added -= step
+            node = self._node(added)
+        up = [self._node(added) for added in reversed(nodes)]
         self._weigh(math.inf)
-        step = float(nodes[1] - nodes[0])
-        inner = (heights.sum(axis=0) - (heights[0] + heights[-1]) / 2) * step
+        last, first = float(down[0].heights.mean()), float(down[-1].pairs.mean())
+        off = 0.5 * last + first**2
+        return self._integral(down), self._integral(up[::-1]), off
+
+    @property
+    def _size(self) -> int:
+        return self.band.rows + self.band.columns
+
+    def _node(self, added: float) -> _Node:
+        shares, cover = self._weigh(added)
+        self._swept(self.plan.burn, np.zeros(0), 0.0)
+        heights, pairs, _ = self._swept(self.plan.sweeps, shares, cover)
+        little = math.exp(-added)
+        columns = float(np.exp(np.log(self.chain.scaling.columns()).mean()))
+        alone = float(np.log(self.unpaired + little / self.chain.scaling.rows()).sum())
+        alone += self.band.columns * math.log(self.band.cover + little / columns)
+        return _Node(heights, pairs, alone)
+
+    @staticmethod
+    def _integral(nodes: list[_Node]) -> Floats:
+        """By trapezoids, from the node at which least is added to that at which most is."""
+        heights = np.array([node.heights for node in nodes])
+        inner = (heights.sum(axis=0) - (heights[0] + heights[-1]) / 2) * _APART
         # Beyond the last node it falls exponentially; the end of the trapezoids knows its slope.
-        tail = heights[-1] * (1.0 - step**2 / 12.0)
-        return np.asarray(begin + first - inner - tail, dtype=np.float64)
+        tail = heights[0] * (1.0 - _APART**2 / 12.0)
+        return np.asarray(nodes[-1].alone + nodes[-1].pairs - inner - tail, dtype=np.float64)
 
     def figures(self, groups: Ints | None) -> LinkRows:
         """Of all rows, some in each call."""
@@ -507,7 +543,7 @@ def _mean(values: Floats, slack: float) -> Interval:
 def _estimate(
     job: _LinkJob,
     record: LinkRecord,
-    integrals: tuple[Floats, Floats],
+    integrals: tuple[Floats, Floats, float],
     number: _Number,
     counted: Bools,
     rows: LinkRows,
@@ -515,7 +551,7 @@ def _estimate(
     band = job.band
     some = record.samples > 0
     lag = abs(float(integrals[1].mean() - integrals[0].mean()))
-    off = _INTEGRAL_OFF * _LN2 * band.rows + _LAG_LEFT * lag + number.slack
+    off = _INTEGRAL_OFF * _LN2 * band.rows + _LAG_LEFT * lag + number.slack + integrals[2]
     logs = (integrals[0] + integrals[1]) / 2 + number.log_probability
     weights = record.weights[some] / record.samples[some]
     tilt = 0.0
