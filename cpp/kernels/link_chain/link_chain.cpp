@@ -154,6 +154,11 @@ LinkChain::LinkChain(const LinkBand& band, std::span<const std::int32_t> reach,
             std::fill_n(held_logs_.begin() + static_cast<std::ptrdiff_t>(i * lanes), lanes,
                         logs_[static_cast<std::size_t>(offsets_[i]) + at(start[i] - band.first[i])]);
     }
+    std::int32_t longest = 0;
+    for (const auto& run : runs_) longest = std::max(longest, run.length);
+    log_lengths_.resize(at(longest) + 1, 0.0F);
+    for (std::size_t k = 1; k < log_lengths_.size(); ++k)
+        log_lengths_[k] = std::log(static_cast<float>(k));
     for (std::size_t l = 0; l < lanes; ++l) {
         Random random(seed, l + 1);
         for (auto& word : random_) {
@@ -179,7 +184,7 @@ void LinkChain::run(int sweeps, CancelFlag cancel) {
     const auto stretch_of = link_chain::sweep_stretch(!logs_.empty());
     const link_chain::Sweep sweep{
         runs_.data(),      cores_.data(), offsets_.data(), reach_.data(),      logs_.data(),
-        unpaired_.data(),  cover_,        held_.data(),    held_logs_.data(), open_.data(),
+        log_lengths_.data(), unpaired_.data(),  cover_,        held_.data(),    held_logs_.data(), open_.data(),
         pairs_.data(),     least_,        most_,           random_,           &shared_,
         rows};
     for (int k = 0; k < sweeps; ++k) {

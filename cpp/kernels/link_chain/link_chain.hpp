@@ -138,6 +138,7 @@ private:
     std::vector<std::int32_t> reach_;
     std::vector<float> logs_;      // of weights, and one more; empty if all are 1
     std::vector<float> unpaired_;  // log weights
+    std::vector<float> log_lengths_;
     float cover_ = 0.0F;
     std::vector<std::int32_t> held_;
     std::vector<float> held_logs_;

@@ -3,7 +3,6 @@
 
 #include "swap_chain/replica_vectors.hpp"
 
-constexpr int columns_a_row = 4;  // looked at in each sweep
 // Replicas look at the same moves. If all took whatever is no worse they would stay as alike as they
 // began, so that each stays with one in four by itself: the log of 3/4.
 constexpr float stay = -0.287682072F;
@@ -89,40 +88,54 @@ inline void swap_rows(const Sweep& sweep, std::size_t i, std::size_t k, Generato
     }
 }
 
-/// Row i takes column j if it has none and j is nobody's, or gives j up if it has it.
+/// Row i gives up the column that it has in a run, or takes one of the run if it has none: any of
+/// them, and each replica its own, which is as likely as the way back but for their number.
 template <bool weighted>
-inline void take_column(const Sweep& sweep, std::size_t i, std::int32_t j, Generator& generator) {
-    const float log = weighted ? sweep.logs[sweep.offsets[i] + (j - sweep.runs[i].first)] : 0.0F;
-    const float gain = log - sweep.unpaired[i] - sweep.cover;
-    const std::uint32_t open = sweep.open[j];
-    std::uint32_t toggled = 0;
+inline void pair_or_part(const Sweep& sweep, std::size_t i, Run run, Generator& generator) {
+    const auto length = static_cast<float>(run.length);
+    const float gain = sweep.log_lengths[run.length] - sweep.unpaired[i] - sweep.cover;
     for (std::size_t part = 0; part < parts; ++part) {
         const std::size_t lane = part * Lanes::size;
         std::int32_t* const held = sweep.held + i * replicas + lane;
         const Int at = load<Int>(held);
-        const Int has = (Int)(at == j);
-        const Int alone = (Int)(at < 0) &
-                          (Int)((all(static_cast<std::int32_t>(open)) & bits_of(part)) != 0);
-        const Int possible = has | alone;
+        const Int has = (Int)((Word)(at - run.first) < static_cast<std::uint32_t>(run.length));
+        const Int alone = (Int)(at < 0);
         const Word random = generator.next(part);
-        if (Lanes::mask(possible) == 0) continue;
+        const Real place = __builtin_convertvector((Int)(generator.next(part) >> 8), Real) * 0x1p-24F;
         Int pairs = load<Int>(sweep.pairs + lane);
-        const Int allowed = (has & (Int)(pairs > sweep.least)) | (alone & (Int)(pairs < sweep.most));
+        Int possible = has & (Int)(pairs > sweep.least);
+        Int column = at;
+        Real log = {};
+        if (Lanes::mask(alone) != 0) {
+            Int to = __builtin_convertvector(place * length, Int);
+            to = chosen((Int)(to < run.length), to, all(run.length - 1));  // by rounding
+            column = chosen(alone, to + run.first, at);
+            const Int open = Lanes::gather_short(sweep.open, column & alone) & bits_of(part);
+            const Int takes = alone & (Int)(open != 0) & (Int)(pairs < sweep.most);
+            possible |= takes;
+            if constexpr (weighted)
+                log = Lanes::gather(sweep.logs + sweep.offsets[i],
+                                    (column - sweep.runs[i].first) & takes);
+        }
+        float* const held_logs = sweep.held_logs + i * replicas + lane;
+        Real now = {};
+        if constexpr (weighted) now = load<Real>(held_logs);
         const Int take =
-            allowed & (Int)(log_of_unit(random) < lower(chosen(has, all(-gain), all(gain))));
+            possible &
+            (Int)(log_of_unit(random) < lower(chosen(has, all(-gain) - now, all(gain) + log)));
         const std::uint32_t taken = Lanes::mask(take);
         if (taken == 0) continue;
-        store(held, chosen(take, chosen(has, all(-1), all(j)), at));
-        if constexpr (weighted) {
-            float* const held_logs = sweep.held_logs + i * replicas + lane;
-            store(held_logs, chosen(take & alone, all(log), load<Real>(held_logs)));
-        }
+        store(held, chosen(take, chosen(has, all(-1), column), at));
+        if constexpr (weighted) store(held_logs, chosen(take & alone, log, now));
         pairs += take & has;  // which is -1
         pairs -= take & alone;
         store(sweep.pairs + lane, pairs);
-        toggled |= taken << lane;
+        for (std::uint32_t left = taken; left != 0; left &= left - 1) {
+            const auto l = static_cast<std::size_t>(__builtin_ctz(left));
+            sweep.open[column[l]] =
+                static_cast<std::uint16_t>(sweep.open[column[l]] ^ 1U << (lane + l));
+        }
     }
-    sweep.open[j] = static_cast<std::uint16_t>(open ^ toggled);
 }
 
 /// Row i moves from the column that it has to its mirror image in a run, about a middle that is the
@@ -173,15 +186,11 @@ void stretch(const Sweep& sweep, std::size_t begin, std::size_t end) {
         const std::size_t k = i + static_cast<std::size_t>(step);
         if (sweep.reach[i] > 0 && k < sweep.rows) swap_rows<weighted>(sweep, i, k, generator);
         if (sweep.runs[i].length == 0) continue;
-        for (int t = 0; t < columns_a_row; ++t) {
-            const std::uint64_t bits = shared.next();
-            const Run run = (bits & 3U) != 0 ? sweep.cores[i] : sweep.runs[i];
-            const std::int32_t at = Shared::below(run.length, bits);
-            if (t % 2 == 0)
-                take_column<weighted>(sweep, i, run.first + at, generator);
-            else
-                move_column<weighted>(sweep, i, run, at, generator);
-        }
+        const std::uint64_t bits = shared.next();
+        pair_or_part<weighted>(sweep, i, (bits & 3U) != 0 ? sweep.cores[i] : sweep.runs[i],
+                               generator);
+        const Run run = (bits & 12U) != 0 ? sweep.cores[i] : sweep.runs[i];
+        move_column<weighted>(sweep, i, run, Shared::below(run.length, bits), generator);
     }
     *sweep.shared = shared.state;
     generator.save(sweep.random);

@@ -19,6 +19,7 @@ struct Sweep {
     const std::int64_t* offsets;
     const std::int32_t* reach;
     const float* logs;     // of weights; null if all are 1
+    const float* log_lengths;  // of runs
     const float* unpaired;  // log weight of each row to have no column
     float cover;           // log weight of a column to be nobody's
     std::int32_t* held;    // column of each row and replica; -1 if none
@@ -31,7 +32,8 @@ struct Sweep {
     std::size_t rows;
 };
 
-/// Rows `begin` to `end` - 1: each swaps with a later one, and then looks at some columns.
+/// Rows `begin` to `end` - 1: each swaps with a later one, makes or gives up a pair, and
+/// moves to another column.
 using SweepStretch = void (*)(const Sweep& sweep, std::size_t begin, std::size_t end);
 
 SweepStretch sweep_stretch(bool weighted);

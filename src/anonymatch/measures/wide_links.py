@@ -60,7 +60,7 @@ _GROUPS = 20  # of messages that follow each other, for the error of the diverge
 # Seconds, measured: of an entry in a step of the scaling, of a row in a sweep of all replicas,
 # without weights and with, and of a row in a sample.
 _ENTRY_SECONDS = 1.5e-9
-_SWEEP_SECONDS = (60e-9, 110e-9)
+_SWEEP_SECONDS = (100e-9, 170e-9)
 _RECORD_SECONDS = 80e-9
 _ROW_SECONDS = 60e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 15e-9  # of an entry
@@ -615,7 +615,7 @@ def _mean_entropy(
     scale = math.sqrt(len(groups)) / departed
     spread = _T_GROUPS * float(np.std(groups, ddof=1)) * scale if len(groups) > 1 else 0.0
     mean = max(float(apart.sum()) / departed, 0.0)
-    half = math.hypot(error, spread) + 0.25 * mean + _DIVERGENCE_OFF
+    half = math.hypot(error, spread) + 0.5 * mean + _DIVERGENCE_OFF
     value = float(cross.mean()) - mean
     return Interval(value, value - half, value + half).clipped(0.0, math.inf), mean + spread
 
