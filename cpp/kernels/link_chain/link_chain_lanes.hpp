@@ -177,11 +177,23 @@ inline void move_column(const Sweep& sweep, std::size_t i, Run run, std::int32_t
     }
 }
 
+/// Weights of a row that will be looked at soon come from afar.
+inline void fetch(const Sweep& sweep, std::size_t i) {
+    if (i >= sweep.rows) return;
+    const Run core = sweep.cores[i];
+    const float* const begin = sweep.logs + sweep.offsets[i] + (core.first - sweep.runs[i].first);
+    for (std::int32_t k = 0; k < core.length; k += 16) __builtin_prefetch(begin + k);
+    for (std::size_t part = 0; part < 2; ++part)
+        __builtin_prefetch(part == 0 ? static_cast<const void*>(sweep.held + i * replicas)
+                                     : static_cast<const void*>(sweep.held_logs + i * replicas));
+}
+
 template <bool weighted>
 void stretch(const Sweep& sweep, std::size_t begin, std::size_t end) {
     Generator generator(sweep.random);
     Shared shared{*sweep.shared};
     for (std::size_t i = begin; i < end; ++i) {
+        if constexpr (weighted) fetch(sweep, i + static_cast<std::size_t>(sweep.reach[i]) + 2);
         const auto step = 1 + Shared::below(sweep.reach[i], shared.next());
         const std::size_t k = i + static_cast<std::size_t>(step);
         if (sweep.reach[i] > 0 && k < sweep.rows) swap_rows<weighted>(sweep, i, k, generator);

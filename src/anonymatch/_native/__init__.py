@@ -116,12 +116,6 @@ from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_t
 from anonymatch._native.worm import Worm, WormSamples
 
 __all__ = [
-    "LINK_CHAIN_LANES",
-    "LINK_CHAIN_SAMPLES",
-    "LinkChain",
-    "LinkRecord",
-    "LinkRows",
-    "LinkSums",
     "CLASS_SUMS_LARGEST_PRIME",
     "CLASS_SUMS_MOST_ROWS",
     "CLASS_SUMS_RATE",
@@ -129,6 +123,8 @@ __all__ = [
     "GLYNN_LARGEST",
     "GLYNN_RATE",
     "LARGEST",
+    "LINK_CHAIN_LANES",
+    "LINK_CHAIN_SAMPLES",
     "NESTED_BOUND_GROUP",
     "PARTICLE_LANES",
     "PHASE_CHAIN_LARGEST",
@@ -158,6 +154,10 @@ __all__ = [
     "Integers",
     "Ints",
     "Isa",
+    "LinkChain",
+    "LinkRecord",
+    "LinkRows",
+    "LinkSums",
     "NestedBound",
     "ParticleRuns",
     "Particles",

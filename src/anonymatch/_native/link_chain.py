@@ -52,8 +52,8 @@ class LinkRecord(NamedTuple):
 class LinkChain:
     """A band, its scaling and its chain; see ``cpp/kernels/link_chain/link_chain.hpp``.
 
-    Row ``i`` has columns ``first[i]`` to ``last[i] - 1``, or none, with weights ``unpaired[i]`` and,
-    for a column that is left, ``cover``.
+    Row ``i`` has columns ``first[i]`` to ``last[i] - 1``, or none, with weights ``unpaired[i]``,
+    and ``cover`` for a column that is left.
     """
 
     def __init__(

@@ -15,6 +15,7 @@ from anonymatch.measures.mixes import (
     threshold_bits,
     threshold_mix_bits,
 )
+from anonymatch.measures.passages.any_delay import DelayLog, delay_figures
 from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
 from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
 from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
@@ -32,16 +33,21 @@ from anonymatch.measures.users import (
     user_figures,
 )
 from anonymatch.measures.wide_band import BandEstimate, WideBand, estimate_band
+from anonymatch.measures.wide_links import LINKS_CONFIDENCE, LinkBand, LinksEstimate, estimate_links
 
 __all__ = [
+    "LINKS_CONFIDENCE",
     "LOST",
     "BandEstimate",
     "Channel",
+    "DelayLog",
     "Dummies",
     "FlushRule",
     "FreeRate",
     "Interval",
+    "LinkBand",
     "LinkFigures",
+    "LinksEstimate",
     "Metrics",
     "Range",
     "Rates",
@@ -50,8 +56,10 @@ __all__ = [
     "WideBand",
     "batch_bits_per_message",
     "check_hops",
+    "delay_figures",
     "entropy_terms",
     "estimate_band",
+    "estimate_links",
     "exponential_bits",
     "exponential_bits_per_message",
     "exponential_mix_count",

@@ -6,7 +6,7 @@ share [1]_.
 
 References
 ----------
-.. [1] Efron, Morris. Stein's estimation rule and its competitors: an empirical Bayes approach. 1973.
+.. [1] Efron, Morris. Stein's estimation rule and its competitors. 1973.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import LOST, Range, UserFigures
 from anonymatch.running import Budget, Execution
 
-__all__ = ["BandEstimate", "WideBand", "estimate_band"]
+__all__ = ["BandEstimate", "WideBand", "estimate_band", "one_peak"]
 
 T = TypeVar("T")
 
@@ -86,15 +86,15 @@ _VALLEY = math.log(10.0)  # how much lower than what is on both sides of it
 _FEW_ROWS = 0.05
 
 
-def _one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
+def one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
     """Whether nearly all rows rise and then fall: swaps do not get across deep valleys.
 
     Examples
     --------
     >>> lengths = np.array([4, 3], dtype=np.int32)
-    >>> _one_peak(np.array([1.0, 3, 2, 1, 1, 2, 3]), lengths)
+    >>> one_peak(np.array([1.0, 3, 2, 1, 1, 2, 3]), lengths)
     True
-    >>> _one_peak(np.array([1.0, 3, 0.1, 2, 3, 0.1, 2]), lengths)
+    >>> one_peak(np.array([1.0, 3, 0.1, 2, 3, 0.1, 2]), lengths)
     False
     """
     logs = np.log(weights)
@@ -162,7 +162,7 @@ class WideBand:
                     graph.indices < np.repeat(high, graph.degrees)
                 )
                 weights = weights[inside]
-            if not _one_peak(weights, high - low):
+            if not one_peak(weights, high - low):
                 return None
         return cls(first=low, last=high, weights=weights, alike=alike)
 

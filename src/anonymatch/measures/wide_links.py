@@ -40,17 +40,20 @@ from anonymatch._native import (
 )
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
+from anonymatch.graph import Graph
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.shrinking import shrunk
 from anonymatch.measures.users import Range
+from anonymatch.measures.wide_band import one_peak
 from anonymatch.running import Budget, Execution
 
-__all__ = ["LinkBand", "LinksEstimate", "estimate_links"]
+__all__ = ["LINKS_CONFIDENCE", "LinkBand", "LinksEstimate", "estimate_links"]
 
 T = TypeVar("T")
 
 _LN2 = math.log(2.0)
-CONFIDENCE = 0.95
+LINKS_CONFIDENCE = 0.95
+"""Of intervals by replicas."""
 # Student's t with 15 degrees of freedom, and a sixth more: replicas that begin alike are a little
 # closer to each other than to the truth, as logs with exact answers show.
 _T_LANES = 2.131 * 7 / 6
@@ -82,6 +85,8 @@ _LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be 
 _INTEGRAL_OFF = 1e-4  # bits a message that the integral may leave out
 _DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
 _ROUNDS = 4  # of short runs that make the told number of pairs the expected one
+_HOPELESS = 1e3  # budgets beyond which no plan can be wrong
+_STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
 _NORMAL = 4.0  # variance from which on numbers of pairs are nearly normal
 
 
@@ -111,6 +116,72 @@ class LinkBand:
     unpaired: Floats
     cover: float
     pairs: int | None = None
+
+    @classmethod
+    def of(cls, graph: Graph, lost: int) -> LinkBand | None:
+        """That of a graph of a log; None if messages in are not runs of messages out.
+
+        The last ``lost`` behaviours are places for messages that did not come out, all alike.
+        Behaviours that are left, if any, are nobody's, each as likely as another.
+
+        Examples
+        --------
+        >>> graph = Graph.from_rows(["1100", "1110", "0110"])
+        >>> band = LinkBand.of(graph, 1)
+        >>> band.last.tolist(), band.columns, band.cover, band.pairs
+        ([2, 3, 3], 3, 1.0, 2)
+        """
+        columns = graph.n_behaviours - lost
+        size = graph.n_users
+        if not size or not columns:
+            return None
+        rows = np.repeat(np.arange(size), graph.degrees)
+        among = graph.indices < columns
+        lengths = np.bincount(rows[among], minlength=size)
+        places = graph.degrees - lengths
+        if not np.isin(places, (0, lost)).all():
+            return None
+        starts = graph.indptr[:-1]
+        # A row without a run lies where the one before it began.
+        some = lengths > 0
+        first = np.where(some, graph.indices[np.minimum(starts, len(graph.indices) - 1)], 0)
+        first = np.maximum.accumulate(first).astype(np.int64)
+        last = first + lengths
+        ends = graph.indices[np.maximum(starts + lengths - 1, 0)] + 1
+        if not some.all() or (ends != last).any() or (np.diff(last) < 0).any():
+            return None
+        if (np.diff(graph.indices[starts]) < 0).any():
+            return None
+        weights, unpaired = None, (places > 0).astype(np.float64)
+        if graph.weights is not None:
+            every = np.asarray(graph.weights, dtype=np.float64)
+            weights = every[among]
+            at = np.flatnonzero(places)
+            unpaired[at] = every[graph.indptr[1:][at] - 1]
+            if not one_peak(weights, lengths.astype(np.int32)):
+                return None
+        return cls(
+            first=first,
+            last=last,
+            weights=weights,
+            columns=columns,
+            unpaired=unpaired,
+            cover=float(columns > size - lost),
+            pairs=size - lost,
+        )
+
+    def hopeless(self, seconds: float) -> bool:
+        """Whether exact work would take far longer than this, as one look at the runs shows.
+
+        About half of the columns that earlier and later rows share may be taken, any of them.
+        """
+        shared = np.maximum(self.last[:-1] - self.first[1:], 0)
+        if not len(shared):
+            return False
+        logs = np.maximum(_LN2 * shared - 0.5 * np.log(2.0 * shared + 1.0), 0.0)
+        top = float(logs.max())
+        states = top + math.log(float(np.exp(logs - top).sum()))
+        return states + math.log(_STATE_SECONDS) > math.log(_HOPELESS * max(seconds, 1e-3))
 
     @property
     def rows(self) -> int:
@@ -142,10 +213,9 @@ class _Effort(NamedTuple):
 
     def seconds(self, band: LinkBand) -> float:
         each = _SWEEP_SECONDS[band.weights is not None]
-        return (
-            band.rows * (each * self.sweeps_in_all() + _RECORD_SECONDS * self.samples)
-            + band.entries * (_ENTRY_SECONDS * self.steps + _ROW_SECONDS + _SETUP_SECONDS)
-        )
+        return band.rows * (
+            each * self.sweeps_in_all() + _RECORD_SECONDS * self.samples
+        ) + band.entries * (_ENTRY_SECONDS * self.steps + _ROW_SECONDS + _SETUP_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -299,9 +369,8 @@ class _LinkJob:
     def __init__(self, band: LinkBand, plan: _Effort, seed: int, effort: Execution) -> None:
         self.band, self.plan, self.effort, self.seed = band, plan, effort, seed
         self.unpaired = band.unpaired
-        self.chain = LinkChain(
-            band.first, band.last, band.weights, band.columns, band.unpaired, band.cover
-        )
+        first, last = (ends.astype(np.int32) for ends in (band.first, band.last))
+        self.chain = LinkChain(first, last, band.weights, band.columns, band.unpaired, band.cover)
         effort.expect(plan.seconds(band))
 
     def _done(self, seconds: float) -> None:
@@ -523,10 +592,11 @@ class _LinkJob:
         size = self.band.rows
         each = _ROW_SECONDS * max(self.band.entries, 1) / size
         together = max(1, round(0.1 / each))
+        numbers = None if groups is None else groups.astype(np.int32)
         parts = []
         for begin in range(0, size, together):
             end = min(begin + together, size)
-            parts.append(self.chain.rows(begin, end, groups))
+            parts.append(self.chain.rows(begin, end, numbers))
             self._done(each * (end - begin))
         return LinkRows(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in LinkRows._fields)
@@ -572,6 +642,7 @@ def _estimate(
     value = entropy.value - mean
     own, divergence = _mean_entropy(job, record, rows, counted)
     alone = _alone(job, record.samples)
+    figures = _row_figures(job, rows, record.samples, alone, own, divergence, counted)
     return LinksEstimate(
         log_weight=_shifted(entropy, -tilt),
         entropy=Interval(value, value - half, value + half).clipped(0.0, math.inf),
@@ -587,7 +658,9 @@ def _estimate(
         else rows.group_largest,
         group_guess=rows.group_guess.astype(np.int64),
         variance=number.variance,
-        **_row_figures(job, rows, record.samples, alone, own, divergence, counted),
+        shannon=figures.shannon,
+        probability=figures.probability,
+        guessing=figures.guessing,
     )
 
 
@@ -652,6 +725,14 @@ def _reached(band: LinkBand) -> Bools:
     return np.cumsum(change)[:-1] > 0
 
 
+class _RowFigures(NamedTuple):
+    """Of rows: what is in a `LinksEstimate` under the same names."""
+
+    shannon: Range
+    probability: Range
+    guessing: Range
+
+
 def _row_figures(
     job: _LinkJob,
     rows: LinkRows,
@@ -660,7 +741,7 @@ def _row_figures(
     own: Interval,
     divergence: float,
     counted: Bools,
-) -> dict[str, Range]:
+) -> _RowFigures:
     """Figures of rows by their shares, corrected by what the chain counted."""
     degrees = np.asarray(job.band.last - job.band.first, dtype=np.int64)
     departed = 1.0 - alone.value
@@ -689,14 +770,12 @@ def _row_figures(
     )
     off = np.where(sure, 0.0, np.minimum(5.0 * relative, 0.9))
     guesses = np.maximum(rows.guessing, 1.0)
-    return {
-        "shannon": Range(
-            shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most)
-        ),
-        "probability": best,
-        "guessing": Range(
+    return _RowFigures(
+        shannon=Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most)),
+        probability=best,
+        guessing=Range(
             guesses,
             np.maximum(guesses * (1.0 - off), 1.0),
             np.maximum(np.minimum(guesses * (1.0 + off), (degrees + 1) / 2), guesses),
         ),
-    }
+    )

@@ -275,6 +275,8 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
         passage = problem.passage(conditions.lost)
         if passage is not None:
             return _through(problem, passage)
+    if law.has_density and (conditions.loss or conditions.cover_rate):
+        return _through(problem, _inside(problem, conditions))
     for name in ("loss", "cover_rate"):
         if getattr(conditions, name):
             number = {"loss": "lost", "cover_rate": "cover"}[name]
