@@ -37,6 +37,7 @@ from anonymatch._native import SWAP_CHAIN_LANES, SWAP_CHAIN_SAMPLES, SwapChain, 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.graph import Graph
 from anonymatch.measures.interval import Interval
+from anonymatch.measures.shrinking import shrunk
 from anonymatch.measures.users import LOST, Range, UserFigures
 from anonymatch.running import Budget, Execution
 
@@ -463,6 +464,7 @@ class _Job:
             top = slots.max()
             columns[-self.band.alike :] = top + math.log(np.exp(slots - top).sum())
         rows[~counted] = math.nan
+        self.chain.set_guesses(self.chain.likeliest(self.band.rows - self.band.alike))
         self._sweep(0.0, math.inf, self.plan.settle)
         each = _THIN * _proposal_seconds(self.band) + _RECORD_SECONDS
         each *= SWAP_CHAIN_LANES * self.band.rows
@@ -518,7 +520,7 @@ def _estimate(
         log_weight=log_weight,
         proven=proven,
         entropy=entropy,
-        users=_users(band, graph, rows, own, mean + spread, counted, edge),
+        users=_users(job, graph, rows, own, mean + spread, counted, edge),
         confidence=CONFIDENCE,
         replicas=SWAP_CHAIN_LANES,
         proposals=job.proposals,
@@ -550,7 +552,7 @@ def _proven(job: _Job, rows: SwapRows) -> tuple[float, float]:
 
 
 def _users(
-    band: WideBand,
+    job: _Job,
     graph: Graph,
     rows: SwapRows,
     own: Interval,
@@ -559,6 +561,7 @@ def _users(
     edge: Bools | None,
 ) -> UserFigures:
     """Figures of rows by their shares, shifted by what the shares' mean entropy is too large."""
+    band = job.band
     narrow = np.exp2(-rows.shannon)  # posteriors of messages with few candidates are off by more
     offset = max(float(rows.shannon[counted].mean()) - own.value, 0.0)
     scale = offset / max(float(narrow[counted].mean()), 1e-300)
@@ -575,12 +578,12 @@ def _users(
     slack = shift + (own.high - own.value) + 3.0 * divergence + 2.0 * relative * uneven
     slack = np.where(sure, 0.0, slack)
     shannon = np.clip(rows.shannon - shift, 0.0, most)
-    return _figures(graph, band, rows, real, shannon, slack, most, own, divergence, edge)
+    return _figures(graph, job, rows, real, shannon, slack, most, own, divergence, edge)
 
 
 def _figures(
     graph: Graph,
-    band: WideBand,
+    job: _Job,
     rows: SwapRows,
     real: Ints,
     shannon: Floats,
@@ -591,15 +594,20 @@ def _figures(
     edge: Bools | None,
 ) -> UserFigures:
     entropy = Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most))
+    band = job.band
     sure = slack == 0.0
     # A share is off by a few times the root mean square of all, relatively.
     off = np.where(sure, 0.0, np.minimum(5.0 * math.sqrt(2.0 * _LN2 * divergence), 0.9))
     least = 1.0 / np.maximum(real, 1)
-    best = Range(
-        np.clip(rows.largest, least, 1.0),
-        np.clip(rows.largest * (1.0 - off), least, 1.0),
-        np.clip(rows.largest * (1.0 + off) + np.where(sure, 0.0, 1e-3 * off), least, 1.0),
+    left = np.where(real > 0, 1.0 - rows.gone, 1.0)
+    counted = shrunk(
+        rows.largest * left,
+        job.chain.guessed(),
+        np.full(SWAP_CHAIN_LANES, float(job.plan.samples)),
+        ~sure,
+        rows.largest * left,
     )
+    best = Range(*(np.clip(part / left, least, 1.0) for part in counted.parts))
     renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
     guesses = np.maximum(rows.guessing, 1.0)
     departed = np.where(real > 0, 1.0 - rows.gone, 0.0)  # without a rounding's rest
