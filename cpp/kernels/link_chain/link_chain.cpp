@@ -13,6 +13,7 @@ constexpr std::size_t lanes = link_chain_lanes;
 constexpr double together_below = 0.02;  // of the largest share: smaller ones are taken together
 constexpr double core_tail = 0.015;      // of a row's weight, on each side of what weighs most
 constexpr double possible_above = 1e-12;
+constexpr double dense_counts = 200.0;  // samples a cell, from which on logs of counts are good
 constexpr float impossible = -200.0F;
 constexpr std::size_t stretch_rows = 4096;
 
@@ -47,6 +48,22 @@ link_chain::Run core_of(const LinkBand& band, std::size_t i, std::int64_t offset
         ++begin;
     return {first + begin, length - begin};
 }
+
+/// How far counted shares are from those of a scaling.
+struct Apart {
+    double unbiased = 0.0;    // chi-square by both halves
+    double biased = 0.0;      // and by their mean
+    double divergence = 0.0;  // of their mean, in nats
+    double cells = 0.0;
+
+    void add(double share, double a, double b, double sign) {
+        const double p = (a + b) / 2.0;
+        unbiased += sign * (a - share) * (b - share) / share;
+        biased += sign * (p - share) * (p - share) / share;
+        if (p > 0.0) divergence += sign * p * std::log(p / share);
+        cells += 1.0;
+    }
+};
 
 void grow(double& value, double sum, double relaxation) {
     if (!(sum > 0.0)) return;
@@ -334,7 +351,8 @@ LinkRows LinkChain::rows(const LinkScaling& scaling, std::size_t begin, std::siz
         if (!(total > 0.0)) continue;
         rows.guess[r] = static_cast<std::int32_t>(first + best);
         rows.largest[r] = shares[best] / total;
-        double doubt = 0.0, squares = 0.0, apart = 0.0;
+        double doubt = 0.0, squares = 0.0;
+        Apart apart;
         double rest = 0.0, rest_a = 0.0, rest_b = 0.0, all_a = 0.0, all_b = 0.0;
         for (std::size_t j = 0; j < length; ++j) {
             const double share = shares[j] / total;
@@ -347,17 +365,23 @@ LinkRows LinkChain::rows(const LinkScaling& scaling, std::size_t begin, std::siz
             all_a += a;
             all_b += b;
             if (shares[j] >= together_below * shares[best]) {
-                apart += (a - shares[j]) * (b - shares[j]) / shares[j];
+                apart.add(shares[j], a, b, 1.0);
             } else {
                 rest += shares[j];
                 rest_a += a;
                 rest_b += b;
             }
         }
-        if (rest > 0.0) apart += (rest_a - rest) * (rest_b - rest) / rest;
+        if (rest > 0.0) apart.add(rest, rest_a, rest_b, 1.0);
         rows.shannon[r] = std::max(doubt, 0.0);
         rows.collision[r] = squares;
-        if (counted) rows.distance[r] = apart - (all_a - total) * (all_b - total) / total;
+        if (counted) {
+            const double cells = apart.cells;
+            apart.add(total, all_a, all_b, -1.0);
+            rows.distance[r] = counted_[0] + counted_[1] >= dense_counts * cells
+                                   ? 2.0 * apart.divergence - (apart.biased - apart.unbiased)
+                                   : apart.unbiased;
+        }
         sorted = shares;
         std::sort(sorted.begin(), sorted.end(), std::greater<>());
         double guesses = 0.0;

@@ -75,8 +75,9 @@ struct LinkRows {
     std::vector<std::int32_t> guess;  // and where that is; -1 if there is none
     std::vector<double> guessing;     // guesses until the right one, the likeliest first
     std::vector<std::int32_t> allowed;  // columns with a share above 1e-12
-    // Without bias the sum of (p - share)^2 / share, in what is given that the row has a column: p
-    // once by the first half of the replicas and once by the second. 0 without counts.
+    // Twice the divergence of the posterior from the shares, in nats, of what is given that the row
+    // has a column, times the probability of that: to its second order without bias, p once by the
+    // first half of the replicas and once by the second; where counts are dense, to all orders.
     std::vector<double> distance;
     // Columns of a group taken together, where groups are told.
     std::vector<double> group_shannon;

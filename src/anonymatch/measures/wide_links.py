@@ -84,6 +84,7 @@ _CLOSE = 1e-7  # of rows' sums to 1, where the scaling may stop
 _LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be off
 _INTEGRAL_OFF = 1e-4  # bits a message that the integral may leave out
 _DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
+_NOISE = 0.5  # bits of the same, over the root of samples and rows: of counts themselves
 _ROUNDS = 4  # of short runs that make the told number of pairs the expected one
 _HOPELESS = 1e3  # budgets beyond which no plan can be wrong
 _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
@@ -688,7 +689,8 @@ def _mean_entropy(
     scale = math.sqrt(len(groups)) / departed
     spread = _T_GROUPS * float(np.std(groups, ddof=1)) * scale if len(groups) > 1 else 0.0
     mean = max(float(apart.sum()) / departed, 0.0)
-    half = math.hypot(error, spread) + 0.5 * mean + _DIVERGENCE_OFF
+    drawn = _NOISE / math.sqrt(float(record.samples.sum()) * len(apart))
+    half = math.hypot(error, spread) + 0.25 * mean + _DIVERGENCE_OFF + drawn
     value = float(cross.mean()) - mean
     return Interval(value, value - half, value + half).clipped(0.0, math.inf), mean + spread
 
