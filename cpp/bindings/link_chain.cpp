@@ -35,13 +35,12 @@ void bind_link_chain(nb::module_& m) {
         .def(
             "__init__",
             [](LinkArrays* band, const Ints& first, const Ints& last, const Reals& weights,
-               std::int32_t columns) {
-                new (band) LinkArrays{first, last, weights, columns};
-            },
+               std::int32_t columns) { new (band) LinkArrays{first, last, weights, columns}; },
             "first"_a, "last"_a, "weights"_a, "columns"_a);
     m.def(
         "first_in_first_out",
-        [](const LinkArrays& band) { return owned(am::first_in_first_out(band.view_of())); }, "band"_a);
+        [](const LinkArrays& band) { return owned(am::first_in_first_out(band.view_of())); },
+        "band"_a);
     using Scaling = am::LinkScaling;
     nb::class_<Scaling>(m, "LinkScaling")
         .def(

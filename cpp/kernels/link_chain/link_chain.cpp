@@ -168,8 +168,9 @@ LinkChain::LinkChain(const LinkBand& band, std::span<const std::int32_t> reach,
         open_[at(start[i])] = 0;
         for (auto& pairs : pairs_) ++pairs;
         if (!logs_.empty())
-            std::fill_n(held_logs_.begin() + static_cast<std::ptrdiff_t>(i * lanes), lanes,
-                        logs_[static_cast<std::size_t>(offsets_[i]) + at(start[i] - band.first[i])]);
+            std::fill_n(
+                held_logs_.begin() + static_cast<std::ptrdiff_t>(i * lanes), lanes,
+                logs_[static_cast<std::size_t>(offsets_[i]) + at(start[i] - band.first[i])]);
     }
     std::int32_t longest = 0;
     for (const auto& run : runs_) longest = std::max(longest, run.length);
@@ -199,11 +200,23 @@ void LinkChain::set_limits(std::int32_t least, std::int32_t most) {
 void LinkChain::run(int sweeps, CancelFlag cancel) {
     const std::size_t rows = runs_.size();
     const auto stretch_of = link_chain::sweep_stretch(!logs_.empty());
-    const link_chain::Sweep sweep{
-        runs_.data(),      cores_.data(), offsets_.data(), reach_.data(),      logs_.data(),
-        log_lengths_.data(), unpaired_.data(),  cover_,        held_.data(),    held_logs_.data(), open_.data(),
-        pairs_.data(),     least_,        most_,           random_,           &shared_,
-        rows};
+    const link_chain::Sweep sweep{runs_.data(),
+                                  cores_.data(),
+                                  offsets_.data(),
+                                  reach_.data(),
+                                  logs_.data(),
+                                  log_lengths_.data(),
+                                  unpaired_.data(),
+                                  cover_,
+                                  held_.data(),
+                                  held_logs_.data(),
+                                  open_.data(),
+                                  pairs_.data(),
+                                  least_,
+                                  most_,
+                                  random_,
+                                  &shared_,
+                                  rows};
     for (int k = 0; k < sweeps; ++k) {
         for (std::size_t begin = 0; begin < rows; begin += stretch_rows) {
             stretch_of(sweep, begin, std::min(rows, begin + stretch_rows));
@@ -219,8 +232,7 @@ LinkSums LinkChain::sweep(int sweeps, std::span<const double> shares, double cov
         run(1, cancel);
         for (std::size_t i = 0; i < shares.size(); ++i) {
             const std::int32_t* const held = held_.data() + i * lanes;
-            for (std::size_t l = 0; l < lanes; ++l)
-                sums.shares[l] += held[l] < 0 ? shares[i] : 0.0;
+            for (std::size_t l = 0; l < lanes; ++l) sums.shares[l] += held[l] < 0 ? shares[i] : 0.0;
         }
         for (std::size_t l = 0; l < lanes; ++l) {
             const auto pairs = static_cast<double>(pairs_[l]);
@@ -265,7 +277,8 @@ LinkRecord LinkChain::record(int samples, int thin, std::int32_t exactly,
             std::uint16_t* const guessed = guessed_.data() + i * lanes;
             std::uint16_t* const alone = alone_.data() + i * lanes;
             for (std::size_t l = 0; l < lanes; ++l) {
-                guessed[l] = static_cast<std::uint16_t>(guessed[l] + (held[l] == guess ? one[l] : 0));
+                guessed[l] =
+                    static_cast<std::uint16_t>(guessed[l] + (held[l] == guess ? one[l] : 0));
                 alone[l] = static_cast<std::uint16_t>(alone[l] + (held[l] < 0 ? one[l] : 0));
             }
             for (std::size_t l = 0; l < lanes; ++l) {
@@ -320,8 +333,8 @@ LinkRows LinkChain::rows(const LinkScaling& scaling, std::size_t begin, std::siz
                          std::span<const std::int32_t> groups) const {
     const std::size_t size = end - begin;
     LinkRows rows;
-    for (auto* values : {&rows.shannon, &rows.collision, &rows.largest, &rows.guessing,
-                         &rows.distance})
+    for (auto* values :
+         {&rows.shannon, &rows.collision, &rows.largest, &rows.guessing, &rows.distance})
         values->resize(size, 0.0);
     rows.guess.assign(size, -1);
     rows.allowed.assign(size, 0);
@@ -332,8 +345,7 @@ LinkRows LinkChain::rows(const LinkScaling& scaling, std::size_t begin, std::siz
     }
     const bool counted = counted_[0] > 0.0 && counted_[1] > 0.0;
     std::vector<double> shares, sorted, sums;
-    if (!groups.empty())
-        sums.assign(at(*std::max_element(groups.begin(), groups.end())) + 1, 0.0);
+    if (!groups.empty()) sums.assign(at(*std::max_element(groups.begin(), groups.end())) + 1, 0.0);
     for (std::size_t i = begin; i < end; ++i) {
         const std::size_t r = i - begin;
         const std::size_t length = at(runs_[i].length);
@@ -343,7 +355,8 @@ LinkRows LinkChain::rows(const LinkScaling& scaling, std::size_t begin, std::siz
         std::size_t best = 0;
         shares.resize(length);
         for (std::size_t j = 0; j < length; ++j) {
-            shares[j] = scaling.rows()[i] * weight_of(band_, offsets_[i] + static_cast<std::int64_t>(j)) *
+            shares[j] = scaling.rows()[i] *
+                        weight_of(band_, offsets_[i] + static_cast<std::int64_t>(j)) *
                         scaling.columns()[first + j];
             total += shares[j];
             if (shares[j] > shares[best]) best = j;

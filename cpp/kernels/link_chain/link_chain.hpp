@@ -61,19 +61,19 @@ struct LinkRecord {
 
 /// Sums over the sweeps of each replica.
 struct LinkSums {
-    std::array<double, link_chain_lanes> shares{};   // of rows without a column and of nobody's ones
-    std::array<double, link_chain_lanes> pairs{};    // their number
+    std::array<double, link_chain_lanes> shares{};  // of rows without a column and of nobody's ones
+    std::array<double, link_chain_lanes> pairs{};   // their number
     std::array<double, link_chain_lanes> squares{};  // and its square
     std::array<double, link_chain_lanes> hits{};     // sweeps after which it was the one asked for
 };
 
 /// What the scaled weights and the counts of a chain say of some rows, given that they have a column.
 struct LinkRows {
-    std::vector<double> shannon;      // entropy of the row's shares, in bits
-    std::vector<double> collision;    // sum of their squares
-    std::vector<double> largest;      // the largest of them
-    std::vector<std::int32_t> guess;  // and where that is; -1 if there is none
-    std::vector<double> guessing;     // guesses until the right one, the likeliest first
+    std::vector<double> shannon;        // entropy of the row's shares, in bits
+    std::vector<double> collision;      // sum of their squares
+    std::vector<double> largest;        // the largest of them
+    std::vector<std::int32_t> guess;    // and where that is; -1 if there is none
+    std::vector<double> guessing;       // guesses until the right one, the likeliest first
     std::vector<std::int32_t> allowed;  // columns with a share above 1e-12
     // Twice the divergence of the posterior from the shares, in nats, of what is given that the row
     // has a column, times the probability of that: to its second order without bias, p once by the

@@ -29,7 +29,8 @@ struct Lanes {
     /// What follows a short in memory is in the upper half.
     template <class Indices>
     static Indices gather_short(const std::uint16_t* values, Indices at) {
-        return (Indices)_mm256_i32gather_epi32(reinterpret_cast<const int*>(values), (__m256i)at, 2);
+        return (Indices)_mm256_i32gather_epi32(reinterpret_cast<const int*>(values), (__m256i)at,
+                                               2);
     }
 
     template <class Mask>

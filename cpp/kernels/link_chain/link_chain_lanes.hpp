@@ -61,10 +61,8 @@ inline void swap_rows(const Sweep& sweep, std::size_t i, std::size_t k, Generato
         const Int alone_b = (Int)(at_b < 0);
         const Int to_a = at_b - run_a.first;
         const Int to_b = at_a - run_b.first;
-        const Int fits_a =
-            ~alone_b & (Int)((Word)to_a < static_cast<std::uint32_t>(run_a.length));
-        const Int fits_b =
-            ~alone_a & (Int)((Word)to_b < static_cast<std::uint32_t>(run_b.length));
+        const Int fits_a = ~alone_b & (Int)((Word)to_a < static_cast<std::uint32_t>(run_a.length));
+        const Int fits_b = ~alone_a & (Int)((Word)to_b < static_cast<std::uint32_t>(run_b.length));
         Real log_a = {};
         Real log_b = {};
         Real now_a = {};
@@ -101,7 +99,8 @@ inline void pair_or_part(const Sweep& sweep, std::size_t i, Run run, Generator& 
         const Int has = (Int)((Word)(at - run.first) < static_cast<std::uint32_t>(run.length));
         const Int alone = (Int)(at < 0);
         const Word random = generator.next(part);
-        const Real place = __builtin_convertvector((Int)(generator.next(part) >> 8), Real) * 0x1p-24F;
+        const Real place =
+            __builtin_convertvector((Int)(generator.next(part) >> 8), Real) * 0x1p-24F;
         Int pairs = load<Int>(sweep.pairs + lane);
         Int possible = has & (Int)(pairs > sweep.least);
         Int column = at;
@@ -120,9 +119,8 @@ inline void pair_or_part(const Sweep& sweep, std::size_t i, Run run, Generator& 
         float* const held_logs = sweep.held_logs + i * replicas + lane;
         Real now = {};
         if constexpr (weighted) now = load<Real>(held_logs);
-        const Int take =
-            possible &
-            (Int)(log_of_unit(random) < lower(chosen(has, all(-gain) - now, all(gain) + log)));
+        const Int take = possible & (Int)(log_of_unit(random) <
+                                          lower(chosen(has, all(-gain) - now, all(gain) + log)));
         const std::uint32_t taken = Lanes::mask(take);
         if (taken == 0) continue;
         store(held, chosen(take, chosen(has, all(-1), column), at));

@@ -18,14 +18,14 @@ struct Sweep {
     const Run* cores;  // what weighs most of them
     const std::int64_t* offsets;
     const std::int32_t* reach;
-    const float* logs;     // of weights; null if all are 1
+    const float* logs;         // of weights; null if all are 1
     const float* log_lengths;  // of runs
-    const float* unpaired;  // log weight of each row to have no column
-    float cover;           // log weight of a column to be nobody's
-    std::int32_t* held;    // column of each row and replica; -1 if none
-    float* held_logs;      // and its log weight, where weights are
-    std::uint16_t* open;   // for each column a bit a replica: whether it is nobody's
-    std::int32_t* pairs;   // of each replica
+    const float* unpaired;     // log weight of each row to have no column
+    float cover;               // log weight of a column to be nobody's
+    std::int32_t* held;        // column of each row and replica; -1 if none
+    float* held_logs;          // and its log weight, where weights are
+    std::uint16_t* open;       // for each column a bit a replica: whether it is nobody's
+    std::int32_t* pairs;       // of each replica
     std::int32_t least, most;  // of pairs, in any replica
     std::uint32_t (*random)[16];
     std::uint64_t* shared;

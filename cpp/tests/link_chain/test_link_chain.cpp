@@ -118,20 +118,34 @@ struct State {
 
     void run(const Case& test, bool weighted, am::link_chain::SweepStretch stretch) {
         for (std::uint32_t k = 0; k < 4; ++k)
-            for (std::uint32_t l = 0; l < 16; ++l) random[k][l] = 0x9E3779B9U * (16 * k + l + 1) | 1U;
+            for (std::uint32_t l = 0; l < 16; ++l)
+                random[k][l] = 0x9E3779B9U * (16 * k + l + 1) | 1U;
         const std::vector<am::link_chain::Run> runs{{0, 3}, {0, 3}, {1, 3}};
         const std::vector<std::int64_t> offsets{0, 3, 6, 9};
         const std::vector<std::int32_t> reach{2, 1, 1};
         std::vector<float> logs, unpaired, lengths{0.0F, 0.0F, 0.6931472F, 1.0986123F};
-        for (const double weight : test.weights) logs.push_back(static_cast<float>(std::log(weight)));
+        for (const double weight : test.weights)
+            logs.push_back(static_cast<float>(std::log(weight)));
         logs.push_back(0.0F);
         for (const double weight : test.unpaired)
             unpaired.push_back(static_cast<float>(std::log(weight)));
-        const am::link_chain::Sweep sweep{
-            runs.data(),     runs.data(), offsets.data(), reach.data(),     weighted ? logs.data() : nullptr,
-            lengths.data(),  unpaired.data(), -0.9F,      held.data(),      held_logs.data(),
-            open.data(),     pairs.data(), 0,             100,              random,
-            &shared,         3};
+        const am::link_chain::Sweep sweep{runs.data(),
+                                          runs.data(),
+                                          offsets.data(),
+                                          reach.data(),
+                                          weighted ? logs.data() : nullptr,
+                                          lengths.data(),
+                                          unpaired.data(),
+                                          -0.9F,
+                                          held.data(),
+                                          held_logs.data(),
+                                          open.data(),
+                                          pairs.data(),
+                                          0,
+                                          100,
+                                          random,
+                                          &shared,
+                                          3};
         for (int k = 0; k < 50; ++k) stretch(sweep, 0, 3);
     }
 };
