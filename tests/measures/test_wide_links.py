@@ -10,7 +10,7 @@ import anonymatch as am
 from anonymatch.graph import Graph
 from anonymatch.measures import LinkBand, LinksEstimate, estimate_links
 from anonymatch.running import Budget
-from anonymatch.sources import Erlang, LogNormal, Window
+from anonymatch.sources import DelayLaw, Erlang, LogNormal, Window
 
 
 class Truth:
@@ -83,6 +83,7 @@ def drawn_band(seed: int) -> LinkBand | None:
     end = (7.0, 30.0)[draw.integers(2)]
     size = int(draw.integers(3, 7))
     came = np.sort(draw.uniform(0.0, 6.0, size))
+    rule: DelayLaw
     if law == "window":
         delays = draw.uniform(0.5, 4.0, size)
         rule = Window(0.5, 4.0)

@@ -412,7 +412,11 @@ def _estimated_users(
     degrees = np.asarray(band.last - band.first, dtype=np.int64)
     share = np.maximum(departed, 1e-300)
     least = 1.0 / np.maximum(degrees, 1)
-    best = Range(*(np.clip(part / share, least, 1.0) for part in estimate.probability.parts))
+    drawn = estimate.probability.batches
+    best = Range(
+        *(np.clip(part / share, least, 1.0) for part in estimate.probability.parts),
+        batches=None if drawn is None else np.asarray(drawn / share[:, None], dtype=np.float32),
+    )
     return UserFigures(
         users=graph.users,
         behaviours=graph.behaviours,

@@ -25,7 +25,7 @@ __all__ = ["shrunk"]
 _GROUP = 100  # probabilities of one size, that tell how far the model is off
 _MOST_GROUPS = 20
 _FEWEST = 40  # of a group; below, counts alone tell
-_ERRORS = 2.7  # standard errors of an interval: Student's of 15, and replicas that begin alike
+_ERRORS = 3.0  # standard errors of an interval: Student's of 15, and rows that mix less than others
 _POOLED = 15.0  # replicas that the noise of all probabilities together stands for
 _STRAY = 3.0  # standard errors from the model beyond which counts alone are believed
 _LEAST = 1e-9
@@ -38,8 +38,12 @@ def shrunk(
     samples: Floats,
     possible: Bools,
     sure: Floats,
+    *,
+    largest: bool = False,
 ) -> Range:
     """Probabilities by a model and by the replicas of a chain, with intervals of 95 %.
+
+    Batches of the answer are replicas: a mean over many is known better than each.
 
     Parameters
     ----------
@@ -52,6 +56,9 @@ def shrunk(
         Which are to be estimated.
     sure : array
         What the others are.
+    largest : bool
+        Whether each is the largest of several by the model: by the chain another one may be it,
+        which is larger by about as much as the model is off.
 
     Examples
     --------
@@ -80,10 +87,13 @@ def shrunk(
     variance = ((number - 1) * own + _POOLED * pooled) / (number - 1 + _POOLED)
     for group in _groups(model[at]):
         which = at[group]
-        value[which], half = _together(model[which], mean[group], variance[group])
+        value[which], half, off = _together(model[which], mean[group], variance[group])
         half += _NONE / float(samples.sum())
-        low[which], high[which] = value[which] - half, value[which] + half
-    return Range(value, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0))
+        low[which], high[which] = value[which] - half, value[which] + half + off * largest
+    # The model is made right on average by the counts, so that a mean varies as they do.
+    batches = np.repeat(value[:, None], number, axis=1).astype(np.float32)
+    batches[at] += (counted - mean[:, None]).astype(np.float32)
+    return Range(value, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), batches=batches)
 
 
 def _groups(model: Floats) -> list[Ints]:
@@ -92,10 +102,10 @@ def _groups(model: Floats) -> list[Ints]:
     return np.array_split(np.argsort(model, kind="stable"), number)
 
 
-def _together(model: Floats, counted: Floats, variance: Floats) -> tuple[Floats, Floats]:
-    """Values of one group, and half of their intervals."""
+def _together(model: Floats, counted: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
+    """Values of one group, half of their intervals, and how far the model is off."""
     if len(model) < _FEWEST:
-        return counted, _ERRORS * np.sqrt(variance)
+        return counted, _ERRORS * np.sqrt(variance), np.abs(counted - model)
     lean = float(counted.sum()) / max(float(model.sum()), _LEAST)
     middle = np.clip(model * lean, 0.0, 1.0)
     size = np.maximum(middle * (1.0 - middle), _LEAST)
@@ -106,4 +116,4 @@ def _together(model: Floats, counted: Floats, variance: Floats) -> tuple[Floats,
     share = spread / np.maximum(spread + variance, 1e-300)
     stray = np.abs(counted - middle) > _STRAY * np.sqrt(spread + variance)
     value = np.where(stray, counted, middle + share * (counted - middle))
-    return value, _ERRORS * np.sqrt(np.where(stray, 1.0, share) * variance)
+    return value, _ERRORS * np.sqrt(np.where(stray, 1.0, share) * variance), np.sqrt(spread)

@@ -581,6 +581,10 @@ def _users(
     return _figures(graph, job, rows, real, shannon, slack, most, own, divergence, edge)
 
 
+def _over(batches: npt.NDArray[np.float32], shares: Floats) -> npt.NDArray[np.float32]:
+    return np.asarray(batches / shares[:, None], dtype=np.float32)
+
+
 def _figures(
     graph: Graph,
     job: _Job,
@@ -606,8 +610,12 @@ def _figures(
         np.full(SWAP_CHAIN_LANES, float(job.plan.samples)),
         ~sure,
         rows.largest * left,
+        largest=True,
     )
-    best = Range(*(np.clip(part / left, least, 1.0) for part in counted.parts))
+    best = Range(
+        *(np.clip(part / left, least, 1.0) for part in counted.parts),
+        batches=None if counted.batches is None else _over(counted.batches, left),
+    )
     renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
     guesses = np.maximum(rows.guessing, 1.0)
     departed = np.where(real > 0, 1.0 - rows.gone, 0.0)  # without a rounding's rest
@@ -621,7 +629,9 @@ def _figures(
         renyi2=Range(renyi, np.maximum(renyi - slack, 0.0), np.minimum(renyi + slack, most)),
         min_entropy=best.minus_log2(),
         effective=entropy.map(np.exp2),
-        probability=Range(*(part * departed for part in best.parts)) if some else best,
+        probability=Range(*(part * departed for part in best.parts), batches=counted.batches)
+        if some
+        else best,
         guess=np.where(rows.guess >= 0, rows.guess, LOST).astype(np.int64),
         departed=departed if some else None,
         edge=edge,

@@ -769,6 +769,7 @@ def _row_figures(
         samples,
         some & ~(sure & (job.band.unpaired == 0.0)),
         np.where(some, departed, 0.0),
+        largest=True,
     )
     off = np.where(sure, 0.0, np.minimum(5.0 * relative, 0.9))
     guesses = np.maximum(rows.guessing, 1.0)
