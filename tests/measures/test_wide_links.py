@@ -231,3 +231,18 @@ def test_graphs_of_logs_become_bands_and_others_do_not() -> None:
     assert LinkBand.of(graph, 2) is not None
     assert LinkBand.of(Graph.from_rows(["1010", "0110"]), 0) is None
     assert LinkBand.of(Graph.from_rows(["0110", "1100"]), 0) is None
+
+
+def test_where_nothing_fits_nothing_is_paired() -> None:
+    band = LinkBand(
+        first=np.array([0, 1]),
+        last=np.array([0, 1]),
+        weights=None,
+        columns=1,
+        unpaired=np.array([0.5, 0.25]),
+        cover=2.0,
+    )
+    estimate = estimate_links(band, budget=Budget.of(0.1))
+    assert estimate.log_weight.value == pytest.approx(math.log(0.25))
+    assert estimate.alone.value.tolist() == [1.0, 1.0]
+    assert estimate.real.value.tolist() == [0.0]

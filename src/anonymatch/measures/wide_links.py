@@ -64,6 +64,7 @@ _GROUPS = 20  # of messages that follow each other, for the error of the diverge
 # without weights and with, and of a row in a sample.
 _ENTRY_SECONDS = 1.5e-9
 _SWEEP_SECONDS = (100e-9, 170e-9)
+_FARTHER_SECONDS = 1e-10  # the same with weights, for each entry of a row: they come from farther
 _RECORD_SECONDS = 80e-9
 _ROW_SECONDS = 60e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 15e-9  # of an entry
@@ -76,7 +77,7 @@ _NOTHING = 2e-4  # of all rows and columns
 _THIN = 4
 _BURN, _NODE_SWEEPS, _SAMPLES = 120, 50, 500
 _MOST_EFFORT = 60.0
-_SHARE = 0.4  # of the budget, for the chain
+_SHARE = 0.5  # of the budget, for the chain
 _UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
 _STEPS = 400  # of the scaling
 _PLAIN_STEPS = 16
@@ -213,7 +214,7 @@ class _Effort(NamedTuple):
         return 2 * self.nodes * (self.burn + self.sweeps) + self.settle + _THIN * self.samples
 
     def seconds(self, band: LinkBand) -> float:
-        each = _SWEEP_SECONDS[band.weights is not None]
+        each = _sweep_seconds(band)
         return band.rows * (
             each * self.sweeps_in_all() + _RECORD_SECONDS * self.samples
         ) + band.entries * (_ENTRY_SECONDS * self.steps + _ROW_SECONDS + _SETUP_SECONDS)
@@ -268,6 +269,13 @@ class LinksEstimate:
     group_guess: Ints
     variance: float
     replicas: int = LINK_CHAIN_LANES
+
+
+def _sweep_seconds(band: LinkBand) -> float:
+    """Of a row."""
+    if band.weights is None:
+        return _SWEEP_SECONDS[False]
+    return _SWEEP_SECONDS[True] + _FARTHER_SECONDS * band.entries / max(band.rows, 1)
 
 
 def _planned(band: LinkBand, budget: Budget) -> _Effort:
@@ -332,6 +340,8 @@ def estimate_links(
     >>> estimate.log_weight.low < np.log(7) < estimate.log_weight.high
     True
     """
+    if not band.entries:
+        return _nothing_paired(band, groups is not None)
     job = _LinkJob(band, _planned(band, budget), seed, effort or Execution())
     job.scale()
     job.begin()
@@ -342,6 +352,41 @@ def estimate_links(
     record = job.sample(counted)
     job.release()
     return _estimate(job, record, job.integrate(), number, counted, job.figures(groups))
+
+
+def _unexplained() -> InputError:
+    return InputError(
+        "nothing explains the log: some message in can be no message out, or some message out is "
+        "nobody's"
+    )
+
+
+def _nothing_paired(band: LinkBand, grouped: bool) -> LinksEstimate:
+    """The one explanation of a log in which no message in can be a message out."""
+    none = np.zeros(band.rows)
+    if band.pairs or (band.unpaired == 0.0).any() or (band.columns and band.cover == 0.0):
+        raise _unexplained()
+    log = float(np.log(band.unpaired).sum())
+    log += band.columns * math.log(band.cover) if band.columns else 0.0
+    nobody = np.full(band.rows, -1, dtype=np.int64)
+    sure, real = none + 1.0, np.zeros(band.columns)
+    return LinksEstimate(
+        log_weight=Interval(log, log, log),
+        entropy=Interval(0.0, 0.0, 0.0),
+        alone=Range(sure, sure, sure),
+        real=Range(real, real, real),
+        shannon=Range(none, none, none),
+        mean_shannon=Interval(0.0, 0.0, 0.0),
+        collision=sure,
+        probability=Range(none, none, none),
+        guess=nobody,
+        guessing=Range(sure, sure, sure),
+        allowed=np.zeros(band.rows, dtype=np.int64),
+        group_shannon=none if grouped else np.zeros(0),
+        group_largest=none if grouped else np.zeros(0),
+        group_guess=nobody if grouped else np.zeros(0, dtype=np.int64),
+        variance=0.0,
+    )
 
 
 class _Number(NamedTuple):
@@ -440,10 +485,7 @@ class _LinkJob:
         left = band.columns - int((~alone).sum())
         short = band.pairs is not None and int((~alone).sum()) != band.pairs
         if short or (band.unpaired[alone] == 0.0).any() or (left and band.cover == 0.0):
-            raise InputError(
-                "nothing explains the log: some message in can be no message out, or some message "
-                "out is nobody's"
-            )
+            raise _unexplained()
         looked = range(0, band.rows, max(1, band.rows // 300))
         self.chain.begin(np.zeros(band.rows, dtype=np.int32), start, self.seed)
         asked = [float(self.chain.rows(k, k + 1).shannon[0]) for k in looked]
@@ -469,7 +511,7 @@ class _LinkJob:
 
     def _swept(self, sweeps: int, shares: Floats, cover: float) -> tuple[Floats, Floats, Floats]:
         """Means over sweeps of shares, pairs, their squares and hits, in calls to be cancelled."""
-        each = _SWEEP_SECONDS[self.band.weights is not None] * self.band.rows
+        each = _sweep_seconds(self.band) * self.band.rows
         together = max(1, round(0.1 / each))
         sums = np.zeros((4, LINK_CHAIN_LANES))
         exactly = -1 if self.band.counted is None else self.band.counted
@@ -524,7 +566,7 @@ class _LinkJob:
         rows[~counted] = math.nan
         self.chain.set_guesses(self.chain.likeliest())
         exactly = -1 if self.band.counted is None else self.band.counted
-        each = _THIN * _SWEEP_SECONDS[self.band.weights is not None] + _RECORD_SECONDS
+        each = _THIN * _sweep_seconds(self.band) + _RECORD_SECONDS
         each *= self.band.rows
         together = max(1, round(0.1 / each))
         sums = np.zeros((4, LINK_CHAIN_LANES))

@@ -127,7 +127,7 @@ def delay_figures(
     for number, name in ((channel.lost, "lost"), (channel.cover, "cover")):
         if number:
             alone = replace(channel, lost=number if name == "lost" else None)
-            figures = taken_as_mean(figures, alone, number, max(estimate.variance, 1.0))
+            figures = taken_as_mean(figures, alone, number, float(number))
     return figures
 
 
@@ -198,8 +198,8 @@ def _link_figures(
     fate = entropy_terms(departed) + entropy_terms(lost) + entropy_terms(inside)
     shannon = estimate.shannon
     note = (
-        "Messages fit too many others for exact figures: they are estimated from a chain over "
-        f"explanations in {estimate.replicas} replicas, with intervals of {LINKS_CONFIDENCE:.0%}"
+        "Figures are estimated from a chain over explanations in "
+        f"{estimate.replicas} replicas, with intervals of {LINKS_CONFIDENCE:.0%}"
     )
     return LinkFigures(
         log_evidence=None,
