@@ -72,7 +72,7 @@ BYTES_AN_ENTRY = 40.0
 
 # What is added falls as exp(-x): from about where nothing is paired to where nothing is added.
 _FIRST, _LAST, _FARTHEST = -4.0, 9.0, 60.0
-_APART = 0.65
+_APART, _FAR_APART = 0.65, 1.0  # and where the budget is small
 _NOTHING = 2e-4  # of all rows and columns
 _THIN = 4
 _BURN, _NODE_SWEEPS, _SAMPLES = 120, 50, 500
@@ -83,7 +83,7 @@ _STEPS = 400  # of the scaling
 _PLAIN_STEPS = 16
 _CLOSE = 1e-7  # of rows' sums to 1, where the scaling may stop
 _LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be off
-_INTEGRAL_OFF = 1e-4  # bits a message that the integral may leave out
+_INTEGRAL_OFF, _FAR_OFF = 1e-4, 5e-4  # bits a message that the integral may leave out
 _DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
 _NOISE = 0.5  # bits of the same, over the root of samples and rows: of counts themselves
 _ROUNDS = 4  # of short runs that make the told number of pairs the expected one
@@ -209,6 +209,8 @@ class _Effort(NamedTuple):
     sweeps: int
     settle: int  # sweeps before the first sample
     samples: int
+    apart: float  # of nodes
+    off: float  # bits a message that the integral may leave out
 
     def sweeps_in_all(self) -> int:
         return 2 * self.nodes * (self.burn + self.sweeps) + self.settle + _THIN * self.samples
@@ -286,14 +288,17 @@ def _planned(band: LinkBand, budget: Budget) -> _Effort:
     steps = allowed / 4 / (_ENTRY_SECONDS * max(band.entries, 1))
 
     def plan(effort: float) -> _Effort:
-        sweeps = max(round(_NODE_SWEEPS * effort), 3)
+        apart, off = (_APART, _INTEGRAL_OFF) if effort >= 1.0 else (_FAR_APART, _FAR_OFF)
+        sweeps = max(round(_NODE_SWEEPS * effort * apart / _APART), 3)
         return _Effort(
             steps=int(np.clip(steps, 20, _STEPS)),
-            nodes=1 + math.ceil((_LAST - _FIRST) / _APART),
+            nodes=1 + math.ceil((_LAST - _FIRST) / apart),
             burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
             settle=int(np.clip(_BURN * effort, 30, 4 * _BURN)),
             samples=int(np.clip(_SAMPLES * effort, 20, LINK_CHAIN_SAMPLES)),
+            apart=apart,
+            off=off,
         )
 
     return plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, _MOST_EFFORT)))
@@ -585,7 +590,7 @@ class _LinkJob:
         replicas lag behind what is added, and both ways they are off by as much, in opposite
         directions.
         """
-        step = _APART
+        step = self.plan.apart
         nodes: list[float] = []
         down: list[_Node] = []
         added = _LAST
@@ -621,13 +626,13 @@ class _LinkJob:
         alone += self.band.columns * math.log(self.band.cover + little / columns)
         return _Node(heights, pairs, alone)
 
-    @staticmethod
-    def _integral(nodes: list[_Node]) -> Floats:
+    def _integral(self, nodes: list[_Node]) -> Floats:
         """By trapezoids, from the node at which least is added to that at which most is."""
         heights = np.array([node.heights for node in nodes])
-        inner = (heights.sum(axis=0) - (heights[0] + heights[-1]) / 2) * _APART
+        step = self.plan.apart
+        inner = (heights.sum(axis=0) - (heights[0] + heights[-1]) / 2) * step
         # Beyond the last node it falls exponentially; the end of the trapezoids knows its slope.
-        tail = heights[0] * (1.0 - _APART**2 / 12.0)
+        tail = heights[0] * (1.0 - step**2 / 12.0)
         return np.asarray(nodes[-1].alone + nodes[-1].pairs - inner - tail, dtype=np.float64)
 
     def figures(self, groups: Ints | None) -> LinkRows:
@@ -664,7 +669,7 @@ def _estimate(
     band = job.band
     some = record.samples > 0
     lag = abs(float(integrals[1].mean() - integrals[0].mean()))
-    off = _INTEGRAL_OFF * _LN2 * band.rows + _LAG_LEFT * lag + number.slack + integrals[2]
+    off = job.plan.off * _LN2 * band.rows + _LAG_LEFT * lag + number.slack + integrals[2]
     logs = (integrals[0] + integrals[1]) / 2 + number.log_probability
     weights = record.weights[some] / record.samples[some]
     tilt = 0.0
