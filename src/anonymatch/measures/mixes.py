@@ -157,7 +157,7 @@ def exponential_mix_inside(
     [2, 2, 1]
     """
     came, left = (
-        np.sort(_times(times, what))
+        np.sort(_times(times, what), kind="stable")  # in one pass if they are in order
         for times, what in ((arrivals, "arrivals"), (departures, "departures"))
     )
     inside = np.searchsorted(came, left, side="right") - np.arange(len(left))

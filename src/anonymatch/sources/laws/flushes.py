@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from anonymatch import measures
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.measures import FlushRule, LinkFigures, flush_figures, flush_numbers
 from anonymatch.sources.candidates import CUT, Candidates, same
 from anonymatch.sources.laws.flush_draws import flushed
 from anonymatch.sources.laws.law import (
@@ -43,7 +43,7 @@ class FlushLaw(Law):
 
     @property
     @abstractmethod
-    def flush(self) -> FlushRule:
+    def flush(self) -> measures.FlushRule:
         """When it sends on, and how many of those inside."""
 
     @property
@@ -73,7 +73,7 @@ class FlushLaw(Law):
                 f"{self}: whose a message out is depends on how many are inside, which no graph of "
                 "candidates says; take its figures from the log"
             )
-        rounds = flush_numbers(self.flush, arrivals, departures)
+        rounds = measures.flush_numbers(self.flush, arrivals, departures)
         last = float(rounds.departures[-1]) if len(departures) else -math.inf
         return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
 
@@ -91,8 +91,10 @@ class FlushLaw(Law):
         )
         return departures, lost, cover
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> LinkFigures:
-        return flush_figures(
+    def links(
+        self, arrivals: Floats, departures: Floats, work: PassageWork
+    ) -> measures.LinkFigures:
+        return measures.flush_figures(
             self,
             arrivals,
             departures,
@@ -133,8 +135,8 @@ class Threshold(FlushLaw):
         set_values(self, batch=whole(self.batch, "threshold: batch", least=1, most=_MOST))
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(batch=self.batch)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(batch=self.batch)
 
     def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
         return (self.batch - 1) / 2, self.batch - 1
@@ -178,8 +180,8 @@ class Timed(FlushLaw):
         return self.interval
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(interval=self.interval, origin=self.origin)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(interval=self.interval, origin=self.origin)
 
     def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
         last = self.origin + math.floor((end - self.origin) / self.interval) * self.interval
@@ -226,8 +228,8 @@ class Pool(FlushLaw):
         set_values(self, batch=batch, kept=whole(self.kept, "pool: kept", most=_MOST))
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(batch=self.batch, kept=self.kept)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(batch=self.batch, kept=self.kept)
 
     def end_delay(self, rate: float | None) -> float | None:
         if not self.kept or not rate:
@@ -243,7 +245,7 @@ class Pool(FlushLaw):
         flushes = filling[self.batch + self.kept - 1 :: self.batch]
         if not len(flushes):
             return came, np.full(len(left), -math.inf)
-        rounds = flush_numbers(self.flush, filling, left)
+        rounds = measures.flush_numbers(self.flush, filling, left)
         first, last = rounds.arrivals[users].astype(np.int64), rounds.departures.astype(np.int64)
         # Who waits for a flush that is still to come was in no flush before, even at its moment.
         waiting = np.maximum(came, np.nextafter(flushes[-1], math.inf))
@@ -309,8 +311,8 @@ class TimedPool(FlushLaw):
         _set_clock(self)
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(interval=self.interval, origin=self.origin, kept=self.kept)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(interval=self.interval, origin=self.origin, kept=self.kept)
 
     def end_delay(self, rate: float | None) -> float | None:
         if not rate:
@@ -364,8 +366,8 @@ class Binomial(FlushLaw):
         return self.interval if self.leave == 1.0 else math.inf
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(interval=self.interval, origin=self.origin, share=self.leave)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(interval=self.interval, origin=self.origin, share=self.leave)
 
     def end_delay(self, rate: float | None) -> float | None:
         del rate
@@ -415,8 +417,8 @@ class Cottrell(FlushLaw):
         _set_clock(self)
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(
             interval=self.interval, origin=self.origin, kept=self.least, share=self.fraction
         )
 
