@@ -64,6 +64,7 @@ void bind_frontier(nb::module_& m);
 void bind_glynn(nb::module_& m);
 void bind_hidden_chain(nb::module_& m);
 void bind_importance(nb::module_& m);
+void bind_link_chain(nb::module_& m);
 void bind_nested_bound(nb::module_& m);
 void bind_network(nb::module_& m);
 void bind_passage(nb::module_& m);

@@ -19,6 +19,7 @@ NB_MODULE(_kernels, m) {
     bindings::bind_importance(m);
     bindings::bind_worm(m);
     bindings::bind_hidden_chain(m);
+    bindings::bind_link_chain(m);
     bindings::bind_nested_bound(m);
     bindings::bind_network(m);
     bindings::bind_passage(m);

@@ -92,6 +92,17 @@ void bind_swap_chain(nb::module_& m) {
         .def(
             "set_reach", [](Chain& chain, const Ints& reach) { chain.set_reach(view(reach)); },
             "reach"_a)
+        .def(
+            "likeliest",
+            [](const Chain& chain, const Scaling& scaling, std::int32_t real) {
+                return owned(chain.likeliest(scaling, real));
+            },
+            "scaling"_a, "real"_a)
+        .def(
+            "set_guesses",
+            [](Chain& chain, const Ints& guesses) { chain.set_guesses(view(guesses)); },
+            "guesses"_a)
+        .def("guessed", [](const Chain& chain) { return owned(std::vector(chain.guessed())); })
         .def_prop_ro("accepted", &Chain::accepted)
         .def_prop_ro("samples", &Chain::samples)
         .def(

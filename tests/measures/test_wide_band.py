@@ -12,7 +12,7 @@ from anonymatch.counting import count, known_posterior
 from anonymatch.measures import WideBand, estimate_band, user_figures
 from anonymatch.measures.wide_band import _planned
 from anonymatch.running import Budget
-from anonymatch.sources import Messages, observe, passage_graph
+from anonymatch.sources import Messages, observe, passage_graph, synthesize
 
 LN2 = math.log(2.0)
 
@@ -229,3 +229,23 @@ def test_rows_with_several_peaks_are_not_left_to_swaps() -> None:
 
     assert WideBand.of(am.Graph.from_biadjacency(np.where(inside, one, 0.0))) is not None
     assert WideBand.of(am.Graph.from_biadjacency(np.where(inside, peaks, 0.0))) is None
+
+
+def test_single_guesses_do_not_lean_and_their_intervals_hold() -> None:
+    errors, hold = [], 0
+    for seed in range(5):
+        log = synthesize("window:0,8", messages=120, rate=1.2, seed=seed)
+        graph = observe(log, "window:0,8").graph
+        assert graph is not None
+        band = WideBand.of(graph)
+        assert band is not None
+        users = estimate_band(band, graph, budget=Budget.of(1), seed=seed).users
+        exact = known_posterior(graph, budget=Budget(seconds=60)).probabilities
+        rows = np.repeat(np.arange(graph.n_users), graph.degrees)
+        truth = exact[graph.indices == users.guess[rows]]
+        errors.append(users.probability.value - truth)
+        low, high = users.probability.low - 1e-9, users.probability.high + 1e-9
+        hold += int(((low <= truth) & (truth <= high)).sum())
+    number = sum(map(len, errors))
+    assert hold >= 0.95 * number
+    assert abs(float(np.concatenate(errors).mean())) < 0.001

@@ -428,7 +428,7 @@ def test_a_dummy_that_goes_all_the_way_is_a_message_to_the_attacker() -> None:
         ([0, 1], [2, 3], "exponential:1", {"loss": 1}, "nothing comes out"),
         ([0, 1], [2, 3], "exponential:1", {"lost": 3}, "lost is 3, but 2 messages came in"),
         ([0, 1], [2, 3], "exponential:1", {"cover": 0, "lost": 1}, "at least 1 of them are cover"),
-        ([0, 1], [2, 3], "window:1,5", {"loss": 0.1}, "followed by what is inside"),
+        ([0, 1], [2, 3], "window:2,2", {"loss": 0.1}, "laws that say how likely a delay is"),
         ([0, 1, 2], [0.5], "pool:2,1", {}, "'b0' at 0.5 s: nobody"),
         ([0, 1], [1], "pool:2,1", {}, "'b0' at 1 s: nobody"),
         ([0, 1], [0.5, 1], "threshold:2", {}, "'b0' at 0.5 s: nobody"),

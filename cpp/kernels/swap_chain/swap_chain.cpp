@@ -110,6 +110,8 @@ SwapRecord SwapChain::record(int samples, int thin, std::span<const double> row_
                              std::span<const double> column_logs, CancelFlag cancel) {
     const std::size_t rows = lengths_.size();
     for (auto& half : counts_) half.resize(static_cast<std::size_t>(offsets_.back()), 0);
+    guesses_.resize(rows, -1);
+    guessed_.resize(rows * lanes, 0);
     SwapRecord record;
     for (int k = 0; k < samples && !cancel.raised(); ++k) {
         sweep(0.0, std::numeric_limits<std::int32_t>::max(), thin, cancel);
@@ -117,6 +119,9 @@ SwapRecord SwapChain::record(int samples, int thin, std::span<const double> row_
             const std::int32_t* const held = held_.data() + i * lanes;
             const auto entry = static_cast<std::size_t>(offsets_[i]) - at(band_.first[i]);
             for (std::size_t l = 0; l < lanes; ++l) ++counts_[l >= lanes / 2][entry + at(held[l])];
+            std::uint16_t* const guessed = guessed_.data() + i * lanes;
+            for (std::size_t l = 0; l < lanes; ++l)
+                guessed[l] = static_cast<std::uint16_t>(guessed[l] + (held[l] == guesses_[i]));
             const bool asked = std::isfinite(row_logs[i]);
             if (asked) {
                 for (std::size_t l = 0; l < lanes; ++l)
@@ -132,6 +137,24 @@ SwapRecord SwapChain::record(int samples, int thin, std::span<const double> row_
         ++samples_;
     }
     return record;
+}
+
+std::vector<std::int32_t> SwapChain::likeliest(const BandScaling& scaling,
+                                               std::int32_t real) const {
+    std::vector<std::int32_t> columns(lengths_.size(), -1);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        double top = 0.0;
+        for (std::int32_t j = band_.first[i]; j < std::min(band_.last[i], real); ++j) {
+            const auto entry = static_cast<std::size_t>(offsets_[i]) + at(j - band_.first[i]);
+            const double weight = band_.weights.empty() ? 1.0 : band_.weights[entry];
+            const double share = scaling.rows()[i] * weight * scaling.columns()[at(j)];
+            if (share > top) {
+                top = share;
+                columns[i] = j;
+            }
+        }
+    }
+    return columns;
 }
 
 double SwapChain::accepted() const {

@@ -109,6 +109,16 @@ public:
     /// Share of the proposed swaps that were taken in the last call.
     [[nodiscard]] double accepted() const;
     [[nodiscard]] int samples() const { return samples_; }
+    /// The column of each row with the largest share, the first of equals, among those before `real`;
+    /// -1 if there is none.
+    [[nodiscard]] std::vector<std::int32_t> likeliest(const BandScaling& scaling,
+                                                      std::int32_t real) const;
+    /// Columns, one a row or -1, whose samples are counted by replica from now on.
+    void set_guesses(std::span<const std::int32_t> guesses) {
+        guesses_.assign(guesses.begin(), guesses.end());
+    }
+    /// Samples, by row and replica, in which a row had its guess.
+    [[nodiscard]] const std::vector<std::uint16_t>& guessed() const { return guessed_; }
     /// Columns of the rows of a replica.
     [[nodiscard]] std::vector<std::int32_t> matching(std::size_t lane) const;
 
@@ -128,6 +138,8 @@ private:
     std::vector<std::int32_t> held_;  // column of each row and replica
     std::vector<float> held_logs_;    // and its log weight
     std::vector<std::uint16_t> counts_[2];
+    std::vector<std::int32_t> guesses_;
+    std::vector<std::uint16_t> guessed_;
     std::array<double, swap_chain_lanes> crossing_{};  // sum i^2 - sum i s(i) now
     std::uint32_t random_[4][swap_chain_lanes];
     std::uint64_t shared_;

@@ -48,6 +48,14 @@ from anonymatch._native.glynn import (
 )
 from anonymatch._native.hidden_chain import Counted, HiddenFigures, hidden_chain_job
 from anonymatch._native.importance import Importance, ImportanceDraws
+from anonymatch._native.link_chain import (
+    LINK_CHAIN_LANES,
+    LINK_CHAIN_SAMPLES,
+    LinkChain,
+    LinkRecord,
+    LinkRows,
+    LinkSums,
+)
 from anonymatch._native.nested_bound import NESTED_BOUND_GROUP, NestedBound, nested_bound_job
 from anonymatch._native.network import (
     CARRIED,
@@ -130,6 +138,8 @@ __all__ = [
     "GLYNN_LARGEST",
     "GLYNN_RATE",
     "LARGEST",
+    "LINK_CHAIN_LANES",
+    "LINK_CHAIN_SAMPLES",
     "MIX_KINDS",
     "NESTED_BOUND_GROUP",
     "NETWORK_LANES",
@@ -164,6 +174,10 @@ __all__ = [
     "Integers",
     "Ints",
     "Isa",
+    "LinkChain",
+    "LinkRecord",
+    "LinkRows",
+    "LinkSums",
     "NestedBound",
     "NetworkEvents",
     "NetworkMix",

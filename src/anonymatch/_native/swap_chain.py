@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch._native.arrays import Floats, Ints, cancel_byte, floats, floats_or_empty, ints
 from anonymatch._native.extension import kernels
@@ -84,6 +85,20 @@ class SwapChain:
         return self._chain.record(
             samples, thin, floats(row_logs), floats(column_logs), cancel_byte(cancel)
         )
+
+    def likeliest(self, real: int) -> Ints:
+        """The column of each row with the largest share, among those before ``real``."""
+        return self._chain.likeliest(self.scaling, real)
+
+    def set_guesses(self, guesses: Ints) -> None:
+        """Columns whose samples are counted by replica."""
+        if len(guesses) != self._size:
+            raise ValueError("one guess for each row")
+        self._chain.set_guesses(ints(guesses))
+
+    def guessed(self) -> npt.NDArray[np.uint16]:
+        """Samples in which each row had its guess, by row and replica."""
+        return np.asarray(self._chain.guessed()).reshape(-1, SWAP_CHAIN_LANES)
 
     def matching(self, lane: int) -> Ints:
         if not 0 <= lane < SWAP_CHAIN_LANES:

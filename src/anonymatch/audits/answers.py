@@ -177,6 +177,7 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
     solved = passed(
         passage,
         receivers=_numbered(observation.receivers),
+        edge=observation.edge,
         budget=resources.budget,
         seed=resources.seed,
         executor=resources.executor,
@@ -265,6 +266,7 @@ def _link_users(
         shannon_all=links.shannon_all,
         edge=edge,
         guesses=links.guessing,
+        mean_shannon=links.mean_shannon,
     )
 
 
@@ -283,17 +285,22 @@ def _of_graph(
         return _of_wide_band(band, graph, lost, resources, edge)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
     strangers = graph.n_behaviours - n_users if lost else 0
+    links = None
+    if timed and band is None and (lost or n_real > n_users):
+        links = measures.LinkBand.of(graph, lost)
+        if links is not None and links.hopeless(resources.budget.seconds):
+            return _of_wide_links(links, graph, lost, resources, edge)
     observed = _with_strangers(graph, lost, strangers) if strangers else graph
-    if band is not None and not _planned_exactly(observed, resources):
-        return _of_wide_band(band, graph, lost, resources, edge)
+    if (band is not None or links is not None) and not _planned_exactly(observed, resources):
+        return _of_wide(band, links, graph, lost, resources, edge)
     support = system.reweighted(observed, None) if observed.weighted else observed
     matchings = _count(support, resources)
     weight = _count(observed, resources) if observed.weighted else matchings
     probabilities = _probabilities(observed, resources)
     complete = not np.isnan(probabilities.probabilities).any()
     exact = complete and min(weight.confidence, probabilities.confidence) == 1.0
-    if band is not None and not exact:
-        return _of_wide_band(band, graph, lost, resources, edge)
+    if (band is not None or links is not None) and not exact:
+        return _of_wide(band, links, graph, lost, resources, edge)
     alike = math.lgamma(lost + 1) + math.lgamma(strangers + 1)
     entropy = system.matching_entropy(
         weight, probabilities if complete else None, observed, matchings
@@ -318,6 +325,107 @@ def _of_graph(
         edges=edges,
         probabilities=probabilities if complete and not strangers else None,
         confidence=min(confidence, probabilities.confidence),
+    )
+
+
+def _of_wide(
+    band: measures.WideBand | None,
+    links: measures.LinkBand | None,
+    graph: Graph,
+    lost: int,
+    resources: Resources,
+    edge: npt.NDArray[np.bool_] | None,
+) -> Answers:
+    """A log that is too wide, whichever of the two it is."""
+    if band is not None:
+        return _of_wide_band(band, graph, lost, resources, edge)
+    assert links is not None
+    return _of_wide_links(links, graph, lost, resources, edge)
+
+
+def _of_wide_links(
+    band: measures.LinkBand,
+    graph: Graph,
+    lost: int,
+    resources: Resources,
+    edge: npt.NDArray[np.bool_] | None,
+) -> Answers:
+    """The same with losses or cover on the way, by a chain over explanations."""
+    estimate = measures.estimate_links(
+        band,
+        budget=resources.budget,
+        edge=edge,
+        seed=resources.seed,
+        effort=Execution(progress=resources.stage()),
+    )
+    n_users, n_real = graph.n_users, graph.n_behaviours - lost
+    # With weights no matchings are counted: they are not alike. Then it is as many as would be.
+    matchings = estimate.log_weight if graph.weights is None else estimate.entropy
+    entropy = matchings.clipped(0.0, math.inf)
+    full = max(_full(n_users, n_real, n_users - lost), entropy.high)
+    return Answers(
+        count=Count(
+            exact=False,
+            log=matchings.value,
+            low=matchings.low,
+            high=matchings.high,
+            proven=(0.0, full),
+            method="swaps",
+            confidence=measures.LINKS_CONFIDENCE,
+            seed=resources.seed,
+        ),
+        entropy=entropy,
+        bound=full,
+        full=full,
+        users=_estimated_users(band, graph, lost, estimate, edge),
+        edges=band.entries,
+        probabilities=None,
+        confidence=measures.LINKS_CONFIDENCE,
+        notes=(_links_note(estimate),),
+    )
+
+
+def _links_note(estimate: measures.LinksEstimate) -> str:
+    sure = f"{measures.LINKS_CONFIDENCE:.0%}"
+    return (
+        "Messages fit too many others for exact counts: figures are estimated from a chain over "
+        f"explanations in {estimate.replicas} replicas, with intervals of {sure}"
+    )
+
+
+def _estimated_users(
+    band: measures.LinkBand,
+    graph: Graph,
+    lost: int,
+    estimate: measures.LinksEstimate,
+    edge: npt.NDArray[np.bool_] | None,
+) -> UserFigures:
+    departed = 1.0 - estimate.alone.value
+    renyi2 = 0.0 - np.log2(np.clip(estimate.collision, 1e-300, 1.0))
+    slack = estimate.shannon.high - estimate.shannon.value
+    degrees = np.asarray(band.last - band.first, dtype=np.int64)
+    share = np.maximum(departed, 1e-300)
+    least = 1.0 / np.maximum(degrees, 1)
+    drawn = estimate.probability.batches
+    best = Range(
+        *(np.clip(part / share, least, 1.0) for part in estimate.probability.parts),
+        batches=None if drawn is None else np.asarray(drawn / share[:, None], dtype=np.float32),
+    )
+    return UserFigures(
+        users=graph.users,
+        behaviours=graph.behaviours,
+        degree=graph.degrees.astype(np.int64),
+        allowed=degrees + (band.unpaired > 0.0) * 1,
+        shannon=estimate.shannon,
+        renyi2=Range(renyi2, np.maximum(renyi2 - slack, 0.0), renyi2 + slack),
+        min_entropy=best.minus_log2(),
+        effective=estimate.shannon.map(np.exp2),
+        probability=estimate.probability,
+        guess=np.where(estimate.guess >= 0, estimate.guess, LOST),
+        departed=departed if lost else None,
+        edge=edge,
+        guesses=estimate.guessing,
+        mean_shannon=estimate.mean_shannon,
     )
 
 

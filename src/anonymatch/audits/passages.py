@@ -12,11 +12,19 @@ import numpy as np
 
 from anonymatch import measures
 from anonymatch.audits.rates import UsedRates, used_rates
-from anonymatch.base.errors import InputError
+from anonymatch.base.arrays import Bools
+from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures import Channel, LinkFigures
 from anonymatch.running import Budget, Execution, Progress
-from anonymatch.sources import Conditions, Law, Passage, PassageWork
+from anonymatch.sources import (
+    Conditions,
+    DelayLaw,
+    Law,
+    Passage,
+    PassageWork,
+    wide_links,
+)
 
 if TYPE_CHECKING:
     from anonymatch.measures import FlushRule, FreeRate, Rates
@@ -25,6 +33,7 @@ __all__ = ["Passed", "bare_channel", "passed"]
 
 _FEWEST_FITTED, _MOST_FITTED = 20, 20_000  # messages of a flush mix whose losses are fitted
 _ROUNDS = 8  # in which they are
+_LEFT = 0.6  # of a budget that a chain over what is inside did not fit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,6 +58,7 @@ def passed(
     passage: Passage,
     *,
     receivers: np.ndarray | None,
+    edge: Bools | None = None,
     budget: Budget,
     seed: int,
     executor: Executor | None,
@@ -68,14 +78,35 @@ def passed(
         budget=budget,
         seed=seed,
         effort=effort,
+        edge=edge,
     )
-    links = law.links(passage.arrivals, passage.departures, work)
+    links = _solved(passage, law, conditions, work)
     return Passed(
         links=links,
         channel=channel,
         notes=(*choice.notes, *_fate_notes(links, channel), *links.notes),
         rates=used_rates(channel, conditions, choice.fitted),
     )
+
+
+def _solved(passage: Passage, law: Law, conditions: Conditions, work: PassageWork) -> LinkFigures:
+    """By what is inside, where that fits the budget; else by a chain over explanations.
+
+    A log of which nothing is told is refused instead if it has a graph: then that is solved.
+    """
+    times = passage.arrivals, passage.departures
+    if not isinstance(law, DelayLaw) or not law.has_density:
+        return law.links(*times, work)
+    if not law.followed:
+        return wide_links(law, *times, work)
+    try:
+        return law.links(*times, work)
+    except BudgetError:
+        if conditions.silent and law.has_graph:
+            raise
+    # What was tried took its part.
+    left = replace(work.budget, seconds=_LEFT * work.budget.seconds)
+    return wide_links(law, *times, replace(work, budget=left))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +131,8 @@ def _chosen(passage: Passage, law: Law, conditions: Conditions, effort: Executio
             return _by_numbers(bare, conditions, came, left, needed)
         return _of_flushes(passage, law.flush, bare, conditions, needed)
 
+    if not law.followed:
+        return _of_any_delay(bare, conditions, came, left, needed)
     mean = law.mean_delay
     assert mean is not None
 
@@ -279,6 +312,23 @@ def _of_flushes(
         return _Choice(channel)
     error = math.sqrt(loss * (1.0 - loss) / came)
     return _Choice(replace(channel, loss=loss), [_loss_note(loss, error)], {"loss": error})
+
+
+def _of_any_delay(
+    channel: Channel, conditions: Conditions, came: int, left: int, needed: int
+) -> _Choice:
+    """Rates as they are told; cover that nobody told is as much as the numbers need."""
+    if conditions.cover is not None or conditions.cover_rate is not None:
+        return _Choice(channel)
+    delivered = (1.0 - channel.loss) * came if conditions.lost is None else came - conditions.lost
+    surplus = max(float(needed), left - delivered)
+    lasted = conditions.end - conditions.begin
+    # Losses vary: so many more than expected may have come out.
+    if (surplus <= 3.0 * math.sqrt(channel.loss * came) and not needed) or not lasted > 0:
+        return _Choice(channel)
+    rate = max(surplus, 0.5) / lasted
+    note = f"Cover of {rate:.3g} a second is estimated: so many more left than can have come in"
+    return _Choice(replace(channel, cover_rate=rate), [note], {"cover_rate": None})
 
 
 def _needed_cover(passage: Passage) -> int:

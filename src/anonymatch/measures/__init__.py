@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         threshold_bits,
         threshold_mix_bits,
     )
+    from anonymatch.measures.passages.any_delay import DelayLog, delay_figures
     from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
     from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
     from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
@@ -40,16 +41,26 @@ if TYPE_CHECKING:
         user_figures,
     )
     from anonymatch.measures.wide_band import BandEstimate, WideBand, estimate_band
+    from anonymatch.measures.wide_links import (
+        LINKS_CONFIDENCE,
+        LinkBand,
+        LinksEstimate,
+        estimate_links,
+    )
 
 __all__ = [
+    "LINKS_CONFIDENCE",
     "LOST",
     "BandEstimate",
     "Channel",
+    "DelayLog",
     "Dummies",
     "FlushRule",
     "FreeRate",
     "Interval",
+    "LinkBand",
     "LinkFigures",
+    "LinksEstimate",
     "Metrics",
     "Price",
     "Range",
@@ -59,8 +70,10 @@ __all__ = [
     "WideBand",
     "batch_bits_per_message",
     "check_hops",
+    "delay_figures",
     "entropy_terms",
     "estimate_band",
+    "estimate_links",
     "exponential_bits",
     "exponential_bits_per_message",
     "exponential_mix_count",
@@ -97,6 +110,7 @@ __getattr__ = on_first_use(
             "exponential_mix_count exponential_mix_inside exponential_mix_log "
             "pool_bits pool_mix_bits threshold_bits threshold_mix_bits"
         ),
+        "passages.any_delay": "DelayLog delay_figures",
         "passages.exponential": "passage_count passage_figures stay_of",
         "passages.flush_chain": "Dummies flush_figures",
         "passages.flush_rule": "FlushRule flush_numbers rounding",
@@ -107,5 +121,6 @@ __getattr__ = on_first_use(
         "system": "log_rescaled",
         "users": "LOST Range UserFigures entropy_terms name_column user_figures",
         "wide_band": "BandEstimate WideBand estimate_band",
+        "wide_links": "LINKS_CONFIDENCE LinkBand LinksEstimate estimate_links",
     },
 )

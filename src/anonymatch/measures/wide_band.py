@@ -37,10 +37,11 @@ from anonymatch._native import SWAP_CHAIN_LANES, SWAP_CHAIN_SAMPLES, SwapChain, 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.graph import Graph
 from anonymatch.measures.interval import Interval
+from anonymatch.measures.shrinking import shrunk
 from anonymatch.measures.users import LOST, Range, UserFigures
 from anonymatch.running import Budget, Execution
 
-__all__ = ["BandEstimate", "WideBand", "estimate_band"]
+__all__ = ["BandEstimate", "WideBand", "estimate_band", "one_peak"]
 
 T = TypeVar("T")
 
@@ -89,15 +90,15 @@ _FEW_ROWS = 0.05
 _PEAKS = 2000  # rows that are enough to tell that
 
 
-def _one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
+def one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
     """Whether nearly all rows rise and then fall: swaps do not get across deep valleys.
 
     Examples
     --------
     >>> lengths = np.array([4, 3], dtype=np.int32)
-    >>> _one_peak(np.array([1.0, 3, 2, 1, 1, 2, 3]), lengths)
+    >>> one_peak(np.array([1.0, 3, 2, 1, 1, 2, 3]), lengths)
     True
-    >>> _one_peak(np.array([1.0, 3, 0.1, 2, 3, 0.1, 2]), lengths)
+    >>> one_peak(np.array([1.0, 3, 0.1, 2, 3, 0.1, 2]), lengths)
     False
     """
     starts = np.concatenate(([0], np.cumsum(lengths)))
@@ -168,7 +169,7 @@ class WideBand:
                     graph.indices < np.repeat(high, graph.degrees)
                 )
                 weights = weights[inside]
-            if not _one_peak(weights, high - low):
+            if not one_peak(weights, high - low):
                 return None
         return cls(first=low, last=high, weights=weights, alike=alike)
 
@@ -479,6 +480,7 @@ class _Job:
             top = slots.max()
             columns[-self.band.alike :] = top + math.log(np.exp(slots - top).sum())
         rows[~counted] = math.nan
+        self.chain.set_guesses(self.chain.likeliest(self.band.rows - self.band.alike))
         self._sweep(0.0, math.inf, self.plan.settle)
         each = _THIN * _proposal_seconds(self.band) + _RECORD_SECONDS
         each *= SWAP_CHAIN_LANES * self.band.rows
@@ -511,7 +513,6 @@ def _estimate(
     counted: Bools,
     edge: Bools | None,
 ) -> BandEstimate:
-    band = job.band
     weights, shares = means
     proven = _proven(job, rows)
     log_weight, entropy = _whole(job, integrals, weights, proven)
@@ -528,7 +529,7 @@ def _estimate(
         log_weight=log_weight,
         proven=proven,
         entropy=entropy,
-        users=_users(band, graph, rows, own, mean + spread, counted, edge),
+        users=_users(job, graph, rows, own, mean + spread, counted, edge),
         confidence=CONFIDENCE,
         replicas=SWAP_CHAIN_LANES,
         proposals=job.proposals,
@@ -590,7 +591,7 @@ def _proven(job: _Job, rows: SwapRows) -> tuple[float, float]:
 
 
 def _users(
-    band: WideBand,
+    job: _Job,
     graph: Graph,
     rows: SwapRows,
     own: Interval,
@@ -599,6 +600,7 @@ def _users(
     edge: Bools | None,
 ) -> UserFigures:
     """Figures of rows by their shares, shifted by what the shares' mean entropy is too large."""
+    band = job.band
     narrow = np.exp2(-rows.shannon)  # posteriors of messages with few candidates are off by more
     offset = max(float(rows.shannon[counted].mean()) - own.value, 0.0)
     scale = offset / max(float(narrow[counted].mean()), 1e-300)
@@ -615,12 +617,16 @@ def _users(
     slack = shift + (own.high - own.value) + 3.0 * divergence + 2.0 * relative * uneven
     slack = np.where(sure, 0.0, slack)
     shannon = np.clip(rows.shannon - shift, 0.0, most)
-    return _figures(graph, band, rows, real, shannon, slack, most, own, divergence, edge)
+    return _figures(graph, job, rows, real, shannon, slack, most, own, divergence, edge)
+
+
+def _over(batches: npt.NDArray[np.float32], shares: Floats) -> npt.NDArray[np.float32]:
+    return np.asarray(batches / shares[:, None], dtype=np.float32)
 
 
 def _figures(
     graph: Graph,
-    band: WideBand,
+    job: _Job,
     rows: SwapRows,
     real: Ints,
     shannon: Floats,
@@ -631,14 +637,23 @@ def _figures(
     edge: Bools | None,
 ) -> UserFigures:
     entropy = Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most))
+    band = job.band
     sure = slack == 0.0
     # A share is off by a few times the root mean square of all, relatively.
     off = np.where(sure, 0.0, np.minimum(5.0 * math.sqrt(2.0 * _LN2 * divergence), 0.9))
     least = 1.0 / np.maximum(real, 1)
+    left = np.where(real > 0, 1.0 - rows.gone, 1.0)
+    counted = shrunk(
+        rows.largest * left,
+        job.chain.guessed(),
+        np.full(SWAP_CHAIN_LANES, float(job.plan.samples)),
+        ~sure,
+        rows.largest * left,
+        largest=True,
+    )
     best = Range(
-        np.clip(rows.largest, least, 1.0),
-        np.clip(rows.largest * (1.0 - off), least, 1.0),
-        np.clip(rows.largest * (1.0 + off) + np.where(sure, 0.0, 1e-3 * off), least, 1.0),
+        *(np.clip(part / left, least, 1.0) for part in counted.parts),
+        batches=None if counted.batches is None else _over(counted.batches, left),
     )
     renyi = np.minimum(0.0 - np.log2(np.clip(rows.collision, 1e-300, 1.0)), most)
     guesses = np.maximum(rows.guessing, 1.0)
@@ -653,7 +668,9 @@ def _figures(
         renyi2=Range(renyi, np.maximum(renyi - slack, 0.0), np.minimum(renyi + slack, most)),
         min_entropy=best.minus_log2(),
         effective=entropy.map(np.exp2),
-        probability=Range(*(part * departed for part in best.parts)) if some else best,
+        probability=Range(*(part * departed for part in best.parts), batches=counted.batches)
+        if some
+        else best,
         guess=np.where(rows.guess >= 0, rows.guess, LOST).astype(np.int64),
         departed=departed if some else None,
         edge=edge,

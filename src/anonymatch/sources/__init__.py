@@ -13,6 +13,7 @@ from anonymatch.sources.laws import (
     LAWS,
     Binomial,
     Cottrell,
+    DelayLaw,
     Erlang,
     Exponential,
     FlushLaw,
@@ -32,6 +33,7 @@ from anonymatch.sources.laws import (
     law_usage,
     parse_law,
     register,
+    wide_links,
 )
 from anonymatch.sources.log_graph import exponential_graph, observe, passage_graph
 from anonymatch.sources.messages import Messages
@@ -57,6 +59,7 @@ __all__ = [
     "Binomial",
     "Conditions",
     "Cottrell",
+    "DelayLaw",
     "Erlang",
     "Exponential",
     "FlushLaw",
@@ -98,5 +101,6 @@ __all__ = [
     "relay_graph",
     "relay_weights",
     "synthesize",
+    "wide_links",
     "write_messages",
 ]

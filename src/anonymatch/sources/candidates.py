@@ -111,14 +111,15 @@ def edges_of(
         over = indices - np.repeat(ends.astype(np.int32), lengths + added)
         beyond = np.flatnonzero(over >= 0)
         indices[beyond] = n_out + over[beyond]
-    if runs.weigh is None:
+    if runs.weigh is None and (not len(beyond) or runs.staying is None):
         return Edges(indptr=indptr, indices=indices, weights=None, exact=None)
     rows = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths + added)
-    if not len(beyond):
+    if runs.weigh is not None and not len(beyond):
         return _weighted(indptr, indices, rows, runs.weigh(rows, indices))
     logs = np.zeros(total)
-    among = indices < n_out
-    logs[among] = runs.weigh(rows[among], indices[among])
+    if runs.weigh is not None:
+        among = indices < n_out
+        logs[among] = runs.weigh(rows[among], indices[among])
     if runs.staying is not None:
         logs[beyond] = runs.staying[rows[beyond]]
     return _weighted(indptr, indices, rows, logs)

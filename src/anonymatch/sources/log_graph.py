@@ -5,13 +5,15 @@ messages out are behaviours, and an edge says that the law allows the delay betw
 weigh what the law says; under a window, and within a batch, all weigh the same.
 
 One exponential mix and Erlang laws of few hops are followed by what is inside (a `Passage`), with
-rates of losses and cover traffic, or their numbers. Under other laws:
+rates of losses and cover traffic, or their numbers. So are others that say how likely a delay is,
+where rates are told. Else:
 
 - More messages out than in: the surplus is nobody's (cover traffic, or messages that came in before
   the log began). Which they are is not known; every user is matched, and so many behaviours stay
   unmatched. ``cover=C`` says that C are nobody's where the numbers alone do not.
 - More messages in than fit the messages out: places for lost messages follow the behaviours. They
-  are open to those messages that may still be inside when the log ends; if these are not enough
+  are open to those messages that may still be inside when the log ends, as likely as the law says
+  that they are; if these are not enough
   because more came in than left, or with ``lost=L``, they are open to all.
 
 Flags of a log, which departures are cover and which arrivals are lost, are the truth as pairs are:
@@ -275,12 +277,14 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
         passage = problem.passage(conditions.lost)
         if passage is not None:
             return _through(problem, passage)
+    if law.has_density and (conditions.loss or conditions.cover_rate):
+        return _through(problem, _inside(problem, conditions))
     for name in ("loss", "cover_rate"):
         if getattr(conditions, name):
             number = {"loss": "lost", "cover_rate": "cover"}[name]
             raise InputError(
                 Argument(name),
-                f" is for mixes that are followed by what is inside, and this is the {law}; "
+                f" is for laws that say how likely a delay is, and this is the {law}; "
                 f"give a number instead: ",
                 Argument(number),
             )

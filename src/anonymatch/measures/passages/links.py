@@ -137,6 +137,8 @@ class LinkFigures:
         The same message's receivers, where groups of departures were given.
     pairs : array or None
         Probability of each message (row) to be each departure (column), where asked for.
+    mean_shannon : Interval or None
+        Mean of `shannon` over the messages asked for, where it is known better than each.
     notes : tuple of str
         What a reader must know about how this was computed; each a sentence.
     """
@@ -162,6 +164,7 @@ class LinkFigures:
     receivers: ReceiverFigures | None = None
     pairs: Floats | None = field(default=None, repr=False)
     early: Floats | None = field(default=None, repr=False)
+    mean_shannon: Interval | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -55,6 +55,7 @@ from anonymatch.sources.laws.law import (
 from anonymatch.sources.laws.linked import Linked
 from anonymatch.sources.laws.lognormal import LogNormal
 from anonymatch.sources.laws.measured import Measured
+from anonymatch.sources.laws.wide import wide_links
 from anonymatch.sources.laws.window import Window
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "law_usage",
     "parse_law",
     "register",
+    "wide_links",
 ]
 
 for _law in (

@@ -172,6 +172,23 @@ class Erlang(DelayLaw):
     ) -> Candidates:
         return _candidates(self.hops, self.mean, arrivals[users], departures[behaviours], end)
 
+    @property
+    def has_density(self) -> bool:
+        return True
+
+    def log_density(self, delays: Floats) -> Floats:
+        from scipy.special import gammaln, xlogy
+
+        times = delays / self.mean
+        constant = float(gammaln(self.hops)) + math.log(self.mean)
+        return np.asarray(xlogy(self.hops - 1, times) - times - constant)
+
+    def log_survival(self, delays: Floats) -> Floats:
+        from scipy.special import gammaincc
+
+        stays = gammaincc(self.hops, np.maximum(delays, 0.0) / self.mean)
+        return np.log(np.maximum(stays, 1e-300))
+
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         return draw.gamma(self.hops, self.mean, size)
 

@@ -130,6 +130,17 @@ class Hops(DelayLaw):
             note=f"delays above {longest:.4g} s, of probability {CUT:g} a message, are left out",
         )
 
+    @property
+    def has_density(self) -> bool:
+        return True
+
+    def log_density(self, delays: Floats) -> Floats:
+        slowest = max(self.means)
+        return stage_log_density(self._rates, delays / slowest) - math.log(slowest)
+
+    def log_survival(self, delays: Floats) -> Floats:
+        return stage_survival(self._rates, np.maximum(delays, 0.0) / max(self.means))
+
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         delays: Floats = np.sum([draw.exponential(mean, size) for mean in self.means], axis=0)
         return delays

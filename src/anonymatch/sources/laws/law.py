@@ -113,6 +113,8 @@ class PassageWork:
     budget : Budget
     seed : int
     effort : Execution
+    edge : array of bool or None
+        Messages near an end of the log, that means are not about.
     """
 
     channel: measures.Channel
@@ -121,6 +123,7 @@ class PassageWork:
     budget: Budget
     seed: int
     effort: Execution
+    edge: Bools | None = None
 
 
 class Law(ABC):
@@ -237,6 +240,11 @@ class Law(ABC):
         """Whether a log that is too dear to follow is solved by the weights of its graph."""
         return False
 
+    @property
+    def has_density(self) -> bool:
+        """Whether densities of delays are known, so that rates of losses and cover may be told."""
+        return False
+
     def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
         """Messages of a law with flushes that are `alike` inside at the end: mean, and most."""
         raise NotImplementedError
@@ -266,6 +274,14 @@ class DelayLaw(Law):
     @abstractmethod
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         """So many delays in seconds, drawn."""
+
+    def log_density(self, delays: Floats) -> Floats:
+        """Natural log of the density of each delay, a second, for laws that know it."""
+        raise NotImplementedError
+
+    def log_survival(self, delays: Floats) -> Floats:
+        """Natural log of the probability to exceed each delay, for laws that know densities."""
+        raise NotImplementedError
 
     def drawn(
         self, arrivals: Floats, traffic: Traffic, draw: np.random.Generator

@@ -126,6 +126,24 @@ class LogNormal(DelayLaw):
             note=f"delays above {longest:.4g} s, of probability {_CUT:g} a message, are left out",
         )
 
+    @property
+    def has_density(self) -> bool:
+        return True
+
+    def log_density(self, delays: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.maximum(delays - self.shift, 0.0))
+        apart = (logs - self._middle) / self.sigma
+        constant = 0.5 * math.log(2 * math.pi) + math.log(self.sigma)
+        return np.where(np.isneginf(logs), -math.inf, -logs - 0.5 * apart**2 - constant)
+
+    def log_survival(self, delays: Floats) -> Floats:
+        from scipy.special import log_ndtr
+
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.maximum(delays - self.shift, 0.0))
+        return np.asarray(log_ndtr((self._middle - logs) / self.sigma))
+
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         return self.shift + draw.lognormal(self._middle, self.sigma, size)
 

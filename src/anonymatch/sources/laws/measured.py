@@ -105,6 +105,19 @@ class Measured(DelayLaw):
             staying=np.log(np.maximum(stays, 1e-300)),
         )
 
+    @property
+    def has_density(self) -> bool:
+        return True
+
+    def log_density(self, delays: Floats) -> Floats:
+        step = np.searchsorted(self.ends, delays, side="right") - 1
+        logs = np.log(self.shares / np.diff(self.ends))
+        return np.asarray(logs[np.clip(step, 0, len(logs) - 1)])
+
+    def log_survival(self, delays: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(1.0 - np.interp(delays, self.ends, self._below), 0.0))
+
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         return np.asarray(np.interp(draw.random(size), self._below, self.ends))
 

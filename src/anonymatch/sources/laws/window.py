@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -71,7 +72,24 @@ class Window(DelayLaw):
         behaviours: Ints,
         end: float,
     ) -> Candidates:
-        return between(arrivals[users], departures[behaviours], self.low, self.high, end)
+        came = arrivals[users]
+        runs = between(came, departures[behaviours], self.low, self.high, end)
+        return replace(runs, staying=np.where(runs.late, self.log_survival(end - came), -math.inf))
+
+    @property
+    def has_density(self) -> bool:
+        return self.high > self.low
+
+    def log_density(self, delays: Floats) -> Floats:
+        """The same for all: candidates are those within the window."""
+        return np.full(len(delays), -math.log(self.high - self.low))
+
+    def log_survival(self, delays: Floats) -> Floats:
+        if not self.has_density:
+            return np.where(delays < self.high, 0.0, -math.inf)
+        with np.errstate(divide="ignore"):
+            shares = (self.high - delays) / (self.high - self.low)
+            return np.log(np.clip(shares, 0.0, 1.0))
 
     def delays(self, size: int, draw: np.random.Generator) -> Floats:
         return draw.uniform(self.low, self.high, size)

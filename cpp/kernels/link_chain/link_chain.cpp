@@ -1,0 +1,422 @@
+#include "link_chain/link_chain.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "common/random.hpp"
+
+namespace anonymatch {
+namespace {
+
+constexpr std::size_t lanes = link_chain_lanes;
+constexpr double together_below = 0.02;  // of the largest share: smaller ones are taken together
+constexpr double core_tail = 0.015;      // of a row's weight, on each side of what weighs most
+constexpr double possible_above = 1e-12;
+constexpr double dense_counts = 200.0;  // samples a cell, from which on logs of counts are good
+constexpr float impossible = -200.0F;
+constexpr std::size_t stretch_rows = 4096;
+
+std::size_t at(std::int32_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+std::vector<std::int64_t> offsets_of(const LinkBand& band) {
+    std::vector<std::int64_t> offsets(band.first.size() + 1, 0);
+    for (std::size_t i = 0; i < band.first.size(); ++i)
+        offsets[i + 1] = offsets[i] + (band.last[i] - band.first[i]);
+    return offsets;
+}
+
+double weight_of(const LinkBand& band, std::int64_t entry) {
+    return band.weights.empty() ? 1.0 : band.weights[static_cast<std::size_t>(entry)];
+}
+
+/// What is left of a run without the tails that weigh next to nothing.
+link_chain::Run core_of(const LinkBand& band, std::size_t i, std::int64_t offset) {
+    std::int32_t first = band.first[i];
+    std::int32_t length = band.last[i] - first;
+    if (band.weights.empty()) return {first, length};
+    double total = 0.0;
+    for (std::int32_t j = 0; j < length; ++j) total += weight_of(band, offset + j);
+    double tail = 0.0;
+    while (length > 1 && (tail += weight_of(band, offset + length - 1)) < core_tail * total)
+        --length;
+    tail = 0.0;
+    std::int32_t begin = 0;
+    while (begin + 1 < length && (tail += weight_of(band, offset + begin)) < core_tail * total)
+        ++begin;
+    return {first + begin, length - begin};
+}
+
+/// How far counted shares are from those of a scaling.
+struct Apart {
+    double unbiased = 0.0;    // chi-square by both halves
+    double biased = 0.0;      // and by their mean
+    double divergence = 0.0;  // of their mean, in nats
+    double cells = 0.0;
+
+    void add(double share, double a, double b, double sign) {
+        const double p = (a + b) / 2.0;
+        unbiased += sign * (a - share) * (b - share) / share;
+        biased += sign * (p - share) * (p - share) / share;
+        if (p > 0.0) divergence += sign * p * std::log(p / share);
+        cells += 1.0;
+    }
+};
+
+void grow(double& value, double sum, double relaxation) {
+    if (!(sum > 0.0)) return;
+    value *= relaxation == 1.0 ? 1.0 / sum : std::pow(sum, -relaxation);
+}
+
+}  // namespace
+
+LinkScaling::LinkScaling(const LinkBand& band, std::span<const double> unpaired, double cover)
+    : band_(band),
+      offsets_(offsets_of(band)),
+      unpaired_(unpaired.begin(), unpaired.end()),
+      rows_(band.first.size(), 1.0),
+      columns_(at(band.columns), 1.0),
+      sums_(at(band.columns), 0.0),
+      cover_(cover) {}
+
+void LinkScaling::set_weights(std::span<const double> unpaired, double cover) {
+    unpaired_.assign(unpaired.begin(), unpaired.end());
+    cover_ = cover;
+}
+
+double LinkScaling::steps(int number, double relaxation, CancelFlag cancel) {
+    double worst = 0.0;
+    for (int k = 0; k < number && !cancel.raised(); ++k) {
+        std::fill(sums_.begin(), sums_.end(), cover_);
+        worst = 0.0;
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const std::size_t length = at(band_.last[i] - band_.first[i]);
+            const double* const columns = columns_.data() + band_.first[i];
+            double* const sums = sums_.data() + band_.first[i];
+            double sum = unpaired_[i];
+            if (band_.weights.empty()) {
+                for (std::size_t j = 0; j < length; ++j) sum += columns[j];
+            } else {
+                const double* const weights = band_.weights.data() + offsets_[i];
+                double four[4] = {};
+                std::size_t j = 0;
+                for (; j + 4 <= length; j += 4)
+                    for (std::size_t l = 0; l < 4; ++l) four[l] += weights[j + l] * columns[j + l];
+                for (; j < length; ++j) sum += weights[j] * columns[j];
+                sum += (four[0] + four[1]) + (four[2] + four[3]);
+            }
+            sum *= rows_[i];
+            worst = std::max(worst, std::abs(sum - 1.0));
+            grow(rows_[i], sum, relaxation);
+            const double row = rows_[i];
+            if (band_.weights.empty()) {
+                for (std::size_t j = 0; j < length; ++j) sums[j] += row;
+            } else {
+                const double* const weights = band_.weights.data() + offsets_[i];
+                for (std::size_t j = 0; j < length; ++j) sums[j] += row * weights[j];
+            }
+        }
+        for (std::size_t j = 0; j < columns_.size(); ++j)
+            grow(columns_[j], columns_[j] * sums_[j], relaxation);
+    }
+    return worst;
+}
+
+std::vector<double> LinkScaling::alone() const {
+    std::vector<double> alone(rows_.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) alone[i] = rows_[i] * unpaired_[i];
+    return alone;
+}
+
+std::vector<std::int32_t> first_in_first_out(const LinkBand& band) {
+    const std::size_t rows = band.first.size();
+    std::vector<std::int32_t> columns(rows, -1);
+    std::size_t i = 0;
+    for (std::int32_t j = 0; j < band.columns; ++j) {
+        while (i < rows && (band.last[i] <= j || band.last[i] == band.first[i])) ++i;
+        if (i == rows) break;
+        if (band.first[i] <= j) columns[i++] = j;
+    }
+    return columns;
+}
+
+LinkChain::LinkChain(const LinkBand& band, std::span<const std::int32_t> reach,
+                     std::span<const std::int32_t> start, std::uint64_t seed)
+    : band_(band),
+      offsets_(offsets_of(band)),
+      reach_(reach.begin(), reach.end()),
+      unpaired_(band.first.size(), 0.0F) {
+    const std::size_t rows = band.first.size();
+    const auto entries = static_cast<std::size_t>(offsets_.back());
+    runs_.resize(rows);
+    cores_.resize(rows);
+    held_.resize(rows * lanes);
+    open_.assign(at(band.columns) + 1, std::uint16_t{0xFFFF});
+    if (!band.weights.empty()) {
+        logs_.assign(entries + 1, 0.0F);
+        for (std::size_t e = 0; e < entries; ++e)
+            logs_[e] = static_cast<float>(std::log(band.weights[e]));
+        held_logs_.assign(rows * lanes, 0.0F);
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+        runs_[i] = {band.first[i], band.last[i] - band.first[i]};
+        cores_[i] = core_of(band, i, offsets_[i]);
+        std::fill_n(held_.begin() + static_cast<std::ptrdiff_t>(i * lanes), lanes, start[i]);
+        if (start[i] < 0) continue;
+        open_[at(start[i])] = 0;
+        for (auto& pairs : pairs_) ++pairs;
+        if (!logs_.empty())
+            std::fill_n(
+                held_logs_.begin() + static_cast<std::ptrdiff_t>(i * lanes), lanes,
+                logs_[static_cast<std::size_t>(offsets_[i]) + at(start[i] - band.first[i])]);
+    }
+    std::int32_t longest = 0;
+    for (const auto& run : runs_) longest = std::max(longest, run.length);
+    log_lengths_.resize(at(longest) + 1, 0.0F);
+    for (std::size_t k = 1; k < log_lengths_.size(); ++k)
+        log_lengths_[k] = std::log(static_cast<float>(k));
+    for (std::size_t l = 0; l < lanes; ++l) {
+        Random random(seed, l + 1);
+        for (auto& word : random_) {
+            word[l] = static_cast<std::uint32_t>(random.bits() >> 32) | 1U;  // never all 0
+        }
+    }
+    shared_ = Random(seed, 0).bits();
+}
+
+void LinkChain::set_weights(std::span<const double> unpaired, double cover) {
+    for (std::size_t i = 0; i < unpaired_.size(); ++i)
+        unpaired_[i] = std::max(static_cast<float>(unpaired[i]), impossible);
+    cover_ = std::max(static_cast<float>(cover), impossible);
+}
+
+void LinkChain::set_limits(std::int32_t least, std::int32_t most) {
+    least_ = least;
+    most_ = most;
+}
+
+void LinkChain::run(int sweeps, CancelFlag cancel) {
+    const std::size_t rows = runs_.size();
+    const auto stretch_of = link_chain::sweep_stretch(!logs_.empty());
+    const link_chain::Sweep sweep{runs_.data(),
+                                  cores_.data(),
+                                  offsets_.data(),
+                                  reach_.data(),
+                                  logs_.data(),
+                                  log_lengths_.data(),
+                                  unpaired_.data(),
+                                  cover_,
+                                  held_.data(),
+                                  held_logs_.data(),
+                                  open_.data(),
+                                  pairs_.data(),
+                                  least_,
+                                  most_,
+                                  random_,
+                                  &shared_,
+                                  rows};
+    for (int k = 0; k < sweeps; ++k) {
+        for (std::size_t begin = 0; begin < rows; begin += stretch_rows) {
+            stretch_of(sweep, begin, std::min(rows, begin + stretch_rows));
+            if (cancel.raised()) return;
+        }
+    }
+}
+
+LinkSums LinkChain::sweep(int sweeps, std::span<const double> shares, double cover_share,
+                          std::int32_t exactly, CancelFlag cancel) {
+    LinkSums sums;
+    for (int k = 0; k < sweeps && !cancel.raised(); ++k) {
+        run(1, cancel);
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            const std::int32_t* const held = held_.data() + i * lanes;
+            for (std::size_t l = 0; l < lanes; ++l) sums.shares[l] += held[l] < 0 ? shares[i] : 0.0;
+        }
+        for (std::size_t l = 0; l < lanes; ++l) {
+            const auto pairs = static_cast<double>(pairs_[l]);
+            sums.shares[l] += cover_share * (static_cast<double>(band_.columns) - pairs);
+            sums.pairs[l] += pairs;
+            sums.squares[l] += pairs * pairs;
+            sums.hits[l] += pairs_[l] == exactly ? 1.0 : 0.0;
+        }
+    }
+    return sums;
+}
+
+LinkRecord LinkChain::record(int samples, int thin, std::int32_t exactly,
+                             std::span<const double> row_logs, std::span<const double> column_logs,
+                             CancelFlag cancel) {
+    const std::size_t rows = runs_.size();
+    for (auto& half : counts_) half.resize(static_cast<std::size_t>(offsets_.back()), 0);
+    guesses_.resize(rows, -1);
+    guessed_.resize(rows * lanes, 0);
+    alone_.resize(rows * lanes, 0);
+    real_.resize(at(band_.columns) * lanes, 0);
+    LinkRecord record;
+    for (int k = 0; k < samples && !cancel.raised(); ++k) {
+        run(thin, cancel);
+        ++samples_;
+        std::uint16_t counts = 0;  // a bit for each replica that counts
+        std::array<std::uint16_t, lanes> one{};
+        for (std::size_t l = 0; l < lanes; ++l) {
+            if (exactly >= 0 && pairs_[l] != exactly) continue;
+            counts = static_cast<std::uint16_t>(counts | 1U << l);
+            one[l] = 1;
+            record.samples[l] += 1.0;
+            counted_[l >= lanes / 2] += 1.0;
+            record.weights[l] += static_cast<double>(cover_) * (band_.columns - pairs_[l]);
+        }
+        if (counts == 0) continue;
+        for (std::size_t i = 0; i < rows; ++i) {
+            const std::int32_t* const held = held_.data() + i * lanes;
+            const auto entry = offsets_[i] - band_.first[i];
+            const bool asked = std::isfinite(row_logs[i]);
+            const std::int32_t guess = guesses_[i];
+            std::uint16_t* const guessed = guessed_.data() + i * lanes;
+            std::uint16_t* const alone = alone_.data() + i * lanes;
+            for (std::size_t l = 0; l < lanes; ++l) {
+                guessed[l] =
+                    static_cast<std::uint16_t>(guessed[l] + (held[l] == guess ? one[l] : 0));
+                alone[l] = static_cast<std::uint16_t>(alone[l] + (held[l] < 0 ? one[l] : 0));
+            }
+            for (std::size_t l = 0; l < lanes; ++l) {
+                if (one[l] == 0) continue;
+                const std::size_t half = l >= lanes / 2;
+                if (held[l] < 0) {
+                    record.weights[l] += static_cast<double>(unpaired_[i]);
+                    continue;
+                }
+                ++counts_[half][static_cast<std::size_t>(entry + held[l])];
+                const double log =
+                    logs_.empty() ? 0.0 : static_cast<double>(held_logs_[i * lanes + l]);
+                record.weights[l] += log;
+                if (!asked) continue;
+                record.shares[l] += row_logs[i] + column_logs[at(held[l])] + log;
+                record.paired[l] += 1.0;
+            }
+        }
+        for (std::size_t j = 0; j < at(band_.columns); ++j) {
+            const auto taken = static_cast<std::uint32_t>(~open_[j] & counts);
+            std::uint16_t* const real = real_.data() + j * lanes;
+            for (std::size_t l = 0; l < lanes; ++l)
+                real[l] = static_cast<std::uint16_t>(real[l] + (taken >> l & 1U));
+        }
+    }
+    return record;
+}
+
+std::vector<std::int32_t> LinkChain::explanation(std::size_t lane) const {
+    std::vector<std::int32_t> columns(runs_.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = held_[i * lanes + lane];
+    return columns;
+}
+
+std::vector<std::int32_t> LinkChain::likeliest(const LinkScaling& scaling) const {
+    std::vector<std::int32_t> columns(runs_.size(), -1);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        double top = 0.0;
+        for (std::int32_t j = 0; j < runs_[i].length; ++j) {
+            const std::int32_t column = runs_[i].first + j;
+            const double share = scaling.columns()[at(column)] * weight_of(band_, offsets_[i] + j);
+            if (share > top) {
+                top = share;
+                columns[i] = column;
+            }
+        }
+    }
+    return columns;
+}
+
+LinkRows LinkChain::rows(const LinkScaling& scaling, std::size_t begin, std::size_t end,
+                         std::span<const std::int32_t> groups) const {
+    const std::size_t size = end - begin;
+    LinkRows rows;
+    for (auto* values :
+         {&rows.shannon, &rows.collision, &rows.largest, &rows.guessing, &rows.distance})
+        values->resize(size, 0.0);
+    rows.guess.assign(size, -1);
+    rows.allowed.assign(size, 0);
+    if (!groups.empty()) {
+        rows.group_shannon.assign(size, 0.0);
+        rows.group_largest.assign(size, 0.0);
+        rows.group_guess.assign(size, -1);
+    }
+    const bool counted = counted_[0] > 0.0 && counted_[1] > 0.0;
+    std::vector<double> shares, sorted, sums;
+    if (!groups.empty()) sums.assign(at(*std::max_element(groups.begin(), groups.end())) + 1, 0.0);
+    for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t r = i - begin;
+        const std::size_t length = at(runs_[i].length);
+        const std::size_t first = at(runs_[i].first);
+        const auto entry = static_cast<std::size_t>(offsets_[i]);
+        double total = 0.0;
+        std::size_t best = 0;
+        shares.resize(length);
+        for (std::size_t j = 0; j < length; ++j) {
+            shares[j] = scaling.rows()[i] *
+                        weight_of(band_, offsets_[i] + static_cast<std::int64_t>(j)) *
+                        scaling.columns()[first + j];
+            total += shares[j];
+            if (shares[j] > shares[best]) best = j;
+        }
+        if (!(total > 0.0)) continue;
+        rows.guess[r] = static_cast<std::int32_t>(first + best);
+        rows.largest[r] = shares[best] / total;
+        double doubt = 0.0, squares = 0.0;
+        Apart apart;
+        double rest = 0.0, rest_a = 0.0, rest_b = 0.0, all_a = 0.0, all_b = 0.0;
+        for (std::size_t j = 0; j < length; ++j) {
+            const double share = shares[j] / total;
+            if (share > 0.0) doubt -= share * std::log2(share);
+            squares += share * share;
+            if (share > possible_above) ++rows.allowed[r];
+            if (!counted) continue;
+            const double a = counts_[0][entry + j] / counted_[0];
+            const double b = counts_[1][entry + j] / counted_[1];
+            all_a += a;
+            all_b += b;
+            if (shares[j] >= together_below * shares[best]) {
+                apart.add(shares[j], a, b, 1.0);
+            } else {
+                rest += shares[j];
+                rest_a += a;
+                rest_b += b;
+            }
+        }
+        if (rest > 0.0) apart.add(rest, rest_a, rest_b, 1.0);
+        rows.shannon[r] = std::max(doubt, 0.0);
+        rows.collision[r] = squares;
+        if (counted) {
+            const double cells = apart.cells;
+            apart.add(total, all_a, all_b, -1.0);
+            rows.distance[r] = counted_[0] + counted_[1] >= dense_counts * cells
+                                   ? 2.0 * apart.divergence - (apart.biased - apart.unbiased)
+                                   : apart.unbiased;
+        }
+        sorted = shares;
+        std::sort(sorted.begin(), sorted.end(), std::greater<>());
+        double guesses = 0.0;
+        for (std::size_t k = 0; k < length; ++k)
+            guesses += static_cast<double>(k + 1) * sorted[k] / total;
+        rows.guessing[r] = std::max(guesses, 1.0);
+        if (groups.empty()) continue;
+        for (std::size_t j = 0; j < length; ++j) sums[at(groups[first + j])] += shares[j] / total;
+        double group_doubt = 0.0;
+        for (std::size_t j = 0; j < length; ++j) {
+            const std::int32_t group = groups[first + j];
+            const double share = sums[at(group)];
+            if (share > rows.group_largest[r]) {
+                rows.group_largest[r] = share;
+                rows.group_guess[r] = group;
+            }
+            if (share > 0.0) group_doubt -= share * std::log2(share);
+            sums[at(group)] = 0.0;
+        }
+        rows.group_shannon[r] = std::max(group_doubt, 0.0);
+    }
+    return rows;
+}
+
+}  // namespace anonymatch

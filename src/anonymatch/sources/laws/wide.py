@@ -1,0 +1,54 @@
+"""Logs under any law that knows densities, where no chain over a few numbers solves them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anonymatch.base.arrays import Floats
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument
+from anonymatch.measures import DelayLog, LinkFigures, delay_figures
+from anonymatch.sources.laws.law import DelayLaw, PassageWork
+
+__all__ = ["wide_links"]
+
+
+def wide_links(
+    law: DelayLaw, arrivals: Floats, departures: Floats, work: PassageWork
+) -> LinkFigures:
+    """Figures of a log by a chain over explanations, with what a reader must know of it."""
+    runs = law.candidates(
+        arrivals,
+        departures,
+        users=np.arange(len(arrivals)),
+        behaviours=np.arange(len(departures)),
+        end=work.channel.end,
+    )
+    mean = law.mean_delay
+    assert mean is not None
+    log = DelayLog(
+        arrivals=arrivals,
+        departures=departures,
+        first=np.minimum(runs.first, runs.end),
+        last=runs.end,
+        log_density=law.log_density,
+        log_survival=law.log_survival,
+        mean=mean,
+    )
+    try:
+        return delay_figures(
+            log,
+            channel=work.channel,
+            budget=work.budget,
+            receivers=work.receivers,
+            edge=work.edge,
+            seed=work.seed,
+            effort=work.effort,
+        )
+    except InputError as error:
+        raise error.more(
+            f", under the {law} and with what is told of losses and cover; give ",
+            Argument("loss"),
+            " or ",
+            Argument("cover_rate"),
+        ) from None

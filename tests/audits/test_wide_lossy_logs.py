@@ -1,0 +1,188 @@
+"""Audits of wide logs with losses, cover and an end, under any law."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.measures.passages.explanations import explained
+
+import anonymatch as am
+from anonymatch.audits.passages import bare_channel, passed
+from anonymatch.measures import LinkFigures
+from anonymatch.running import Budget, Execution
+from anonymatch.sources import (
+    DelayLaw,
+    Messages,
+    PassageWork,
+    Window,
+    observe,
+    synthesize,
+    wide_links,
+)
+from anonymatch.sources.laws import check_law
+
+
+def log_of(came: list[float], left: list[float]) -> Messages:
+    return Messages(
+        arrivals=np.array(came),
+        departures=np.array(left),
+        senders=tuple(f"u{i}" for i in range(len(came))),
+        receivers=tuple(f"b{j}" for j in range(len(left))),
+    )
+
+
+def links_of(log: Messages, law: str, seconds: float = 1.0, **told: Any) -> LinkFigures:
+    passage = observe(log, law, **told).passage
+    assert passage is not None
+    return passed(
+        passage, receivers=None, budget=Budget.of(seconds), seed=1, executor=None, progress=None
+    ).links
+
+
+@pytest.fixture
+def delays_file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("delays") / "delays.csv"
+    draw = np.random.default_rng(5)
+    path.write_text("delay\n" + "\n".join(f"{delay:.6f}" for delay in draw.gamma(3, 0.7, 400)))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["window:0.5,4", "lognormal:2,0.6", "measured", "0.2+window:0.3,4"]
+)
+def test_rates_of_losses_and_cover_give_what_enumeration_does(name: str, delays_file: str) -> None:
+    text = f"measured:{delays_file}" if name == "measured" else name
+    came, left = [0.0, 0.7, 1.5, 2.2, 3.6], [1.9, 2.6, 3.1, 4.4, 5.2]
+    shift = 0.2 if "+" in name else 0.0
+    law = check_law(text.split("+")[-1])
+    assert isinstance(law, DelayLaw)
+    longest = law.longest_delay
+    assert longest is not None
+
+    def density(delay: float) -> float:
+        shortest = law.low if isinstance(law, Window) else 0.0
+        if not shortest < delay <= longest:
+            return 0.0
+        return math.exp(law.log_density(np.array([delay]))[0])
+
+    truth = explained(
+        came,
+        [time - shift for time in left],
+        density=density,
+        survival=lambda delay: math.exp(law.log_survival(np.array([delay]))[0]),
+        begin=0.0,
+        end=6.0 - shift,
+        loss=0.1,
+        cover_rate=0.3,
+    )
+    assert truth is not None
+    links = links_of(log_of(came, left), text, loss=0.1, cover_rate=0.3, until=6.0)
+    assert np.abs(links.lost - truth.lost).max() < 0.01
+    assert np.abs(links.inside - truth.inside).max() < 0.01
+    assert np.abs(links.real - truth.real).max() < 0.01
+    best = truth.pairs[np.arange(len(came)), links.guess]
+    assert np.abs(links.probability.value - best).max() < 0.01
+    assert links.joint_bits.low <= truth.joint_bits <= links.joint_bits.high
+    assert links.link_bits.low <= truth.link_bits <= links.link_bits.high
+    assert links.joint_bits.high - links.joint_bits.low < 0.3
+
+
+def test_who_is_inside_when_a_window_log_ends_is_as_likely_as_its_delay() -> None:
+    came, left = [0.0, 1.0, 2.0, 3.0], [2.5, 3.5]
+    truth = explained(
+        came,
+        left,
+        density=lambda delay: 0.25 if delay <= 4.0 else 0.0,
+        survival=lambda delay: max(1.0 - delay / 4.0, 0.0),
+        begin=0.0,
+        end=3.9,
+    )
+    assert truth is not None
+    audit = am.audit(observe(log_of(came, left), "window:0,4", until=3.9, whole_log=True))
+    departed = audit.answers.users.departed
+    assert departed is not None
+    assert audit.answers.confidence == 1.0
+    assert departed == pytest.approx(truth.pairs.sum(axis=1), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "options", [{"loss": 0.02, "cover_rate": 2.0}, {"lost": 30}, {"cover": 200}, {}]
+)
+@pytest.mark.parametrize("law", ["window:0,8", "lognormal:4,0.5"])
+def test_a_wide_log_with_losses_and_cover_has_close_figures(
+    law: str, options: dict[str, Any]
+) -> None:
+    lossy, covered = "lost" in options or "loss" in options, "lost" not in options
+    log = synthesize(law, messages=800, rate=10.0, loss=0.02 * lossy, cover=0.2 * covered, seed=4)
+    if "lost" in options:
+        options = {"lost": int(log.n_in - log.n_out)}
+    elif "cover" in options:
+        options = {"cover": int(log.n_out - log.n_in)}
+    audit = am.audit(observe(log, law, **options), budget=1.5)
+    assert audit.answers.confidence == 0.95
+    assert audit.entropy is not None
+    assert audit.entropy.high - audit.entropy.low < 0.03
+    assert audit.bits.high - audit.bits.low < 0.1
+    assert audit.score is not None
+    assert audit.score.calibrated
+
+
+def test_numbers_and_rates_of_the_same_log_say_nearly_the_same() -> None:
+    log = synthesize("window:0,8", messages=1000, rate=10.0, loss=0.05, cover=0.2, seed=2)
+    assert log.lost is not None
+    assert log.cover is not None
+    lasted = float(max(log.arrivals[-1], log.departures[-1]) - log.arrivals[0])
+    rates: dict[str, Any] = {
+        "loss": float(log.lost.mean()),
+        "cover_rate": float(log.cover.sum()) / lasted,
+    }
+    by_rates, by_numbers = (
+        am.audit(observe(log, "window:0,8", **told), budget=2).entropy for told in (rates, {})
+    )
+    assert by_rates is not None
+    assert by_numbers is not None
+    assert abs(by_rates.value - by_numbers.value) < 0.02
+
+
+@pytest.mark.parametrize("law", ["erlang:3,1.6667", "hops:1,2,2"])
+def test_hops_beyond_the_budget_of_counts_are_answered_and_not_refused(law: str) -> None:
+    log = synthesize(law, messages=2500, rate=10.0, loss=0.02, cover=0.2, seed=1)
+    audit = am.audit(observe(log, law), budget=1)
+    assert audit.answers.links is not None
+    assert audit.answers.links.method == "chain over explanations"
+    assert audit.entropy is not None
+    assert audit.entropy.high - audit.entropy.low < 0.05
+    assert audit.score is not None
+    assert audit.score.calibrated
+
+
+def test_the_chain_agrees_with_counts_by_hop() -> None:
+    log = synthesize("erlang:3,1", messages=400, rate=8.0, loss=0.05, cover=0.2, seed=6)
+    counted = links_of(log, "erlang:3,1", seconds=6.0)
+    assert counted.method.startswith("counts by hop")
+    passage = observe(log, "erlang:3,1").passage
+    assert passage is not None
+    assert passage.conditions is not None
+    assert isinstance(passage.law, DelayLaw)
+    work = PassageWork(
+        channel=bare_channel(passage.conditions),
+        dummies="exit",
+        receivers=None,
+        budget=Budget.of(2.0),
+        seed=1,
+        effort=Execution(),
+    )
+    chained = wide_links(passage.law, passage.arrivals, passage.departures, work)
+    assert chained.mean_shannon is not None
+    weights = counted.departed
+    mean = float(weights @ counted.shannon.value / weights.sum())
+    assert abs(chained.mean_shannon.value - mean) < 0.05
+    assert abs(float(chained.departed.sum() - counted.departed.sum())) < 3.0
+    assert chained.link_bits.low <= counted.link_bits.value <= chained.link_bits.high
+
+
+def test_a_message_that_fits_nothing_asks_for_losses() -> None:
+    log = log_of([0.0, 50.0], [2.0, 90.0])
+    with pytest.raises(am.InputError, match=r"nothing explains the log.*give loss or cover_rate"):
+        am.audit(observe(log, "window:0,4", cover_rate=0.1))

@@ -1,0 +1,248 @@
+"""Explanations of wide logs by a chain: right by enumeration, as often as intervals say."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import anonymatch as am
+from anonymatch.graph import Graph
+from anonymatch.measures import LinkBand, LinksEstimate, estimate_links
+from anonymatch.running import Budget
+from anonymatch.sources import DelayLaw, Erlang, LogNormal, Window
+
+
+class Truth:
+    """Figures of a band by enumeration of its explanations."""
+
+    def __init__(self, band: LinkBand) -> None:
+        self.band = band
+        self.total = self.logs = 0.0
+        self.pairs = np.zeros((band.rows, band.columns))
+        self.alone = np.zeros(band.rows)
+        starts = np.concatenate(([0], np.cumsum(band.last - band.first)))
+        self.weights = np.zeros((band.rows, band.columns))
+        for i in range(band.rows):
+            run = slice(band.first[i], band.last[i])
+            self.weights[i, run] = (
+                1.0 if band.weights is None else band.weights[starts[i] : starts[i + 1]]
+            )
+        self._grow((), 1.0)
+        self.pairs /= self.total
+        self.alone /= self.total
+
+    def _grow(self, chosen: tuple[int, ...], weight: float) -> None:
+        band = self.band
+        if weight == 0.0:
+            return
+        i = len(chosen)
+        if i < band.rows:
+            self._grow((*chosen, -1), weight * band.unpaired[i])
+            for j in np.flatnonzero(self.weights[i]).tolist():
+                if j not in chosen:
+                    self._grow((*chosen, j), weight * self.weights[i, j])
+            return
+        paired = sum(j >= 0 for j in chosen)
+        if band.pairs is not None and paired != band.pairs:
+            return
+        if paired < band.columns:
+            weight *= band.cover ** (band.columns - paired)
+        if weight == 0.0:
+            return
+        self.total += weight
+        self.logs += weight * math.log(weight)
+        for row, j in enumerate(chosen):
+            if j < 0:
+                self.alone[row] += weight
+            else:
+                self.pairs[row, j] += weight
+
+    @property
+    def log_weight(self) -> float:
+        return math.log(self.total)
+
+    @property
+    def entropy(self) -> float:
+        return self.log_weight - self.logs / self.total
+
+    @property
+    def mean_shannon(self) -> float:
+        departed = self.pairs.sum(axis=1, keepdims=True)
+        some = self.pairs > 0.0
+        shares = (self.pairs / np.maximum(departed, 1e-300))[some]
+        return float(-(self.pairs[some] * np.log2(shares)).sum() / departed.sum())
+
+
+def drawn_band(seed: int) -> LinkBand | None:
+    """A few messages with any combination of a law, losses, cover, an end and numbers."""
+    draw = np.random.default_rng(seed)
+    law = ("window", "erlang", "lognormal")[seed % 3]
+    loss = (0.0, 0.05, 0.3)[draw.integers(3)]
+    cover = (0.0, 0.1, 0.8)[draw.integers(3)]
+    end = (7.0, 30.0)[draw.integers(2)]
+    size = int(draw.integers(3, 7))
+    came = np.sort(draw.uniform(0.0, 6.0, size))
+    rule: DelayLaw
+    if law == "window":
+        delays = draw.uniform(0.5, 4.0, size)
+        rule = Window(0.5, 4.0)
+    elif law == "erlang":
+        delays = draw.gamma(3, 0.7, size)
+        rule = Erlang(3, 0.7)
+    else:
+        rule = LogNormal(2.0, 0.6)
+        delays = rule.delays(size, draw)
+    lost = draw.random(size) < loss
+    left = (came + delays)[~lost & (came + delays <= end)]
+    left = np.sort(np.append(left, draw.uniform(0.0, 7.0, min(draw.poisson(7 * cover), 3))))
+    if not len(left):
+        return None
+    runs = rule.candidates(
+        came, left, users=np.arange(size), behaviours=np.arange(len(left)), end=end
+    )
+    first, last = np.minimum(runs.first, runs.end), runs.end
+    rows = np.repeat(np.arange(size), last - first)
+    columns = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+    weights = (1.0 - loss) * np.exp(rule.log_density(left[columns.astype(int)] - came[rows]))
+    unpaired = loss + (1.0 - loss) * np.exp(rule.log_survival(end - came))
+    band = LinkBand(
+        first=first,
+        last=last,
+        weights=weights,
+        columns=len(left),
+        unpaired=unpaired,
+        cover=cover,
+    )
+    if draw.random() < 0.3:  # numbers instead of rates
+        pairs = size - int((lost | (came + delays > end)).sum())
+        band = LinkBand(
+            first=first,
+            last=last,
+            weights=None if law == "window" else weights,
+            columns=len(left),
+            unpaired=np.full(size, float(pairs < size)),
+            cover=float(pairs < len(left)),
+            pairs=pairs,
+        )
+    return band
+
+
+def held(truth: Truth, estimate: LinksEstimate) -> Counter[str]:
+    """How many intervals of each kind there are, and how many hold."""
+    counts: Counter[str] = Counter()
+
+    def look(kind: str, value: float, low: float, high: float) -> None:
+        counts[f"all {kind}"] += 1
+        counts[kind] += low - 1e-7 <= value <= high + 1e-7
+
+    for kind in ("log_weight", "entropy", "mean_shannon"):
+        interval = getattr(estimate, kind)
+        look(kind, getattr(truth, kind), interval.low, interval.high)
+    for i, guess in enumerate(estimate.guess):
+        look("alone", truth.alone[i], estimate.alone.low[i], estimate.alone.high[i])
+        if guess >= 0:
+            best = estimate.probability
+            look("probability", truth.pairs[i, guess], best.low[i], best.high[i])
+    for j, real in enumerate(truth.pairs.sum(axis=0)):
+        look("real", real, estimate.real.low[j], estimate.real.high[j])
+    return counts
+
+
+def test_intervals_hold_what_enumeration_gives_with_all_options() -> None:
+    counts: Counter[str] = Counter()
+    halves = []
+    for seed in range(48):
+        band = drawn_band(seed)
+        if band is None:
+            continue
+        try:
+            truth = Truth(band)
+        except ZeroDivisionError:
+            with pytest.raises(am.InputError, match="nothing explains the log"):
+                estimate_links(band, budget=Budget.of(0.1))
+            continue
+        estimate = estimate_links(band, budget=Budget.of(0.1), seed=seed)
+        counts += held(truth, estimate)
+        halves.append((estimate.log_weight.high - estimate.log_weight.low) / 2 / band.rows)
+    kinds = ("log_weight", "entropy", "mean_shannon", "alone", "probability", "real")
+    assert min(counts[f"all {kind}"] for kind in kinds) >= 40
+    for kind in kinds:
+        assert counts[kind] >= 0.95 * counts[f"all {kind}"], kind
+    assert np.mean(halves) < 0.03  # and not by being wide
+
+
+def erlang_with_cover() -> LinkBand:
+    came, left = np.arange(5.0), np.array([2.5, 4, 4.5, 6, 7, 9.5])
+    law = Erlang(3, 1 / 0.6)
+    first = np.searchsorted(left, came, side="right")
+    rows = np.repeat(np.arange(5), 6 - first)
+    columns = np.concatenate([np.arange(a, 6) for a in first])
+    return LinkBand(
+        first=first,
+        last=np.full(5, 6),
+        weights=0.95 * np.exp(law.log_density(left[columns] - came[rows])),
+        columns=6,
+        unpaired=0.05 + 0.95 * np.exp(law.log_survival(10 - came)),
+        cover=0.2,
+    )
+
+
+def test_the_evidence_of_an_erlang_log_with_cover_and_losses_is_the_known_one() -> None:
+    estimate = estimate_links(erlang_with_cover(), budget=Budget.of(4), seed=1)
+    assert estimate.log_weight.low <= -5.927112170219 <= estimate.log_weight.high
+    assert estimate.log_weight.high - estimate.log_weight.low < 0.2
+    known = [0.069749, 0.090473, 0.132394, 0.196637, 0.293702]
+    assert np.abs(estimate.alone.value - known).max() < 0.005
+
+
+def test_the_same_seed_gives_the_same_estimate() -> None:
+    one, other = (
+        estimate_links(erlang_with_cover(), budget=Budget.of(0.2), seed=3) for _ in range(2)
+    )
+    assert one.log_weight == other.log_weight
+    assert (one.probability.value == other.probability.value).all()
+
+
+def test_columns_of_one_group_are_taken_together() -> None:
+    groups = np.array([0, 0, 0, 1, 1, 1])
+    estimate = estimate_links(erlang_with_cover(), budget=Budget.of(1), groups=groups)
+    truth = Truth(erlang_with_cover())
+    both = np.stack((truth.pairs[:, :3].sum(axis=1), truth.pairs[:, 3:].sum(axis=1)))
+    assert np.abs(estimate.group_largest - both.max(axis=0)).max() < 0.06
+    assert (estimate.group_guess == both.argmax(axis=0)).all()
+
+
+def test_a_log_without_an_explanation_is_refused() -> None:
+    band = LinkBand(
+        first=np.array([0, 0]),
+        last=np.array([1, 1]),
+        weights=None,
+        columns=1,
+        unpaired=np.zeros(2),
+        cover=0.0,
+    )
+    with pytest.raises(am.InputError, match="nothing explains the log"):
+        estimate_links(band, budget=Budget.of(0.1))
+
+
+def test_graphs_of_logs_become_bands_and_others_do_not() -> None:
+    graph = Graph.from_rows(["11011", "01111", "00111"])
+    assert LinkBand.of(graph, 2) is not None
+    assert LinkBand.of(Graph.from_rows(["1010", "0110"]), 0) is None
+    assert LinkBand.of(Graph.from_rows(["0110", "1100"]), 0) is None
+
+
+def test_where_nothing_fits_nothing_is_paired() -> None:
+    band = LinkBand(
+        first=np.array([0, 1]),
+        last=np.array([0, 1]),
+        weights=None,
+        columns=1,
+        unpaired=np.array([0.5, 0.25]),
+        cover=2.0,
+    )
+    estimate = estimate_links(band, budget=Budget.of(0.1))
+    assert estimate.log_weight.value == pytest.approx(math.log(0.25))
+    assert estimate.alone.value.tolist() == [1.0, 1.0]
+    assert estimate.real.value.tolist() == [0.0]
