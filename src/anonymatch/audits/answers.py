@@ -30,6 +30,7 @@ from anonymatch.measures import (
     BandEstimate,
     Interval,
     LinkFigures,
+    NetworkJoint,
     Range,
     UserFigures,
     WideBand,
@@ -90,6 +91,14 @@ class Answers:
         Losses, cover and a beginning of a passage that this is for.
     notes : tuple of str
         What a reader must know about how this was answered; each a sentence.
+    network : NetworkJoint or None
+        Joint figures of a network of which every link is seen.
+    n_messages : int or None
+        Messages that joint figures are about, if they are not those of `users`.
+    chosen : array of int or None
+        Which messages `users` are, if not all were looked at.
+    true_exit : array or None
+        Probability of what each message of a network really is, 0 where that is not known.
     """
 
     count: Count
@@ -103,10 +112,23 @@ class Answers:
     links: LinkFigures | None = None
     rates: UsedRates | None = None
     notes: tuple[str, ...] = ()
+    network: NetworkJoint | None = None
+    n_messages: int | None = None
+    chosen: npt.NDArray[np.int64] | None = None
+    true_exit: npt.NDArray[np.float64] | None = None
+
+    @property
+    def size(self) -> int:
+        """Messages, or other users, that joint figures are about."""
+        return len(self.users.users) if self.n_messages is None else self.n_messages
 
 
 def answer(observation: Observation, resources: Resources) -> Answers:
     """Count, probabilities and figures, exact where the budget allows."""
+    if observation.network is not None:
+        from anonymatch.audits.networks import network_answers
+
+        return network_answers(observation, resources)
     if observation.passage is not None:
         return _of_passage(observation, observation.passage, resources)
     assert observation.graph is not None

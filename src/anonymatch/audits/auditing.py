@@ -6,6 +6,7 @@ import math
 import os
 import time
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 from anonymatch.audits.alternatives import same_delay
@@ -86,8 +87,9 @@ def audit(
     observation, called = _observation(source, how)
     resources = Resources(budget=Budget.of(budget), seed=seed, executor=executor, progress=progress)
     answers = answer(observation, resources)
+    observation = _looked_at(observation, answers)
     users = answers.users
-    n_users = max(len(users.users), 1)
+    n_users = max(answers.size, 1)
     bits = answers.entropy.divided(n_users * _LN2)
     below = users.below(threshold)
     alone = users.allowed == 1
@@ -105,6 +107,7 @@ def audit(
         bits=bits,
         degree=_share(answers.entropy, answers.full),
         bound=answers.bound / n_users / _LN2,
+        ceiling=None if answers.network is None else answers.network.ceiling,
         reached=_share(answers.entropy, answers.bound),
         same_delay=same_delay(observation),
         identified=identified,
@@ -142,6 +145,20 @@ def _observation(
 
     path = as_path(source)
     return open_observation(path, **how), path.name
+
+
+def _looked_at(observation: Observation, answers: Answers) -> Observation:
+    """The observation with what it knows of those users only that were looked at."""
+    chosen = answers.chosen
+    if chosen is None:
+        return observation
+    senders, truth, edge = observation.senders, observation.truth, observation.edge
+    return replace(
+        observation,
+        senders=None if senders is None else tuple(senders[one] for one in chosen.tolist()),
+        truth=None if truth is None else truth[chosen],
+        edge=None if edge is None else edge[chosen],
+    )
 
 
 def _cost(observation: Observation, answers: Answers) -> SystemCost:

@@ -176,6 +176,8 @@ def _fitting(observation: Observation) -> Ints | None:
     if graph is not None:
         return None if observation.lost else graph.behaviour_degrees
     assert passage is not None
+    if observation.network is not None:
+        return None
     flushes = passage.law is not None and passage.law.flush is not None
     if flushes or not len(passage.departures):
         return None
@@ -204,6 +206,8 @@ def _fewest_allowed(audit: Audit) -> Interval | None:
 
 def _identified(audit: Audit) -> FigureText:
     number = f"{shown(audit.identified)} of {shown(audit.n_counted)}"
+    if audit.answers.chosen is not None:
+        number += " looked at"
     return FigureText(number, "exact", span=number)
 
 
@@ -270,7 +274,7 @@ _TABLE = (
         unit="share",
         better="lower",
         group="exposed",
-        value=lambda audit: _exactly(audit.identified / max(audit.n_counted, 1)),
+        value=lambda audit: audit.identified_share,
         rests_on="log",
         show=Show.EVERYWHERE ^ Show.JSON,
         gate=0.01,
@@ -381,6 +385,18 @@ _TABLE = (
         group="system",
         value=lambda audit: audit.reached,
         rests_on="count",
+    ),
+    AuditFigure(
+        key="ceiling",
+        title="ceiling of the entropy",
+        meaning=(
+            "no mixes with as many {users} inside hide one better, as a mean over all {users}"
+        ),
+        unit="bits",
+        better="",
+        group="system",
+        value=lambda audit: _exactly(audit.ceiling),
+        rests_on="log",
     ),
     AuditFigure(
         key="attack",

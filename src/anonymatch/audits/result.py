@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anonymatch.audits.answers import Answers
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.counting import Count
-from anonymatch.measures import Interval, averages
+from anonymatch.measures import Interval, averages, drawn_mean
 from anonymatch.sources import PEOPLE, Observation
 
 if TYPE_CHECKING:
@@ -228,6 +228,9 @@ class Audit:
         The same as a share of what it is if nothing is known.
     bound, reached : float, Interval
         Joint bits per message that the numbers of candidates allow, and the share of it reached.
+    ceiling : float or None
+        Of a network: no mixes with as many packets in flight give a message more entropy, as a mean
+        over all packets.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
         if users and behaviours differ in number, and for a passage. They are searched for when they
@@ -283,6 +286,7 @@ class Audit:
     degree: Interval
     bound: float
     reached: Interval
+    ceiling: float | None = None
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     identified: int
     threshold: float
@@ -301,7 +305,7 @@ class Audit:
 
     @property
     def n_users(self) -> int:
-        return len(self.answers.users.users)
+        return self.answers.size
 
     @property
     def n_behaviours(self) -> int:
@@ -323,6 +327,16 @@ class Audit:
     @property
     def n_counted(self) -> int:
         return int(self.answers.users.counted.sum())
+
+    @property
+    def identified_share(self) -> Interval:
+        """Identified users as a share of the counted ones; estimated if not all were looked at."""
+        users = self.answers.users
+        if users.weights is None:
+            share = self.identified / max(self.n_counted, 1)
+            return Interval(share, share, share)
+        alone = (users.allowed == 1)[users.counted] * 1.0
+        return drawn_mean(alone, users.weights[users.counted], shares=True).clipped(0.0, 1.0)
 
     @cached_property
     def entropy(self) -> Interval:
