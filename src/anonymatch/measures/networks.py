@@ -7,7 +7,6 @@ kernel does it, and this module says which messages, in which order, and on how 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial

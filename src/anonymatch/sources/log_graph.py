@@ -38,7 +38,7 @@ from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.ends import with_ends
 from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, Linked, check_law
-from anonymatch.sources.log_problem import LogProblem, near_an_end
+from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 
