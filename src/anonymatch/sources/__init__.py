@@ -49,6 +49,7 @@ from anonymatch.sources.observation import (
 )
 from anonymatch.sources.reading import ReadOptions, help_text
 from anonymatch.sources.synthetic import synthesize
+from anonymatch.sources.synthetic_networks import synthesize_network, write_network
 
 __all__ = [
     "LAWS",
@@ -105,5 +106,7 @@ __all__ = [
     "relay_graph",
     "relay_weights",
     "synthesize",
+    "synthesize_network",
     "write_messages",
+    "write_network",
 ]

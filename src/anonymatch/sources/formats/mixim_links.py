@@ -46,8 +46,10 @@ def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> O
     for name, value in options.of_log().items():
         if value and name not in _OF_LINKS:
             raise InputError(
-                Argument(name), " is for an attacker who sees the ends; give ",
-                Argument("view", "ends"), " and a law",
+                Argument(name),
+                " is for an attacker who sees the ends; give ",
+                Argument("view", "ends"),
+                " and a law",
             )
     law = network_law("exponential" if options.law is None else options.law)
     sent, received = _table(sent_path), _table(received_path)
@@ -230,9 +232,7 @@ def _links(packets: _Packets, which: Ints, held: Floats, dropped: Bools, link: f
     received: list[float] = []
     owner: list[int] = []
     begins = np.cumsum(packets.hops) - packets.hops
-    for packet, extra, drop in zip(
-        which.tolist(), held.tolist(), dropped.tolist(), strict=True
-    ):
+    for packet, extra, drop in zip(which.tolist(), held.tolist(), dropped.tolist(), strict=True):
         begin, number = int(begins[packet]), int(packets.hops[packet])
         way = [f"mix {name}" for name in packets.mixes[begin : begin + number]]
         stops = [packets.sender[packet], *way, packets.receiver[packet]]
