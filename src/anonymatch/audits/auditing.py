@@ -152,12 +152,14 @@ def _looked_at(observation: Observation, answers: Answers) -> Observation:
     chosen = answers.chosen
     if chosen is None:
         return observation
-    senders, truth, edge = observation.senders, observation.truth, observation.edge
+    senders = observation.senders
+    truth, edge, gone = observation.truth, observation.edge, observation.gone
     return replace(
         observation,
         senders=None if senders is None else tuple(senders[one] for one in chosen.tolist()),
         truth=None if truth is None else truth[chosen],
         edge=None if edge is None else edge[chosen],
+        gone=None if gone is None else gone[chosen],
     )
 
 

@@ -104,7 +104,7 @@ def _through(
     from scipy.sparse import csc_array, hstack
 
     links = network.links
-    from_, to, before, _ = links.events
+    from_, before = links.events.from_, links.events.before
     size = len(links.sent)
     columns: list[csc_array | None] = [None] * n_events
     for row, event in enumerate(links.sent.tolist()):
@@ -164,16 +164,20 @@ def _figures(columns: csc_array, truth: Ints | None, error: float) -> NetworkMar
         if truth is not None and truth[row] >= 0:
             asked[row] = float(values[rows.indices[cut] == truth[row]].sum())
     return marginals_of(
-        entropy=np.bincount(of, -p * logs, size),
-        collision=np.bincount(of, p * p, size),
+        entropy=_sums(of, -p * logs, size),
+        collision=_sums(of, p * p, size),
         largest=largest,
         guess=guess,
-        left=np.bincount(of, p, size),
+        left=_sums(of, p, size),
         asked=asked,
         guesses=guesses,
         candidates=np.bincount(of[p > _POSSIBLE], minlength=size),
         error=error,
     )
+
+
+def _sums(groups: Ints, values: Floats, number: int) -> Floats:
+    return np.bincount(groups, values, number).astype(np.float64)
 
 
 def _weights(matrices: dict[int, tuple[MixGraph, Posterior]]) -> Weigh:

@@ -45,11 +45,12 @@ def network_answers(observation: Observation, resources: Resources) -> Answers:
     network, passage = observation.network, observation.passage
     assert network is not None
     assert passage is not None
+    notes: tuple[str, ...] = ()
     if network.law is not None:
         from anonymatch.audits.network_products import product_marginals
 
         marginals, joint, confidence = product_marginals(observation, network, resources)
-        chosen, weights, notes = np.arange(len(passage.users)), None, ()
+        chosen, weights = np.arange(len(passage.users)), None
     else:
         chosen, weights, marginals, notes = _forward(observation, network, resources)
         joint = network_joint(network.links, own=_own(network, marginals, weights))
@@ -83,16 +84,21 @@ def _forward(
     number = len(links.sent)
     budget = resources.budget
     allowed = budget.seconds / 2 if budget.chosen else _QUICK
-    chosen, weights, notes = np.arange(number), None, ()
-    if plan.seconds(chosen) > allowed and number > _SAMPLE + _WORST:
-        sample = network_sample(links.pools_met(), size=_SAMPLE, worst=_WORST, seed=resources.seed)
-        chosen, weights = sample
-        notes = (
-            f"Posteriors of all {number:,} messages would take {plan.seconds(np.arange(number)):.0f}"
-            f" s: they were computed for {_SAMPLE:,} at random (seed {resources.seed}) and for the "
-            f"{_WORST:,} that met the fewest others on entry. Means, shares and quantiles are "
-            f"estimated from them, with intervals of {SAMPLED:.0%}",
+    chosen, weights = np.arange(number), None
+    notes: tuple[str, ...] = ()
+    seconds = plan.seconds(chosen)
+    if seconds > allowed and number > _SAMPLE + _WORST:
+        sample = network_sample(
+            links.first_met()[1], size=_SAMPLE, worst=_WORST, seed=resources.seed
         )
+        chosen, weights = sample
+        note = (
+            f"Posteriors of all {number:,} messages would take {seconds:.2g} s: they were computed "
+            f"for {_SAMPLE:,} at random (seed {resources.seed}) and for the {_WORST:,} that met "
+            "the fewest others on entry. Means, shares and quantiles are estimated from them, with "
+            f"intervals of {SAMPLED:.0%}"
+        )
+        notes = (note,)
         if plan.seconds(chosen) > max(budget.seconds, 1.0):
             raise budget.refusal(
                 f"posteriors of {len(chosen):,} messages", plan.seconds(chosen), 0.0

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.base.arrays import Floats, Ints
@@ -173,7 +174,7 @@ def _enumerated(network: LinkedNetwork, begin: int, stop: int, weigh: Weigh | No
 
 
 def _taken(
-    state: _State, e: int, from_: Ints, before: Ints, weigh: Weigh | None
+    state: _State, e: int, from_: npt.NDArray[np.int32], before: Ints, weigh: Weigh | None
 ) -> Iterator[tuple[int, _State, float]]:
     """Each packet that may go at an event, the state without it, and its weight."""
     if from_[e] == _native.OUTSIDE:

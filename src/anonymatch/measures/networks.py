@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch._native import NetworkEvents, NetworkTargets
@@ -32,6 +33,8 @@ __all__ = [
     "marginals_of",
     "network_sample",
 ]
+
+Inside = npt.NDArray[np.int32]
 
 LANES = _native.NETWORK_LANES
 FORWARD_SECONDS = 0.7e-9
@@ -60,15 +63,16 @@ class LinkedNetwork:
     """
 
     events: NetworkEvents
-    inside: Ints
+    inside: Inside
     sent: Ints
     out: Ints
     layer: Ints
 
-    def pools_met(self) -> Ints:
-        """Packets in the first mix that each of `sent` meets and that does not tell, with itself.
+    def first_met(self) -> tuple[Ints, Ints]:
+        """The first mix that does not tell on the way of each of `sent`, and packets in it then.
 
-        1 if there is none. Where few are met, a message is likely to hide among few.
+        With itself; -1 and 1 if there is none. Where few are met, a message is likely to hide among
+        few.
         """
         from_, to, before, _ = self.events
         arrive, leave = np.flatnonzero(to >= 0), np.flatnonzero(from_ >= 0)
@@ -90,7 +94,8 @@ class LinkedNetwork:
         at = self.sent.copy()
         while len(way := np.flatnonzero((at >= 0) & (to[at] == _native.CARRIED))):
             at[way] = after[at[way]]
-        return np.where((at >= 0) & (to[at] >= 0), sizes[at], 1)
+        met = (at >= 0) & (to[at] >= 0)
+        return np.where(met, to[at], -1), np.where(met, sizes[at], 1)
 
 
 class NetworkSample(NamedTuple):
@@ -164,7 +169,7 @@ class _Forward(NamedTuple):
     """What all passes have in common."""
 
     events: NetworkEvents
-    inside: Ints
+    inside: Inside
 
 
 class ForwardPlan:
@@ -206,16 +211,14 @@ class ForwardPlan:
             if len(at):
                 parts += self._passes(at, targets[at], wanted[at], with_ranks, effort)
         if not parts:
-            nothing = np.empty(0)
-            none = np.empty(0, dtype=np.int64)
-            return NetworkTargets(*(nothing,) * 3, none, *(nothing,) * 3, none, none, finished=True)
+            return _native.network_forward(self.network.events, self.network.inside, targets)
         order = np.argsort(np.concatenate([at for at, _ in parts]), kind="stable")
-        joined = (
-            np.concatenate([getattr(part, name) for _, part in parts])[order]
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for _, part in parts])[order]
             for name in NetworkTargets._fields
             if name != "finished"
-        )
-        return NetworkTargets(*joined, finished=True)
+        }
+        return parts[0][1]._replace(**joined)
 
     def _passes(
         self, at: Ints, targets: Ints, asked: Ints, ranked: bool, effort: Execution
@@ -245,7 +248,8 @@ class ForwardPlan:
             self._reach = self._look()
         end = len(self.network.events.to)
         lengths = np.minimum(lasts + self._reach, end) - firsts
-        return (FORWARD_SECONDS * LANES * self._weight * lengths).tolist()
+        costs: list[float] = (FORWARD_SECONDS * LANES * self._weight * lengths).tolist()
+        return costs
 
     def _look(self) -> float:
         """Events that a message takes from its entry until all of it has come out, about."""
@@ -254,20 +258,21 @@ class ForwardPlan:
         lengths = []
         for place in np.unique(places.astype(np.int64)).tolist():
             target = sent[place : place + 1]
-            done = _native.network_forward(*forward, target, lanes=8)
+            done = _native.network_forward(forward.events, forward.inside, target, lanes=8)
             lengths.append(int(done.ended[0] - target[0]))
         return float(np.mean(lengths))
 
 
 def _log(
-    from_: Ints, to: Ints, before: Ints, mixes: int, inside: Ints
+    from_: Inside, to: Inside, before: Ints, mixes: int, inside: Inside
 ) -> _Forward:  # at the top of the module, so that it can be made elsewhere
     return _Forward(NetworkEvents(from_, to, before, mixes), inside)
 
 
 def _forward(shared: Shared[_Forward], targets: Ints, asked: Ints, ranked: bool) -> NetworkTargets:
+    log = shared.get()
     result = _native.network_forward(
-        *shared.get(), targets, asked=asked, ranked=ranked, cancel=byte_of_work()
+        log.events, log.inside, targets, asked=asked, ranked=ranked, cancel=byte_of_work()
     )
     if not result.finished:
         raise Cancelled

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch._native import NetworkEvents
@@ -402,7 +403,7 @@ def _observation(
     chains: _Chains,
     tells: Bools,
     events: _Events,
-    inside: Ints,
+    inside: npt.NDArray[np.int32],
     source: str,
     whole_log: bool,
     notes: Sequence[str],

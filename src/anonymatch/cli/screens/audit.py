@@ -156,6 +156,9 @@ def _degree(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     line = _line(audit, figure)
     if audit.answers.links is not None:
         return line
+    if audit.answers.network is not None:
+        meaning = "which packet is which, in every mix"
+        return [("histories", _ways(audit.count), meaning), *line]
     nouns = audit.observation.nouns
     meaning = f"{nouns.users}{nouns.side} to {nouns.behaviours}"
     return [("ways to match", _ways(audit.count), meaning), *line]

@@ -12,9 +12,10 @@ sent on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -139,11 +140,11 @@ class _Packets:
                 .about(path)
             )
         flat = values.explode().drop_nulls().to_numpy().astype(np.float64)
-        row = np.repeat(np.arange(len(sizes)), sizes)
-        place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        skipped = (sizes > self.hops)[row]
-        inner = ~skipped | ((place > 0) & (place < sizes[row] - 1))
-        return flat[inner]
+        of = np.repeat(np.arange(len(sizes)), sizes)
+        place = np.arange(len(of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        alone = (sizes == self.hops)[of]
+        delays: Floats = flat[alone | ((place > 0) & (place < sizes[of] - 1))]
+        return delays
 
     @classmethod
     def of(
@@ -249,8 +250,8 @@ def _links(packets: _Packets, which: Ints, held: Floats, dropped: Bools, link: f
     return _Links(from_, to, np.array(sent), np.array(received), np.array(owner, dtype=np.int64))
 
 
-def _refuse(ids: list[str], message: Ints):  # type: ignore[no-untyped-def]
-    def refuse(row: int, what: str) -> None:
+def _refuse(ids: list[str], message: Ints) -> Callable[[int, str], NoReturn]:
+    def refuse(row: int, what: str) -> NoReturn:
         raise InputError(f"message {ids[int(message[row])]!r}: {what}")
 
     return refuse

@@ -172,7 +172,8 @@ def _rows(table: Table, sent: Floats, received: Floats | None) -> LinkRows:
     if len(same):
         row = int(same[0])
         table.refuse(row, f"a packet goes from {quoted(names[from_[row]])} to itself")
-    message, message_names = None, []
+    message: Ints | None = None
+    message_names: list[str] = []
     column = table.column("message")
     if column is not None and column.null_count() < len(column):
         message_names, message = _numbered(column)
