@@ -21,11 +21,11 @@ from anonymatch.counting import Posterior, count
 from anonymatch.measures import (
     NetworkJoint,
     NetworkMarginals,
+    Weigh,
     marginals_of,
     network_joint,
     system,
 )
-from anonymatch.measures.network_joint import Weigh
 from anonymatch.sources import MixGraph, Network, Observation, mix_graphs
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from anonymatch.measures import (
     NetworkMarginals,
     Range,
     UserFigures,
+    averages,
+    entropy_slack,
     forward_marginals,
     network_joint,
     network_sample,
     system,
 )
-from anonymatch.measures.averages import SAMPLED
-from anonymatch.measures.passages.links import entropy_slack
 from anonymatch.running import Execution
 from anonymatch.sources import Network, Observation, Passage
 
@@ -36,7 +36,7 @@ __all__ = ["network_answers"]
 _LN2 = math.log(2.0)
 _QUICK = 30.0  # predicted seconds that posteriors of all messages may take unless told otherwise
 _SAMPLE, _WORST = 10_000, 640  # messages that are drawn, and that are looked at on purpose
-_ROUNDING = 1e-10  # bits, and probabilities: far more than the passes round
+_ROUNDING = 1e-10  # relative: far more than the passes round
 _DIGITS = 2000.0  # natural log of a number of histories up to which its digits are made
 
 
@@ -54,7 +54,7 @@ def network_answers(observation: Observation, resources: Resources) -> Answers:
     else:
         chosen, weights, marginals, notes = _forward(observation, network, resources)
         joint = network_joint(network.links, own=_own(network, marginals, weights))
-        confidence = 1.0 if weights is None else SAMPLED
+        confidence = 1.0 if weights is None else averages.SAMPLED
     notes = (*notes, *_notes(network, joint, marginals))
     nats = Interval(*(_LN2 * end for end in (joint.who.value, joint.who.low, joint.who.high)))
     n_users, n_out = len(passage.users), len(passage.behaviours)
@@ -96,7 +96,7 @@ def _forward(
             f"Posteriors of all {number:,} messages would take {seconds:.2g} s: they were computed "
             f"for {_SAMPLE:,} at random (seed {resources.seed}) and for the {_WORST:,} that met "
             "the fewest others on entry. Means, shares and quantiles are estimated from them, with "
-            f"intervals of {SAMPLED:.0%}"
+            f"intervals of {averages.SAMPLED:.0%}"
         )
         notes = (note,)
         if plan.seconds(chosen) > max(budget.seconds, 1.0):
@@ -159,9 +159,10 @@ def _users(
     marginals: NetworkMarginals,
     observation: Observation,
 ) -> UserFigures:
-    left, error = marginals.left, max(marginals.error, _ROUNDING)
-    bits: Floats | float = _ROUNDING
-    if error > _ROUNDING:  # posteriors of mixes were multiplied, whose errors add up
+    left, error = marginals.left, 0.0
+    bits: Floats | float = 0.0
+    if marginals.error > _ROUNDING:  # posteriors of mixes were multiplied, whose errors add up
+        error = marginals.error
         bits = entropy_slack(error, left, marginals.candidates)
     open_ = bool((left < 1.0).any())
     share = np.where(left > 0.0, left, 1.0)
@@ -199,6 +200,7 @@ def _names(names: tuple[object, ...], chosen: Ints) -> tuple[object, ...]:
 
 def _range(values: Floats, slack: Floats | float, most: float = math.inf) -> Range:
     values = np.maximum(values, 0.0)
+    slack = slack + _ROUNDING * values
     return Range(
         values,
         np.maximum(values - slack, 0.0),

@@ -15,7 +15,7 @@ from anonymatch.measures.mixes import (
     threshold_bits,
     threshold_mix_bits,
 )
-from anonymatch.measures.network_joint import NetworkJoint, network_joint
+from anonymatch.measures.network_histories import NetworkJoint, Weigh, network_joint
 from anonymatch.measures.networks import (
     ForwardPlan,
     LinkedNetwork,
@@ -30,7 +30,12 @@ from anonymatch.measures.passages.exponential import passage_count, passage_figu
 from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
 from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
 from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
-from anonymatch.measures.passages.links import Channel, LinkFigures, ReceiverFigures
+from anonymatch.measures.passages.links import (
+    Channel,
+    LinkFigures,
+    ReceiverFigures,
+    entropy_slack,
+)
 from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
 from anonymatch.measures.summary import Metrics, metrics
 from anonymatch.measures.system import log_rescaled
@@ -64,10 +69,12 @@ __all__ = [
     "Rates",
     "ReceiverFigures",
     "UserFigures",
+    "Weigh",
     "WideBand",
     "batch_bits_per_message",
     "check_hops",
     "drawn_mean",
+    "entropy_slack",
     "entropy_terms",
     "estimate_band",
     "exponential_bits",
