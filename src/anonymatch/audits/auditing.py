@@ -90,12 +90,9 @@ def audit(
     observation = _looked_at(observation, answers)
     users = answers.users
     n_users = max(answers.size, 1)
-    bits = answers.entropy.divided(n_users * _LN2)
+    bits = answers.entropy.divided(n_users * _LN2).clipped(0.0, math.inf)
     below = users.below(threshold)
-    alone = users.allowed == 1
-    if users.departed is not None:  # who has hardly left is not identified by what fits
-        alone &= ~(users.departed < 0.5)
-    identified = int(alone[users.counted].sum())
+    identified = int(users.alone[users.counted].sum())
     named = worst(observation, answers, top or len(users.users))
     senders = people(observation, answers)
     scored = score(observation, answers)

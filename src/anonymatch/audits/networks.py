@@ -62,7 +62,7 @@ def network_answers(observation: Observation, resources: Resources) -> Answers:
     return Answers(
         count=_histories(network, joint, confidence),
         entropy=nats,
-        bound=full,
+        bound=max(joint.box * _LN2, nats.high),
         full=full,
         users=_users(passage, chosen, weights, marginals, observation),
         edges=int(marginals.candidates.sum()),

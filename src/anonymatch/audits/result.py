@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonymatch.audits.answers import Answers
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.counting import Count
@@ -335,8 +337,11 @@ class Audit:
         if users.weights is None:
             share = self.identified / max(self.n_counted, 1)
             return Interval(share, share, share)
-        alone = (users.allowed == 1)[users.counted] * 1.0
-        return drawn_mean(alone, users.weights[users.counted], shares=True).clipped(0.0, 1.0)
+        return drawn_mean(
+            np.where(users.alone[users.counted], 1.0, 0.0),
+            users.weights[users.counted],
+            shares=True,
+        ).clipped(0.0, 1.0)
 
     @cached_property
     def entropy(self) -> Interval:

@@ -60,7 +60,7 @@ surest guess is 0 with 25 %.'
     noun = nouns.user
     others = nouns.users if nouns.side else nouns.behaviours
     counted = users.counted
-    number, identified = int(counted.sum()), int((users.allowed[counted] == 1).sum())
+    number, identified = int(counted.sum()), int(users.alone[counted].sum())
     if not len(users.users):
         return f"There are no {nouns.users}."
     entropy = averages.mean_entropy(users, joint)

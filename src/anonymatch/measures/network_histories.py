@@ -51,6 +51,8 @@ class NetworkJoint:
         Entropy of the history; log2 of their number if all are equally likely.
     who : Interval
         Entropy of who sent what.
+    box : float
+        The most that it could be if only the ends were seen: each exit is one of those in flight.
     ceiling : float
         No mixes that hold as many packets give a message more own bits on average.
     parts : int
@@ -59,6 +61,7 @@ class NetworkJoint:
 
     histories: float
     who: Interval
+    box: float
     ceiling: float
     parts: int
 
@@ -119,6 +122,7 @@ def network_joint(
     return NetworkJoint(
         histories=float(histories.sum()),
         who=Interval(high_sum, high_sum, high_sum) if close else who,
+        box=float(box.sum()),
         ceiling=ceiling,
         parts=number,
     )

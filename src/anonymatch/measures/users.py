@@ -179,6 +179,12 @@ class UserFigures:
         inner: Bools = open_ & ~self.edge
         return inner if inner.any() else open_
 
+    @cached_property
+    def alone(self) -> Bools:
+        """Users for whom only one behaviour is left; who has hardly departed is not identified."""
+        one: Bools = self.allowed == 1
+        return one if self.departed is None else one & ~(self.departed < 0.5)
+
     def first(self, number: int) -> UserFigures:
         """Those of the first users only."""
         cut = slice(number)

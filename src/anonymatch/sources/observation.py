@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch._native import OUTSIDE
 from anonymatch.base.arrays import Floats
 from anonymatch.graph import Graph
 from anonymatch.measures import LinkedNetwork
@@ -171,6 +172,11 @@ class Network:
     corrupt: tuple[str, ...] = ()
     law: Law | None = None
     n_sent: int
+
+    @property
+    def came(self) -> Floats:
+        """When packets came in, with those that are cover."""
+        return self.times[self.links.events.from_ == OUTSIDE]
 
     @property
     def n_layers(self) -> int:
