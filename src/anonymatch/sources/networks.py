@@ -138,8 +138,8 @@ def observe_links(
         raise InputError("no row is left; a network needs packets on links")
     chains = _Chains.of(rows)
     mixes = _mixes(rows, chains)
+    tells = _corrupt(rows, mixes, corrupt)
     chains.check(rows, mixes.is_mix)
-    tells = _corrupt(rows, mixes, corrupt, chains)
     events = _events(rows, mixes, chains, tells)
     inside = _native.network_inside(events.kernel)
     wrong = np.flatnonzero(inside < 0)
@@ -309,7 +309,7 @@ class _Chains:
         return gone
 
 
-def _corrupt(rows: LinkRows, mixes: _Mixes, given: Iterable[str], chains: _Chains) -> Bools:
+def _corrupt(rows: LinkRows, mixes: _Mixes, given: Iterable[str]) -> Bools:
     """Which names are mixes that tell."""
     tells = np.zeros(len(rows.names), dtype=np.bool_)
     there = {rows.names[one]: one for one in mixes.which.tolist()}

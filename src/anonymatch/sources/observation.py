@@ -176,7 +176,8 @@ class Network:
     @property
     def came(self) -> Floats:
         """When packets came in, with those that are cover."""
-        return self.times[self.links.events.from_ == OUTSIDE]
+        times: Floats = self.times[self.links.events.from_ == OUTSIDE]
+        return times
 
     @property
     def n_layers(self) -> int:
