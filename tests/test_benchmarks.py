@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
     "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "lossy", "hops",
-    "tables", "wide", "structure", "scale", "cluster", "csv", "startup",
+    "networks", "tables", "wide", "structure", "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 

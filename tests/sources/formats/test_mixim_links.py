@@ -38,7 +38,7 @@ class Simulated:
 
     def _run(self) -> None:
         targets = [p[0] for p in self.packets if p[5]]
-        queue = []
+        queue: list[tuple[float, int, int, int]] = []
         for k, (_, kind, left, _, _, target, _) in enumerate(self.packets):
             if kind == "Real":
                 first = left + LINK + (HELD if target else 0.0)
@@ -61,7 +61,7 @@ class Simulated:
                 pool = pools[way[hop]]
                 if way[hop] not in self.corrupt:
                     honest = list(pool)
-                    share = sum(pool[one] for one in honest) / len(honest)
+                    share = np.mean([pool[one] for one in honest], axis=0)
                     for one in honest:
                         pool[one] = share
                 known[k] = pool.pop(k)
