@@ -14,7 +14,13 @@ from tests.audits.network_logs import all_histories, bits, drawn, entropy, margi
 
 import anonymatch as am
 from anonymatch import _native
-from anonymatch.measures import ForwardPlan, LinkedNetwork, forward_marginals, network_sample
+from anonymatch.measures import (
+    ForwardPlan,
+    LinkedNetwork,
+    forward_marginals,
+    network_sample,
+    two_layer_bits,
+)
 from anonymatch.sources import open_observation, synthesize_network, write_network
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "networks.json").read_text())
@@ -323,3 +329,25 @@ def test_threads_and_the_order_of_targets_do_not_change_posteriors(tmp_path: Pat
         == am.audit(path, law="exponential").users["shannon"].to_list()
     )
     assert every.error < 1e-9
+
+
+def test_permanents_of_drawn_histories_hold_the_bits_of_two_layers(tmp_path: Path) -> None:
+    missed = 0
+    for seed in range(12):
+        rows = drawn(seed, packets=6, layers=2)
+        links = links_of(written(tmp_path / "log.csv", rows))
+        found = two_layer_bits(links, draws=100, seed=seed)
+        assert found is not None
+        joint = entropy(all_histories(rows))
+        missed += not found.low - 1e-9 <= joint <= found.high + 1e-9
+    assert missed <= 1
+    three = links_of(written(tmp_path / "log.csv", drawn(1, layers=3)))
+    assert two_layer_bits(three) is None
+
+
+def test_an_interval_of_joint_bits_of_two_layers_has_its_estimate_between(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    write_network(synthesize_network("2x2", "exponential:3", messages=60, seed=1), path)
+    audit = am.audit(path, law="exponential")
+    assert audit.bits.low < audit.bits.value < audit.bits.high
+    assert any("by permanents of drawn histories" in note for note in audit.notes)

@@ -39,6 +39,7 @@ from anonymatch.measures.passages.links import (
 from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
 from anonymatch.measures.summary import Metrics, metrics
 from anonymatch.measures.system import log_rescaled
+from anonymatch.measures.two_layers import two_layer_bits
 from anonymatch.measures.users import (
     LOST,
     Range,
@@ -105,5 +106,6 @@ __all__ = [
     "stay_of",
     "threshold_bits",
     "threshold_mix_bits",
+    "two_layer_bits",
     "user_figures",
 ]
