@@ -29,7 +29,7 @@ from anonymatch.measures import (
 from anonymatch.sources import MixGraph, Network, Observation, mix_graphs
 
 if TYPE_CHECKING:
-    from scipy.sparse import csc_array
+    from scipy.sparse import csr_array
 
     from anonymatch.base.arrays import Floats, Ints
 
@@ -37,6 +37,8 @@ __all__ = ["product_marginals"]
 
 _LN2 = math.log(2.0)
 _BYTES = 24  # of an entry of a product, with the copy that sorts it
+_SECONDS = 1e-8  # of one multiplication of sparse rows
+_QUICK = 60.0  # seconds that all mixes together may take unless told otherwise
 _POSSIBLE = 1e-12
 
 
@@ -47,8 +49,9 @@ def product_marginals(
     links = network.links
     n_events = len(links.events.to)
     mixes = list(mix_graphs(network, budget=resources.budget))
-    share = replace(resources.budget, seconds=resources.budget.seconds / max(2 * len(mixes), 1))
-    each = replace(resources, budget=share)
+    allowed = resources.budget.seconds if resources.budget.chosen else _QUICK
+    share = allowed / max(3 * len(mixes), 1)  # three questions about each of them
+    each = replace(resources, budget=replace(resources.budget, seconds=share))
     entropies = np.zeros(len(network.mixes))
     matrices: dict[int, tuple[MixGraph, Posterior]] = {}
     confidence, by_layer = 1.0, np.zeros(network.n_layers)
@@ -99,52 +102,45 @@ def _through(
     matrices: dict[int, tuple[MixGraph, Posterior]],
     n_events: int,
     resources: Resources,
-) -> csc_array:
-    """Probabilities of each message (row) to be the packet of each exit (column)."""
-    from scipy.sparse import csc_array, hstack
+) -> csr_array:
+    """Probabilities of each message (row) to be the packet of each exit (column).
+
+    Steps from event to event are one matrix, of which a hop more is a product more.
+    """
+    from scipy.sparse import csr_array
 
     links = network.links
-    from_, before = links.events.from_, links.events.before
+    before = links.events.before
     size = len(links.sent)
-    columns: list[csc_array | None] = [None] * n_events
-    for row, event in enumerate(links.sent.tolist()):
-        columns[event] = csc_array(([1.0], ([row], [0])), shape=(size, 1))
-    nothing = csc_array((size, 1))
-    left_of = {int(e): k for _, (mix, _) in matrices.items() for k, e in enumerate(mix.departures)}
-    solved: dict[int, csc_array] = {}
-    entries = 0
-    # A mix is solved when all layers before have been; what is carried follows in between.
-    for layer in range(network.n_layers + 1):
-        for event in np.flatnonzero((from_ == -2) | (from_ >= 0)).tolist():
-            if columns[event] is not None:
-                continue
-            if from_[event] == -2:
-                columns[event] = columns[int(before[event])]
-            elif int(from_[event]) in solved:
-                k = left_of[event]
-                columns[event] = solved[int(from_[event])][:, [k]]
-        if layer == network.n_layers:
-            break
-        for number in np.flatnonzero(links.layer == layer).tolist():
-            if number not in matrices:
-                continue
-            mix, found = matrices[number]
-            came = hstack(
-                [nothing if columns[e] is None else columns[e] for e in mix.arrivals.tolist()],
-                format="csc",
+    carried = np.flatnonzero(before >= 0)
+    rows, columns, values = [before[carried]], [carried], [np.ones(len(carried))]
+    for mix, found in matrices.values():
+        matrix = found.matrix[:, : len(mix.departures)].tocoo()
+        rows.append(mix.arrivals[matrix.row])
+        columns.append(mix.departures[matrix.col])
+        values.append(np.clip(matrix.data, 0.0, 1.0))
+    steps = csr_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
+        shape=(n_events, n_events),
+    )
+    at = csr_array((np.ones(size), (np.arange(size), links.sent)), shape=(size, n_events))
+    out = at[:, links.out]
+    lengths = np.diff(steps.indptr)
+    while at.nnz:
+        products = float(lengths[at.indices].sum())
+        memory = _BYTES * min(products, float(size) * n_events)
+        if not resources.budget.allows(_SECONDS * products, memory):
+            raise resources.budget.refusal(
+                "the product of the mixes' posteriors", _SECONDS * products, memory
             )
-            solved[number] = csc_array(came @ found.matrix[:, : len(mix.departures)])
-            entries += solved[number].nnz
-            memory = _BYTES * entries
-            if memory > resources.budget.memory:
-                raise resources.budget.refusal("the product of posteriors", 0.0, memory)
-    exits = [columns[e] for e in links.out.tolist()]
-    return csc_array(hstack([nothing if one is None else one for one in exits], format="csc"))
+        at = at @ steps
+        out = out + at[:, links.out]
+    return csr_array(out)
 
 
-def _figures(columns: csc_array, truth: Ints | None, error: float) -> NetworkMarginals:
-    rows = columns.tocsr()
+def _figures(rows: csr_array, truth: Ints | None, error: float) -> NetworkMarginals:
     rows.eliminate_zeros()
+    rows.sort_indices()
     size = rows.shape[0]
     of = np.repeat(np.arange(size), np.diff(rows.indptr))
     p = np.clip(rows.data, 0.0, 1.0)
