@@ -351,3 +351,16 @@ def test_an_interval_of_joint_bits_of_two_layers_has_its_estimate_between(tmp_pa
     audit = am.audit(path, law="exponential")
     assert audit.bits.low < audit.bits.value < audit.bits.high
     assert any("by permanents of drawn histories" in note for note in audit.notes)
+
+
+def test_an_audit_of_a_network_goes_on_from_what_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anonymatch.running.budget._RECORDS_PAY_FROM", 0.0)
+    path = tmp_path / "log.parquet"
+    write_network(synthesize_network("2x2", "exponential:2", messages=500, rate=5.0), path)
+    answers = []
+    for _ in range(2):
+        with am.Checkpoint(tmp_path / "run") as run:
+            answers.append(am.audit(path, law="exponential", executor=run))
+    assert answers[0].users.equals(answers[1].users)

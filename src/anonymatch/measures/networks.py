@@ -236,7 +236,7 @@ class ForwardPlan:
         )
         results = effort.chunks(calls, each=costs, number=len(costs))
         for piece, result in zip(pieces, results, strict=True):
-            yield at[piece], result
+            yield at[piece], NetworkTargets(*result)  # a recorded one has no names
 
     def _costs(self, targets: Ints) -> list[float]:
         """Predicted seconds of each group of targets."""
