@@ -265,6 +265,7 @@ def test_cover_hides_others_and_is_nobody(tmp_path: Path) -> None:
     assert hidden.cost.cover == pytest.approx(0.5, abs=0.1)
     assert seen.users["shannon"].to_list() == alone.users["shannon"].to_list()
     assert hidden.entropy.value > seen.entropy.value + 0.5
+    assert hidden.bits.high <= hidden.entropy.high + 0.1  # per packet, and cover is as well hidden
 
 
 def test_a_dummy_that_a_mix_drops_or_makes_is_told_to_the_attacker(tmp_path: Path) -> None:
@@ -364,3 +365,36 @@ def test_an_audit_of_a_network_goes_on_from_what_is_recorded(
         with am.Checkpoint(tmp_path / "run") as run:
             answers.append(am.audit(path, law="exponential", executor=run))
     assert answers[0].users.equals(answers[1].users)
+
+
+def test_a_corrupt_mix_leaves_the_others_their_memory(g1: Path, tmp_path: Path) -> None:
+    law = G1["gamma"]["law"]
+    audit = am.audit(g1, law=law, corrupt="A")
+    # Of u1 only C is left, where link events at 2.5, 3.5 and 6 s leave at 5.5, 8 and 9 s.
+    delays = np.array([5.5, 8.0, 9.0]) - np.array([[2.5], [3.5], [6.0]])
+    weights = np.where(delays > 0, delays * np.exp(-1.1 * delays), 0.0)
+    row = am.posterior(am.Graph.from_biadjacency(weights)).matrix.toarray()[0]
+    assert audit.users["shannon"][0] == pytest.approx(bits(row), abs=1e-9)
+    assert audit.users["probability"][0] == pytest.approx(row.max(), abs=1e-9)
+    # Links that take no time are the same log.
+    two = [(row[0], row[0], *row[1:]) for row in G1["rows"]]
+    columns = ("sent", "received", "from", "to", "message")
+    linked = am.audit(written(tmp_path / "two.csv", two, columns), law=law, corrupt="A")
+    assert linked.users["shannon"].to_list() == pytest.approx(
+        audit.users["shannon"].to_list(), abs=1e-12
+    )
+
+
+def test_a_log_that_ends_in_mid_traffic_keeps_its_promises(tmp_path: Path) -> None:
+    for law in ("exponential:2", "window:1,4"):
+        log = synthesize_network("2x2", law, messages=600, rate=2.0, seed=3)
+        path = tmp_path / "log.csv"
+        times = log["time"].to_numpy()
+        write_network(log.filter(times < 0.5 * times.max()), path)
+        audit = am.audit(path, law=law)
+        assert audit.score is not None
+        assert audit.score.calibrated
+        departed = audit.users["departed"].to_numpy()
+        assert departed.min() < 1.0
+        assert departed.max() == pytest.approx(1.0)
+        path.unlink()

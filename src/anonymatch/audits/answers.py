@@ -93,8 +93,9 @@ class Answers:
         What a reader must know about how this was answered; each a sentence.
     network : NetworkJoint or None
         Joint figures of a network of which every link is seen.
-    n_messages : int or None
-        Messages that joint figures are about, if they are not those of `users`.
+    n_messages, n_packets : int or None
+        All messages, if `users` are only some of them; and what joint figures are about, if there
+        is cover beside messages.
     chosen : array of int or None
         Which messages `users` are, if not all were looked at.
     true_exit : array or None
@@ -114,13 +115,19 @@ class Answers:
     notes: tuple[str, ...] = ()
     network: NetworkJoint | None = None
     n_messages: int | None = None
+    n_packets: int | None = None
     chosen: npt.NDArray[np.int64] | None = None
     true_exit: npt.NDArray[np.float64] | None = None
 
     @property
     def size(self) -> int:
-        """Messages, or other users, that joint figures are about."""
+        """All messages, or other users."""
         return len(self.users.users) if self.n_messages is None else self.n_messages
+
+    @property
+    def joint_size(self) -> int:
+        """What joint figures are about: messages, or other users, and in a network cover too."""
+        return self.size if self.n_packets is None else self.n_packets
 
 
 def answer(observation: Observation, resources: Resources) -> Answers:

@@ -89,8 +89,8 @@ def audit(
     answers = answer(observation, resources)
     observation = _looked_at(observation, answers)
     users = answers.users
-    n_users = max(answers.size, 1)
-    bits = answers.entropy.divided(n_users * _LN2).clipped(0.0, math.inf)
+    n_joint = max(answers.joint_size, 1)
+    bits = answers.entropy.divided(n_joint * _LN2).clipped(0.0, math.inf)
     below = users.below(threshold)
     identified = int(users.alone[users.counted].sum())
     named = worst(observation, answers, top or len(users.users))
@@ -103,7 +103,7 @@ def audit(
         cost=_cost(observation, answers),
         bits=bits,
         degree=_share(answers.entropy, answers.full),
-        bound=answers.bound / n_users / _LN2,
+        bound=answers.bound / n_joint / _LN2,
         ceiling=None if answers.network is None else answers.network.ceiling,
         reached=_share(answers.entropy, answers.bound),
         same_delay=same_delay(observation),

@@ -75,6 +75,7 @@ def network_answers(observation: Observation, resources: Resources) -> Answers:
         notes=notes,
         network=joint,
         n_messages=n_users,
+        n_packets=network.n_sent,
         chosen=None if weights is None else chosen,
         true_exit=None if observation.truth is None else marginals.asked,
     )

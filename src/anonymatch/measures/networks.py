@@ -37,7 +37,7 @@ __all__ = [
 Inside = npt.NDArray[np.int32]
 
 LANES = _native.NETWORK_LANES
-FORWARD_SECONDS = 0.7e-9
+FORWARD_SECONDS = 0.4e-9
 """Of a lane and event, measured; an exit costs some times as much."""
 
 _EXIT = 6  # events that an exit costs as much as
