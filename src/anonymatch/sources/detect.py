@@ -155,7 +155,7 @@ def _messages(source: SourceFormat, file: Path, options: ReadOptions) -> Message
 
 
 def _view(source: SourceFormat, file: Path, options: ReadOptions) -> str:
-    """What the attacker sees: all links, or only the ends, as whoever gives a law for them does."""
+    """What the attacker sees: all links, or the ends, as whoever gives a law with numbers says."""
     if options.view not in (None, "links", "ends"):
         near = did_you_mean(options.view, ("links", "ends"))
         raise InputError(Argument("view"), f" must be links or ends, not {options.view!r}{near}")
@@ -172,7 +172,9 @@ def _view(source: SourceFormat, file: Path, options: ReadOptions) -> str:
                 Argument("view", "ends"),
             ).about(file)
         return "ends"
-    return options.view or ("links" if options.law is None or options.corrupt else "ends")
+    law = options.law
+    no_numbers = law is None or (isinstance(law, str) and ":" not in law)
+    return options.view or ("links" if no_numbers or options.corrupt else "ends")
 
 
 def _checked(source: str | None) -> str | None:

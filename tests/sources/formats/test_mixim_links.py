@@ -139,3 +139,17 @@ def test_a_log_without_delays_says_what_to_do(tmp_path: Path) -> None:
         path.write_text(path.read_text().replace("MessageDelay", "Delays"))
     with pytest.raises(am.InputError, match="no column MessageDelay, so that links do not show"):
         am.audit(folder)
+
+
+def test_dummies_among_mixes_are_noted(tmp_path: Path) -> None:
+    folder = Simulated(5).write(tmp_path)
+    dummies = folder / "DummyMessages.csv"
+    dummies.write_text(",DroppingNode,DummyID\n")
+    assert not any("dummies" in note for note in am.audit(folder).notes)
+    dummies.write_text(",DroppingNode,DummyID\n0,3,d_1\n1,3,d_2\n")
+    assert any("has 2 dummies of mixes" in note for note in am.audit(folder).notes)
+
+
+def test_a_law_without_numbers_is_for_the_links(tmp_path: Path) -> None:
+    folder = Simulated(5).write(tmp_path)
+    assert am.audit(folder, law="exponential").entropy == am.audit(folder).entropy

@@ -21,7 +21,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument
+from anonymatch.base.text import Argument, several
 from anonymatch.sources.formats.network_files import corrupt_names
 from anonymatch.sources.formats.text_tables import find_column, numbers, read_text_table
 from anonymatch.sources.networks import LinkRows, in_words, network_law, observe_links
@@ -38,6 +38,7 @@ _CLIENT = r"Client id: ([^,\]]+)"
 _HOP = r"\( *id: ([^,)]+)"
 _CORRUPT = r"\( *id: ([^,)]+), corrupt: True *\)"
 _NOBODY = "dummies"
+_DUMMIES = "DummyMessages.csv"
 _FEW = 1e-6  # seconds by which times of one message may fail to add up
 _OF_LINKS = ("cover_visible", "whole_log")
 
@@ -53,6 +54,7 @@ def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> O
                 " and a law",
             )
     law = network_law("exponential" if options.law is None else options.law)
+    notes = _dummies(sent_path.with_name(_DUMMIES))
     sent, received = _table(sent_path), _table(received_path)
     log = _Packets.of(sent, received, sent_path, received_path)
     rows, corrupt = _rows(log)
@@ -64,11 +66,25 @@ def mixim_links(sent_path: Path, received_path: Path, options: ReadOptions) -> O
         corrupt=wanted,
         cover_visible=options.cover_visible,
         whole_log=options.whole_log,
+        notes=notes,
     )
     network = observation.network
     assert network is not None
     words = in_words(len(network.mixes), network.n_layers, len(network.corrupt), law)
     return replace(observation, source=f"MiXiM, {words}")
+
+
+def _dummies(path: Path) -> tuple[str, ...]:
+    """A note if mixes made dummies among themselves, whose ways are not followed."""
+    try:
+        rows = path.read_text("utf-8", errors="replace").strip().count("\n")
+    except OSError:
+        return ()
+    if not rows:
+        return ()
+    dummies = several(rows, "dummy", "dummies")
+    note = f"{path.name} has {dummies} of mixes, which are not followed: pools are without them"
+    return (note,)
 
 
 def _table(path: Path) -> pl.DataFrame:
