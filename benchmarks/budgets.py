@@ -8,20 +8,24 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 import anonymatch as am
 from anonymatch.counting.approximate.nested_bound import guaranteed
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.tuning import tuned
+from anonymatch.graph import structure
 from anonymatch.running.budget import Budget, Execution
+from anonymatch.sources import observe, synthesize
 from benchmarks.report import Line, Size, plain
 from benchmarks.structure import graph_of
-from benchmarks.timing import HERE
+from benchmarks.timing import HERE, fresh
 
 __all__ = ["lines"]
 
 _OVER = 1.2  # times the budget that all work together may take
 _START = 0.1  # seconds for what is made once: structure, blocks
+_STARTING = 0.5  # the same of large graphs and audits
 _SIZES = {"tiny": 40, "quick": 5, "full": 1}  # by which users are divided
 
 
@@ -34,6 +38,20 @@ def lines(size: Size) -> Iterator[Line]:
         yield _beside_trees(n, degree, judged=judged and part == 1)
     yield _posterior("log-normal weights, posterior", _log_normal(2000 // part), judged=judged)
     yield _posterior("rings, posterior", _rings(1000 // part), judged=judged)
+    square, spare = _scattered(100_000 // part, 1), _scattered(20_000 // part, 3)
+    for budget in (0.2, 3.0):
+        yield _kept("random, 7 edges, count", square, budget, am.count, judged=judged)
+        yield _kept("random, 7 edges, posterior", square, budget, am.posterior, judged=judged)
+    yield _kept("random, 3 n outputs, count", spare, 3.0, am.count, judged=judged)
+    yield _kept("random, 3 n outputs, posterior", spare, 3.0, am.posterior, judged=judged)
+    for law, messages, budget in (
+        ("erlang:3,1.6667", 100_000, 20.0),
+        ("erlang:3,1.6667", 10_000, 1.0),
+        ("lognormal:5,0.5", 100_000, 20.0),
+        ("lognormal:5,0.5", 10_000, 2.0),
+        ("window:0,8", 100_000, 2.0),
+    ):
+        yield _audited(law, messages // part, budget / part, judged=judged)
     yield _planned(200, judged=judged)
     yield _lean(20, 5, 0.3, {"tiny": 3, "quick": 60, "full": 400}[size], judged=judged)
 
@@ -49,6 +67,16 @@ def _rings(n: int) -> am.Graph:
     draws = np.random.default_rng(3)
     rows = [draws.choice(5 * n, 11, replace=False).tolist() for _ in range(n)]
     return am.Graph.from_edges([(i, j) for i, row in enumerate(rows) for j in row])
+
+
+def _scattered(n: int, outputs: int) -> am.Graph:
+    """A matching and six random edges a user, with so many times as many behaviours."""
+    draws = np.random.default_rng(5)
+    columns = draws.integers(0, outputs * n, (n, 7))
+    columns[:, 0] = draws.permutation(outputs * n)[:n]
+    pairs = np.unique(np.repeat(np.arange(n), 7) * (outputs * n) + columns.ravel())
+    ends = pairs // (outputs * n), pairs % (outputs * n)
+    return am.Graph.from_biadjacency(csr_array((np.ones(len(pairs)), ends), shape=(n, outputs * n)))
 
 
 def _log_normal(n: int) -> am.Graph:
@@ -122,6 +150,41 @@ def _posterior(what: str, graph: am.Graph, *, judged: bool) -> Line:
         goal=f"<= {_OVER * budget:g} s",
         passed=seconds <= _OVER * budget + _START if judged else None,
         note=f"+-{posterior.error:.2g}, {posterior.method}",
+    )
+
+
+def _kept(
+    what: str, graph: am.Graph, budget: float, ask: Callable[..., Any], *, judged: bool
+) -> Line:
+    """The seconds of a call, with those that matching and blocks take whatever the budget is."""
+    least, _ = _timed(lambda: structure(graph))
+    seconds, answer = _timed(lambda: ask(fresh(graph), budget=budget, executor=HERE))
+    if isinstance(answer, am.Count):
+        assert answer.proven[0] <= answer.low <= answer.high <= answer.proven[1]
+        half = (answer.high - answer.low) / 2
+    else:
+        assert np.isfinite(answer.probabilities).all()
+        half = answer.error
+    return plain(
+        f"{what}, n = {graph.n_users}, budget {budget:g}",
+        seconds,
+        goal=f"<= {_OVER * budget:g} s + {_STARTING:g}",
+        passed=seconds <= _OVER * budget + least + _STARTING if judged else None,
+        note=f"+-{half:.3g}, {answer.method}; matching and blocks {least:.2g} s",
+    )
+
+
+def _audited(law: str, messages: int, budget: float, *, judged: bool) -> Line:
+    """An audit of messages that come ten a second; the log is read before."""
+    observation = observe(synthesize(law, messages=messages, rate=10.0, seed=1), law)
+    seconds, audit = _timed(lambda: am.audit(observation, budget=budget, executor=HERE))
+    assert 0.0 <= audit.bits.low <= audit.bits.value <= audit.bits.high
+    return plain(
+        f"audit, {law}, {messages} messages, budget {budget:g}",
+        seconds,
+        goal=f"<= {_OVER * budget:g} s + {_STARTING:g}",
+        passed=seconds <= _OVER * budget + _STARTING if judged else None,
+        note=f"{audit.bits.low:.4g} to {audit.bits.high:.4g} bits a message, {audit.count.method}",
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,12 @@ import numpy.typing as npt
 import anonymatch as am
 from anonymatch.counting.approximate.estimate import EstimateBudget, estimate
 from anonymatch.counting.approximate.marginals import estimate_edges
+from anonymatch.counting.approximate.particles import promising_filter
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.block_classes import reduce
 from anonymatch.running.budget import Execution
-from benchmarks.report import Line, Size, plain
-from benchmarks.timing import HERE, fresh
+from benchmarks.report import Line, Size, plain, within
+from benchmarks.timing import HERE, fresh, race
 
 __all__ = ["CLASSES", "lines"]
 
@@ -25,6 +28,8 @@ Draws = np.random.Generator
 Matrix = npt.NDArray[Any]
 
 _PROMISED = 0.95
+_ERRORS = 1.96  # standard errors that hold so often
+_RUNS = 2000
 _EDGES_EVERY = 5  # runs in which probabilities are held against exact ones too
 _ALLOWED = EstimateBudget(seconds=0.1, half_width=1e-3)
 _UNASKED = EstimateBudget(
@@ -60,6 +65,8 @@ def lines(size: Size) -> Iterator[Line]:
     yield _log_normal(sizes)
     for users, half_width, seconds in sizes.speed:
         yield _close(users, half_width, seconds)
+    for name, graph in _plain_cases(size):
+        yield _beside_runs(name, graph, judged=sizes.judged)
     if sizes.giant:
         yield _giant(sizes.giant)
 
@@ -228,6 +235,43 @@ def _largest_block(graph: am.Graph) -> Block:
 
 
 # ---- how close how soon
+
+
+def _plain_cases(size: Size) -> Iterator[tuple[str, am.Graph]]:
+    if size != "tiny":
+        yield "density 1/2, 100 users", am.random_density(100, 0.5, seed=1)
+        yield "10-regular, 60 users", am.random_regular(60, 10, seed=1)
+        yield "10-regular, 100 users", am.random_regular(100, 10, seed=1)
+
+
+def _beside_runs(name: str, graph: am.Graph, *, judged: bool) -> Line:
+    """A default estimate beside runs of the filter alone, as many as give an interval as wide."""
+    effort = Execution(executor=HERE)
+    promising = promising_filter(_largest_block(graph), (1,), math.inf, effort)
+    assert promising is not None, name
+    runs = partial(promising[0].trees, 0, _RUNS, effort)
+    timed = race(
+        {
+            "ours": lambda: am.count(fresh(graph), exact=False, executor=HERE),
+            "runs": lambda: float(runs().log_weights.sum()),
+        },
+        rounds=3,
+    )
+    count = timed["ours"].answer
+    logs = runs().log_weights
+    log = float(np.log(np.exp(logs - logs.max()).mean()) + logs.max())
+    error = float(np.exp(logs - log).std(ddof=1))
+    half = (count.high - count.low) / 2
+    assert abs(count.log - log) < 3 * (half + error / _RUNS**0.5), name
+    needed = (_ERRORS * error / half) ** 2
+    return within(
+        f"default estimate: {name}",
+        timed["ours"].seconds,
+        "runs alone, equal error",
+        timed["runs"].seconds * needed / _RUNS,
+        1.5 if judged else None,
+        f"half-width {half:.3g} of the log",
+    )
 
 
 def _close(users: int, half_width: float, seconds: float) -> Line:

@@ -18,6 +18,7 @@ import numpy as np
 
 import anonymatch as am
 from anonymatch.graph.decomposition import allowed, forced
+from anonymatch.sources import Observation, observe, synthesize
 from benchmarks.report import Line, Size, plain
 from benchmarks.structure import graph_of
 from benchmarks.timing import HERE, fresh
@@ -29,6 +30,7 @@ _SLACK = 0.2  # of an exponent: small graphs fit into caches, large ones do not
 _SEEN = 2.0  # MiB: what is smaller is lost beside the process itself
 _SHORT = 1.0  # seconds from which one round does
 _ESTIMATE_EACH = 3e-5  # seconds of a budget, a user
+_WINDOW, _AUDIT_EACH = "window:0,8", 1e-4  # and of an audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,8 @@ class Case:
     """A kind of graph, what is asked of it, and the documented order of the time in the users."""
 
     name: str
-    graph: Callable[[int], am.Graph]
-    ask: Callable[[am.Graph], Any]
+    graph: Callable[[int], Any]  # or a log that was observed
+    ask: Callable[[Any], Any]
     order: float
     sizes: tuple[int, ...]
 
@@ -91,6 +93,24 @@ def _estimate(graph: am.Graph) -> float:
     return count.log
 
 
+def _window(n: int) -> Observation:
+    """A log of messages that come ten a second and stay up to eight: 80 candidates each."""
+    return observe(synthesize(_WINDOW, messages=n, rate=10.0, seed=1), _WINDOW)
+
+
+def _audit(observation: Observation) -> float:
+    """With a budget in proportion to the messages, which is kept."""
+    assert observation.graph is not None
+    messages = observation.graph.n_users
+    budget = _AUDIT_EACH * messages
+    begin = time.process_time()
+    audit = am.audit(observation, budget=budget, executor=HERE)
+    seconds = time.process_time() - begin
+    assert audit.bits.high - audit.bits.low < 0.1 or messages < 10**4
+    assert seconds < 1.2 * budget + 1.0, f"{seconds:.3g} s for a budget of {budget:.3g} s"
+    return audit.bits.value
+
+
 _TO_A_MILLION = (10**3, 10**4, 10**5, 10**6)
 CASES = {
     "tens": Case("partition into tens: count", _tens, _count, 1.0, _TO_A_MILLION),
@@ -102,6 +122,7 @@ CASES = {
     ),
     "log": Case("log by time: all digits", _log, _count, 2.0, (10**3, 10**4, 3 * 10**4, 10**5)),
     "log estimate": Case("log by time: estimated", _log, _estimate, 1.0, _TO_A_MILLION),
+    "window audit": Case("window of 8 s: audit", _window, _audit, 1.0, _TO_A_MILLION),
     "sparse": Case("random, 3 edges: blocks", _sparse, _blocks, 1.0, _TO_A_MILLION),
 }
 
@@ -161,7 +182,7 @@ def measure(name: str, n: int) -> None:
     graph = case.graph(n)
     best = float("inf")
     for _ in range(_ROUNDS):
-        again = fresh(graph)
+        again = fresh(graph) if isinstance(graph, am.Graph) else graph
         begin = time.process_time()
         case.ask(again)
         best = min(best, time.process_time() - begin)

@@ -1,7 +1,12 @@
-"""Start-up: the CPU time of whole processes, beside one that imports numpy and does nothing."""
+"""Start-up: the CPU time of whole processes, beside one that imports numpy and does nothing.
+
+Audits of one exponential mix are here too: start-up is most of a short one, reading of a long one.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import resource
 import subprocess
@@ -20,6 +25,13 @@ _ENVIRONMENT = {  # bytecode is kept, as on the machine of a user
     name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
 }
 _IMPORT, _VERSION, _COUNT = 1.3, 1.5, 0.4  # times numpy, times numpy, seconds
+_LAW = "exponential:20"
+_AUDITS = {  # messages, and the seconds that are the goal
+    "tiny": ((1000, None),),
+    "quick": ((1000, 0.35),),
+    "full": ((1000, 0.35), (1_000_000, 4.0)),
+}
+_LONG = 100_000  # messages of which three rounds are enough
 
 
 def lines(size: Size) -> Iterator[Line]:
@@ -48,6 +60,22 @@ def lines(size: Size) -> Iterator[Line]:
         "anonymatch --version", best["version"], "numpy", numpy, _VERSION if judged else None
     )
     yield under("anonymatch count small.csv", best["count"], _COUNT if judged else None)
+    for messages, goal in _AUDITS[size]:
+        yield _audit(command, messages, goal, min(_ROUNDS[size], 3 if messages > _LONG else 15))
+
+
+def _audit(command: str, messages: int, goal: float | None, rounds: int) -> Line:
+    """A log of one exponential mix, whose matchings a closed form counts."""
+    log = am.sources.synthesize(_LAW, messages=messages, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.csv"
+        am.sources.write_messages(log, path)
+        arguments = [command, "audit", str(path), "--law", _LAW]
+        best = min(_cpu_seconds(arguments) for _ in range(rounds))
+        answer = json.loads(subprocess.check_output([*arguments, "--json"], text=True))
+    exact = am.mixes.exponential_mix_log(log.arrivals, log.departures)
+    assert math.isclose(answer["count"]["log"], exact, rel_tol=1e-12)
+    return under(f"anonymatch audit, one mix, {messages:,} messages", best, goal)
 
 
 def _cpu_seconds(arguments: list[str]) -> float:

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 
 from anonymatch.graph import Graph
 from anonymatch.graph.decomposition import allowed, forced, structure
-from benchmarks.report import Line, Size, faster, plain
+from benchmarks.report import Line, Size, faster, plain, within
 from benchmarks.timing import fresh, race
 
 __all__ = ["largest_memory", "lines"]
@@ -29,6 +29,7 @@ __all__ = ["largest_memory", "lines"]
 Ints = npt.NDArray[np.int64]
 
 _SIZES = {"tiny": (100, 1), "quick": (10**5, 3), "full": (10**6, 3)}  # users, rounds
+_GATHERS = 10.0
 _EXPONENT = 1.2  # linear, but for what caches do: small graphs fit into them, large ones do not
 
 
@@ -138,9 +139,23 @@ def lines(size: Size) -> Iterator[Line]:
             5.0 if judged else None,
             f"{graph.n_users} users, {graph.n_edges} edges, {answer[1]} blocks",
         )
+        if judged:
+            yield _gathers(graph, judged=size == "full")
     if size == "full":
         yield _linear(n)
         yield _memory(n)
+
+
+def _gathers(graph: Graph, *, judged: bool) -> Line:
+    """Beside one look at a random number for every edge, which no method can do without."""
+    numbers = np.arange(graph.n_behaviours, dtype=np.int32)
+    indices = np.asarray(graph.indices)
+    timed = race(
+        {"ours": partial(_afresh, graph), "gather": lambda: int(numbers[indices][-1])}, rounds=5
+    )
+    seconds = [timed[name].seconds for name in ("ours", "gather")]
+    goal = _GATHERS if judged else None
+    return within("blocks: in random gathers", seconds[0], "numbers[indices]", seconds[1], goal)
 
 
 def _linear(n: int) -> Line:

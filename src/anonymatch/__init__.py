@@ -17,6 +17,7 @@ _ROOMS = {
     "attacks": "Attack adaptive attack exposure exposures improve",
     "designs": "Design design formulas max_bound random_expectation",
     "audits": "Audit Comparison audit check_gates compare",
+    "plans": "NetworkPlan plan",
     "running": "Budget Checkpoint Cluster",
     "base.errors": "AnonymatchError BudgetError InputError NoMatchingError StoppedError",
     "_native": "__version__",

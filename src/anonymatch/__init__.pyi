@@ -86,6 +86,10 @@ from anonymatch.audits import (
     check_gates as check_gates,
     compare as compare,
 )
+from anonymatch.plans import (
+    NetworkPlan as NetworkPlan,
+    plan as plan,
+)
 from anonymatch.running import (
     Budget as Budget,
     Checkpoint as Checkpoint,

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from tests.strategies import Matrix, graph_of, matrices, weighted_matrices
 
 import anonymatch as am
-from anonymatch.audits import campaign
 from anonymatch.audits.gates import AT_LEAST, AT_MOST, parse_gates
 from anonymatch.measures.users import user_figures
 from anonymatch.sources.log_graph import passage_graph
@@ -478,7 +477,7 @@ def test_the_campaign_of_a_large_log_turns_to_each_block_once(
     def refuse(*_: object, **__: object) -> None:
         raise am.BudgetError("too long", seconds=1e9, memory=0.0)
 
-    monkeypatch.setattr(campaign, "attack", refuse)
+    monkeypatch.setattr("anonymatch.attacks.attack", refuse)
     audit = am.audit(Observation(graph=graph, source="", truth=matching))
 
     assert [step.target for step in audit.campaign.steps] == [3, 0, 7]

@@ -197,7 +197,7 @@ def test_links_that_take_time_are_followed_on_their_way(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "law",
     ["exponential:2", "threshold:4", "timed:3", "pool:3,4", "timed-pool:3,4", "binomial:2,0.4",
-     "cottrell:2,3,0.6"],
+     "cottrell:2,3,0.6", "timed-pool:2,3,0.5", "binomial:2,6,3"],
 )  # fmt: skip
 def test_every_law_that_chooses_uniformly_keeps_its_promises(tmp_path: Path, law: str) -> None:
     path = tmp_path / "log.parquet"

@@ -48,3 +48,22 @@ def test_a_count_imports_no_other_command_and_no_report(pairs: str) -> None:
 def test_an_audit_without_a_report_draws_none(pairs: str) -> None:
     modules = imported_by("audit", pairs, "--json")
     assert not {"jinja2", "anonymatch.report"} & modules
+
+
+def test_an_audit_of_one_exponential_mix_imports_no_tables_designs_attacks_or_methods(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log.csv"
+    rows = "0,in,ann,,1\n0.5,in,bob,,2\n2,out,,x,2\n3,out,,y,1\n"
+    log.write_text(f"time,direction,user,behaviour,message\n{rows}")
+    modules = imported_by("audit", str(log), "--law", "exponential:2")
+    unused = {
+        "polars",
+        "scipy",
+        "anonymatch.attacks.campaign",
+        "anonymatch.counting.planning.choose",
+        "anonymatch.counting.blocks.tuning",
+        "anonymatch.designs.designer",
+        "anonymatch.measures.passages.flush_chain",
+    }
+    assert not unused & modules

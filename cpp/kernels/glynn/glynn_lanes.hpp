@@ -161,10 +161,9 @@ struct Blocks {
         }
     }
 
-    // A function each: one that holds several is too large for what is inside to be inlined.
     template <std::size_t left, std::size_t right, class Sum = typename Lanes::Sum>
-    [[gnu::noinline]] void run(const GlynnProblem& problem, const Packing& packing, Range units,
-                               Total& total) noexcept {
+    void run(const GlynnProblem& problem, const Packing& packing, Range units,
+             Total& total) noexcept {
         const auto n = static_cast<std::size_t>(problem.n);
         const std::uint64_t steps = std::uint64_t{1} << (problem.inner() - first_outer);
         for (std::uint64_t unit = units[0]; unit < units[1]; ++unit) {
@@ -184,6 +183,14 @@ struct Blocks {
                     for (std::size_t k = 0; k < n; ++k) sums[k] = Lanes::add16(sums[k], by[k]);
             }
         }
+    }
+
+    // Sums of more than two factors: beside the others they would make a function too large for what
+    // is inside to be inlined.
+    template <class Sum>
+    [[gnu::noinline]] void run_apart(const GlynnProblem& problem, const Packing& packing,
+                                     Range units, Total& total) noexcept {
+        run<4, 4, Sum>(problem, packing, units, total);
     }
 };
 
@@ -227,10 +234,10 @@ bool count_in_lanes(const Packed& packed, Range units, std::span<std::uint64_t> 
             blocks.template run<4, 4>(problem, packing, units, total);
             break;
         case 444:
-            blocks.template run<4, 4, typename Lanes::LongSum>(problem, packing, units, total);
+            blocks.template run_apart<typename Lanes::LongSum>(problem, packing, units, total);
             break;
         default:
-            blocks.template run<4, 4, typename Lanes::LongestSum>(problem, packing, units, total);
+            blocks.template run_apart<typename Lanes::LongestSum>(problem, packing, units, total);
             break;
     }
     (total << problem.halved).add_to(out);

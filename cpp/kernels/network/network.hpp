@@ -94,7 +94,8 @@ struct NetworkLog {
     bool finished = true;  // false if cancelled
 };
 
-/// `arrivals`: when each packet is sent, in order. `routes`: its mixes, `hops` of them. `link`:
+/// `arrivals`: when each packet is sent, in order. `routes`: its mixes, at most
+/// `hops`, with -1 behind the last of a shorter route. `link`:
 /// seconds on every link; if not 0, a packet on a link is two events, and the last link none. In
 /// exponential mixes the delay of a packet at a hop depends on the seed, the packet and the hop
 /// alone, in units of its mean. Clocks of timed mixes begin at random. Ends when nothing more comes

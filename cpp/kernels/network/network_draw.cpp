@@ -103,7 +103,7 @@ private:
 
     /// A packet goes on to a hop, or to its receiver after the last.
     void forward(double now, std::int32_t from, std::int64_t packet, std::int32_t hop) {
-        if (static_cast<std::size_t>(hop) == hops_) {
+        if (static_cast<std::size_t>(hop) == hops_ || at(packet, hop) < 0) {
             emit(now, from, network_outside, packet, -1);
         } else if (link_ > 0) {
             const std::int64_t event = emit(now, from, network_carried, packet, -1);
@@ -214,7 +214,7 @@ NetworkLog network_draw(std::span<const double> arrivals, std::span<const std::i
     if (hops == 0 || mixes < 1 || routes.size() != arrivals.size() * hops)
         throw std::invalid_argument("a route of mixes for each packet");
     for (const std::int32_t m : routes)
-        if (m < 0 || m >= mixes) throw std::invalid_argument("no such mix on a route");
+        if (m < -1 || m >= mixes) throw std::invalid_argument("no such mix on a route");
     if (!std::is_sorted(arrivals.begin(), arrivals.end()))
         throw std::invalid_argument("packets are sent in order of time");
     if (!(mix.seconds > 0) || mix.batch < 1 || mix.kept < 0 || !(mix.spread > 0) || !(link >= 0))

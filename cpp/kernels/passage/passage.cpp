@@ -58,4 +58,41 @@ PassageStay passage_stay(std::span<const std::int32_t> inside) {
     return stay;
 }
 
+FlushStay flush_stay(std::span<const std::int32_t> inside, std::span<const std::int32_t> leaving) {
+    const std::size_t number = inside.size();
+    if (leaving.size() != number)
+        throw std::invalid_argument("a number that leaves for each flush");
+    FlushStay stay;
+    for (auto* values : {&stay.departs, &stay.shannon, &stay.collision, &stay.largest, &stay.ranks})
+        values->assign(number + 1, 0.0);
+    stay.stays.assign(number + 1, 1.0);
+    stay.guess.assign(number + 1, static_cast<std::int64_t>(number));
+    for (std::size_t k = number; k-- > 0;) {
+        if (leaving[k] < 0 || leaving[k] > inside[k])
+            throw std::invalid_argument("more leave than are inside");
+        if (leaving[k] == 0) {
+            for (auto* values : {&stay.departs, &stay.stays, &stay.shannon, &stay.collision,
+                                 &stay.largest, &stay.ranks})
+                (*values)[k] = (*values)[k + 1];
+            stay.guess[k] = stay.guess[k + 1];
+            continue;
+        }
+        const double size = inside[k], some = leaving[k];
+        const double now = some / size, later = (size - some) / size, each = 1 / size;
+        double told = now * std::log2(size);  // now log2 some - now log2 now
+        if (later > 0) told -= later * std::log2(later);
+        stay.departs[k] = now + later * stay.departs[k + 1];
+        stay.stays[k] = later * stay.stays[k + 1];
+        stay.shannon[k] = told + later * stay.shannon[k + 1];
+        stay.collision[k] = now * each + later * later * stay.collision[k + 1];
+        stay.ranks[k] =
+            now * (some + 1) / 2 + later * (some * stay.departs[k + 1] + stay.ranks[k + 1]);
+        const double waiting = later * stay.largest[k + 1];
+        const bool first = each >= waiting * (1 - tie);
+        stay.largest[k] = std::max(each, waiting);
+        stay.guess[k] = first ? static_cast<std::int64_t>(k) : stay.guess[k + 1];
+    }
+    return stay;
+}
+
 }  // namespace anonymatch

@@ -130,8 +130,10 @@ public:
         for (Index behaviour = 0; behaviour < graph_.n_behaviours; ++behaviour) {
             const Index user = found_.user_of_behaviour[at(behaviour)];
             if (user < 0) continue;
-            nodes_[at(behaviour)] = {graph_.indptr[at(user)], graph_.indptr[at(user) + 1],
-                                     component_[at(behaviour)]};
+            nodes_[at(behaviour)].component = component_[at(behaviour)];
+            if (component_[at(behaviour)] != 0) continue;  // it will not be entered
+            nodes_[at(behaviour)].begin = graph_.indptr[at(user)];
+            nodes_[at(behaviour)].end = graph_.indptr[at(user) + 1];
         }
         for (Index user = 0; user < graph_.n_users; ++user) {
             const Index behaviour = found_.behaviour_of_user[at(user)];
@@ -239,8 +241,7 @@ void find_blocks(const BipartiteView& graph, ByBehaviour& by_behaviour, CancelFl
         found.stopped = true;
         return;
     }
-    if (by_behaviour.made() && label_giant(graph, by_behaviour.get(), found, label, component))
-        --label;
+    if (label_giant(graph, found, label, component)) --label;
     if (cancel.raised() || !StrongComponents(graph, found, cancel, label, component).run()) {
         found.stopped = true;
         return;

@@ -1,6 +1,6 @@
-// One giant strong component, as large random graphs have: what a vertex reaches and is reached by,
-// in two breadth-first searches. They wait for memory far less than the depth-first search that
-// does the rest.
+// One giant strong component, as large random graphs have: what a vertex reaches, by a breadth-first
+// search, and what reaches it, by sweeps over all users that end when one changes nothing. Both wait
+// for memory far less than the depth-first search that does the rest, and need no transposed graph.
 #include <algorithm>
 
 #include "structure/structure_parts.hpp"
@@ -10,66 +10,84 @@ namespace anonymatch::structure_parts {
 namespace {
 
 constexpr Index least_users = 1 << 16;    // below, everything is in the cache anyway
-constexpr std::size_t least_width = 512;  // of a level; on narrow graphs the searches gain nothing
+constexpr std::size_t least_width = 512;  // of a level; on narrow graphs the search gains nothing
 constexpr int first_levels = 24;          // that may be narrower
+constexpr int most_sweeps = 32;
 constexpr std::size_t ahead = 8;
 
-enum class Reach { small, narrow, wide };
-
-// Marks in `reached` all columns that alternate steps from `start` lead to: from a column to its
-// partner, from there along the partner's row. `partner` is of columns; rows are of partners.
-Reach search(std::span<const Index> indptr, std::span<const Index> indices, const Indices& partner,
-             Index start, std::vector<std::uint8_t>& reached) {
-    Indices queue{partner[at(start)]};
-    reached[at(start)] = 1;
+// Marks the behaviours that alternate steps from `start` lead to: from a behaviour to its partner,
+// from there along the partner's row. False if they are few, or far away from each other.
+bool search(const BipartiteView& graph, const Indices& partner, Index start, Bits& reached) {
+    Indices queue;
+    make_room(queue, at(graph.n_behaviours));
+    queue.push_back(start);
+    reached.set(start);
     std::size_t level_end = 1;
     int level = 0;
     for (std::size_t head = 0; head < queue.size(); ++head) {
         if (head == level_end) {
             if (++level > first_levels && queue.size() - head < least_width &&
-                queue.size() < reached.size() / 2) {
-                return Reach::narrow;
+                queue.size() < at(graph.n_behaviours) / 2) {
+                return false;
             }
             level_end = queue.size();
         }
-        if (head + 2 * ahead < queue.size()) prefetch(&indptr[at(queue[head + 2 * ahead])]);
-        if (head + ahead < queue.size())
-            prefetch(row_of(indptr, indices, queue[head + ahead]).data());
-        for (const Index column : row_of(indptr, indices, queue[head])) {
-            if (reached[at(column)] != 0) continue;
-            reached[at(column)] = 1;
-            queue.push_back(partner[at(column)]);
+        if (head + 3 * ahead < queue.size()) prefetch(&partner[at(queue[head + 3 * ahead])]);
+        if (head + 2 * ahead < queue.size())
+            prefetch(&graph.indptr[at(partner[at(queue[head + 2 * ahead])])]);
+        if (head + ahead < queue.size()) {
+            const auto row = row_of(graph, partner[at(queue[head + ahead])]);
+            prefetch(row.data());
+            if (!row.empty()) prefetch(&row.back());
+        }
+        for (const Index behaviour : row_of(graph, partner[at(queue[head])])) {
+            if (reached.test(behaviour)) continue;
+            reached.set(behaviour);
+            queue.push_back(behaviour);
         }
     }
-    return queue.size() < reached.size() / 8 ? Reach::small : Reach::wide;
+    return queue.size() >= at(graph.n_behaviours) / 8;
+}
+
+// Marks the behaviours that lead to a marked one, of those reached: in a graph with a giant component
+// a sweep meets ever more of its own marks, so few sweeps do. False if it would take many.
+bool sweep(const BipartiteView& graph, const Indices& behaviour_of_user, const Bits& reached,
+           Bits& leads) {
+    for (int round = 0; round < most_sweeps; ++round) {
+        bool changed = false;
+        for (Index user = 0; user < graph.n_users; ++user) {
+            const Index own = behaviour_of_user[at(user)];
+            if (leads.test(own) || !reached.test(own)) continue;
+            for (const Index behaviour : row_of(graph, user)) {
+                if (!leads.test(behaviour)) continue;
+                leads.set(own);
+                changed = true;
+                break;
+            }
+        }
+        if (!changed) return true;
+    }
+    return false;
 }
 
 }  // namespace
 
-bool label_giant(const BipartiteView& graph, const Transposed& by_behaviour, const Structure& found,
-                 Index label, Indices& component) {
+bool label_giant(const BipartiteView& graph, const Structure& found, Index label,
+                 Indices& component) {
     if (graph.n_users < least_users || graph.n_users != graph.n_behaviours) return false;
-    // The giant component, if there is one, prefers vertices with many edges both ways.
-    const auto edges_of = [&](Index user) {
-        return row_of(graph, user).size() *
-               by_behaviour.row(found.behaviour_of_user[at(user)]).size();
-    };
+    // The giant component, if there is one, prefers users with many edges.
     Index pivot = 0;
     for (Index i = 1; i < 64; ++i) {
         const Index user = graph.n_users / 64 * i;
-        if (edges_of(user) > edges_of(pivot)) pivot = user;
+        if (row_of(graph, user).size() > row_of(graph, pivot).size()) pivot = user;
     }
-    std::vector<std::uint8_t> behaviours(at(graph.n_behaviours), 0), users(at(graph.n_users), 0);
-    if (search(graph.indptr, graph.indices, found.user_of_behaviour,
-               found.behaviour_of_user[at(pivot)], behaviours) != Reach::wide ||
-        search(by_behaviour.indptr, by_behaviour.indices, found.behaviour_of_user, pivot, users) ==
-            Reach::narrow) {
-        return false;
-    }
-    for (Index user = 0; user < graph.n_users; ++user) {
-        const Index behaviour = found.behaviour_of_user[at(user)];
-        if (users[at(user)] != 0 && behaviours[at(behaviour)] != 0)
-            component[at(behaviour)] = label;
+    const Index start = found.behaviour_of_user[at(pivot)];
+    Bits reached(graph.n_behaviours), leads(graph.n_behaviours);
+    if (!search(graph, found.user_of_behaviour, start, reached)) return false;
+    leads.set(start);
+    if (!sweep(graph, found.behaviour_of_user, reached, leads)) return false;
+    for (Index behaviour = 0; behaviour < graph.n_behaviours; ++behaviour) {
+        if (leads.test(behaviour)) component[at(behaviour)] = label;
     }
     return true;
 }

@@ -1,10 +1,11 @@
 // Maximum matching, in three steps, each for what the one before left:
-//   a greedy start: first fit if that is nearly enough (graphs in the order of time), else Karp and
-//   Sipser's rule (vertices with one choice left are matched first, which is never a mistake; then
-//   those with two); a breadth-first search for an augmenting path from each unmatched user, while
-//   that takes few scans in all; phases of Hopcroft and Karp, which bound the whole by O(edges *
-//   sqrt(users)).
+//   a greedy start: first fit if that is nearly enough (graphs in the order of time), scarce
+//   behaviours first if choices are many, else Karp and Sipser's rule (vertices with one choice left
+//   are matched first, which is never a mistake; then those with two); a breadth-first search for an
+//   augmenting path from each unmatched user, while that takes few scans in all; phases of Hopcroft
+//   and Karp, which bound the whole by O(edges * sqrt(users)).
 #include <algorithm>
+#include <array>
 
 #include "structure/structure_parts.hpp"
 
@@ -14,6 +15,10 @@ namespace {
 
 constexpr std::size_t searches_from_both_ends = 64;
 constexpr std::size_t n_targets = 4096;
+constexpr std::size_t many_choices = 4;    // edges a user on average
+constexpr std::int64_t scans_to_mend = 2;  // that searches after a simple start may take
+constexpr Index least_scattered = 1 << 14;
+constexpr std::size_t at_once = 16;  // steps of a search whose memory is fetched together
 constexpr Index never = -1;
 
 class Matcher {
@@ -25,7 +30,9 @@ public:
           cancel_(cancel),
           found_(found),
           partner_of_user_(found.behaviour_of_user),
-          partner_of_behaviour_(found.user_of_behaviour) {
+          partner_of_behaviour_(found.user_of_behaviour),
+          free_(graph.n_behaviours, true),
+          marked_(graph.n_behaviours) {
         make_room(partner_of_user_, at(graph.n_users));
         make_room(partner_of_behaviour_, at(graph.n_behaviours));
         partner_of_user_.assign(at(graph.n_users), never);
@@ -33,12 +40,13 @@ public:
     }
 
     void run(std::int64_t scans) {
-        if (!fit_first()) start_greedily(graph_, by_behaviour_.get(), cancel_, found_);
-        for (Index user = 0; user < graph_.n_users; ++user) {
-            if (partner_of_user_[at(user)] == never) unmatched_.push_back(user);
+        if (!fit_first() && !fit_scarcest(std::min(scans, scans_to_mend))) {
+            start_greedily(graph_, by_behaviour_.get(), cancel_, found_);
+            for (Index b = 0; b < graph_.n_behaviours; ++b) {
+                if (partner_of_behaviour_[at(b)] != never) free_.reset(b);
+            }
+            list_unmatched();
         }
-        make_room(parent_, at(graph_.n_behaviours));
-        parent_.assign(at(graph_.n_behaviours), never);
         search_from_each(scans);
         if (!unmatched_.empty()) {
             lookahead_.assign(graph_.indptr.begin(), graph_.indptr.end() - 1);
@@ -58,24 +66,93 @@ private:
     // The flag is looked at once in 4096 calls: often enough, and free.
     bool stopped_now_and_then() { return (++ticks_ & 4095U) == 0 ? stopped() : found_.stopped; }
 
+    // Whether a first fit is not worth a try: most rows reach across a large part of the behaviours.
+    [[nodiscard]] bool scattered() const {
+        constexpr Index n_sampled = 64;
+        if (graph_.n_users < least_scattered) return false;
+        Index n_wide = 0;
+        for (Index i = 0; i < n_sampled; ++i) {
+            const auto row = row_of(graph_, graph_.n_users / n_sampled * i);
+            n_wide += !row.empty() && row.back() - row.front() > graph_.n_behaviours / 4;
+        }
+        return n_wide > n_sampled / 2;
+    }
+
     // Gives every user the first behaviour left. False, and undone, if that leaves out more than a
     // few users.
     bool fit_first() {
+        if (scattered()) return false;
         Index n_missed = 0;
         for (Index user = 0; user < graph_.n_users && n_missed <= graph_.n_users / 256; ++user) {
-            Index& partner = partner_of_user_[at(user)];
-            for (const Index behaviour : row_of(graph_, user)) {
-                if (partner_of_behaviour_[at(behaviour)] != never) continue;
-                partner = behaviour;
-                partner_of_behaviour_[at(behaviour)] = user;
-                break;
+            const auto row = row_of(graph_, user);
+            const auto first = std::find_if(row.begin(), row.end(),
+                                            [&](Index behaviour) { return free_.test(behaviour); });
+            if (first == row.end()) {
+                ++n_missed;
+            } else {
+                give(*first, user);
             }
-            n_missed += partner == never;
         }
-        if (n_missed <= graph_.n_users / 256) return true;
+        if (n_missed <= graph_.n_users / 256) {
+            list_unmatched();
+            return true;
+        }
+        undo();
+        return false;
+    }
+
+    // Where users have many choices: gives each, of the behaviours left, one that fewest users have,
+    // and searches from those who get none. What is left for the searches then has many users, so
+    // they end soon. False, and undone, if they do not; else unmatched_ has who is left.
+    bool fit_scarcest(std::int64_t scans) {
+        if (graph_.indices.size() < many_choices * at(graph_.n_users)) return false;
+        constexpr std::uint8_t taken = 255, most = 254;
+        std::vector<std::uint8_t> users(at(graph_.n_behaviours), 0);  // up to most, or taken
+        for (const Index behaviour : graph_.indices) {
+            std::uint8_t& number = users[at(behaviour)];
+            number = static_cast<std::uint8_t>(number + (number < most));
+        }
+        for (Index user = 0; user < graph_.n_users; ++user) {
+            Index best = never;
+            std::uint8_t fewest = taken;
+            for (const Index behaviour : row_of(graph_, user)) {
+                const std::uint8_t number = users[at(behaviour)];
+                best = number < fewest ? behaviour : best;
+                fewest = std::min(fewest, number);
+            }
+            if (best == never) continue;
+            users[at(best)] = taken;
+            give(best, user);
+        }
+        list_unmatched();
+        if (unmatched_.size() <= at(graph_.n_users) / 8) search_from_each(scans);
+        if (unmatched_.size() > at(graph_.n_users) / 256) {
+            undo();
+            return false;
+        }
+        if (!unmatched_.empty()) by_behaviour_.get();  // the last searches go from both ends
+        return true;
+    }
+
+    void undo() {
         std::fill(partner_of_user_.begin(), partner_of_user_.end(), never);
         std::fill(partner_of_behaviour_.begin(), partner_of_behaviour_.end(), never);
-        return false;
+        free_ = Bits(graph_.n_behaviours, true);
+        marked_ = Bits(graph_.n_behaviours);
+        n_hopeless_ = 0;
+    }
+
+    void give(Index behaviour, Index user) {
+        partner_of_user_[at(user)] = behaviour;
+        partner_of_behaviour_[at(behaviour)] = user;
+        free_.reset(behaviour);
+    }
+
+    void list_unmatched() {
+        unmatched_.clear();
+        for (Index user = 0; user < graph_.n_users; ++user) {
+            if (partner_of_user_[at(user)] == never) unmatched_.push_back(user);
+        }
     }
 
     // One search a user, until the share of work is used up. What a failed search reached is in no
@@ -94,30 +171,64 @@ private:
                          unmatched_.begin() + static_cast<std::ptrdiff_t>(next));
     }
 
+    // A behaviour that a search has reached, and the step before, whose partner's row it is in.
+    struct Step {
+        Index behaviour, before;
+    };
+
+    // Partners are looked up when their turn comes, some at once, so that a search waits for three
+    // fetches of memory together rather than for three of every step.
     bool search(Index start, std::int64_t& work_left) {
-        reached_.clear();
-        path_.assign(1, start);
-        for (std::size_t head = 0; head < path_.size(); ++head) {
-            prefetch_ahead(head);
-            const Index user = path_[head];
-            const auto row = row_of(graph_, user);
-            work_left -= static_cast<std::int64_t>(row.size());
-            for (const Index behaviour : row) {
-                if (parent_[at(behaviour)] != never) continue;
-                parent_[at(behaviour)] = user;
-                reached_.push_back(behaviour);
-                const Index partner = partner_of_behaviour_[at(behaviour)];
-                if (partner == never || (!targets_.empty() && onward_[at(behaviour)] != never)) {
-                    if (partner != never) move_onward(behaviour);
-                    flip_to(behaviour);
-                    for (const Index marked : reached_) parent_[at(marked)] = never;
-                    return true;
-                }
-                prefetch(&graph_.indptr[at(partner)]);
-                path_.push_back(partner);
+        steps_.clear();
+        if (look_along(start, never, work_left)) return finish(start);
+        std::array<Index, at_once> users{};
+        for (std::size_t head = 0; head < steps_.size();) {
+            const std::size_t size = std::min(at_once, steps_.size() - head);
+            for (std::size_t i = 0; i < size; ++i) {
+                users[i] = partner_of_behaviour_[at(steps_[head + i].behaviour)];
+                prefetch(&graph_.indptr[at(users[i])]);
+            }
+            for (std::size_t i = 0; i < size; ++i) {
+                const auto row = row_of(graph_, users[i]);
+                prefetch(row.data());
+                prefetch(row.data() + std::min<std::size_t>(row.size(), 16));
+            }
+            for (std::size_t i = 0; i < size; ++i, ++head) {
+                if (look_along(users[i], static_cast<Index>(head), work_left)) return finish(start);
             }
         }
         return false;
+    }
+
+    // Adds the behaviours of the user that are new. True when one of them, now the last step, is
+    // unmatched, or its partner can move on.
+    bool look_along(Index user, Index before, std::int64_t& work_left) {
+        const auto row = row_of(graph_, user);
+        work_left -= static_cast<std::int64_t>(row.size());
+        for (const Index behaviour : row) {
+            if (marked_.test(behaviour)) continue;
+            marked_.set(behaviour);
+            steps_.push_back({behaviour, before});
+            if (free_.test(behaviour) || (!targets_.empty() && onward_[at(behaviour)] != never)) {
+                return true;
+            }
+            prefetch(&partner_of_behaviour_[at(behaviour)]);
+        }
+        return false;
+    }
+
+    // Gives the last behaviour to the user who reached it, that user's to the one before, and so on.
+    bool finish(Index start) {
+        for (const Step& step : steps_) marked_.reset(step.behaviour);
+        Index behaviour = steps_.back().behaviour;
+        if (!free_.test(behaviour)) move_onward(behaviour);
+        for (Index step = steps_.back().before; step != never; step = steps_[at(step)].before) {
+            const Index held = steps_[at(step)].behaviour;
+            give(behaviour, partner_of_behaviour_[at(held)]);
+            behaviour = held;
+        }
+        give(behaviour, start);
+        return true;
     }
 
     // The last searches would scan most of the graph for the few unmatched behaviours that are
@@ -127,14 +238,13 @@ private:
         if (onward_.empty()) onward_.assign(at(graph_.n_behaviours), never);
         for (const Index target : targets_) onward_[at(target)] = never;
         targets_.clear();
-        if (free_.empty()) {
+        if (left_over_.empty()) {
             for (Index b = 0; b < graph_.n_behaviours; ++b) {
-                if (partner_of_behaviour_[at(b)] == never) free_.push_back(b);
+                if (free_.test(b)) left_over_.push_back(b);
             }
         }
-        for (const Index behaviour : free_) {
-            if (partner_of_behaviour_[at(behaviour)] != never || targets_.size() >= n_targets)
-                continue;
+        for (const Index behaviour : left_over_) {
+            if (!free_.test(behaviour) || targets_.size() >= n_targets) continue;
             onward_[at(behaviour)] = behaviour;
             targets_.push_back(behaviour);
         }
@@ -155,29 +265,8 @@ private:
         while (user != never) {
             behaviour = onward_[at(behaviour)];
             const Index next = partner_of_behaviour_[at(behaviour)];
-            partner_of_user_[at(user)] = behaviour;
-            partner_of_behaviour_[at(behaviour)] = user;
+            give(behaviour, user);
             user = next;
-        }
-    }
-
-    void prefetch_ahead(std::size_t head) const {
-        if (head + 8 < path_.size()) prefetch(row_of(graph_, path_[head + 8]).data());
-        if (head + 4 < path_.size()) {
-            for (const Index behaviour : row_of(graph_, path_[head + 4])) {
-                prefetch(&parent_[at(behaviour)]);
-            }
-        }
-    }
-
-    // Gives `behaviour` to the user who reached it, that user's to the one before, and so on.
-    void flip_to(Index behaviour) {
-        while (behaviour != never) {
-            const Index user = parent_[at(behaviour)];
-            const Index freed = partner_of_user_[at(user)];
-            partner_of_user_[at(user)] = behaviour;
-            partner_of_behaviour_[at(behaviour)] = user;
-            behaviour = freed;
         }
     }
 
@@ -188,7 +277,7 @@ private:
         const Index end = graph_.indptr[at(user) + 1];
         for (; edge < end; ++edge) {
             const Index behaviour = graph_.indices[at(edge)];
-            if (partner_of_behaviour_[at(behaviour)] == never) return behaviour;
+            if (free_.test(behaviour)) return behaviour;
         }
         return never;
     }
@@ -199,8 +288,7 @@ private:
         for (std::size_t i = path_.size(); i-- > 0;) {
             const Index user = path_[i];
             const Index freed = partner_of_user_[at(user)];
-            partner_of_user_[at(user)] = behaviour;
-            partner_of_behaviour_[at(behaviour)] = user;
+            give(behaviour, user);
             behaviour = freed;
         }
     }
@@ -220,7 +308,7 @@ private:
             if (look_ahead(user) != never) last_level = level_[at(user)];
             if (level_[at(user)] == last_level) continue;
             for (const Index behaviour : row_of(graph_, user)) {
-                if (parent_[at(behaviour)] != never) continue;  // reached by a failed search
+                if (marked_.test(behaviour)) continue;  // reached by a failed search
                 const Index next = partner_of_behaviour_[at(behaviour)];
                 if (level_[at(next)] != never) continue;
                 level_[at(next)] = level_[at(user)] + 1;
@@ -283,11 +371,13 @@ private:
     Structure& found_;
     Indices& partner_of_user_;
     Indices& partner_of_behaviour_;
-    Indices unmatched_;       // users who may yet be matched
-    Index n_hopeless_ = 0;    // users who cannot
-    Indices path_, reached_;  // users and behaviours of a search
-    Indices parent_;          // of a behaviour that is marked: the user who reached it
-    Indices free_, targets_, onward_;
+    Indices unmatched_;     // users who may yet be matched
+    Index n_hopeless_ = 0;  // users who cannot
+    Bits free_;             // behaviours without a partner
+    Bits marked_;           // behaviours that this search or a failed one has reached
+    std::vector<Step> steps_;
+    Indices path_;
+    Indices left_over_, targets_, onward_;
     Indices lookahead_, next_edge_, level_;
     std::uint32_t ticks_ = 0;
 };

@@ -51,6 +51,27 @@ void make_room(std::vector<T>& values, std::size_t size) {
 #endif
 }
 
+/// One bit a vertex: those of a million fit the second-level cache, so that tests of random ones
+/// need not wait for memory.
+class Bits {
+public:
+    explicit Bits(Index size = 0, bool value = false)
+        : words_((at(size) + 63) / 64, value ? ~std::uint64_t{0} : 0) {}
+
+    [[nodiscard]] bool test(Index index) const noexcept {
+        return (words_[at(index) / 64] >> (at(index) % 64) & 1U) != 0;
+    }
+    void set(Index index) noexcept {
+        words_[at(index) / 64] |= std::uint64_t{1} << (at(index) % 64);
+    }
+    void reset(Index index) noexcept {
+        words_[at(index) / 64] &= ~(std::uint64_t{1} << (at(index) % 64));
+    }
+
+private:
+    std::vector<std::uint64_t> words_;
+};
+
 /// The same graph by behaviours: rows of users, ascending.
 struct Transposed {
     Indices indptr;
@@ -91,8 +112,8 @@ void find_blocks(const BipartiteView& graph, ByBehaviour& by_behaviour, CancelFl
 
 /// Gives the behaviours of the giant strong component of a matched square graph the label. False if
 /// it found none cheaply; what it labels is always one whole strong component.
-bool label_giant(const BipartiteView& graph, const Transposed& by_behaviour, const Structure& found,
-                 Index label, Indices& component);
+bool label_giant(const BipartiteView& graph, const Structure& found, Index label,
+                 Indices& component);
 
 /// Fills the witness of `found`, whose matching must be maximum and leave some user out.
 void find_witness(const BipartiteView& graph, CancelFlag cancel, Structure& found);

@@ -370,6 +370,11 @@ int main() {
     ways_to_match(40, 2, 300);
     ways_to_match(500, 3, 40);
     ways_to_match(140000, 3, 1);
+    // Many choices a user: scarce behaviours first.
+    ways_to_match(60, 5, 300);
+    ways_to_match(500, 6, 40);
+    ways_to_match(20000, 9, 2);
+    ways_to_match(140000, 7, 1);
     two_giants();
     stopping();
     return check::report("test_structure");

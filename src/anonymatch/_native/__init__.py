@@ -64,7 +64,7 @@ from anonymatch._native.network import (
     network_rows,
 )
 from anonymatch._native.particles import PARTICLE_LANES, ParticleRuns, Particles
-from anonymatch._native.passage import PassageStay, passage_stay
+from anonymatch._native.passage import FlushStay, PassageStay, flush_stay, passage_stay
 from anonymatch._native.phase_chain import (
     PHASE_CHAIN_LARGEST,
     PhaseChain,
@@ -153,6 +153,7 @@ __all__ = [
     "Counted",
     "DrawnNetwork",
     "Floats",
+    "FlushStay",
     "Frontier",
     "FrontierPart",
     "FrontierPlan",
@@ -191,6 +192,7 @@ __all__ = [
     "block_table",
     "chinese_coefficients",
     "find_structure",
+    "flush_stay",
     "frontier_reals",
     "frontier_sampler",
     "frontier_words",

@@ -27,3 +27,22 @@ def passage_stay(inside: npt.NDArray[Any]) -> PassageStay:
     if len(inside) > LARGEST // 2:
         raise ValueError(f"{len(inside)} departures")
     return PassageStay(*kernels.passage_stay(ints(inside)))
+
+
+class FlushStay(NamedTuple):
+    """What is open for a message inside just before each flush; a last entry for later ones."""
+
+    departs: Floats
+    stays: Floats
+    shannon: Floats
+    collision: Floats
+    largest: Floats
+    ranks: Floats
+    guess: npt.NDArray[np.int64]
+
+
+def flush_stay(inside: npt.NDArray[Any], leaving: npt.NDArray[Any]) -> FlushStay:
+    """From the messages inside just before each flush, and how many of them leave."""
+    if len(inside) > LARGEST // 2:
+        raise ValueError(f"{len(inside)} flushes")
+    return FlushStay(*kernels.flush_stay(ints(inside), ints(leaving)))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from anonymatch import designs
 from anonymatch.audits.answers import Answers
-from anonymatch.designs import Design, design
 from anonymatch.measures import exponential_bits, pool_bits, threshold_bits
 from anonymatch.sources import Observation
+
+if TYPE_CHECKING:
+    from anonymatch.designs import Design
 
 __all__ = ["best_design", "front", "same_delay"]
 
@@ -28,7 +33,7 @@ def best_design(observation: Observation, answers: Answers, objective: str) -> D
     """The best for the same users and edges; None where that is no fair comparison."""
     if not _designed(observation, answers):
         return None
-    return design(users=len(answers.users.users), edges=answers.edges, objective=objective)
+    return designs.design(users=len(answers.users.users), edges=answers.edges, objective=objective)
 
 
 def same_delay(observation: Observation) -> tuple[tuple[str, float], ...]:
@@ -64,6 +69,6 @@ def front(observation: Observation, answers: Answers) -> tuple[tuple[float, floa
     own = answers.edges / users
     sizes = sorted({size for size in (*_FRONT, own) if size <= min(users, 4 * own)})
     return tuple(
-        (edges / users, design(users=users, edges=edges, method="paper").log2 / users)
+        (edges / users, designs.design(users=users, edges=edges, method="paper").log2 / users)
         for edges in (round(size * users) for size in sizes)
     )

@@ -11,36 +11,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch import counting, measures
 from anonymatch.audits.passages import bare_channel, passed
 from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
-from anonymatch.counting import (
-    Count,
-    Posterior,
-    bregman,
-    count,
-    known_posterior,
-    log_of,
-    plan_posterior,
-)
+from anonymatch.counting import Count, Posterior, log_of
 from anonymatch.graph import Graph, check_memory, require_matching
 from anonymatch.measures import (
     LOST,
-    BandEstimate,
     Interval,
     LinkFigures,
     NetworkJoint,
     Range,
     UserFigures,
-    WideBand,
-    estimate_band,
     passage_count,
     passage_figures,
     system,
     user_figures,
 )
-from anonymatch.running import Budget, Execution, Progress
+from anonymatch.running import Budget, Execution, Progress, StagedProgress
 from anonymatch.sources import Observation, Passage, passage_graph
 
 __all__ = ["Answers", "Resources", "answer", "entropy_of"]
@@ -60,7 +50,12 @@ class Resources:
     budget: Budget
     seed: int
     executor: Executor | None = None
-    progress: Progress | None = None
+    progress: Progress | StagedProgress | None = None
+
+    def stage(self) -> Progress | None:
+        """What the next part of the work is to tell how far it is."""
+        progress = self.progress
+        return progress.stage() if isinstance(progress, StagedProgress) else progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -169,10 +164,12 @@ def _of_passage(observation: Observation, passage: Passage, resources: Resources
     lost = n_users - n_behaviours
     full = system.full_log(n_behaviours, n_users)
     # Seen from the departures: each is one of the messages that had come in by then.
-    before = np.searchsorted(np.sort(passage.arrivals), passage.departures, side="right")
+    before = np.searchsorted(
+        np.sort(passage.arrivals, kind="stable"), passage.departures, side="right"
+    )
     bound = float(np.log(before).sum())
     if lost == 0:
-        bound = min(bregman(before), bregman(users.degree))
+        bound = min(counting.bregman(before), counting.bregman(users.degree))
     return Answers(
         count=count,
         entropy=Interval.rounded(count.log, count.log, count.log),
@@ -212,7 +209,7 @@ def _by_links(observation: Observation, passage: Passage, resources: Resources) 
         budget=resources.budget,
         seed=resources.seed,
         executor=resources.executor,
-        progress=resources.progress,
+        progress=resources.stage(),
     )
     links = solved.links
     nats = Interval(
@@ -310,7 +307,7 @@ def _of_graph(
 ) -> Answers:
     """``timed``: users and behaviours are in order of time, so that swaps mix well."""
     require_matching(graph)
-    band = WideBand.of(graph, lost) if timed else None
+    band = measures.WideBand.of(graph, lost) if timed else None
     if band is not None and band.hopeless(resources.budget.seconds):
         return _of_wide_band(band, graph, lost, resources, edge)
     n_users, n_real = graph.n_users, graph.n_behaviours - lost
@@ -354,20 +351,20 @@ def _of_graph(
 
 
 def _of_wide_band(
-    band: WideBand,
+    band: measures.WideBand,
     graph: Graph,
     lost: int,
     resources: Resources,
     edge: npt.NDArray[np.bool_] | None,
 ) -> Answers:
     """A log in which messages fit too many others for exact counts, by a chain of swaps."""
-    estimate = estimate_band(
+    estimate = measures.estimate_band(
         band,
         graph,
         budget=resources.budget,
         edge=edge,
         seed=resources.seed,
-        effort=Execution(progress=resources.progress),
+        effort=Execution(progress=resources.stage()),
     )
     alike = math.lgamma(lost + 1)
     entropy = Interval(
@@ -405,7 +402,7 @@ def _ends(interval: Interval) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def _wide_notes(estimate: BandEstimate, alike: float, n_users: int) -> tuple[str, ...]:
+def _wide_notes(estimate: measures.BandEstimate, alike: float, n_users: int) -> tuple[str, ...]:
     low, high = ((end - alike) / n_users / _LN2 for end in estimate.proven)
     note = (
         "Messages fit too many others for exact counts: figures are estimated from a chain of "
@@ -477,17 +474,28 @@ def entropy_of(graph: Graph, resources: Resources) -> Interval:
 
 def _count(graph: Graph, resources: Resources) -> Count:
     """Exactly where that is quick; digits beyond the tenth are not worth waiting for."""
-    execution: dict[str, Any] = {"executor": resources.executor, "progress": resources.progress}
+    execution: dict[str, Any] = {"executor": resources.executor}
     if not graph.weighted and graph.n_edges <= _SMALL_ENOUGH:
         quick = min(_QUICK, resources.budget.seconds / 3)
         try:
-            return count(
-                graph, exact=True, budget=replace(resources.budget, seconds=quick), **execution
+            return counting.count(
+                graph,
+                exact=True,
+                budget=replace(resources.budget, seconds=quick),
+                progress=resources.stage(),
+                **execution,
             )
         except BudgetError:
             pass
     share = replace(resources.budget, seconds=resources.budget.seconds / 3)
-    return count(graph, exact=False, budget=share, seed=resources.seed, **execution)
+    return counting.count(
+        graph,
+        exact=False,
+        budget=share,
+        seed=resources.seed,
+        progress=resources.stage(),
+        **execution,
+    )
 
 
 def _for_probabilities(budget: Budget) -> Budget:
@@ -497,18 +505,18 @@ def _for_probabilities(budget: Budget) -> Budget:
 def _planned_exactly(graph: Graph, resources: Resources) -> bool:
     """Whether all probabilities are predicted to fit: estimates of other kinds are not worth it."""
     share = _for_probabilities(resources.budget)
-    plan = plan_posterior(graph, budget=share)
+    plan = counting.plan_posterior(graph, budget=share)
     return plan.seconds <= share.seconds and plan.memory <= share.memory
 
 
 def _probabilities(graph: Graph, resources: Resources) -> Posterior:
     """Probabilities of all edges; NaN in blocks that the budget does not reach."""
-    return known_posterior(
+    return counting.known_posterior(
         graph,
         budget=_for_probabilities(resources.budget),
         seed=resources.seed,
         executor=resources.executor,
-        progress=resources.progress,
+        progress=resources.stage(),
     )
 
 
@@ -519,8 +527,8 @@ def _bound(graph: Graph) -> float:
     """
     spare = graph.n_behaviours - graph.n_users
     more = np.full(spare, graph.n_behaviours)
-    by_users = bregman(np.concatenate((graph.degrees, more)))
-    by_behaviours = bregman(graph.behaviour_degrees + spare)
+    by_users = counting.bregman(np.concatenate((graph.degrees, more)))
+    by_behaviours = counting.bregman(graph.behaviour_degrees + spare)
     return min(by_users, by_behaviours) - math.lgamma(spare + 1)
 
 

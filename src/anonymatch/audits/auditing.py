@@ -21,7 +21,13 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
 from anonymatch.graph import Graph
 from anonymatch.measures import Interval
-from anonymatch.running import Budget, Progress, tells_misfits
+from anonymatch.running import (
+    Budget,
+    Progress,
+    StagedProgress,
+    check_executor,
+    tells_misfits,
+)
 from anonymatch.sources import Observation
 
 __all__ = ["audit"]
@@ -85,7 +91,10 @@ def audit(
     threshold = real(threshold, "threshold")
     top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
     observation, called = _observation(source, how)
-    resources = Resources(budget=Budget.of(budget), seed=seed, executor=executor, progress=progress)
+    allowed = Budget.of(budget)
+    check_executor(executor, progress)
+    bar = StagedProgress(progress, allowed.seconds if allowed.chosen else 0.0)
+    resources = Resources(budget=allowed, seed=seed, executor=executor, progress=bar)
     answers = answer(observation, resources)
     observation = _looked_at(observation, answers)
     users = answers.users
@@ -96,6 +105,9 @@ def audit(
     named = worst(observation, answers, top or len(users.users))
     senders = people(observation, answers)
     scored = score(observation, answers)
+    attacked = campaign(observation, answers, steps, resources)
+    of_people = people_bits(observation, resources)
+    bar.finish()
     return Audit(
         name=called if name is None else str(name),
         observation=observation,
@@ -112,10 +124,10 @@ def audit(
         below=below,
         worst=named,
         one_step=one_step(answers),
-        campaign=campaign(observation, answers, steps, resources),
+        campaign=attacked,
         score=scored,
         people=senders,
-        people_bits=people_bits(observation, resources),
+        people_bits=of_people,
         verdict=verdict(users, bits, named, observation.nouns),
         caveats=caveats(observation, answers, scored),
         notes=(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.attacks import attack
+from anonymatch import attacks
 from anonymatch.audits.answers import Answers, Resources
 from anonymatch.audits.result import Campaign, CampaignStep, OneStep
 from anonymatch.base.errors import BudgetError
@@ -92,7 +92,7 @@ def _through_graph(
             reason="" if part.n_behaviours > 1 else "everybody is identified already",
         )
     try:
-        done = attack(
+        done = attacks.attack(
             part,
             steps=min(steps, part.n_users),
             truth="sampled" if given is None else given,
@@ -279,8 +279,8 @@ def _given(truth: Ints, order: Ints, first: Ints) -> Ints | None:
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     where = np.where(truth >= 0, rank[np.maximum(truth, 0)] if len(rank) else 0, len(rank))
-    known = np.sort(where[where < len(rank)])
-    complete = len(known) == len(rank) and (known == np.arange(len(rank))).all()
+    departed = np.bincount(where, minlength=len(rank) + 1)[: len(rank)]
+    complete = (departed == 1).all()
     return where if complete and (where >= first).all() else None
 
 

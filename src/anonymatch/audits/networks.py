@@ -109,7 +109,7 @@ def _forward(
                 f"posteriors of {len(chosen):,} messages", plan.seconds(chosen), 0.0
             )
     asked = None if observation.truth is None else observation.truth[chosen]
-    effort = Execution(executor=resources.executor, progress=resources.progress)
+    effort = Execution(executor=resources.executor, progress=resources.stage())
     marginals = forward_marginals(plan, chosen, asked=asked, seed=resources.seed, effort=effort)
     return chosen, weights, marginals, notes
 

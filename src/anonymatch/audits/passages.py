@@ -6,24 +6,20 @@ import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from anonymatch import measures
 from anonymatch.audits.rates import UsedRates, used_rates
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.measures import (
-    Channel,
-    FlushRule,
-    FreeRate,
-    LinkFigures,
-    Rates,
-    fit_rates,
-    flush_figures,
-)
+from anonymatch.measures import Channel, LinkFigures
 from anonymatch.running import Budget, Execution, Progress
 from anonymatch.sources import Conditions, Law, Passage, PassageWork
+
+if TYPE_CHECKING:
+    from anonymatch.measures import FlushRule, FreeRate, Rates
 
 __all__ = ["Passed", "bare_channel", "passed"]
 
@@ -108,7 +104,7 @@ def _chosen(passage: Passage, law: Law, conditions: Conditions, effort: Executio
     assert mean is not None
 
     def fitted(channel: Channel, *free: FreeRate) -> Rates:
-        return fit_rates(
+        return measures.fit_rates(
             passage.arrivals,
             passage.departures,
             mean=mean,
@@ -147,7 +143,7 @@ def bare_channel(conditions: Conditions) -> Channel:
     )
 
 
-_Model = tuple[FreeRate, ...]
+_Model = tuple["FreeRate", ...]
 
 
 def _models(conditions: Conditions, came: int, unexplained: bool) -> list[_Model]:
@@ -270,13 +266,13 @@ def _of_flushes(
     times = passage.arrivals, passage.departures
     loss, evidence = missing / (2.0 * came), -math.inf
     for _ in range(_ROUNDS):
-        links = flush_figures(rule, *times, channel=replace(channel, loss=loss))
+        links = measures.flush_figures(rule, *times, channel=replace(channel, loss=loss))
         evidence = links.log_evidence if links.log_evidence is not None else -math.inf
         before, loss = loss, min(float(links.lost.mean()), 0.99)
         if abs(loss - before) <= 0.01 * before or loss <= 0.0:
             break
     try:
-        without = flush_figures(rule, *times, channel=channel).log_evidence
+        without = measures.flush_figures(rule, *times, channel=channel).log_evidence
     except InputError:
         without = None  # nothing explains the log without losses
     if without is not None and evidence - without <= _by_probability(came):

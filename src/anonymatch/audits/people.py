@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from anonymatch import measures
 from anonymatch.audits.answers import Answers, Resources, entropy_of
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import names, several
-from anonymatch.measures import Interval, ReceiverFigures, message_classes, name_column
+from anonymatch.measures import Interval, ReceiverFigures, name_column
 from anonymatch.running import Execution
 from anonymatch.sources import Observation
 
@@ -41,7 +42,7 @@ def people_bits(observation: Observation, resources: Resources) -> Interval | No
         return None
     budget = replace(resources.budget, seconds=_SHARE * resources.budget.seconds)
     try:
-        classes = message_classes(
+        classes = measures.message_classes(
             graph,
             graph.users if observation.senders is None else observation.senders,
             graph.behaviours if observation.receivers is None else observation.receivers,

@@ -9,7 +9,7 @@ import numpy as np
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.identification import identified
 from anonymatch.audits.result import Worst
-from anonymatch.base.arrays import Ints
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.text import name, several
 from anonymatch.measures import LOST, Range
 from anonymatch.sources import Network, Observation
@@ -29,7 +29,7 @@ def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst,
     # Of whom little is known comes after those of whom something bad is.
     probability = np.where(np.isnan(surest.value), surest.low, surest.value)
     size = np.where(np.isnan(sizes.value), sizes.high, sizes.value)
-    order = counted[np.lexsort((size.round(9), -probability.round(12)))[:most]]
+    order = counted[_first(most, -probability.round(12), size.round(9))]
     # Whoever is not counted may be forced too, and comes first in the order of the graph.
     forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
     if observation.network is not None:
@@ -37,6 +37,14 @@ def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst,
     else:
         reasons = _reasons(observation, len(order) + forced)
     return tuple(_one(int(i), answers, reasons) for i in order.tolist())
+
+
+def _first(most: int, keys: Floats, then: Floats) -> Ints:
+    """Positions of the smallest keys, in order; of equal ones those that are smaller then."""
+    near = np.arange(len(keys))
+    if most < len(keys):
+        near = np.flatnonzero(~(keys > np.partition(keys, most)[most]))
+    return near[np.lexsort((then[near], keys[near]))[:most]]
 
 
 def _one(i: int, answers: Answers, reasons: dict[object, str]) -> Worst:

@@ -20,12 +20,12 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from anonymatch import counting
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean, several
 from anonymatch.cli.console import note
 from anonymatch.cli.help import LIVE, Command
 from anonymatch.cli.saving import check_targets
-from anonymatch.counting import METHODS, method_named
 from anonymatch.graph import Graph
 from anonymatch.running import Budget, Checkpoint, Progress, usable_cores
 
@@ -50,7 +50,7 @@ def option(name: str, text: str | Callable[[], str], **more: Any) -> Any:
 
 
 def _methods() -> str:
-    return f"One method for every block: {', '.join(METHODS)} (auto unless told)."
+    return f"One method for every block: {', '.join(counting.METHODS)} (auto unless told)."
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -185,9 +185,9 @@ class Options:
     digits: Annotated[bool, option("--digits", "Print every digit of long numbers.")] = False
 
     def __post_init__(self) -> None:
-        if method_named(self.method) is None:
-            known = ", ".join(METHODS)
-            near = did_you_mean(self.method, METHODS)
+        if self.method != "auto" and counting.method_named(self.method) is None:
+            known = ", ".join(counting.METHODS)
+            near = did_you_mean(self.method, counting.METHODS)
             raise InputError(f"--method {self.method}: there is no such method; use {known}{near}")
         if self.cluster is not None and self.threads is not None:
             raise InputError("--threads: a cluster has workers of its own; leave it out")

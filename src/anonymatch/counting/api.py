@@ -15,7 +15,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import CONFIDENCE, Estimate
-from anonymatch.counting.approximate.marginals import UNKNOWN, EdgeEstimate
+from anonymatch.counting.approximate.marginals import UNCHECKED, UNKNOWN, EdgeEstimate
 from anonymatch.counting.blocks.block_classes import concatenated_ranges
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.counting.planning.choose import AUTO, ESTIMATE, METHODS, method_named
@@ -126,7 +126,8 @@ def posterior(
     likely.
 
     Weighted graphs: matchings in proportion to the product of their weights. Keywords as for
-    :func:`count`; beyond the budget probabilities are estimated, each with a standard error. With
+    :func:`count`; beyond the budget probabilities are estimated, each with a standard error. Where
+    it is too small for any draw, they are "unchecked beliefs", of errors that say so. With
     `epsilon` or `delta` all probabilities together are within +-epsilon with probability 1 - delta,
     from matchings that are drawn exactly.
 
@@ -200,7 +201,8 @@ def _posterior(
         else:
             probabilities[edges], of_error = job.solution(k).posteriors
             error, rounding = max(error, of_error), max(rounding, of_error)
-    sampled = {k: one for k, one in estimates.items() if one.method != UNKNOWN}
+    known = [one for one in estimates.values() if one.method != UNKNOWN]
+    sampled = [one for one in known if one.method != UNCHECKED]
     probabilities.setflags(write=False)
     errors.setflags(write=False)
     exactly = not estimates and (not graph.weighted or settings.exact)
@@ -209,7 +211,7 @@ def _posterior(
         probabilities=probabilities,
         exact=exactly,
         error=error,
-        errors=errors if sampled else None,
+        errors=errors if known else None,
         rounding=rounding,
         confidence=1.0 if not sampled else 1.0 - promise.delta if promise else CONFIDENCE,
         seed=settings.seed if sampled else None,

@@ -109,7 +109,7 @@ def minors_at_once_seconds(graph: Graph) -> float | None:
     if not minors_at_once(graph.n_users, graph.n_behaviours, weighted=graph.weighted):
         return None
     block = Block(graph.n_users, graph.n_behaviours, graph.indptr, graph.indices)
-    return tuning().all_minors * glynn.seconds(block, edges=True)
+    return tuning().all_minors * glynn.doubles_seconds(block)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Count", "EdgeCounts", "Factor", "Plan", "Posterior", "Step", "log_of", "power_product"]
+__all__ = [
+    "ApproximateNote",
+    "Count",
+    "EdgeCounts",
+    "Factor",
+    "Plan",
+    "Posterior",
+    "Step",
+    "log_of",
+    "power_product",
+]
 
 _LN2 = math.log(2.0)
 
@@ -48,6 +58,10 @@ def power_product(factors: Sequence[tuple[int | Fraction, int]]) -> int | Fracti
         return value**power
     middle = len(factors) // 2
     return power_product(factors[:middle]) * power_product(factors[middle:])
+
+
+class ApproximateNote(UserWarning):
+    """What was drawn is close to the law that was asked for, but not exactly of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

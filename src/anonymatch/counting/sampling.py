@@ -14,7 +14,7 @@ import numpy.typing as npt
 from anonymatch.base.arguments import whole
 from anonymatch.base.errors import BudgetError
 from anonymatch.base.text import several
-from anonymatch.counting.approximate.chain_sample import ApproximateNote, chain_sample
+from anonymatch.counting.approximate.chain_sample import chain_sample
 from anonymatch.counting.approximate.estimate import EstimateBudget
 from anonymatch.counting.approximate.nested_bound import exact_matchings
 from anonymatch.counting.blocks.block import Block
@@ -24,6 +24,7 @@ from anonymatch.counting.exact import frontier
 from anonymatch.counting.exact.closed_form import complete, nested
 from anonymatch.counting.exact.near_complete import near_complete
 from anonymatch.counting.planning.choose import choose_draws
+from anonymatch.counting.results import ApproximateNote
 from anonymatch.graph import Graph, check_graph, check_memory, require_matching
 from anonymatch.running import Budget, Execution, Progress, tells_misfits
 

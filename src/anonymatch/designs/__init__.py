@@ -1,31 +1,38 @@
 """What to build: the best groups for a number of users and edges, and what random graphs give."""
 
-from anonymatch.designs import formulas
-from anonymatch.designs.bound import Equity, equity, max_bound
-from anonymatch.designs.designer import Design, design
-from anonymatch.designs.formulas import (
-    attack_component,
-    avoiding_share_log,
-    equity_increment,
-    limit_ratio,
-    linked_pair,
-    restricted_permutations,
-    restricted_permutations_log,
-    steps_to_full_deanonymisation,
-)
-from anonymatch.designs.partition import layered, parameters
-from anonymatch.designs.parts.kinds import Near
-from anonymatch.designs.parts.part import Part
-from anonymatch.designs.parts.part_edges import graph_of
-from anonymatch.designs.polish import polish
-from anonymatch.designs.random_graphs import (
-    RandomDistribution,
-    random_distribution,
-    random_expectation,
-    random_expectation_exact,
-    stirling_comparison,
-)
-from anonymatch.designs.rival_graphs import Rival, rivals
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonymatch.base.faces import on_first_use
+
+if TYPE_CHECKING:
+    from anonymatch.designs import formulas
+    from anonymatch.designs.bound import Equity, equity, max_bound
+    from anonymatch.designs.designer import Design, design
+    from anonymatch.designs.formulas import (
+        attack_component,
+        avoiding_share_log,
+        equity_increment,
+        limit_ratio,
+        linked_pair,
+        restricted_permutations,
+        restricted_permutations_log,
+        steps_to_full_deanonymisation,
+    )
+    from anonymatch.designs.partition import layered, parameters
+    from anonymatch.designs.parts.kinds import Near
+    from anonymatch.designs.parts.part import Part
+    from anonymatch.designs.parts.part_edges import graph_of
+    from anonymatch.designs.polishing import polish
+    from anonymatch.designs.random_graphs import (
+        RandomDistribution,
+        random_distribution,
+        random_expectation,
+        random_expectation_exact,
+        stirling_comparison,
+    )
+    from anonymatch.designs.rival_graphs import Rival, rivals
 
 __all__ = [
     "Design",
@@ -56,3 +63,25 @@ __all__ = [
     "steps_to_full_deanonymisation",
     "stirling_comparison",
 ]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "bound": "Equity equity max_bound",
+        "designer": "Design design",
+        "formulas": (
+            "attack_component avoiding_share_log equity_increment limit_ratio linked_pair "
+            "restricted_permutations restricted_permutations_log steps_to_full_deanonymisation"
+        ),
+        "partition": "layered parameters",
+        "parts.kinds": "Near",
+        "parts.part": "Part",
+        "parts.part_edges": "graph_of",
+        "polishing": "polish",
+        "random_graphs": (
+            "RandomDistribution random_distribution random_expectation random_expectation_exact "
+            "stirling_comparison"
+        ),
+        "rival_graphs": "Rival rivals",
+    },
+)

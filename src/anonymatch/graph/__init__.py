@@ -49,6 +49,7 @@ from anonymatch.graph.names import Names
 if TYPE_CHECKING:
     from anonymatch.graph.io import delimited, json_text, parquet
     from anonymatch.graph.io.rows import names_of
+    from anonymatch.graph.io.tables import factorise
 
 __all__ = [
     "DIRECTIONS",
@@ -79,6 +80,7 @@ __all__ = [
     "decode",
     "delimited",
     "exact_text",
+    "factorise",
     "families",
     "ferrers",
     "files",
@@ -109,7 +111,13 @@ __all__ = [
     "write",
 ]
 
-_OF_TABLES = {"delimited": "", "json_text": "", "parquet": "", "names_of": "rows"}
+_OF_TABLES = {
+    "delimited": "",
+    "json_text": "",
+    "parquet": "",
+    "factorise": "tables",
+    "names_of": "rows",
+}
 """What needs polars, and is imported when it is asked for; with the module it is in, if in one."""
 
 

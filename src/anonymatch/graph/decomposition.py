@@ -231,6 +231,8 @@ class Blocks(Sequence[BlockView]):
 
 
 # A graph never changes, so what was found about it holds as long as it lives.
+_CHUNK = 1 << 14  # users: fresh memory for all edges at once costs more than the work in it
+
 _structures: WeakKeyDictionary[Graph, Structure] = WeakKeyDictionary()
 _tables: WeakKeyDictionary[Graph, BlockTable] = WeakKeyDictionary()
 
@@ -318,8 +320,19 @@ def allowed(graph: Graph) -> Graph:
     ['110', '110', '001']
     """
     parts = require_matching(graph)
-    block_of_edge = np.repeat(parts.block_of_user, np.diff(graph.indptr))
-    mask = block_of_edge == parts.block_of_behaviour.take(graph.indices)
+    small = np.min_scalar_type(
+        parts.n_blocks
+    )  # the fewer bytes, the more of them stay in the cache
+    of_user, of_behaviour = (
+        blocks.astype(small) for blocks in (parts.block_of_user, parts.block_of_behaviour)
+    )
+    mask = np.empty(graph.n_edges, dtype=np.bool_)
+    for first in range(0, graph.n_users, _CHUNK):
+        users = slice(first, first + _CHUNK)
+        starts = graph.indptr[first : first + _CHUNK + 1]
+        edges = slice(int(starts[0]), int(starts[-1]))
+        own = np.repeat(of_user[users], np.diff(starts))
+        np.equal(own, of_behaviour.take(graph.indices[edges]), out=mask[edges])
     return graph if mask.all() else graph.keep_edges(mask)
 
 

@@ -146,6 +146,13 @@ def pointers(rows: AnyArray, n_rows: int) -> Indices:
     return indptr
 
 
+def pointers_where(indptr: Indices, mask: npt.NDArray[np.bool_]) -> Indices:
+    """Where each row begins if only the edges stay for which ``mask`` is true."""
+    before = np.zeros(len(mask) + 1, dtype=np.int32)
+    np.cumsum(mask, out=before[1:])
+    return before[indptr]
+
+
 def inverse(chosen: npt.NDArray[np.int64], size: int, noun: str) -> npt.NDArray[np.int64]:
     """New index of each old one, -1 for those left out."""
     if len(chosen) and int(chosen.max()) >= size:

@@ -19,7 +19,7 @@ from anonymatch.graph.edges import (
     canonical,
     exact_weight,
     inverse,
-    pointers,
+    pointers_where,
     settle,
 )
 
@@ -370,7 +370,7 @@ class Graph:
             None if edges.exact is None else edges.exact[mask],
         )
         retained = Edges(
-            indptr=pointers(self.rows()[mask], self.n_users),
+            indptr=pointers_where(edges.indptr, mask),
             indices=edges.indices[mask],
             weights=weights,
             exact=exact,

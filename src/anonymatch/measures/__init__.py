@@ -1,55 +1,63 @@
 """What the count means: degrees of anonymity, figures for each user, messages, and mixes."""
 
-from anonymatch.measures import mixes
-from anonymatch.measures.interval import Interval
-from anonymatch.measures.messages import message_classes
-from anonymatch.measures.mixes import (
-    batch_bits_per_message,
-    exponential_bits,
-    exponential_bits_per_message,
-    exponential_mix_count,
-    exponential_mix_inside,
-    exponential_mix_log,
-    pool_bits,
-    pool_mix_bits,
-    threshold_bits,
-    threshold_mix_bits,
-)
-from anonymatch.measures.network_histories import NetworkJoint, Weigh, network_joint
-from anonymatch.measures.networks import (
-    ForwardPlan,
-    LinkedNetwork,
-    NetworkMarginals,
-    NetworkSample,
-    forward_marginals,
-    log_ceiling,
-    marginals_of,
-    network_sample,
-)
-from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
-from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
-from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
-from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
-from anonymatch.measures.passages.links import (
-    Channel,
-    LinkFigures,
-    ReceiverFigures,
-    entropy_slack,
-)
-from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
-from anonymatch.measures.summary import Metrics, metrics
-from anonymatch.measures.system import log_rescaled
-from anonymatch.measures.two_layers import two_layer_bits
-from anonymatch.measures.users import (
-    LOST,
-    Range,
-    UserFigures,
-    drawn_mean,
-    entropy_terms,
-    name_column,
-    user_figures,
-)
-from anonymatch.measures.wide_band import BandEstimate, WideBand, estimate_band
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anonymatch.base.faces import on_first_use
+
+if TYPE_CHECKING:
+    from anonymatch.measures import mixes
+    from anonymatch.measures.interval import Interval
+    from anonymatch.measures.messages import message_classes
+    from anonymatch.measures.mixes import (
+        Price,
+        batch_bits_per_message,
+        exponential_bits,
+        exponential_bits_per_message,
+        exponential_mix_count,
+        exponential_mix_inside,
+        exponential_mix_log,
+        pool_bits,
+        pool_mix_bits,
+        threshold_bits,
+        threshold_mix_bits,
+    )
+    from anonymatch.measures.network_histories import NetworkJoint, Weigh, network_joint
+    from anonymatch.measures.networks import (
+        ForwardPlan,
+        LinkedNetwork,
+        NetworkMarginals,
+        NetworkSample,
+        forward_marginals,
+        log_ceiling,
+        marginals_of,
+        network_sample,
+    )
+    from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
+    from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
+    from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
+    from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
+    from anonymatch.measures.passages.links import (
+        Channel,
+        LinkFigures,
+        ReceiverFigures,
+        entropy_slack,
+    )
+    from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
+    from anonymatch.measures.summary import Metrics, metrics
+    from anonymatch.measures.system import log_rescaled
+    from anonymatch.measures.two_layers import two_layer_bits
+    from anonymatch.measures.users import (
+        LOST,
+        Range,
+        UserFigures,
+        drawn_mean,
+        entropy_terms,
+        name_column,
+        user_figures,
+    )
+    from anonymatch.measures.wide_band import BandEstimate, WideBand, estimate_band
 
 __all__ = [
     "LOST",
@@ -66,6 +74,7 @@ __all__ = [
     "NetworkJoint",
     "NetworkMarginals",
     "NetworkSample",
+    "Price",
     "Range",
     "Rates",
     "ReceiverFigures",
@@ -109,3 +118,32 @@ __all__ = [
     "two_layer_bits",
     "user_figures",
 ]
+
+__getattr__ = on_first_use(
+    __name__,
+    {
+        "interval": "Interval",
+        "messages": "message_classes",
+        "mixes": (
+            "Price batch_bits_per_message exponential_bits exponential_bits_per_message "
+            "exponential_mix_count exponential_mix_inside exponential_mix_log "
+            "pool_bits pool_mix_bits threshold_bits threshold_mix_bits"
+        ),
+        "network_histories": "NetworkJoint Weigh network_joint",
+        "networks": (
+            "ForwardPlan LinkedNetwork NetworkMarginals NetworkSample forward_marginals "
+            "log_ceiling marginals_of network_sample"
+        ),
+        "passages.exponential": "passage_count passage_figures stay_of",
+        "passages.flush_chain": "Dummies flush_figures",
+        "passages.flush_rule": "FlushRule flush_numbers rounding",
+        "passages.hidden_chain": "FreeRate Rates fit_rates hidden_figures",
+        "passages.links": "Channel LinkFigures ReceiverFigures entropy_slack",
+        "passages.phase_chain": "check_hops phase_figures",
+        "summary": "Metrics metrics",
+        "system": "log_rescaled",
+        "two_layers": "two_layer_bits",
+        "users": "LOST Range UserFigures drawn_mean entropy_terms name_column user_figures",
+        "wide_band": "BandEstimate WideBand estimate_band",
+    },
+)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -71,6 +71,8 @@ _BURN, _NODE_SWEEPS, _SAMPLES = 100, 45, 500
 _MOST_EFFORT = 16.0
 _SMALL = 0.12  # effort below which tilts are farther apart
 _SHARE = 0.4  # of the budget, for the chain
+_MOST_SHARE = 0.8  # the same at most: what takes more is left out
+_FEWEST_STEPS, _FEWEST_SAMPLES = 12, 8
 _UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
 _STEPS = 400  # of the scaling
 _RELAXATION = 1.98
@@ -84,6 +86,7 @@ _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
 
 _VALLEY = math.log(10.0)  # how much lower than what is on both sides of it
 _FEW_ROWS = 0.05
+_PEAKS = 2000  # rows that are enough to tell that
 
 
 def _one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
@@ -97,7 +100,10 @@ def _one_peak(weights: Floats, lengths: npt.NDArray[np.int32]) -> bool:
     >>> _one_peak(np.array([1.0, 3, 0.1, 2, 3, 0.1, 2]), lengths)
     False
     """
-    logs = np.log(weights)
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    some = range(0, len(lengths), max(1, len(lengths) // _PEAKS))
+    logs = np.log(np.concatenate([weights[starts[k] : starts[k + 1]] for k in some]))
+    lengths = lengths[list(some)]
     rows = np.repeat(np.arange(len(lengths)), lengths)
     # The largest so far in each row: rows are put one above another.
     step = float(np.ptp(logs)) + 1.0
@@ -244,7 +250,7 @@ class BandEstimate:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How much is done: steps of the scaling, tilts, sweeps at each, both ways, and samples."""
+    """How much is done: steps of the scaling, tilts, sweeps at each, and samples."""
 
     steps: int
     tilts: int
@@ -254,10 +260,11 @@ class _Plan:
     settle: int  # sweeps before the first sample
     samples: int
     off: float  # bits a message that the integral may leave out
+    ways: int = 2  # tilts fall and rise, or where time is short only fall
 
     def proposals(self, rows: int) -> int:
-        each = 2 * self.tilts * (self.burn + self.sweeps) + self.settle + _THIN * self.samples
-        return rows * SWAP_CHAIN_LANES * each
+        each = self.ways * self.tilts * (self.burn + self.sweeps)
+        return rows * SWAP_CHAIN_LANES * (each + self.settle + _THIN * self.samples)
 
     def visits(self, entries: int) -> int:
         return entries * self.steps
@@ -302,7 +309,16 @@ def _planned(band: WideBand, budget: Budget) -> _Plan:
             off=off,
         )
 
-    return plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, _MOST_EFFORT)))
+    chosen = plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, _MOST_EFFORT)))
+    most = _MOST_SHARE * budget.seconds
+    if not budget.chosen or chosen.seconds(band) <= most:
+        return chosen
+    few = replace(plan(0.0), ways=1, steps=_FEWEST_STEPS)
+    few = replace(few, settle=_FEWEST_SAMPLES, samples=_FEWEST_SAMPLES)
+    shorter = (replace(few, burn=some, sweeps=some) for some in (3, 2, 1))
+    return next(
+        (one for one in shorter if one.seconds(band) <= most), replace(few, burn=1, sweeps=1)
+    )
 
 
 def _lowest_tilt(band: WideBand) -> float:
@@ -347,7 +363,7 @@ def estimate_band(
     if not counted.any():
         counted[:] = True
     weights, shares = job.sample(counted)
-    up = job.integrate(falling=False)
+    up = job.integrate(falling=False) if job.plan.ways == 2 else None
     return _estimate(job, graph, job.figures(), (down, up), (weights, shares), counted, edge)
 
 
@@ -490,21 +506,15 @@ def _estimate(
     job: _Job,
     graph: Graph,
     rows: SwapRows,
-    integrals: tuple[Floats, Floats],
+    integrals: tuple[Floats, Floats | None],
     means: tuple[Floats, Floats],
     counted: Bools,
     edge: Bools | None,
 ) -> BandEstimate:
-    band, size = job.band, job.band.rows
-    integral = (integrals[0] + integrals[1]) / 2
-    lag = abs(float(integrals[1].mean() - integrals[0].mean()))
-    off = job.plan.off * _LN2 * size + _LAG_LEFT * lag
+    band = job.band
     weights, shares = means
     proven = _proven(job, rows)
-    log_weight = _mean(_diagonal(band) + integral, off).clipped(*proven)
-    entropy = _mean(_diagonal(band) + integral - weights, off).clipped(0.0, math.inf)
-    if band.weights is None:
-        entropy = log_weight
+    log_weight, entropy = _whole(job, integrals, weights, proven)
     number = int(counted.sum())
     divergence = rows.distance[counted] / (2.0 * _LN2)
     groups = np.array([part.mean() for part in np.array_split(divergence, min(_GROUPS, number))])
@@ -524,6 +534,36 @@ def _estimate(
         proposals=job.proposals,
         visits=job.visits,
     )
+
+
+def _whole(
+    job: _Job,
+    integrals: tuple[Floats, Floats | None],
+    weights: Floats,
+    proven: tuple[float, float],
+) -> tuple[Interval, Interval]:
+    """Log of the sum of weights, and the entropy of the matching: the same without weights.
+
+    Replicas that lag behind a falling tilt are too near first in, first out: the integral is too
+    small, and a lower end. The upper one is then what is proven.
+    """
+    band = job.band
+    down, up = integrals
+    off = job.plan.off * _LN2 * band.rows
+    if up is None:
+        low = max(_mean(_diagonal(band) + down, off).low, proven[0])
+        mean = _mean(weights, 0.0)
+        log_weight = Interval.between(min(low, proven[1]), proven[1])
+        entropy = Interval.between(
+            min(low - mean.high, proven[1] - mean.low), proven[1] - mean.low
+        ).clipped(0.0, math.inf)
+    else:
+        integral = (down + up) / 2
+        off += _LAG_LEFT * abs(float(up.mean() - down.mean()))
+        log_weight = _mean(_diagonal(band) + integral, off).clipped(*proven)
+        most = proven[1] - _mean(weights, 0.0).low
+        entropy = _mean(_diagonal(band) + integral - weights, off).clipped(0.0, max(most, 0.0))
+    return log_weight, log_weight if band.weights is None else entropy
 
 
 def _diagonal(band: WideBand) -> float:

@@ -18,6 +18,7 @@ from anonymatch.report.html.audit import (
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import Section, panel_section, render, write_html
 from anonymatch.report.html.paper import claim_card, paper_html
+from anonymatch.report.html.plan import plan_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.paper_figures import paper_figure
@@ -49,6 +50,7 @@ __all__ = [
     "paper_figure",
     "paper_html",
     "parts",
+    "plan_html",
     "render",
     "script",
     "style",

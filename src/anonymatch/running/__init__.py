@@ -26,6 +26,7 @@ from anonymatch.running.checkpoint import (
     tells_misfits,
 )
 from anonymatch.running.cluster import Cluster
+from anonymatch.running.staged import StagedProgress
 
 __all__ = [
     "CHUNK_SECONDS",
@@ -40,6 +41,7 @@ __all__ = [
     "Execution",
     "Progress",
     "Shared",
+    "StagedProgress",
     "borders",
     "byte_of_work",
     "check_executor",

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch import measures
 from anonymatch._native import LARGEST
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.errors import InputError
 from anonymatch.graph import Edges, settle
-from anonymatch.measures import rounding
 from anonymatch.running import Budget
 
 __all__ = ["CUT", "Candidates", "between", "edges_of", "same"]
@@ -66,7 +66,7 @@ class Candidates:
 def between(came: Floats, left: Floats, low: float, high: float, last: float) -> Candidates:
     """Candidates by delays from ``low`` to ``high`` seconds, of a log that ends at ``last``."""
     ends = [abs(float(times[at])) for times in (came, left) if len(times) for at in (0, -1)]
-    slack = rounding(max(ends, default=0.0))
+    slack = measures.rounding(max(ends, default=0.0))
     return Candidates(
         first=np.searchsorted(left, came + (low - slack), side="left"),
         end=np.searchsorted(left, came + (high + slack), side="right"),

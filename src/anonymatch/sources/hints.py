@@ -18,11 +18,14 @@ from anonymatch.base.text import Argument, Message
 from anonymatch.sources.laws import Law
 from anonymatch.sources.messages import Messages
 
-__all__ = ["hinting", "scale_notes", "unit_hint"]
+__all__ = ["hinting", "scale_notes", "unit_gap", "unit_hint"]
 
 
 _OUR_DAYS = 631152000.0, 4102444800.0  # 1990 to 2100, in seconds since 1970
 _UNITS = (("ms", 1e3, "milliseconds"), ("us", 1e6, "microseconds"), ("ns", 1e9, "nanoseconds"))
+# Times in milliseconds among times in seconds: a gap of about 1000 between neighbours in size, with
+# at least this share of the rows on either side.
+_GAP, _SHARE = 500.0, 0.01
 _FAR = 1000**0.5  # half the way from one unit to the next, in factors
 _FEW = 5  # messages; the mean delay of fewer may well be far from that of the law
 
@@ -42,6 +45,29 @@ def unit_hint(times: Floats) -> Message | None:
             look = f"its times, near {near:.3g}, look like {name} since 1970; if they are, give "
             return Message(look, Argument("unit", unit))
     return None
+
+
+def unit_gap(times: Floats) -> tuple[float, float, bool] | None:
+    """Between which sizes no time is, if some look like milliseconds and others like seconds.
+
+    The third is whether those above the gap are not more than those below.
+
+    Examples
+    --------
+    >>> unit_gap(np.array([1.0, 2.0, 3.0, 2500.0, 3500.0]))
+    (3.0, 2500.0, True)
+    >>> unit_gap(np.array([1.0, 2.0, 3.0, 4.0]))
+    """
+    sizes = np.sort(np.abs(times[times != 0]), kind="stable")  # in one pass if they are in order
+    if len(sizes) < 4:
+        return None
+    with np.errstate(over="ignore"):  # beside a time of almost 0
+        jumps = sizes[1:] / sizes[:-1]
+    at = int(np.argmax(jumps))
+    below, above = at + 1, len(sizes) - at - 1
+    if jumps[at] < _GAP or min(below, above) < max(2, _SHARE * len(sizes)):
+        return None
+    return float(sizes[at]), float(sizes[at + 1]), above <= below
 
 
 def scale_notes(messages: Messages, law: Law) -> tuple[str, ...]:

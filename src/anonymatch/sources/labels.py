@@ -22,17 +22,18 @@ def labels(names: tuple[Hashable, ...], noun: str) -> tuple[Hashable, ...]:
     ('ann #1', 'bob', 'ann #2')
     """
     try:
-        number = Counter(names)
+        different = set(names)
     except TypeError:
         odd = next(name for name in names if not isinstance(name, Hashable))
         kind = type(odd).__name__
         raise InputError(
             f"{noun} {quoted(odd)} is a {kind}; name people by text or numbers"
         ) from None
-    if None in number:
+    if None in different:
         raise InputError(f"a {noun} has no name; name who is seen with every message")
-    if len(number) == len(names):
+    if len(different) == len(names):
         return names
+    number = Counter(names)
     # Files hold names of one kind, and the messages of who has several are named by text.
     as_text = all(type(name) is int for name in number)
     for mark in _MARKS:

@@ -165,8 +165,9 @@ class Messages:
         _check_indices(truth, self.n_out)
         known = np.flatnonzero(truth >= 0)
         ends = truth[known]
-        if len(np.unique(ends)) < len(ends):
-            twice = int(np.flatnonzero(np.bincount(ends) > 1)[0])
+        several_ends = np.flatnonzero(np.bincount(ends) > 1)
+        if len(several_ends):
+            twice = int(several_ends[0])
             raise InputError(f"truth: departure {twice} belongs to two arrivals; give each to one")
         early = known[self.departures[ends] < self.arrivals[known]]
         if len(early):

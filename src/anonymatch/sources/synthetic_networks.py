@@ -227,6 +227,12 @@ def _mix(law: Law) -> NetworkMix | None:
     if rule.batch is not None:
         return NetworkMix("batch", batch=rule.batch, kept=rule.kept)
     assert rule.interval is not None
+    if rule.spread is not None:
+        return NetworkMix(
+            "normal_coins", seconds=rule.interval, centre=rule.centre, spread=rule.spread
+        )
+    if rule.portion is not None:
+        return NetworkMix("timed_share", seconds=rule.interval, kept=rule.kept, share=rule.portion)
     if rule.share is None:
         return NetworkMix("timed", seconds=rule.interval, kept=rule.kept)
     return NetworkMix("coins", seconds=rule.interval, kept=rule.kept, share=rule.share)

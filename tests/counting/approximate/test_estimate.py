@@ -97,7 +97,7 @@ def test_intervals_hold_the_truth_as_often_as_they_promise() -> None:
 @pytest.mark.parametrize("name", TRAPS)
 def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
     held = 0
-    for seed in range(8):
+    for seed in range(24):
         draws = np.random.default_rng([seed, 77])
         block = largest_block(CLASSES[name](int(draws.integers(15, 31)), draws))
         estimate, log = (
@@ -108,7 +108,7 @@ def test_where_sampling_misleads_intervals_are_right_or_wide(name: str) -> None:
         assert estimate.proven[0] - 1e-9 <= log <= estimate.proven[1] + 1e-9
         assert abs(estimate.log - log) < max(1.0, estimate.high - estimate.low)
 
-    assert held >= 7
+    assert held >= 21
 
 
 @pytest.mark.parametrize("seed", [21, 62, 66])

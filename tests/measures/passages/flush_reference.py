@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, permutations
 
 import numpy as np
@@ -126,10 +127,15 @@ def _flush(
 
 def _leave(rule: FlushRule, total: int, number: int) -> float:
     """Probability that exactly these, of so many inside, leave; ``number`` of them."""
+    if rule.spread is not None:
+        p = 0.5 * math.erfc((rule.centre - total) / rule.spread / math.sqrt(2))
+        return float(p**number * (1 - p) ** (total - number))
     if rule.share is not None:
         p = min(rule.share, max(0.0, 1 - rule.kept / total)) if total else 0.0
         return float(p**number * (1 - p) ** (total - number))
     wanted = max(0, total - rule.kept)
+    if rule.portion is not None:
+        wanted = min(wanted, int(Fraction(str(rule.portion)) * total))
     if rule.batch is not None and wanted != rule.batch:
         return 0.0
     return 1 / math.comb(total, number) if number == wanted else 0.0

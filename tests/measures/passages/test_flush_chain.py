@@ -40,6 +40,8 @@ CLOCKS: list[FlushLaw] = [
     Binomial(1, 1.0),
     Cottrell(1, 1, 0.6),
     Cottrell(1, 2, 1.0),
+    TimedPool(1, 1, 0.5),
+    Binomial(1, 2, 1.5),
 ]
 NUMBERS: list[FlushLaw] = [Threshold(1), Threshold(2), Pool(1, 1), Pool(2, 1)]
 OPTIONS: list[dict[str, Any]] = [
@@ -402,7 +404,17 @@ def test_without_cover_and_losses_figures_are_those_of_the_graph(law: FlushLaw) 
     assert figures.link_bits.value == pytest.approx(figures.joint_bits.value)
 
 
-@pytest.mark.parametrize("law", [TimedPool(3, 8), Binomial(2, 0.4), Cottrell(2, 4, 0.6)], ids=str)
+@pytest.mark.parametrize(
+    "law",
+    [
+        TimedPool(3, 8),
+        TimedPool(2, 3, 0.5),
+        Binomial(2, 0.4),
+        Binomial(2, 5, 2),
+        Cottrell(2, 4, 0.6),
+    ],
+    ids=str,
+)
 def test_without_cover_and_losses_whoever_is_inside_may_leave(law: FlushLaw) -> None:
     log, channel = made(law, "exit", 4, messages=60, cover=0.0, loss=0.0)
     rule = law.flush

@@ -19,6 +19,7 @@ COMMANDS = {
     "metrics": "measuring",
     "attack": "attacking",
     "improve": "attacking",
+    "plan": "planning",
     "design": "designing",
     "random": "designing",
     "paper": "paper",

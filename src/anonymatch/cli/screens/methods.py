@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anonymatch.counting import exact_words
+from anonymatch import counting
 
 __all__ = ["SAME_DEGREES", "bound", "in_words"]
 
@@ -17,6 +17,8 @@ _METHODS = {
     "bracket": ("an estimate", "draws and a chain that hardly meet: between the two"),
     "worm chain": ("an estimate", "samples of a Markov chain over matchings"),
     "belief propagation + worm chain": ("an estimate", "messages, held against a Markov chain"),
+    "Sinkhorn scaling + guided sampling": ("an estimate", "shares, held against random draws"),
+    "unchecked beliefs": ("beliefs", "the budget is too small to hold them against anything"),
 }
 
 _BOUNDS = {
@@ -47,7 +49,7 @@ def in_words(method: str) -> tuple[str, str]:
     >>> in_words("closed_form")
     ('a formula', 'its blocks have forms that are known (method closed_form; see --explain)')
     """
-    known = exact_words(method) or _METHODS.get(method)
+    known = counting.exact_words(method) or _METHODS.get(method)
     if known is not None:
         return known[0], f"{known[1]} (method {method}; see --explain)"
     if " + " in method:

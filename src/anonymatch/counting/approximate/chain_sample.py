@@ -13,13 +13,9 @@ from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
 from anonymatch.running import Execution
 
-__all__ = ["ApproximateNote", "chain_sample"]
+__all__ = ["chain_sample"]
 
 Matchings = npt.NDArray[np.int32]
-
-
-class ApproximateNote(UserWarning):
-    """What was drawn is close to the law that was asked for, but not exactly of it."""
 
 
 def chain_sample(

@@ -42,7 +42,7 @@ from anonymatch.counting.blocks.padding import padded_edges, squared
 from anonymatch.counting.bounds.bregman import block_bounds
 from anonymatch.running import Cancelled, Execution
 
-__all__ = ["CONFIDENCE", "Estimate", "EstimateBudget", "Sampling", "estimate"]
+__all__ = ["CONFIDENCE", "Estimate", "EstimateBudget", "Sampling", "any_matching", "estimate"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -156,7 +156,7 @@ def _by_filter(
             return None
     chains = not block.optional or padded_edges(block) <= _CHAIN_EDGES
     square = squared(block) if chains else None
-    return _finished(
+    sampled = _finished(
         FilterSampling(
             by_particles,
             None if square is None else square[0],
@@ -165,6 +165,12 @@ def _by_filter(
             effort=effort,
         )
     )
+    if sampled is None and square is not None and block.optional and not effort.stop.cancelled:
+        # Chains over many added users may be too slow: then as where they are not asked.
+        half = replace(allowed, seconds=allowed.seconds / 2)
+        unchecked = FilterSampling(by_particles, None, seed=seed, allowed=half, effort=effort)
+        sampled = _finished(unchecked)
+    return sampled
 
 
 def _finished(sampling: Sampling) -> Estimate | None:
@@ -209,16 +215,16 @@ class Sampling:
         seed: tuple[int, ...],
         allowed: EstimateBudget,
         effort: Execution,
-        few_chains: bool = False,
+        few_chains: int = 0,
         starts: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        """``few_chains`` where time is short; ``starts``: matchings from which they begin."""
+        """``few_chains`` where time is short: 1 or 2; ``starts``: matchings to begin with."""
         self.block, self._seed, self._allowed, self._effort = block, seed, allowed, effort
         self.path_seconds, self.tree_seconds = (
             ImportanceSampler.path_seconds(block),
             ImportanceSampler.tree_seconds(block),
         )
-        self._few_chains, self._starts = few_chains, starts
+        self.few_chains, self._starts = few_chains, starts
         self._number = WormChain.number_of(block, few=few_chains)
         self._together = 1  # draws that a weight is the mean of
         self._drawn = np.empty(0)  # log weights of the trees so far
@@ -245,8 +251,11 @@ class Sampling:
     @cached_property
     def believed(self) -> Floats:
         """Probabilities of the edges by belief propagation."""
-        seconds = _BELIEF_SHARE * self._allowed.seconds if self._allowed.strict else math.inf
-        return messages(self.block, self._effort, seconds)
+        return messages(self.block, self._effort, self._believing)
+
+    @property
+    def _believing(self) -> float:
+        return _BELIEF_SHARE * self._allowed.seconds if self._allowed.strict else math.inf
 
     @cached_property
     def guide(self) -> ImportanceSampler | ParticleFilter:
@@ -279,8 +288,8 @@ class Sampling:
         else:
             drawn = self._forward[1] if self._checks else self.guide.paths(0, 1, self._effort)[1]
         starts = drawn[(drawn >= 0).all(axis=1)]
-        starts = _completed(starts, self.block) if len(starts) else _any_matching(self.block)
-        few = self._few_chains
+        starts = _completed(starts, self.block) if len(starts) else any_matching(self.block)
+        few = self.few_chains
         chains = WormChain(self.block, starts, self._seed, self._effort.stop, few=few)
         warming = WormChain.warming_of(self.block, few=few)
         self._expect(chains.sample_seconds * warming * self._number)
@@ -330,8 +339,9 @@ class Sampling:
     def chains_price(self, each: int) -> float:
         """Predicted seconds of so many samples of every chain, with all that goes before."""
         block = self.block
-        samples = (each + WormChain.warming_of(block, few=self._few_chains)) * self._number
-        beginning = 2.0 * self.path_seconds if self._starts is None else 0.0
+        samples = (each + WormChain.warming_of(block, few=self.few_chains)) * self._number
+        beginning = WormChain.starting_seconds(block, few=self.few_chains)
+        beginning += 2.0 * self.path_seconds if self._starts is None else 0.0
         return samples * WormChain.seconds_of(block) + beginning
 
     # ---- trees
@@ -350,16 +360,16 @@ class Sampling:
     @cached_property
     def draws(self) -> int:
         """Trees that the half-width needs, as far as the seconds reach."""
-        pilot = self._pilot
-        _, error, _, _ = spread_of(pilot)
-        needed = len(pilot) * (t_quantile(_NOMINAL, 1e3) * error / self._allowed.half_width) ** 2
+        drawn = max(len(self._pilot), len(self._drawn))  # the pilot is among them
+        _, error, _, _ = spread_of(self._drawn)
+        needed = drawn * (t_quantile(_NOMINAL, 1e3) * error / self._allowed.half_width) ** 2
         cheap = min(_CHEAP_DRAWS, _CHEAP_SECONDS / self.tree_seconds)
         number = self._affordable(_TREE_SHARE, self.tree_seconds, max(1.2 * needed, cheap))
-        return max(number, len(pilot))
+        return max(number, drawn)
 
     def _by_trees(self) -> Estimate:
-        if self.draws > len(self._pilot):
-            self._trees(len(self._pilot), self.draws)
+        if self.draws > len(self._drawn):
+            self._trees(len(self._drawn), self.draws)
         return self._of_trees(self._drawn)
 
     def _of_trees(self, logs: Floats) -> Estimate:
@@ -444,6 +454,14 @@ class FilterSampling(Sampling):
         self._normal = by_particles.block.n_users >= NORMAL_USERS
 
     @cached_property
+    def _pilot(self) -> Floats:
+        """The first runs. Those of the check are runs as any others, and count."""
+        if not self._checks:
+            return super()._pilot
+        self._drawn = self._forward[0]
+        return self._drawn[:_PILOT]
+
+    @cached_property
     def trusted(self) -> bool:
         """Without a check, also runs that differ much where the logs of weights are normal."""
         if self._normal and not self._checks:
@@ -521,7 +539,8 @@ def _completed(matchings: npt.NDArray[np.int32], square: Block) -> npt.NDArray[n
     return np.concatenate((matchings, left.astype(np.int32)), axis=1)
 
 
-def _any_matching(block: Block) -> npt.NDArray[np.int32]:
+def any_matching(block: Block) -> npt.NDArray[np.int32]:
+    """One of the matchings of a square block, as a row."""
     structure = _native.find_structure(block)
     matching = np.empty(block.n_users, dtype=np.int32)
     users = np.asarray(structure.user_of_behaviour)

@@ -43,21 +43,23 @@ Matchings = npt.NDArray[np.int32]
 
 _SMALL_BLOCK = 200  # users up to which flatter messages cost little
 _FROZEN = 0.95  # a probability from which plain messages may miss what else there is
-_CHAINS = 16
-_WARMING = 10  # samples
-_GIANT_CHAINS = 4
-_GIANT_WARMING = 5
+# Chains, and samples that each throws away: as a rule, where few will do, and where time is short.
+_CHAINS = (16, 4, 2)
+_WARMING = (10, 5, 4)
 _STEPS = 10  # a user between two samples of a chain
 _TOGETHER = 4  # chains that take turns: their waits for memory overlap
 _PACING = 32  # worms by which the steps of a worm are measured
 _GIANT_PACING = 4
+_PACED_STEPS = 10  # a user, that are enough to measure
 _BALANCING = 100  # sweeps
+_FEWEST_SWEEPS = 10  # of belief propagation
 
 
 def messages(block: Block, effort: Execution, seconds: float = math.inf) -> Floats:
     """Probabilities of the edges by belief propagation, as far as it comes in predicted seconds."""
-    work = min(1e9, seconds / tuning().belief_sweep_slow)
-    sweeps = int(np.clip(work / block.n_edges, 30, 1000))
+    far = 1.0 + tuning().belief_far * max(0.0, math.log2(block.n_edges / tuning().belief_cached))
+    work = min(1e9, seconds / (tuning().belief_sweep_slow * far))
+    sweeps = int(np.clip(work / block.n_edges, _FEWEST_SWEEPS, 1000))
     call = partial(_native.propagate_beliefs, block, sweeps=sweeps, cancel=effort.stop.byte)
     return effort.apart(call, seconds=tuning().belief_sweep * block.n_edges * sweeps).marginals
 
@@ -201,26 +203,35 @@ class WormChain:
         seed: tuple[int, ...],
         stop: CancelToken | None = None,
         *,
-        few: bool = False,
+        few: int = 0,
     ) -> None:
+        """``few``: 0 for as many chains as there are as a rule, 2 for as few as there can be."""
         self.block, self._few = block, few
         self.number = self.number_of(block, few=few)
         self._seed = mixed(seed, 3)
         self._ends = [starts[k % len(starts)] for k in range(self.number)]
         self._runs = 0
-        paced = _PACING if block.n_users <= tuning().worm_giant_users else _GIANT_PACING
-        pace = self._worm.run(
-            starts[0],
-            self._seed,
-            2**40,
-            samples=1,
-            worms=paced,
-            cancel=None if stop is None else stop.byte,
-            most_steps=tuning().worm_slowest * paced * block.n_users + 2**16,
-        )
-        if not pace.counts.any():
-            raise Cancelled if stop is not None and stop.cancelled else TooSlowError
-        self.worms = max(1, math.ceil(_STEPS * block.n_users * paced / max(pace.steps, 1)))
+        self.worms = max(1, math.ceil(_STEPS * block.n_users / self._pace(starts[0], stop)))
+
+    def _pace(self, start: Matchings, stop: CancelToken | None) -> float:
+        """Mean steps of a worm. Some are far longer than most: a few short ones say nothing."""
+        block = self.block
+        together = self._pacing(block, few=self._few)
+        steps = worms = 0
+        while worms < _PACING and (not worms or steps < _PACED_STEPS * block.n_users):
+            pace = self._worm.run(
+                start,
+                self._seed,
+                2**40 + worms,
+                samples=1,
+                worms=together,
+                cancel=None if stop is None else stop.byte,
+                most_steps=tuning().worm_slowest * together * block.n_users + 2**16,
+            )
+            if not pace.counts.any():
+                raise Cancelled if stop is not None and stop.cancelled else TooSlowError
+            steps, worms, start = steps + pace.steps, worms + together, pace.last
+        return max(steps, 1) / worms
 
     @cached_property
     def _balanced(self) -> Block:
@@ -263,7 +274,7 @@ class WormChain:
     @staticmethod
     def seconds_of(block: Block) -> float:
         """Predicted seconds of a sample."""
-        of_users = 2.0 * math.log2(block.n_users / 2e4)
+        of_users = 3.0 * math.log2(block.n_users / 2e4)
         of_edges = 0.7 * math.log2(block.n_edges / 5e4)
         slower = 1.0 + max(0.0, of_users, of_edges)  # memory
         return tuning().worm_step * slower * _STEPS * block.n_users + 1e-6
@@ -282,7 +293,8 @@ class WormChain:
 
     def _run(self, each: int, effort: Execution, *, matchings: bool) -> list[_native.WormSamples]:
         most_steps = tuning().worm_latest * _STEPS * self.block.n_users * each + 2**16
-        together = min(_TOGETHER, self.number // 2)  # and two cores are busy at least
+        # Two cores are busy at least, unless time is short: then waits must overlap.
+        together = min(_TOGETHER, self.number if self._few else self.number // 2)
         calls = [
             partial(
                 _stretch,
@@ -307,16 +319,31 @@ class WormChain:
         return runs
 
     @staticmethod
-    def number_of(block: Block, *, few: bool = False) -> int:
+    def number_of(block: Block, *, few: int = 0) -> int:
         """Chains; ``few`` as in giant blocks, where many edges tell what they differ by."""
-        few = few or block.n_users > tuning().worm_giant_users
-        return _GIANT_CHAINS if few else _CHAINS
+        return _CHAINS[max(few, block.n_users > tuning().worm_giant_users)]
 
     @staticmethod
-    def warming_of(block: Block, *, few: bool = False) -> int:
+    def warming_of(block: Block, *, few: int = 0) -> int:
         """Samples that a chain throws away."""
-        few = few or block.n_users > tuning().worm_giant_users
-        return _GIANT_WARMING if few else _WARMING
+        return _WARMING[max(few, block.n_users > tuning().worm_giant_users)]
+
+    @staticmethod
+    def starting_seconds(block: Block, *, few: int = 0) -> float:
+        """Predicted seconds until chains may go: weights are balanced, and worms are measured.
+
+        A worm has about as many steps as there are users, or fewer.
+        """
+        balancing = _BALANCING if block.n_users <= tuning().worm_giant_users else 0
+        balancing = 0 if block.weights is not None else balancing
+        paced = max(_PACED_STEPS, WormChain._pacing(block, few=few)) + 1
+        worms = paced / _STEPS * WormChain.seconds_of(block)
+        return tuning().balance_sweep * balancing * block.n_edges + worms
+
+    @staticmethod
+    def _pacing(block: Block, *, few: int) -> int:
+        giant = few or block.n_users > tuning().worm_giant_users
+        return _GIANT_PACING if giant else _PACING
 
 
 def _stretch(

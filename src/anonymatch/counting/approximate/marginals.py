@@ -2,7 +2,8 @@
 
 Four sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are
 far cheaper; for large blocks belief propagation, whose error the chains tell; and where behaviours
-are left over that would need too many added users, matchings of particle filters.
+are left over that would need too many added users, matchings of particle filters. Where time is too
+short for any draw, belief propagation or Sinkhorn's shares alone, of which nothing is known.
 """
 
 from __future__ import annotations
@@ -13,35 +14,44 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling
+from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling, any_matching
 from anonymatch.counting.approximate.importance import (
     ImportanceSampler,
     TooSlowError,
     TreeDraws,
     WormChain,
+    messages,
 )
 from anonymatch.counting.approximate.particles import promising_filter
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import padded_edges, squared
+from anonymatch.counting.blocks.tuning import tuning
+from anonymatch.counting.bounds.pieces import Pieces
+from anonymatch.counting.bounds.sinkhorn import Square
 from anonymatch.running import Execution
 
-__all__ = ["UNKNOWN", "EdgeEstimate", "estimate_edges"]
+__all__ = ["UNCHECKED", "UNKNOWN", "EdgeEstimate", "estimate_edges", "unchecked_edges"]
 
 UNKNOWN = "out of reach"
+UNCHECKED = "unchecked beliefs"
 
 Floats = npt.NDArray[np.float64]
 
 _LARGE = 2000  # users from which on belief propagation is closer than samples are
 _PILOT = 64  # trees
 _PILOT_EACH = 16  # samples of a chain
-_FEWEST_EACH = 8
+_FEWEST_EACH = (8, 4, 1)  # the same at least: as a rule, of few chains, of as few as can be
 _SHARE = 0.6  # of the seconds for the last stage
 _MOST_EACH = 100_000  # samples of a chain
 _PADDED = 20  # times as many edges with added users: then matchings of filters are cheaper
 _PADDED_FEW = 20_000  # edges of which chains are cheap in any case
 _FILTER_SHARE = 0.15  # of the seconds, for a first look at particle filters
 _FEWEST_RUNS = 100
+_FEW_RUNS = 4  # where shares of Sinkhorn's are held against them
+_SHARE_SWEEPS = 50
+_BELIEF_SHARE = 0.5  # of the seconds, where beliefs are all there is
 _RUNS_TOGETHER = 500
+_START_PARTICLES = 32  # of runs whose matchings chains begin with
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +84,7 @@ def estimate_edges(
         return None
     padded, _ = square
     sampling = Sampling(padded, seed=seed, allowed=allowed, effort=effort)
-    if allowed.strict and sampling.chains_price(_FEWEST_EACH) > allowed.seconds:
+    if allowed.strict and sampling.chains_price(_FEWEST_EACH[0]) > _SHARE * allowed.seconds:
         short = _short_of_time(padded, seed=seed, allowed=allowed, effort=effort)
         if short is None:
             return None
@@ -90,27 +100,31 @@ def estimate_edges(
     if not np.isfinite(mixed.errors).all():
         return None
     rows = slice(0, block.n_edges)  # users that were added come last
-    probabilities = np.clip(mixed.probabilities[rows], 0.0, 1.0)
-    sums = np.add.reduceat(probabilities, block.indptr[:-1])
-    probabilities = probabilities / np.repeat(np.maximum(sums, 1e-300), np.diff(block.indptr))
+    probabilities = _of_rows(block, mixed.probabilities[rows])
     return EdgeEstimate(probabilities, mixed.errors[rows], mixed.method)
 
 
 def _short_of_time(
     block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
 ) -> Sampling | None:
-    """Few chains from matchings of a particle filter; None if they, too, are out of reach."""
+    """Few chains from any matchings; None if they, too, are out of reach."""
     if block.n_users <= _LARGE:  # too few edges tell what the chains differ by
         return None
     promising = promising_filter(block, seed, _FILTER_SHARE * allowed.seconds, effort)
-    if promising is None:
-        return None
-    number = WormChain.number_of(block, few=True)
-    _, starts = promising[0].paths(0, number, effort)
-    sampling = Sampling(
-        block, seed=seed, allowed=allowed, effort=effort, few_chains=True, starts=starts
-    )
-    return sampling if sampling.chains_price(_FEWEST_EACH) <= allowed.seconds else None
+    starts = any_matching(block)
+    number = WormChain.number_of(block, few=1)
+    if promising is not None:
+        runs = promising[0].with_particles(_START_PARTICLES)
+        if number * runs.path_seconds <= _FILTER_SHARE * allowed.seconds:
+            effort.expect(number * runs.path_seconds)
+            starts = runs.paths(0, number, effort)[1]
+    for few in (1, 2):
+        sampling = Sampling(
+            block, seed=seed, allowed=allowed, effort=effort, few_chains=few, starts=starts
+        )
+        if sampling.chains_price(_FEWEST_EACH[few]) <= _SHARE * allowed.seconds:
+            return sampling
+    return None
 
 
 def _by_filter(
@@ -123,7 +137,8 @@ def _by_filter(
     runs = promising[0]
     needed = 2.0 * (2.0 * 0.5 / allowed.half_width) ** 2
     number = int(min(needed, _SHARE * allowed.seconds / runs.path_seconds))
-    if number < _FEWEST_RUNS:
+    large = block.n_users > _LARGE
+    if number < (_FEW_RUNS if large else _FEWEST_RUNS):
         return None
     effort.expect(number * runs.path_seconds)
     keys = np.repeat(np.arange(block.n_users), np.diff(block.indptr)) * block.n_behaviours
@@ -146,7 +161,44 @@ def _by_filter(
         first += np.bincount(edges, weights, block.n_edges)
         square += np.bincount(edges, weights**2, block.n_edges)
     probabilities, errors = _weighted(TreeDraws(logs, scale, first, square, square))
-    return EdgeEstimate(probabilities, errors, "guided sampling")
+    if not large or not np.isfinite(errors).all():
+        return EdgeEstimate(probabilities, errors, "guided sampling")
+    weights = np.exp(logs - scale)
+    variance = float(np.sum(weights**2) / weights.sum() ** 2)
+    mixed = _with_messages(block, _shares(block), probabilities, errors, variance)
+    method = "Sinkhorn scaling + guided sampling"
+    return EdgeEstimate(_of_rows(block, mixed.probabilities), mixed.errors, method)
+
+
+def unchecked_edges(block: Block, *, seconds: float, effort: Execution) -> EdgeEstimate:
+    """What beliefs alone say within so many predicted seconds: intervals are from 0 to 1."""
+    if block.optional:
+        sweeps = seconds / (tuning().balance_sweep * block.n_edges)
+        believed = _shares(block, int(np.clip(sweeps, 2, _SHARE_SWEEPS)))
+    else:
+        believed = messages(block, effort, _BELIEF_SHARE * seconds)
+    believed = _of_rows(block, believed)
+    return EdgeEstimate(believed, np.maximum(believed, 1.0 - believed) / 2, UNCHECKED)
+
+
+def _shares(block: Block, sweeps: int = _SHARE_SWEEPS) -> Floats:
+    """Sinkhorn's shares of the edges; behaviours that are left over have one more row."""
+    square = Square.of(Pieces.of_block(block))
+    logs = square.log_weights
+    start = np.ones(square.n_edges)
+    if logs is not None:
+        start = np.exp(logs - square.spread(np.maximum.reduceat(logs, square.indptr[:-1])))
+    _, factors = square.balanced(np.maximum(start, 1e-300), sweeps)
+    shares = start[: block.n_edges] * np.exp(factors - factors.max())[block.indices]
+    tops = np.maximum.reduceat(shares, block.indptr[:-1])
+    return _of_rows(block, shares / np.repeat(tops, np.diff(block.indptr)))
+
+
+def _of_rows(block: Block, shares: Floats) -> Floats:
+    """Shares from 0 to 1 that add up to 1 for every user."""
+    shares = np.clip(np.nan_to_num(shares, nan=0.0), 0.0, 1.0)
+    sums = np.add.reduceat(shares, block.indptr[:-1])
+    return np.asarray(shares / np.repeat(np.maximum(sums, 1e-300), np.diff(block.indptr)))
 
 
 def _closest(sampling: Sampling, allowed: EstimateBudget, effort: Execution) -> EdgeEstimate:
@@ -196,9 +248,11 @@ def _by_chains(
     """Shares of the chains' samples, standard errors, and the variance where p(1-p) = 1."""
     chains = sampling.chains
     number = chains.number
-    most = _SHARE * allowed.seconds / chains.sample_seconds
+    before = sampling.chains_price(0) if sampling.few_chains else 0.0
+    most = (_SHARE * allowed.seconds - before) / chains.sample_seconds
     needed = (2.0 * 0.5 / allowed.half_width) ** 2
-    each = int(np.clip(min(most, 2.0 * needed) / number, _FEWEST_EACH, _MOST_EACH))
+    fewest = _FEWEST_EACH[sampling.few_chains]
+    each = int(np.clip(min(most, 2.0 * needed) / number, fewest, _MOST_EACH))
     effort.expect(chains.sample_seconds * each * number)
     return _pooled(chains.counts(each, effort), each)
 

@@ -22,6 +22,7 @@ from anonymatch.counting.approximate.importance import (
     mixed,
 )
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.first_look import first_look, look_pays
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import Cancelled, Execution, Shared, byte_of_work, check_work
 
@@ -38,6 +39,7 @@ _WIDEST = 0.8  # the same, at most
 _ROUGHEST = 2.0  # the same of large blocks, whose log weights are normal
 NORMAL_USERS = 1000  # from which on they are, as sums over users
 _RUNS_SHARE = 10  # runs that the seconds of a first look should be enough for
+_STATE_BYTES = 4  # a particle and column that is open
 _DENSE = 0.5  # width against all behaviours from which users with few edges come first
 
 
@@ -68,7 +70,15 @@ class ParticleFilter:
         """Of a run."""
         edges, users = self.block.n_edges, self.block.n_users
         each = tuning().particle_edge * edges + tuning().particle_pick * users
-        return each * self.particles + tuning().particle_user * users
+        copied = tuning().particle_copy * self._resamplings * _STATE_BYTES * self.plan.width
+        return (each + copied) * self.particles + tuning().particle_user * users
+
+    @property
+    def _resamplings(self) -> float:
+        """About how many a run has: more where few edges leave little choice."""
+        block = self.block
+        often = tuning().particle_resampling * block.n_users**2 / block.n_edges
+        return often * (block.n_users / block.n_behaviours) ** 2
 
     def paths(self, first: int, last: int, effort: Execution) -> tuple[Floats, Matchings]:
         """Log weights of the runs [first, last), and a matching of each; -1 where all died."""
@@ -119,8 +129,10 @@ def promising_filter(
     if block.weights is not None and block.weights.dtype == object:
         return None
     preparing = tuning().particle_balance * _SWEEPS * block.n_edges
-    pilot = ParticleFilter(block, _order(block), seed, _FEWEST)
-    if preparing + _PILOT * pilot.path_seconds > seconds or not pilot.plan.balanced:
+    if preparing > seconds:
+        return None
+    pilot = ParticleFilter(block, _order(block, seconds), seed, _FEWEST)
+    if not pilot.plan.balanced or preparing + _PILOT * pilot.path_seconds > seconds:
         return None
     variance = _pilot_variance(pilot, effort)
     while not math.isfinite(variance):  # some runs died: with more particles fewer do
@@ -148,13 +160,18 @@ def _pilot_variance(pilot: ParticleFilter, effort: Execution) -> float:
     return float(logs.var(ddof=1)) if alive else math.inf
 
 
-def _order(block: Block) -> npt.NDArray[np.int32]:
+def _order(block: Block, seconds: float) -> npt.NDArray[np.int32]:
     """Users in an order in which few behaviours are open at once, if there is one.
+
+    Where that would take too much of the seconds, they stay as they are: those of a log are in
+    order of time.
 
     Where nearly all are open, and users have many, those with few come first: the last users are
     the hard ones, and should have a choice.
     """
-    plan = _native.plan_frontier(block, 0.0)
+    if not look_pays(block, seconds):
+        return np.arange(block.n_users, dtype=np.int32)
+    plan = first_look(block)
     wide = plan.width > _DENSE * block.n_behaviours
     if wide and block.n_edges > tuning().particle_many * block.n_users:
         return np.argsort(np.diff(block.indptr), kind="stable").astype(np.int32)

@@ -16,7 +16,7 @@ Indices = npt.NDArray[np.int32]
 EVEN = 70.0  # |log2| of a weight up to which products of twelve stay within doubles
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Block:
     """Users and behaviours of one block, as sorted CSR rows.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.solution import Solution
+from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import Budget, Execution
 
 __all__ = ["Context", "Offer", "Option"]
@@ -36,6 +37,10 @@ class Context:
     edges: bool  # posteriors are wanted, not only the count
     budget: Budget
     effort: Execution
+
+    def worth(self, best: float) -> float:
+        """Seconds that planning may take where the best so far costs so much."""
+        return tuning().planning_share * min(best, self.budget.seconds)
 
 
 Offer = Callable[[Block, Context, float], Option | None]

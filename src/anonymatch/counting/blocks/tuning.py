@@ -35,6 +35,7 @@ class Tuning:
     moment_users: int = 24  # up to which sums over signs are quicker than such a polynomial
     band_serves: float = 10.0  # predicted seconds up to which no other method is asked
     planning_share: float = 0.1  # of the seconds that are planned, for planning
+    look_share: float = 0.25  # of the seconds, for a first look at how wide a block is
     planning_short: float = 0.003  # predicted seconds of planning that nobody waits for
     giant_users: int = 10_000  # from which one look at the width comes before any search
     # users of a block whose matchings are its edges or pairs of them: it is never estimated
@@ -72,6 +73,7 @@ class Tuning:
     frontier_transition: float = 4e-9
     frontier_word: float = 0.4e-9  # what each further word of a value adds
     frontier_edges: float = 1.7  # all edge counts against one count
+    frontier_look: float = 4e-7  # of the first order, an edge
     frontier_little_search: float = 0.01  # search effort where the first orders are too wide
     frontier_search_worth: float = 30.0  # predicted seconds that full effort is fit for
     frontier_hopeless: int = 4 * _native.FRONTIER_WIDTH_LIMIT  # width that no search narrows
@@ -144,6 +146,7 @@ class Tuning:
     estimate_half_width_chosen: float = 0.001  # and with one
     estimate_probability: float = 0.01  # half-width of a probability
     estimate_edges_from: float = 0.5  # seconds below which probabilities are left open
+    unchecked_from: float = 0.05  # seconds from which there always are some probabilities
     estimate_bytes: float = 500.0  # an edge
     bounds_share: float = 0.3  # of the seconds, for proven bounds of what is estimated
 
@@ -173,7 +176,9 @@ class Tuning:
     draw_leaf: float = 1e-4  # of what is solved exactly in the end
     draw_cache_edges: float = 2e4  # from which on memory slows draws down
     belief_sweep: float = 1e-9  # of belief propagation, an edge, at least
-    belief_sweep_slow: float = 8e-9  # and at most
+    belief_sweep_slow: float = 8e-9  # and at most,
+    belief_cached: float = 1e6  # edges up to which messages stay near; twice as many
+    belief_far: float = 4.0  # make a sweep so many times slower
     worm_step: float = 1e-8
     worm_giant_users: int = 200_000  # whose edges together tell what a few chains differ by
     worm_slowest: int = 40  # steps a worm and user beyond which chains are given up
@@ -184,6 +189,10 @@ class Tuning:
     particle_edge: float = 0.24e-9  # a particle and edge
     particle_pick: float = 2.5e-9  # a particle and user
     particle_user: float = 7e-8  # a run and user
+    # Particles are resampled so often: users over edges a user, times this, and less with spare
+    # behaviours; a byte of a state is then copied in so many seconds.
+    particle_resampling: float = 1 / 140
+    particle_copy: float = 1e-9
     particle_balance: float = 3e-9  # of a sweep, an edge
     particle_many: float = 12.0  # edges a user from which those with few come first
 
@@ -199,6 +208,7 @@ class Tuning:
 
     # ---- bounds
     balance_sweep: float = 2.5e-9  # of a sweep of Sinkhorn's, an edge
+    balance_settling: float = 1.6e-6  # of what sweeps leave unbalanced, an edge
     balance_log_sweep: float = 2.5e-8  # of a sweep in logs, an edge
     bethe_sweep: float = 8e-9  # of belief propagation, an edge,
     bethe_sweep_half: float = 1.3e-8  # and with half its correction

@@ -19,9 +19,7 @@ import numpy.typing as npt
 from anonymatch.base.arguments import wholes
 from anonymatch.base.logarithms import log_factorials
 from anonymatch.counting.blocks.block import Block
-from anonymatch.counting.bounds.bethe import bethe_bounds
 from anonymatch.counting.bounds.pieces import Floats, Ints, Pieces, sums
-from anonymatch.counting.bounds.sinkhorn import log_sums, scaled_bounds
 from anonymatch.graph import Graph, check_graph, structure
 
 __all__ = ["Bounds", "block_bits", "block_bounds", "bounds", "bregman"]
@@ -161,6 +159,10 @@ def _best(by_block: Mapping[str, Floats]) -> tuple[Floats, Floats]:
 
 def _by_name(pieces: Pieces, seconds: float = math.inf) -> dict[str, Floats]:
     """Every bound that applies, for each block."""
+    # Here, because the face of counting imports this module, and most of its users need no bounds.
+    from anonymatch.counting.bounds.bethe import bethe_bounds
+    from anonymatch.counting.bounds.sinkhorn import scaled_bounds
+
     lower, upper = scaled_bounds(pieces, _SCALING * seconds)
     values = {
         "lower: doubly stochastic scaling (Gurvits)": lower,
@@ -230,6 +232,8 @@ def _hall(pieces: Pieces) -> Floats:
 
 def _sums_of_weights(pieces: Pieces, log_weights: Floats) -> Floats:
     """The product of the sums of each user's weights, or of each behaviour's."""
+    from anonymatch.counting.bounds.sinkhorn import log_sums
+
     best = None
     for ends, labels in (
         (pieces.rows, pieces.user_blocks),

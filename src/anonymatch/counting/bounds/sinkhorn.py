@@ -136,7 +136,8 @@ class Square:
             for sweeps in self._sweeps(seconds):
                 shares, factors = self.balanced(start, sweeps)
                 yield shares, factors
-                yield self._settled(factors), factors
+                if tuning().balance_settling * self.n_edges <= seconds:
+                    yield self._settled(factors), factors
             return
         assert self.log_weights is not None
         by_row, by_column = self._cooled(seconds / 2)

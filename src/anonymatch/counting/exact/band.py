@@ -26,7 +26,7 @@ __all__ = ["banded", "offer"]
 def offer(block: Block, context: Context, best: float = math.inf) -> Option | None:
     """Along the band, in one run or in stretches; counts also over doubles."""
     memory = context.budget.memory
-    ordering = find_band(block, memory)
+    ordering = find_band(block, memory, context.budget.seconds)
     if ordering is None:
         return None
     long = LongBand(ordering, memory, context.effort)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from anonymatch import _native
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.first_look import first_look, look_pays
 from anonymatch.counting.blocks.solution import Floats
 from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.running import CHUNK_SECONDS, check_work
@@ -121,11 +122,14 @@ def layers_limit(least: float, memory: float) -> float:
     return max(least, min(memory / 2, tuning().band_layers))
 
 
-def find_band(block: Block, memory: float = math.inf) -> BandOrdering | None:
+def find_band(
+    block: Block, memory: float = math.inf, seconds: float = math.inf
+) -> BandOrdering | None:
     """The block as a band, if users and behaviours can be put in order so that it is one.
 
     Linear in edges when behaviours are in order already; else a search finds a first order.
     ``memory``: bytes that may be used; all probabilities keep more layers where there are more.
+    ``seconds``: of the whole work; no order is searched where that alone would take much of it.
     """
     if block.exact and block.weights is not None:
         return None
@@ -133,7 +137,7 @@ def find_band(block: Block, memory: float = math.inf) -> BandOrdering | None:
     ends = _ends(users, behaviours, block.n_users)
     position: Ints64 = behaviours.astype(np.int64)
     if (ends[1] - ends[0] != np.diff(block.indptr)).any():
-        ordered = _positions_by_time(block, users)
+        ordered = _positions_by_time(block, users) if look_pays(block, seconds) else None
         if ordered is None:
             return None
         position = ordered
@@ -172,7 +176,7 @@ def _positions_by_time(block: Block, users: Ints64) -> Ints64 | None:
     From a first order of the users, either side is sorted by the ends of its neighbours in turn;
     in a band, right neighbours are soon right everywhere.
     """
-    plan = _native.plan_frontier(block, 0.0)
+    plan = first_look(block)
     if plan.width > tuning().band_reordered:
         return None
     at = np.empty(block.n_users, np.int64)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.base.text import several
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.first_look import first_look
 from anonymatch.counting.blocks.offer import Context, Option
 from anonymatch.counting.blocks.solution import Floats, Objects, Probabilities, Solution
 from anonymatch.counting.blocks.tuning import tuning
@@ -162,7 +163,7 @@ def find_ordering(block: Block, rival: float = math.inf) -> FrontierOrdering:
         sides.append((block.transposed(), True))
     plans = []
     for side, transposed in sides:
-        ordering = FrontierOrdering(side, transposed, _native.plan_frontier(side, 0.0))
+        ordering = FrontierOrdering(side, transposed, first_look(side))
         if ordering.plan.width > tuning().frontier_hopeless:
             return ordering  # no search and no exchange of sides narrows an order that much
         predicted = ordering.seconds(1, edges=False)
@@ -177,7 +178,7 @@ def find_ordering(block: Block, rival: float = math.inf) -> FrontierOrdering:
 
 def far_from_narrow(block: Block) -> bool:
     """Whether the block is so wide that it stays too wide, also after contraction."""
-    width: int = _native.plan_frontier(block, 0.0).width
+    width: int = first_look(block).width
     return width > tuning().frontier_far_from_narrow
 
 

@@ -22,9 +22,11 @@ from anonymatch.counting.blocks.tuning import tuning
 from anonymatch.counting.bounds.bregman import block_bits
 from anonymatch.running import CHUNK_SECONDS, Execution, Shared, borders
 
-__all__ = ["all_minors", "offer", "offer_below", "seconds"]
+__all__ = ["all_minors", "doubles_seconds", "offer", "offer_below", "seconds"]
 
 _CLOSE = 1e-8  # proven error up to which doubles do for the posteriors of an exact block
+_HOPELESS = 4.0  # times that, predicted, from which doubles are not tried
+_OF_EDGES = 3.0  # errors of minors that make that of the likeliest edges
 _LARGEST_ROW = 2**31  # row sums that the kernel takes
 
 
@@ -63,13 +65,38 @@ def _applies(block: Block, bits: float) -> bool:
 def seconds(block: Block, *, edges: bool, bits: float = math.inf) -> float:
     """Predicted seconds of one core; exact counts are below 2^bits."""
     if edges:
-        return _seconds(block, tuning().glynn_posteriors)
+        doubles, integers = _attempts(block)
+        return doubles * doubles_seconds(block) + integers * _seconds(block, tuning().glynn_minors)
     if not block.exact:
         return _seconds(block, tuning().glynn_real)
     matrix = _suited(block)
     if _keeps(matrix, block, bits):
         return _seconds(block, tuning().glynn_kept)
     return _seconds(block, tuning().glynn_by_factors[matrix.factors])
+
+
+def doubles_seconds(block: Block) -> float:
+    """Predicted seconds of all minors in doubles."""
+    return _seconds(block, tuning().glynn_posteriors)
+
+
+@lru_cache(maxsize=8)
+def _attempts(block: Block) -> tuple[bool, bool]:
+    """Whether posteriors are tried in doubles, and whether integers are then expected to be needed.
+
+    The bound on rounding is known before; how large the count is, for the most part, too: as many
+    permutations as there are, times the share of them that fits if edges were spread evenly.
+    """
+    n = block.n_behaviours
+    if not block.exact:
+        return True, False
+    matrix = _padded(block).astype(np.float64)
+    chunks = len(_borders(n, doubles_seconds(block))) - 1
+    wrong = float(np.max(_native.glynn_minors_errors(matrix, chunks)))
+    sums = matrix.sum(axis=1)
+    log = math.lgamma(n + 1) + float(np.log(sums / n).sum()) + (n - 1) * math.log(2.0)
+    error = _OF_EDGES * wrong / math.exp(min(log, 700.0))
+    return error <= _HOPELESS * _CLOSE, error > _CLOSE
 
 
 def _keeps(matrix: _native.GlynnMatrix, block: Block, bits: float) -> bool:
@@ -110,9 +137,10 @@ def _solve(block: Block, *, bits: float, effort: Execution) -> Solution:
         return edges
 
     def posteriors() -> Probabilities:
-        probabilities, error = _probabilities(block, matrix.astype(np.float64), effort)
-        if error <= _CLOSE:
-            return probabilities, error
+        if _attempts(block)[0]:
+            probabilities, error = _probabilities(block, matrix.astype(np.float64), effort)
+            if error <= _CLOSE:
+                return probabilities, error
         return shares(block, minors()), 2.0**-50
 
     return Solution(block, total=total, minors=minors, posteriors=posteriors)
@@ -151,7 +179,7 @@ def _probabilities(block: Block, matrix: Floats, effort: Execution) -> Probabili
     """The probability of every edge from minors in doubles, and a proven bound on their errors."""
     n = block.n_behaviours
     call = partial(_minors_double, Shared(np.array, matrix, value=matrix))
-    predicted = seconds(block, edges=True)
+    predicted = doubles_seconds(block)
     sums = _gather(call, n, predicted, effort).reshape(n, n)[: block.n_users]
     weights = matrix[: block.n_users]
     wrong = _native.glynn_minors_errors(matrix, len(_borders(n, predicted)) - 1)[: block.n_users]

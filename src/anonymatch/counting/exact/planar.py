@@ -29,7 +29,7 @@ def offer(block: Block, context: Context, best: float) -> Option | None:
     """By determinants; None unless the block is square and planar."""
     if block.optional or block.n_edges > max(4 * block.n_users - 4, 1):
         return None
-    if tuning().planar_planning * block.n_edges > best / 10:
+    if tuning().planar_planning * block.n_edges > context.worth(best):
         return None
     drawn = PlanarProblem(block.n_users, block.indptr, block.indices, None)
     if not drawn.planar:

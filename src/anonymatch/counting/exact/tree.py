@@ -44,7 +44,7 @@ def glance(block: Block, context: Context, best: float) -> Option | None:
 def _offer_below(
     most: float, width: int, block: Block, context: Context, best: float
 ) -> Option | None:
-    if tuning().tree_planning * block.n_edges > best / 10:
+    if tuning().tree_planning * block.n_edges > context.worth(best):
         return None
     most = min(most, best / tuning().tree_step / LEAST_RUNS)
     sides = block.n_users, block.n_behaviours

@@ -14,6 +14,7 @@ from typing import overload
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.counting.blocks.block import Block
+from anonymatch.counting.blocks.first_look import look_pays
 from anonymatch.counting.blocks.offer import Context, Offer, Option
 from anonymatch.counting.blocks.solution import Solution
 from anonymatch.counting.blocks.tuning import tuning
@@ -133,7 +134,7 @@ def choose(block: Block, context: Context, method: str = AUTO) -> Option:
         return options[0]
     along_band = band.offer(block, context)
     options += [along_band] if along_band is not None else []
-    for offer in _offers(block, along_band):
+    for offer in _offers(block, along_band, context.budget.seconds):
         affordable = [o.seconds for o in options if o.memory <= context.budget.memory]
         best = min(affordable, default=math.inf)
         if best > tuning().search_from:
@@ -164,7 +165,7 @@ def minors_at_once(users: int, behaviours: int, *, weighted: bool) -> bool:
     return users == behaviours and 0 < users <= tuning().all_minors_users and not weighted
 
 
-def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
+def _offers(block: Block, along_band: Option | None, seconds: float) -> tuple[Offer, ...]:
     """Whom to ask besides, in order; methods that this policy does not know come last."""
     others = tuple(method.offer for method in EXACT if method.name not in _POLICY)
     if along_band is not None:  # what else works in some order of users is dearer
@@ -174,8 +175,9 @@ def _offers(block: Block, along_band: Option | None) -> tuple[Offer, ...]:
         if block.exact and block.optional:  # spare behaviours make the sums of digits dear
             offers = (*offers, frontier.offer)
         return (*offers, *others)
-    if block.n_users > tuning().giant_users and frontier.far_from_narrow(block):
-        # the others cannot reach it, and searching is dear
+    giant = block.n_users > tuning().giant_users
+    if giant and (not look_pays(block, seconds) or frontier.far_from_narrow(block)):
+        # the others cannot reach it, or not within the seconds, and searching is dear
         return (planar.offer, tree.glance, near_complete.offer, classes.offer, *others)
     # What takes long to plan is asked when it is known what there is to save.
     quick = classes.planning_seconds(block) <= tuning().planning_short

@@ -16,7 +16,7 @@ from anonymatch import _native
 from anonymatch.base.errors import BudgetError
 from anonymatch.counting.approximate.accuracy import Accuracy
 from anonymatch.counting.approximate.estimate import Estimate, EstimateBudget, estimate
-from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges
+from anonymatch.counting.approximate.marginals import EdgeEstimate, estimate_edges, unchecked_edges
 from anonymatch.counting.blocks.block_classes import BlockClass, Ints, Reduced, SmallClasses, reduce
 from anonymatch.counting.blocks.offer import Context, Option
 from anonymatch.counting.blocks.solution import Floats, Solution
@@ -271,8 +271,11 @@ class Computation:
                 effort=self.effort,
             )
             if one is None and not partial:
-                return None
+                if allowed.seconds < tuning().unchecked_from / len(over):
+                    return None
+                one = unchecked_edges(kind.block, seconds=allowed.seconds, effort=self.effort)
             estimates[k] = one or EdgeEstimate.unknown(kind.block.n_edges)
+        self.effort.settle()
         return estimates
 
     def refusal(self, what: str) -> BudgetError:

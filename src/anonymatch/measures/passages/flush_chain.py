@@ -33,6 +33,7 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures.interval import Interval
+from anonymatch.measures.passages.flush_numbers import KnownNumbers, known_numbers
 from anonymatch.measures.passages.flush_rounds import BY_MESSAGE, FlushRounds, flush_rounds
 from anonymatch.measures.passages.flush_rule import FlushRule
 from anonymatch.measures.passages.flush_states import (
@@ -265,7 +266,7 @@ class _Problem:
             in_order=in_order,
             out_order=out_order,
             departures=left,
-            known=exact_totals and rule.share is None,
+            known=exact_totals and rule.share is None and rule.portion is None,
             constant=_constant(model, rate, len(came)),
         )
 
@@ -282,6 +283,11 @@ class _Problem:
         """Figures of all messages; in a mix that empties itself, equal rounds are solved once."""
         model, rounds = self.model, self.model.rounds
         table = _Table(rounds)
+        plain = known_numbers(model)
+        if plain is not None:
+            table.fill(plain)
+            result = plain.log_evidence, Backward(plain.entropy)
+            return table, self._sum(result, 1.0, "closed_form")
         if not model.rule.all_leave or model.rule.interval is None or model.counted:
             return table, self.rows(table.take)
         numbers = np.stack((rounds.entered[:-1], rounds.left))
@@ -348,7 +354,8 @@ class _Problem:
                 ")",
             )
         inside = several(max(error.most, 0), "message")
-        too_many = left if rule.share is not None else left + rule.kept
+        fixed = rule.share is None and rule.portion is None
+        too_many = left + rule.kept if fixed else left
         if error.most < too_many:
             staying = f", {rule.kept} of which stay" if rule.kept else ""
             return InputError(
@@ -429,6 +436,23 @@ class _Table:
         number = 1 if kind else int(rounds.entered[at]) - int(set_off)
         self.real[at:end] += number * leaves
         self.longest = max(self.longest, len(leaves))
+
+    def fill(self, plain: KnownNumbers) -> None:
+        """Figures of all rounds at once, where nothing is hidden."""
+        stay = plain.stay
+        some = stay.departs > 0
+        departs = np.where(some, stay.departs, 1.0)
+        bits = stay.shannon - _entropy_of(stay.stays)
+        self.departed[:], self.inside[:] = stay.departs, stay.stays
+        self.shannon_all[:] = stay.shannon
+        self.shannon[:] = np.where(some, np.maximum(0.0, bits / departs + np.log2(departs)), 0.0)
+        self.collision[:] = np.minimum(1.0, stay.collision / departs**2)
+        self.largest[:] = stay.largest
+        self.guessing[:] = np.where(some, np.maximum(1.0, stay.ranks / departs), 1.0)
+        self.later[:] = np.where(some, stay.guess - np.arange(len(stay.guess)), 0)
+        self.allowed[:] = plain.allowed(_POSSIBLE)
+        self.real[:] = self._rounds.left
+        self.longest = plain.longest
 
     def repeat(self, small: _Table, which: Ints) -> None:
         """Figures of equal rounds from those of one, where nobody stays for another flush."""

@@ -32,8 +32,14 @@ class FlushRule:
     kept : int
         So many stay. With coins, nobody leaves while no more are inside.
     share : float or None
-        None: all but ``kept`` leave, drawn from all inside. Else each leaves by a coin of its own,
+        None: a number of all inside leaves, drawn from them. Else each leaves by a coin of its own,
         with this probability, but with no more than that by which ``kept`` stay on average.
+    portion : float or None
+        Of a number: that share of those inside, rounded down, but all but ``kept`` at most. None:
+        all but ``kept``.
+    centre, spread : float
+        Of coins: with a ``spread`` each leaves with the probability of a normal law around
+        ``centre`` to be below the number inside, whatever ``share`` is.
     """
 
     interval: float | None = None
@@ -41,16 +47,36 @@ class FlushRule:
     batch: int | None = None
     kept: int = 0
     share: float | None = None
+    portion: float | None = None
+    centre: float = 0.0
+    spread: float | None = None
 
     @property
     def all_leave(self) -> bool:
         """Whether every flush leaves the mix empty."""
-        return self.kept == 0 and (self.share is None or self.share == 1.0)
+        whole = self.portion is None and self.spread is None
+        return whole and self.kept == 0 and (self.share is None or self.share == 1.0)
 
     @property
     def even_coins(self) -> bool:
         """Whether each leaves with the same probability, however many are inside."""
-        return self.batch is None and self.kept == 0
+        numbers = self.portion is not None or self.spread is not None
+        return self.batch is None and self.kept == 0 and not numbers
+
+    def stays(self, inside: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """How many stay of so many inside at a tick, if their number is fixed.
+
+        Examples
+        --------
+        >>> FlushRule(interval=1.0, kept=3, portion=0.5).stays([2, 4, 7, 10]).tolist()
+        [2, 3, 4, 5]
+        """
+        number = np.asarray(inside, dtype=np.int64)
+        free = np.maximum(number - self.kept, 0)
+        if self.portion is not None:  # a product that rounds below a whole number is that number
+            part = np.floor(self.portion * number * (1 + 1e-12)).astype(np.int64)
+            free = np.minimum(free, part)
+        return number - free
 
     def leave(self, inside: npt.ArrayLike) -> Floats:
         """Probability of each to leave, by its coin, if so many are inside.
@@ -61,6 +87,10 @@ class FlushRule:
         [0.0, 0.375, 0.5]
         """
         number = np.asarray(inside, dtype=np.float64)
+        if self.spread is not None:
+            from scipy.special import ndtr
+
+            return np.asarray(ndtr((number - self.centre) / self.spread), dtype=np.float64)
         share = 1.0 if self.share is None else self.share
         return np.minimum(share, np.maximum(0.0, 1.0 - self.kept / np.maximum(number, 1.0)))
 

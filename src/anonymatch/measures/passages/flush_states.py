@@ -185,7 +185,7 @@ class Transitions:
         model, left = self.model, int(self.model.rounds.left[at])
         inside, rule = states.inside, model.rule
         if rule.share is None and not model.totals:
-            stay = inside if model.rounds.batches[at] == 0 else np.minimum(inside, rule.kept)
+            stay = inside if model.rounds.batches[at] == 0 else rule.stays(inside)
             return _distinct(stay, states.lost)
         fixed = model.totals or model.means[at] == 0
         leaving = np.arange(left if fixed else 0, left + 1)
@@ -250,7 +250,7 @@ class Transitions:
         """How many stay; -1 where a mix that waits for a number has not so many at a flush."""
         rule = self.model.rule
         if rule.batch is None:
-            return np.minimum(inside, rule.kept)
+            return rule.stays(inside)
         over = inside - rule.kept
         if self.model.rounds.batches[at] == 0:
             return np.where(over < rule.batch, inside, -1)

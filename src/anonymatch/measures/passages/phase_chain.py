@@ -42,6 +42,7 @@ from anonymatch.measures.passages.links import (
     two_outcomes,
     with_tilt,
 )
+from anonymatch.measures.passages.phase_outline import outline, outline_seconds
 from anonymatch.measures.users import Range
 from anonymatch.running import CHUNK_SECONDS, Budget, Execution, Progress, byte_of_work
 
@@ -59,6 +60,7 @@ _CUT_ERROR = 1e-9  # what may be missing of any probability
 _DRAWN_CUTS = (1e-10, *_CUTS)  # the same where figures are drawn, which are known less well
 _ROUGHEST_CUT = 1e-8  # if that alone fits the budget
 _DRAWN_ERROR = 1e-4
+_OUTLINE_CUTS = 20.0  # times what is cut off at an event, that may be missing after it
 _TOLERANCE = 1e-12  # of a message, that is not followed any more
 _WORK_SECONDS = 0.27e-9  # a pass over a cell, measured
 _STRETCH = CHUNK_SECONDS / _WORK_SECONDS / 2  # work of a call of the kernel
@@ -88,6 +90,7 @@ def phase_figures(
     seed: int = 0,
     progress: Progress | None = None,
     effort: Execution | None = None,
+    strict: bool = False,
 ) -> LinkFigures:
     """What a log of a mix with several exponential hops says of each message.
 
@@ -113,6 +116,8 @@ def phase_figures(
         Told the work done and the work in all.
     effort : Effort, optional
         Work under way that this is a part of; then it is told instead.
+    strict : bool
+        Whether the seconds were asked for: where drawn paths are beyond them, an outline will do.
 
     Raises
     ------
@@ -135,9 +140,8 @@ def phase_figures(
     (-8.590393, 6.645944)
     """
     log = _PhaseLog.of(arrivals, departures, means, channel, receivers)
-    return _figures(
-        log, _PhaseWork(budget, effort or Execution(progress=progress)), seed, pairs=False
-    )
+    work = _PhaseWork(budget, effort or Execution(progress=progress), strict=strict)
+    return _figures(log, work, seed, pairs=False)
 
 
 def phase_pairs(
@@ -261,6 +265,11 @@ class _PhaseLog:
     def numbers_known(self) -> bool:
         """Whether it is known how many departures are of messages in the log."""
         return self.lost is not None and self.covers is not None and self.early is None
+
+    @property
+    def clean(self) -> bool:
+        """Whether all that came in left, and nothing else did."""
+        return self.numbers_known and not self.lost and not self.covers and not self.total_end
 
     @property
     def nobodys(self) -> Floats:
@@ -404,8 +413,8 @@ def _rates(channel: Channel, came: int) -> tuple[float, float]:
 class _PhaseWork:
     """What is spent and what is left of a budget."""
 
-    def __init__(self, budget: Budget, effort: Execution) -> None:
-        self.budget, self.effort, self.spent = budget, effort, 0.0
+    def __init__(self, budget: Budget, effort: Execution, *, strict: bool = False) -> None:
+        self.budget, self.effort, self.spent, self.strict = budget, effort, 0.0, strict
 
     @property
     def left(self) -> float:
@@ -512,12 +521,40 @@ def _solved(
         try:
             possible = _forward(chain, log, work)
         except BudgetError:
-            raise refusal from None
+            if not _outline_pays(log, work):
+                raise refusal from None
+            return _outlined(log, work)
     if not possible or _exact_predicted(chain, log, work):
         exact = _exact(log, work, pairs=False, count=count)
         if exact is not None:
             return exact
     return _estimated(log, chain if possible else None, work, seed, count=count)
+
+
+def _outline_pays(log: _PhaseLog, work: _PhaseWork) -> bool:
+    """Whether seconds were asked for that buy an outline of a log without losses and cover."""
+    return log.clean and work.strict and outline_seconds(len(log.arrivals)) <= work.left
+
+
+def _outlined(log: _PhaseLog, work: _PhaseWork) -> LinkFigures:
+    """What the evidence says of the whole log, if that fits, and delays of each message."""
+    seconds = outline_seconds(len(log.arrivals))
+    evidence, told = None, None
+    chain = log.chain(_ROUGHEST_CUT, count=False)
+    try:
+        possible = _forward(chain, log, work, alone=True, besides=seconds)
+    except BudgetError:
+        possible = False
+    if possible:
+        # Only a way back tells what was cut off; several times the shares of all events is more.
+        events = len(log.arrivals) + len(log.departures)
+        missing = _OUTLINE_CUTS * _ROUGHEST_CUT * events
+        evidence = float(chain.kernel.log_evidence), missing
+        told = _log_evidence(log, chain)
+    work.effort.expect(seconds)
+    figures = outline(log.arrivals, log.departures, log.rates, evidence, told)
+    work.done(seconds)
+    return figures
 
 
 def _exact(log: _PhaseLog, work: _PhaseWork, *, pairs: bool, count: bool) -> LinkFigures | None:
@@ -586,14 +623,29 @@ def _finer_evidence(
     if not one_number or _FINER * chain.kernel.work * _WORK_SECONDS > work.left:
         return solved.log_evidence
     finer = log.chain(_CUTS[0], count=False)
-    if not _forward(finer, log, work, alone=True):
+    try:
+        possible = _forward(finer, log, work, alone=True)
+    except BudgetError:  # dearer than it seemed: there is an answer already
         return solved.log_evidence
-    return _log_evidence(log, finer)
+    return _log_evidence(log, finer) if possible else solved.log_evidence
 
 
-def _forward(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork, *, alone: bool = False) -> bool:
-    """The filter to its end, with nothing to follow if ``alone``; whether something is possible."""
+def _forward(
+    chain: PhaseChain,
+    log: _PhaseLog,
+    work: _PhaseWork,
+    *,
+    alone: bool = False,
+    besides: float = 0.0,
+) -> bool:
+    """The filter to its end; whether something is possible.
+
+    ``alone``: with nothing to follow but what takes so many seconds ``besides``. Else paths are
+    drawn, few of them at least.
+    """
     kernel = chain.kernel
+    if not alone and log.clean and work.strict:
+        besides = _path_cost(log, _SAMPLES[-1], _to_come(log))
     before = share = 0.0
     going = True
     while going:
@@ -607,8 +659,10 @@ def _forward(chain: PhaseChain, log: _PhaseLog, work: _PhaseWork, *, alone: bool
         before, share = kernel.work, kernel.share_done
         work.effort.expect(seconds)
         if kernel.share_done >= 0.02 or kernel.work * _WORK_SECONDS > 0.1 * work.left:
-            work.check(ahead + rest, _memory(chain, log))
+            work.check(ahead + rest + besides, _memory(chain, log))
         work.done(seconds)
+        whole = work.spent + ahead + rest + besides
+        work.effort.foresee(min(whole, work.budget.seconds))  # what is more is refused
     return bool(kernel.possible)
 
 

@@ -12,6 +12,7 @@ from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted, several
 from anonymatch.sources.formats.message_tables import Table
+from anonymatch.sources.hints import unit_gap
 from anonymatch.sources.messages import LATEST
 
 __all__ = ["UNITS", "Clock", "clock", "directions", "flags", "mixed_units", "names", "seconds"]
@@ -55,10 +56,6 @@ _FIRST, _END = (
 )
 _DAY = 86400.0
 _NEAR = f"give date-times of the years {_YEARS[0]} to {_YEARS[1]}"
-
-# Times in milliseconds among times in seconds: a gap of about 1000 between neighbours in size, with
-# at least this share of the rows on either side.
-_GAP, _SHARE = 500.0, 0.01
 
 
 class Clock(NamedTuple):
@@ -184,21 +181,14 @@ def _check_no_unit(table: Table, unit: str | None) -> None:
 
 def mixed_units(tables: list[tuple[Table, Floats]]) -> list[str]:
     """A note if some numbers look like milliseconds and others like seconds."""
-    times = np.concatenate([np.abs(times) for _, times in tables])
-    sizes = np.sort(times[times > 0])
-    if len(sizes) < 4:
+    gap = unit_gap(np.concatenate([times for _, times in tables]))
+    if gap is None:
         return []
-    with np.errstate(over="ignore"):  # beside a time of almost 0
-        jumps = sizes[1:] / sizes[:-1]
-    at = int(np.argmax(jumps))
-    below, above = at + 1, len(sizes) - at - 1
-    if jumps[at] < _GAP or min(below, above) < max(2, _SHARE * len(sizes)):
-        return []
+    low, high, few_above = gap
     for table, of_table in tables:
-        large = np.abs(of_table) >= sizes[at + 1]
-        odd = np.flatnonzero(large if above <= below else ~large)
+        odd = np.flatnonzero((np.abs(of_table) >= high) == few_above)
         if len(odd):
-            cell, low, high = table.position(int(odd[0])), sizes[at], sizes[at + 1]
+            cell = table.position(int(odd[0]))
             return [f"{cell}: no time is between {low:g} and {high:g} s; check the unit of all"]
     return []
 

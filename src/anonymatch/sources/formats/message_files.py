@@ -22,7 +22,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import FileName, Message, quoted, several
+from anonymatch.sources.formats.plain_logs import plain_log
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.hints import unit_hint
 from anonymatch.sources.messages import Messages, check_messages, in_words
@@ -104,6 +105,9 @@ def read_messages(
     (Messages(2 in, 2 out, 0 to 3 s), ('ann', 'bob'))
     >>> folder.cleanup()
     """
+    plain = plain_log(as_path(path)) if departures is None and unit is None else None
+    if plain is not None:
+        return plain
     from anonymatch.sources.formats import message_columns  # imports polars
 
     tables = _tables(path, departures)
@@ -224,14 +228,18 @@ def _repeats(side: _LogSide, noun: str) -> list[str]:
     """A note on messages of one time and one name."""
     import polars as pl
 
-    messages = pl.DataFrame([pl.Series("time", side.times), side.names.alias("name")])
+    same = np.diff(side.times) == 0.0
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    messages = pl.DataFrame(
+        [pl.Series("time", side.times[tied]), side.names.gather(tied).alias("name")]
+    )
     message = side.table.column("message")
     if message is not None:
-        messages = messages.with_columns(message.gather(side.rows).alias("message"))
+        messages = messages.with_columns(message.gather(side.rows[tied]).alias("message"))
     again = (~messages.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true()
     if not len(again):
         return []
-    line = side.table.position(int(side.rows[int(again[0])]))
+    line = side.table.position(int(side.rows[tied[int(again[0])]]))
     repeats = "repeats" if len(again) == 1 else "repeat"
     who = several(len(again), "message")
     return [f"{line}: {who} {noun} {repeats} the time and name of another; all are kept"]
@@ -241,30 +249,37 @@ def _truth(came: _LogSide, left: _LogSide) -> npt.NDArray[np.int64] | None:
     """The message out of each message in, by the column ``message`` of both."""
     import polars as pl
 
-    ids = []
+    from anonymatch.graph import factorise
+
+    known, ids = [], []
     for side in (came, left):
         column = side.table.column("message")
         if column is None:
             return None
         given = column.gather(side.rows).cast(pl.String)
-        known = given.is_not_null().arg_true()
-        some = given.gather(known)
-        again = (~some.is_first_distinct()).arg_true()
-        if len(again):
-            at = int(again[0])
-            first = int((some == some[at]).arg_true()[0])
-            rows = side.rows[known.to_numpy()[[first, at]]].tolist()
-            side.table.refuse(
-                max(rows),
-                f"message {quoted(some[at])} is there twice on one side, first in "
-                f"{side.table.where(int(side.table.row_of[min(rows)]))}; keep one",
-            )
-        ids.append(pl.DataFrame([some.alias("id"), known.alias("at")]))
-    pairs = ids[0].join(ids[1], on="id", how="inner", suffix="_out")
+        known.append(given.is_not_null().arg_true().to_numpy())
+        ids.append(given.gather(known[-1]))
+    codes = np.split(factorise(pl.concat(ids))[0], [len(ids[0])])
+    for side, rows, some, numbers in zip((came, left), known, ids, codes, strict=True):
+        if (np.bincount(numbers) > 1).any():
+            _refuse_twice(side, side.rows[rows], some)
+    departures = np.full(len(ids[0]) + len(ids[1]), -1, dtype=np.int64)
+    departures[codes[1]] = known[1]
     truth = np.full(len(came.rows), -1, dtype=np.int64)
-    truth[pairs.get_column("at").to_numpy()] = pairs.get_column("at_out").to_numpy()
+    truth[known[0]] = departures[codes[0]]
     _check_order(came, left, truth)
     return truth
+
+
+def _refuse_twice(side: _LogSide, rows: Rows, ids: pl.Series) -> NoReturn:
+    at = int((~ids.is_first_distinct()).arg_true()[0])
+    first = int((ids == ids[at]).arg_true()[0])
+    twice = rows[[first, at]].tolist()
+    side.table.refuse(
+        max(twice),
+        f"message {quoted(ids[at])} is there twice on one side, first in "
+        f"{side.table.where(int(side.table.row_of[min(twice)]))}; keep one",
+    )
 
 
 def _check_order(came: _LogSide, left: _LogSide, truth: npt.NDArray[np.int64]) -> None:

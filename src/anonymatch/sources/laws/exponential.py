@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch import measures
 from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import BudgetError
-from anonymatch.measures import LinkFigures, hidden_figures, phase_figures
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import CUT, Candidates
 from anonymatch.sources.laws.law import (
@@ -31,7 +31,7 @@ MOST_HOPS = 4
 
 _FEW = 200  # messages whose guessing entropies are all computed
 _UNASKED = 20.0  # seconds of an Erlang law if nobody told a budget and estimates fit them
-_AT_LEAST = 1.0  # that any budget allows, as for making a graph
+_AT_LEAST = 0.5  # that any budget allows, as for making a graph
 RARE = 1e-9  # of packets, that take longer than what hardly one exceeds
 _SHARE = 0.5  # of the budget, that counting numbers along the log may take
 
@@ -103,7 +103,9 @@ class Exponential(DelayLaw):
     def may_start_full(self) -> bool:
         return True
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> LinkFigures:
+    def links(
+        self, arrivals: Floats, departures: Floats, work: PassageWork
+    ) -> measures.LinkFigures:
         return _one_hop(arrivals, departures, self.mean, work)
 
     def __str__(self) -> str:
@@ -189,7 +191,9 @@ class Erlang(DelayLaw):
     def has_graph(self) -> bool:
         return True
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> LinkFigures:
+    def links(
+        self, arrivals: Floats, departures: Floats, work: PassageWork
+    ) -> measures.LinkFigures:
         if self.hops == 1:
             return _one_hop(arrivals, departures, self.mean, work)
         return phase_links(arrivals, departures, [self.mean] * self.hops, work)
@@ -201,11 +205,11 @@ class Erlang(DelayLaw):
 
 def phase_links(
     arrivals: Floats, departures: Floats, means: list[float], work: PassageWork
-) -> LinkFigures:
+) -> measures.LinkFigures:
     """Figures of several hops: soon, unless a budget is told or that is too little."""
 
-    def within(allowed: Budget) -> LinkFigures:
-        return phase_figures(
+    def within(allowed: Budget, *, strict: bool) -> measures.LinkFigures:
+        return measures.phase_figures(
             arrivals,
             departures,
             means=means,
@@ -214,20 +218,24 @@ def phase_links(
             budget=allowed,
             seed=work.seed,
             effort=work.effort,
+            strict=strict,
         )
 
     budget = work.budget
     if not budget.chosen:
         try:
-            return within(replace(budget, seconds=_UNASKED))
+            return within(replace(budget, seconds=_UNASKED), strict=False)
         except BudgetError:
             pass
-    return within(replace(budget, seconds=max(budget.seconds, _AT_LEAST)))
+    allowed = replace(budget, seconds=max(budget.seconds, _AT_LEAST))
+    return within(allowed, strict=budget.chosen)
 
 
-def _one_hop(arrivals: Floats, departures: Floats, mean: float, work: PassageWork) -> LinkFigures:
+def _one_hop(
+    arrivals: Floats, departures: Floats, mean: float, work: PassageWork
+) -> measures.LinkFigures:
     size = len(arrivals)
-    return hidden_figures(
+    return measures.hidden_figures(
         arrivals,
         departures,
         mean=mean,

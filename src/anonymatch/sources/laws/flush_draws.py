@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from anonymatch import measures
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.measures import FlushRule
 
 __all__ = ["flushed"]
 
@@ -16,7 +16,7 @@ _MOST_FLUSHES = 10**7
 
 
 def flushed(
-    rule: FlushRule,
+    rule: measures.FlushRule,
     arrivals: Floats,
     gone: Bools,
     cover_rate: float,
@@ -51,7 +51,7 @@ def flushed(
 
 
 def _by_clock(
-    rule: FlushRule,
+    rule: measures.FlushRule,
     first: Ints,
     number: int,
     mean: float,
@@ -69,7 +69,7 @@ def _by_clock(
         total = len(inside) + dummies
         if rule.share is None:
             leaves = np.zeros(total, dtype=np.bool_)
-            leaves[draw.permutation(total)[rule.kept :]] = True
+            leaves[draw.permutation(total)[int(rule.stays(total)) :]] = True
         else:
             leaves = draw.random(total) < rule.leave(total)
         flush[inside[leaves[: len(inside)]]] = at
@@ -81,7 +81,7 @@ def _by_clock(
 
 
 def _by_number(
-    rule: FlushRule,
+    rule: measures.FlushRule,
     arrivals: Floats,
     gone: Bools,
     cover_rate: float,

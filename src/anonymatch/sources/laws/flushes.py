@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from anonymatch import measures
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.measures import FlushRule, LinkFigures, flush_figures, flush_numbers
 from anonymatch.sources.candidates import CUT, Candidates, same
 from anonymatch.sources.laws.flush_draws import flushed
 from anonymatch.sources.laws.law import (
@@ -43,7 +43,7 @@ class FlushLaw(Law):
 
     @property
     @abstractmethod
-    def flush(self) -> FlushRule:
+    def flush(self) -> measures.FlushRule:
         """When it sends on, and how many of those inside."""
 
     @property
@@ -73,7 +73,7 @@ class FlushLaw(Law):
                 f"{self}: whose a message out is depends on how many are inside, which no graph of "
                 "candidates says; take its figures from the log"
             )
-        rounds = flush_numbers(self.flush, arrivals, departures)
+        rounds = measures.flush_numbers(self.flush, arrivals, departures)
         last = float(rounds.departures[-1]) if len(departures) else -math.inf
         return self._runs(rounds.arrivals[users], rounds.departures[behaviours], last)
 
@@ -91,8 +91,10 @@ class FlushLaw(Law):
         )
         return departures, lost, cover
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> LinkFigures:
-        return flush_figures(
+    def links(
+        self, arrivals: Floats, departures: Floats, work: PassageWork
+    ) -> measures.LinkFigures:
+        return measures.flush_figures(
             self,
             arrivals,
             departures,
@@ -133,8 +135,8 @@ class Threshold(FlushLaw):
         set_values(self, batch=whole(self.batch, "threshold: batch", least=1, most=_MOST))
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(batch=self.batch)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(batch=self.batch)
 
     def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
         return (self.batch - 1) / 2, self.batch - 1
@@ -178,8 +180,8 @@ class Timed(FlushLaw):
         return self.interval
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(interval=self.interval, origin=self.origin)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(interval=self.interval, origin=self.origin)
 
     def inside_at_end(self, arrivals: Floats, end: float) -> tuple[float, float]:
         last = self.origin + math.floor((end - self.origin) / self.interval) * self.interval
@@ -226,8 +228,8 @@ class Pool(FlushLaw):
         set_values(self, batch=batch, kept=whole(self.kept, "pool: kept", most=_MOST))
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(batch=self.batch, kept=self.kept)
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(batch=self.batch, kept=self.kept)
 
     def end_delay(self, rate: float | None) -> float | None:
         if not self.kept or not rate:
@@ -243,7 +245,7 @@ class Pool(FlushLaw):
         flushes = filling[self.batch + self.kept - 1 :: self.batch]
         if not len(flushes):
             return came, np.full(len(left), -math.inf)
-        rounds = flush_numbers(self.flush, filling, left)
+        rounds = measures.flush_numbers(self.flush, filling, left)
         first, last = rounds.arrivals[users].astype(np.int64), rounds.departures.astype(np.int64)
         # Who waits for a flush that is still to come was in no flush before, even at its moment.
         waiting = np.maximum(came, np.nextafter(flushes[-1], math.inf))
@@ -278,8 +280,9 @@ class Pool(FlushLaw):
 class TimedPool(FlushLaw):
     """A mix that sends on all but ``kept`` every ``interval`` seconds: at ``origin``, and so on.
 
-    Those that are kept are drawn from all inside; while no more are inside, nobody leaves. How long
-    one waits depends on the others.
+    With a ``share`` below 1 it sends on that share of those inside, rounded down, but never so many
+    that fewer than ``kept`` stay: Mixmaster's rule. Those that leave are drawn from all inside;
+    while no more than ``kept`` are inside, nobody leaves. How long one waits depends on the others.
 
     References
     ----------
@@ -290,43 +293,60 @@ class TimedPool(FlushLaw):
     --------
     >>> print(TimedPool(60, 10))
     timed pool law, every 60 s all but 10
+    >>> print(TimedPool(2, 3, 0.5))
+    timed pool law, every 2 s a share of 0.5, all but 3 at most
     """
 
     keyword: ClassVar[str] = "timed-pool"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("interval", "SECONDS", "s between sendings"),
         Parameter("kept", "KEPT", "kept back", whole=True),
+        Parameter("share", "SHARE", "of those inside, at most", optional=True),
         Parameter("origin", "ORIGIN", "when one of them is", optional=True),
     )
     example: ClassVar[str] = "60,10"
 
     interval: float
     kept: int
+    share: float = 1.0
     origin: float = 0.0
 
     def __post_init__(self) -> None:
-        set_values(self, kept=whole(self.kept, "timed-pool: kept", most=_MOST))
+        set_values(
+            self,
+            kept=whole(self.kept, "timed-pool: kept", most=_MOST),
+            share=_share(self.share, "timed-pool: share"),
+        )
         _set_clock(self)
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(interval=self.interval, origin=self.origin, kept=self.kept)
+    def flush(self) -> measures.FlushRule:
+        portion = None if self.share == 1.0 else self.share
+        return measures.FlushRule(
+            interval=self.interval, origin=self.origin, kept=self.kept, portion=portion
+        )
 
     def end_delay(self, rate: float | None) -> float | None:
         if not rate:
             return None
-        return _flushes(self.kept / (self.kept + rate * self.interval)) * self.interval
+        stay = max(1.0 - self.share, self.kept / (self.kept + rate * self.interval))
+        return _flushes(stay) * self.interval
 
     def __str__(self) -> str:
         start = f" from {self.origin:g} s on" if self.origin else ""
-        return f"timed pool law, every {self.interval:g} s{start} all but {self.kept}"
+        clock = f"timed pool law, every {self.interval:g} s{start}"
+        if self.share == 1.0:
+            return f"{clock} all but {self.kept}"
+        return f"{clock} a share of {self.share:g}, all but {self.kept} at most"
 
 
 @dataclass(frozen=True, slots=True)
 class Binomial(FlushLaw):
     """A mix that every ``interval`` seconds, as at ``origin``, flips a coin for each message.
 
-    Each leaves with the probability ``leave``, whatever the others do.
+    Each leaves with the probability ``leave``, whatever the others do. With a ``spread`` the coins
+    know how many are inside: each leaves with the probability of a normal law around ``leave``
+    messages, of standard deviation ``spread``, to be below that number.
 
     References
     ----------
@@ -336,46 +356,66 @@ class Binomial(FlushLaw):
     --------
     >>> print(Binomial(60, 0.5))
     binomial law, every 60 s each with probability 0.5
+    >>> print(Binomial(60, 20, 5))
+    binomial law, every 60 s each with probability 1/2 where 20 are inside (standard deviation 5)
     """
 
     keyword: ClassVar[str] = "binomial"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("interval", "SECONDS", "s between sendings"),
-        Parameter("leave", "P", "probability to leave"),
+        Parameter("leave", "P", "probability to leave; with SD the number inside where it is 1/2"),
+        Parameter("spread", "SD", "messages, if coins know how many are inside", optional=True),
         Parameter("origin", "ORIGIN", "when one of them is", optional=True),
     )
     example: ClassVar[str] = "60,0.5"
 
     interval: float
     leave: float
+    spread: float | None = None
     origin: float = 0.0
 
     def __post_init__(self) -> None:
-        set_values(self, leave=_share(self.leave, "binomial: leave"))
+        if self.spread is None:
+            set_values(self, leave=_share(self.leave, "binomial: leave"))
+        else:
+            centre = real(self.leave, "binomial: leave", high=_MOST)
+            set_values(self, leave=centre, spread=positive(self.spread, "binomial: spread"))
         _set_clock(self)
 
     @property
-    def mean_delay(self) -> float:
-        """Seconds on average, if messages come in at any time alike."""
-        return self.interval * (1 / self.leave - 0.5)
+    def mean_delay(self) -> float | None:
+        """Seconds on average, if messages come in at any time alike; None if coins know more."""
+        return None if self.spread is not None else self.interval * (1 / self.leave - 0.5)
 
     @property
-    def longest_delay(self) -> float:
+    def longest_delay(self) -> float | None:
+        if self.spread is not None:
+            return None
         return self.interval if self.leave == 1.0 else math.inf
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(interval=self.interval, origin=self.origin, share=self.leave)
+    def flush(self) -> measures.FlushRule:
+        if self.spread is None:
+            return measures.FlushRule(interval=self.interval, origin=self.origin, share=self.leave)
+        return measures.FlushRule(
+            interval=self.interval,
+            origin=self.origin,
+            share=1.0,
+            centre=self.leave,
+            spread=self.spread,
+        )
 
     def end_delay(self, rate: float | None) -> float | None:
-        del rate
-        return _flushes(1.0 - self.leave) * self.interval
+        if self.spread is None:
+            return _flushes(1.0 - self.leave) * self.interval
+        return None
 
     def __str__(self) -> str:
         start = f" from {self.origin:g} s on" if self.origin else ""
-        return (
-            f"binomial law, every {self.interval:g} s{start} each with probability {self.leave:g}"
-        )
+        clock = f"binomial law, every {self.interval:g} s{start} each with probability"
+        if self.spread is None:
+            return f"{clock} {self.leave:g}"
+        return f"{clock} 1/2 where {self.leave:g} are inside (standard deviation {self.spread:g})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,8 +455,8 @@ class Cottrell(FlushLaw):
         _set_clock(self)
 
     @property
-    def flush(self) -> FlushRule:
-        return FlushRule(
+    def flush(self) -> measures.FlushRule:
+        return measures.FlushRule(
             interval=self.interval, origin=self.origin, kept=self.least, share=self.fraction
         )
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch import measures
 from anonymatch._native import stage_log_density, stage_survival
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.measures import LinkFigures, check_hops
 from anonymatch.sources.candidates import CUT, Candidates
 from anonymatch.sources.laws.exponential import RARE, phase_links
 from anonymatch.sources.laws.law import (
@@ -61,7 +61,7 @@ class Hops(DelayLaw):
         given |= {} if self.third is None else {"third": self.third}
         given |= {} if self.fourth is None else {"fourth": self.fourth}
         set_values(self, **{name: positive(mean, f"hops: {name}") for name, mean in given.items()})
-        check_hops(self.means)
+        measures.check_hops(self.means)
 
     @property
     def means(self) -> list[float]:
@@ -150,7 +150,9 @@ class Hops(DelayLaw):
     def has_graph(self) -> bool:
         return True
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> LinkFigures:
+    def links(
+        self, arrivals: Floats, departures: Floats, work: PassageWork
+    ) -> measures.LinkFigures:
         return phase_links(arrivals, departures, self.means, work)
 
     def __str__(self) -> str:

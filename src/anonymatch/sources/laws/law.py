@@ -17,11 +17,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from anonymatch import measures
 from anonymatch.base.arguments import real
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import did_you_mean, quoted
-from anonymatch.measures import Channel, Dummies, FlushRule, LinkFigures
 from anonymatch.running import Budget, Execution
 from anonymatch.sources.candidates import Candidates
 
@@ -115,8 +115,8 @@ class PassageWork:
     effort : Execution
     """
 
-    channel: Channel
-    dummies: Dummies
+    channel: measures.Channel
+    dummies: measures.Dummies
     receivers: Ints | None
     budget: Budget
     seed: int
@@ -213,7 +213,7 @@ class Law(ABC):
     # ---- logs of which only the ends are seen
 
     @property
-    def flush(self) -> FlushRule | None:
+    def flush(self) -> measures.FlushRule | None:
         """When a mix that flushes does so; None for all others."""
         return None
 
@@ -251,7 +251,9 @@ class Law(ABC):
         del filling, users
         return came, left
 
-    def links(self, arrivals: Floats, departures: Floats, work: PassageWork) -> LinkFigures:
+    def links(
+        self, arrivals: Floats, departures: Floats, work: PassageWork
+    ) -> measures.LinkFigures:
         """Figures of a log by what is inside, for laws that are `followed`."""
         raise NotImplementedError
 

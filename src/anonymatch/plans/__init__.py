@@ -1,0 +1,33 @@
+"""Plans of mix networks: which mix, which delay, how much cover, and what nothing can do."""
+
+from anonymatch.plans.emit import LANGUAGES
+from anonymatch.plans.planning import plan, plan_request
+from anonymatch.plans.presets import PRESETS, preset_named
+from anonymatch.plans.request import Adversary, Burst, Network, PlanRequest, Targets, Traffic
+from anonymatch.plans.result import NetworkPlan, Setting
+from anonymatch.plans.strategies import FAMILIES, Strategy, strategy_named
+from anonymatch.plans.toml_file import read_request, request_as_toml
+from anonymatch.plans.verdict import missed_in_words, setting_in_words
+
+__all__ = [
+    "FAMILIES",
+    "LANGUAGES",
+    "PRESETS",
+    "Adversary",
+    "Burst",
+    "Network",
+    "NetworkPlan",
+    "PlanRequest",
+    "Setting",
+    "Strategy",
+    "Targets",
+    "Traffic",
+    "missed_in_words",
+    "plan",
+    "plan_request",
+    "preset_named",
+    "read_request",
+    "request_as_toml",
+    "setting_in_words",
+    "strategy_named",
+]

@@ -1,0 +1,364 @@
+"""What a plan answers: settings with their figures, the front, and what nothing can reach."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymatch.base.numbers import amount
+from anonymatch.measures import Interval, Price
+from anonymatch.plans.emit import emitted
+from anonymatch.plans.outcome import CONFIDENCE, Outcome
+from anonymatch.plans.request import PlanRequest
+from anonymatch.plans.simulation import CAUSES
+from anonymatch.plans.strategies import Strategy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["NetworkPlan", "Setting"]
+
+_FRONT = 12  # settings of the front that are shown
+_COLUMNS = (
+    "law",
+    "parameters",
+    "cover",
+    "mean_delay",
+    "delay_99",
+    "packets",
+    "entropy",
+    "entropy_low",
+    "entropy_high",
+    "worst",
+    "worst_low",
+    "identified",
+    "n1_price",
+    "meets",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Mixes with their parameters in seconds, a level of cover, and what these give.
+
+    Delays count links. ``worst`` is what the worst share of messages hides among: two to the power
+    of their own bits.
+    """
+
+    request: PlanRequest
+    law: str
+    parameters: dict[str, float]
+    cover: float
+    mean_delay: Interval
+    delay_99: Interval
+    entropy: Interval
+    worst: Interval
+    identified: Interval
+    guessing: Interval | None
+    price: Price
+    causes: dict[str, float]
+    targets: int
+    effective: float
+    confirmed: bool
+
+    @classmethod
+    def of(
+        cls,
+        request: PlanRequest,
+        strategy: Strategy,
+        *,
+        cover: float,
+        outcome: Outcome,
+        mean_delay: Interval,
+        delay_99: Interval,
+        price: Price,
+        confirmed: bool,
+    ) -> Setting:
+        parameters = strategy.parameters or ()
+        worst = outcome.worst
+        return cls(
+            request=request,
+            law=str(strategy),
+            parameters=dict(zip(strategy.family.names, parameters, strict=True)),
+            cover=cover,
+            mean_delay=mean_delay,
+            delay_99=delay_99,
+            entropy=outcome.entropy,
+            worst=Interval(*(2.0**bits for bits in (worst.value, worst.low, worst.high))),
+            identified=outcome.identified,
+            guessing=outcome.guessing,
+            price=price,
+            causes={
+                name: share for name, share in zip(CAUSES, outcome.causes, strict=True) if share
+            },
+            targets=outcome.targets,
+            effective=outcome.effective,
+            confirmed=confirmed,
+        )
+
+    @property
+    def kind(self) -> str:
+        """The kind of mix, without parameters."""
+        return self.law.partition(":")[0]
+
+    @property
+    def packets(self) -> float:
+        """For each message, itself included."""
+        return 1 + self.cover
+
+    @property
+    def bytes_per_message(self) -> float:
+        return self.packets * self.request.packet_bytes
+
+    @property
+    def n1_price(self) -> str:
+        """What an n-1 attack on one mix costs, in words."""
+        own = f"{self.price.messages:.0f} own messages" if self.price.messages else ""
+        wait = f"{amount(self.price.seconds)} s of blocking" if self.price.seconds else ""
+        return " and ".join(text for text in (own, wait) if text) or "nothing"
+
+    def missed(self, *, delays: bool | None = None) -> list[tuple[str, float, float]]:
+        """Targets that it misses: which, the bound that counts, and what was asked.
+
+        ``delays``: only those of delays, or only the others.
+        """
+        targets = self.request.targets
+        costs = [
+            ("mean_delay", self.mean_delay.high, targets.mean_delay),
+            ("delay_99", self.delay_99.high, targets.delay_99),
+        ]
+        others = [
+            ("packets", self.packets, targets.packets),
+            ("identified", self.identified.high, targets.identified),
+        ]
+        chosen = {None: costs + others, True: costs, False: others}[delays]
+        result = [
+            (name, reached, asked)
+            for name, reached, asked in chosen
+            if asked is not None and reached > asked
+        ]
+        if delays is not True and targets.among is not None and self.worst.low < targets.among:
+            result.append(("worst", self.worst.low, targets.among))
+        return result
+
+    def misses(self, *, delays: bool) -> bool:
+        """Whether it misses targets of delays, or others."""
+        return bool(self.missed(delays=delays))
+
+    @property
+    def meets(self) -> bool:
+        """Whether every target is met, by the bound of its interval."""
+        return not self.missed()
+
+    @property
+    def excess(self) -> float:
+        """By what factor it misses the target that it misses most; 1 or less if none."""
+        factors = [
+            asked / reached if name == "worst" else reached / asked
+            for name, reached, asked in self.missed()
+        ]
+        return max(factors, default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; intervals as value, low, high."""
+        return {
+            "law": self.law,
+            "parameters": self.parameters,
+            "cover": self.cover,
+            "packets": self.packets,
+            "bytes_per_message": self.bytes_per_message,
+            **{
+                name: _interval(getattr(self, name))
+                for name in ("mean_delay", "delay_99", "entropy", "worst", "identified", "guessing")
+            },
+            "n1_price": self.n1_price,
+            "n1_messages": self.price.messages,
+            "n1_seconds": self.price.seconds,
+            "causes": self.causes,
+            "targets": self.targets,
+            "independent_targets": self.effective,
+            "confirmed": self.confirmed,
+            "meets": self.meets,
+        }
+
+    def row(self) -> dict[str, Any]:
+        """Its row of a frame."""
+        return {
+            "law": self.kind,
+            "parameters": self.law.partition(":")[2],
+            "cover": self.cover,
+            "mean_delay": self.mean_delay.value,
+            "delay_99": self.delay_99.value,
+            "packets": self.packets,
+            "entropy": self.entropy.value,
+            "entropy_low": self.entropy.low,
+            "entropy_high": self.entropy.high,
+            "worst": self.worst.value,
+            "worst_low": self.worst.low,
+            "identified": self.identified.value,
+            "n1_price": self.n1_price,
+            "meets": self.meets,
+        }
+
+    def to_toml(self) -> str:
+        """A plan with this setting alone."""
+        return emitted("toml", self)
+
+    def emit(self, language: str) -> str:
+        """Its parameters as another system writes them: katzenpost, nym or toml."""
+        return emitted(language, self)
+
+
+def _interval(interval: Interval | None) -> dict[str, float] | None:
+    if interval is None:
+        return None
+    return {"value": interval.value, "low": interval.low, "high": interval.high}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkPlan:
+    """The cheapest setting that meets the targets, and what was tried beside it.
+
+    Attributes
+    ----------
+    best : Setting or None
+        Confirmed by a simulation of its own.
+    nearest : Setting or None
+        Where nothing meets the targets: what misses them by least.
+    tried : tuple of Setting
+    ceiling : float
+        Bits that nothing can exceed with the traffic and the delay that targets allow.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.plan(users=100, rate=0.1, network="one", laws="threshold:10", mean_delay=2)
+    >>> found.met, round(2**found.ceiling), found.best.n1_price
+    (True, 219, '9 own messages')
+    """
+
+    request: PlanRequest
+    best: Setting | None
+    nearest: Setting | None
+    tried: tuple[Setting, ...]
+    confirmations: tuple[Setting, ...]
+    ceiling: float
+    messages: float
+    seed: int
+    confidence: float = CONFIDENCE
+
+    @cached_property
+    def settings(self) -> pl.DataFrame:
+        """A row a setting: all that were tried, and those that were simulated again."""
+        return _frame((*self.tried, *self.confirmations))
+
+    @cached_property
+    def front(self) -> pl.DataFrame:
+        """Settings that no other beats in what the worst hide among, delay and packets."""
+        return _frame(self.front_settings)
+
+    @cached_property
+    def front_settings(self) -> tuple[Setting, ...]:
+        everything = (*self.confirmations, *self.tried)
+        chosen = [one for one in everything if not any(_beats(other, one) for other in everything)]
+        chosen.sort(key=lambda setting: (setting.packets, setting.mean_delay.value))
+        if len(chosen) <= _FRONT:
+            return tuple(chosen)
+        steps = [round(k * (len(chosen) - 1) / (_FRONT - 1)) for k in range(_FRONT)]
+        kept = [chosen[k] for k in dict.fromkeys(steps)]
+        if self.best in chosen and self.best not in kept and self.best is not None:
+            kept[-1] = self.best
+        return tuple(kept)
+
+    @property
+    def met(self) -> bool:
+        """Whether a setting meets every target."""
+        return self.best is not None
+
+    @property
+    def corrupt_path_share(self) -> float:
+        """Share of messages that pass corrupt mixes only."""
+        return self.request.adversary.path_share(self.request.network)
+
+    @property
+    def width_needed(self) -> int | None:
+        """Mixes a layer with which few enough pass corrupt mixes only; None if they do now."""
+        request = self.request
+        share = self.corrupt_path_share
+        if share <= request.targets.worst:
+            return None
+        hops = request.network.layers
+        factor = math.exp(math.log(share / request.targets.worst) / hops)
+        return math.ceil(request.network.width * factor - 1e-9)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: what to do, or what cannot be done and why."""
+        from anonymatch.plans.verdict import verdict
+
+        return verdict(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values with stable keys."""
+        return {
+            "met": self.met,
+            "verdict": self.verdict,
+            "best": None if self.best is None else self.best.to_dict(),
+            "nearest": None if self.nearest is None else self.nearest.to_dict(),
+            "front": self.front.to_dicts(),
+            "settings": self.settings.to_dicts(),
+            "ceiling": self.ceiling,
+            "corrupt_path_share": self.corrupt_path_share,
+            "width_needed": self.width_needed,
+            "messages_per_second": self.messages,
+            "network": str(self.request.network),
+            "confidence": self.confidence,
+            "seed": self.seed,
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def emit(self, language: str) -> str:
+        """The best setting, or else the nearest, as another system writes it."""
+        from anonymatch.base.errors import InputError
+
+        setting = self.best or self.nearest
+        if setting is None:
+            raise InputError("no setting was found, so there is none to write")
+        return setting.emit(language)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """A page in HTML with its charts."""
+        from anonymatch.report import plan_html, write_html
+
+        write_html(plan_html(self), Path(path))
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+def _beats(one: Setting, other: Setting) -> bool:
+    """Whether one is as good in everything, and better in something."""
+    first, second = ((-s.worst.value, s.mean_delay.value, s.packets) for s in (one, other))
+    return first != second and all(a <= b for a, b in zip(first, second, strict=True))
+
+
+def _frame(settings: Sequence[Setting]) -> pl.DataFrame:
+    import polars as pl
+
+    rows = [setting.row() for setting in settings]
+    kinds = {
+        "law": pl.String,
+        "parameters": pl.String,
+        "n1_price": pl.String,
+        "meets": pl.Boolean,
+    }
+    schema = {name: kinds.get(name, pl.Float64) for name in _COLUMNS}
+    return pl.DataFrame(rows, schema=schema)

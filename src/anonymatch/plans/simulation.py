@@ -1,0 +1,317 @@
+"""One simulated stretch of a network: packets drawn, and what an attacker learns of some of them.
+
+Time is counted so that one packet a unit comes to each mix on average.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anonymatch._native import (
+    CARRIED,
+    OUTSIDE,
+    DrawnNetwork,
+    NetworkEvents,
+    NetworkMix,
+    network_draw,
+    network_forward,
+    network_inside,
+)
+from anonymatch.base.arrays import Bools, Floats
+
+Numbers = npt.NDArray[np.int32]
+
+__all__ = ["CAUSES", "Effort", "Sample", "Scenario", "replicate", "seconds_of"]
+
+CAUSES = (
+    "passed corrupt mixes only",
+    "alone at a hop",
+    "sent in the quietest hour",
+    "last of its burst",
+    "met few others",
+)
+_LANES = 32
+_PACKET_SECONDS = 0.4e-6  # to draw a packet at a hop, with its share of passes; about
+_RANK_SECONDS = 0.7e-6  # to rank what is open for a target, for each packet in flight; about
+_KEPT_DELAYS = 2000
+
+
+class Scenario(NamedTuple):
+    """Everything that a stretch depends on, in plain values."""
+
+    mix: NetworkMix
+    stay: float  # mean in a mix, in arrivals of a mix
+    shape: str
+    layers: int
+    width: int
+    corrupt_mixes: tuple[int, ...]  # one number, or one a layer
+    corrupt_users: float
+    real: float  # share of packets that are messages
+    hours: tuple[float, ...]  # rates relative to the mean, () if even
+    burst: tuple[float, float]  # mean and gap, (1, 0) if none
+    arrivals: npt.NDArray[np.float64]  # of a log, empty if drawn
+
+    @property
+    def mixes(self) -> int:
+        return self.width if self.shape == "free" else self.layers * self.width
+
+    @property
+    def rate(self) -> float:
+        """Packets a unit of time through the network."""
+        return self.mixes / self.layers
+
+
+class Effort(NamedTuple):
+    """How much of a stretch is drawn: targets, and packets at most between filling and leaving."""
+
+    targets: int
+    packets: int
+    ranked: bool  # whether guesses are counted
+
+
+class Sample(NamedTuple):
+    """What targets of one stretch show, in order of time."""
+
+    bits: Floats
+    guesses: Floats
+    cause: npt.NDArray[np.int8]
+    delays: Floats  # of some packets
+    mean_delay: float
+    missing: float  # the largest probability that had not come out at the end
+
+
+def seconds_of(scenario: Scenario, effort: Effort) -> float:
+    """Predicted seconds of one core for :func:`replicate`."""
+    pieces = _pieces(scenario, effort.targets)
+    packets = sum(_lengths(scenario, effort._replace(targets=part))[3] for _, part in pieces)
+    seconds = 1e-3 + _PACKET_SECONDS * scenario.layers * packets
+    if effort.ranked:
+        seconds += _RANK_SECONDS * effort.targets * scenario.stay * scenario.mixes
+    return seconds
+
+
+def replicate(scenario: Scenario, effort: Effort, seed: int) -> Sample:
+    """Draws a stretch, or one for each rate of the day, and looks at so many of its messages."""
+    effort, pieces = Effort(*effort), _pieces(scenario, effort[0])
+    parts = [
+        _stretch(scenario, rate, effort._replace(targets=part), np.random.default_rng([seed, at]))
+        for at, (rate, part) in enumerate(pieces)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    weights = np.array([len(part.bits) for part in parts], dtype=np.float64)
+    each = [math.ceil(_KEPT_DELAYS * weight / weights.sum()) for weight in weights]
+    mean = float(np.average([part.mean_delay for part in parts], weights=weights))
+    quiet = min(range(len(parts)), key=lambda at: pieces[at][0])
+    causes = [
+        np.where((part.cause == len(CAUSES) - 1) & (at == quiet), 2, part.cause)
+        for at, part in enumerate(parts)
+    ]
+    # Rates come by turns, so that every part of a sample is like the whole.
+    order = np.argsort(
+        np.concatenate([(np.arange(len(part.bits)) + 0.5) / len(part.bits) for part in parts]),
+        kind="stable",
+    )
+    return Sample(
+        np.concatenate([part.bits for part in parts])[order],
+        np.concatenate([part.guesses for part in parts])[order],
+        np.concatenate(causes)[order].astype(np.int8),
+        np.concatenate([part.delays[:size] for part, size in zip(parts, each, strict=True)]),
+        mean,
+        max(part.missing for part in parts),
+    )
+
+
+def _pieces(scenario: Scenario, targets: int) -> list[tuple[float, int]]:
+    """Relative rates, and targets for each: as many as there are messages at that rate."""
+    if not scenario.hours:
+        return [(1.0, targets)]
+    rates, numbers = np.unique(np.array(scenario.hours), return_counts=True)
+    weights = rates * numbers / (rates * numbers).sum()
+    parts = np.maximum(2, np.round(weights * targets)).astype(int)
+    return [(float(r), int(n)) for r, n in zip(rates, parts, strict=True) if r > 0]
+
+
+def _lengths(scenario: Scenario, effort: Effort) -> tuple[float, float, float, int]:
+    """Time to fill the network, with targets, and until they have left; and packets in all."""
+    hops = scenario.layers if scenario.shape != "free" else 4 * scenario.layers
+    stay = max(scenario.stay, 0.5)
+    fill = stay * (hops + 8 * math.sqrt(hops)) + 2
+    leave = stay * (hops + 14 * math.sqrt(hops) + 8) + 2
+    span = max(effort.targets * max(scenario.stay * scenario.layers, 1.0), 4.0)
+    enough = effort.targets / scenario.rate / scenario.real
+    span = min(span, max(effort.packets / scenario.rate, 2 * stay * hops, enough))
+    return fill, span, leave, math.ceil(scenario.rate * (fill + span + leave))
+
+
+def _stretch(scenario: Scenario, speed: float, effort: Effort, draw: np.random.Generator) -> Sample:
+    """``speed``: rate of packets relative to the mean; times are divided by it at the end."""
+    slower = scenario
+    if speed != 1.0 and scenario.mix.kind != "batch":  # seconds of its clock are fewer arrivals
+        mix = scenario.mix._replace(seconds=scenario.mix.seconds * speed)
+        stay = scenario.stay if mix.kept else scenario.stay * speed
+        slower = scenario._replace(mix=mix, stay=max(stay, 0.05))
+    fill, span, leave, _ = _lengths(slower, effort)
+    targets = effort.targets
+    arrivals, real, last = _arrivals(slower, fill + span + leave, draw)
+    honest = draw.random(len(arrivals)) >= scenario.corrupt_users
+    routes = _routes(slower, len(arrivals), draw)
+    log = network_draw(
+        arrivals,
+        routes,
+        scenario.mixes,
+        slower.mix,
+        seed=int(draw.integers(2**63)),
+    )
+    told = _corrupt(scenario, draw)
+    events, packets = _seen_by(log, told, honest, scenario.mixes)
+    inside = network_inside(events)
+    entries = np.flatnonzero(events.from_ == OUTSIDE)
+    begin, end = (fill, fill + span)
+    if len(scenario.arrivals):
+        length = float(arrivals[-1] - arrivals[0])  # its ends fill and empty the network
+        begin = float(arrivals[0]) + min(fill, 0.2 * length)
+        end = float(arrivals[-1]) - min(leave, 0.4 * length)
+    sent = arrivals[packets[entries]]
+    fit = entries[real[packets[entries]] & (sent >= begin) & (sent <= end)]
+    if not len(fit):
+        fit = entries[real[packets[entries]]][-1:]
+    step = max(1.0, len(fit) / targets)
+    chosen = fit[np.unique((np.arange(min(targets, len(fit))) * step).astype(np.int64))]
+    result = network_forward(events, inside, chosen, lanes=_LANES, ranked=effort.ranked)
+    out = log.to == OUTSIDE
+    delays = log.time[out] - arrivals[log.packet[out]]
+    measured = delays[(arrivals[log.packet[out]] >= begin) & (arrivals[log.packet[out]] <= end)]
+    cause = _causes(events, inside, packets, chosen, result.shannon, last)
+    thin = measured[:: max(1, len(measured) // _KEPT_DELAYS)]
+    return Sample(
+        result.shannon,
+        result.guesses,
+        cause,
+        thin / speed,
+        float(measured.mean() / speed) if len(measured) else 0.0,
+        float((1.0 - result.left).max(initial=0.0)),
+    )
+
+
+def _arrivals(
+    scenario: Scenario, length: float, draw: np.random.Generator
+) -> tuple[Floats, Bools, Bools]:
+    """When packets are sent; which are messages; and which of them end a burst."""
+    rate = scenario.rate
+    if len(scenario.arrivals):
+        times = scenario.arrivals
+        length = float(times[-1] - times[0])
+        cover = draw.poisson(max(0.0, len(times) / scenario.real - len(times)))
+        dummies = times[0] + draw.random(cover) * length
+        last = np.zeros(len(times), dtype=np.bool_)
+    elif scenario.burst[0] > 1:
+        mean, gap = scenario.burst
+        starts = draw.random(draw.poisson(rate * scenario.real / mean * length)) * length
+        sizes = draw.geometric(1 / mean, len(starts))
+        first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        places = np.arange(int(sizes.sum())) - first
+        times = np.repeat(starts, sizes) + places * gap
+        last = places == np.repeat(sizes, sizes) - 1
+        dummies = draw.random(draw.poisson(rate * (1 - scenario.real) * length)) * length
+    else:
+        gaps = draw.exponential(1 / rate, max(1, math.ceil(rate * length)))
+        times = np.cumsum(gaps)
+        dummies = np.empty(0)
+        last = np.zeros(len(times), dtype=np.bool_)
+    everything = np.concatenate((times, dummies))
+    order = np.argsort(everything, kind="stable")
+    real = np.concatenate((np.ones(len(times), np.bool_), np.zeros(len(dummies), np.bool_)))
+    ends = np.concatenate((last, np.zeros(len(dummies), np.bool_)))
+    return everything[order], real[order], ends[order]
+
+
+def _routes(scenario: Scenario, number: int, draw: np.random.Generator) -> Numbers:
+    layers, width = scenario.layers, scenario.width
+    if scenario.shape != "free":
+        steps = draw.integers(0, width, (number, layers))
+        return (steps + np.arange(layers) * width).astype(np.int32)
+    # After each hop a packet leaves with the same probability, so that a hop tells no length.
+    lengths = np.minimum(draw.geometric(1 / layers, number), 16 * layers)
+    hops = int(lengths.max(initial=1))
+    routes = np.empty((number, hops), dtype=np.int32)
+    routes[:, 0] = draw.integers(0, width, number)
+    for hop in range(1, hops):  # any mix but the last one
+        step = draw.integers(1, max(width, 2), number)
+        routes[:, hop] = (routes[:, hop - 1] + step) % width
+    routes[np.arange(hops) >= lengths[:, None]] = -1
+    return routes
+
+
+def _corrupt(scenario: Scenario, draw: np.random.Generator) -> Bools:
+    bad = np.zeros(scenario.mixes, dtype=np.bool_)
+    if len(scenario.corrupt_mixes) == 1:
+        bad[draw.permutation(scenario.mixes)[: scenario.corrupt_mixes[0]]] = True
+        return bad
+    for layer, number in enumerate(scenario.corrupt_mixes):
+        start = layer * scenario.width
+        bad[start + draw.permutation(scenario.width)[:number]] = True
+    return bad
+
+
+def _seen_by(
+    log: DrawnNetwork, told: Bools, honest: Bools, mixes: int
+) -> tuple[NetworkEvents, npt.NDArray[np.int64]]:
+    """Events as the attacker knows them, and the packet of each.
+
+    Packets of corrupt users are known all the way, so they hide nobody. A corrupt mix tells which
+    packet out is which in.
+    """
+    chosen = honest[log.packet]
+    from_, to, packet = log.from_[chosen], log.to[chosen], log.packet[chosen]
+    if not told.any():
+        return NetworkEvents(from_, to, np.full(len(from_), -1), mixes), packet
+    order = np.argsort(packet, kind="stable")  # the hops of a packet one after the other
+    before = np.full(len(packet), -1)
+    before[order[1:]] = order[:-1]
+    bad = np.append(told, False)  # OUTSIDE is -1, the last
+    return NetworkEvents(
+        np.where(bad[from_], CARRIED, from_).astype(np.int32),
+        np.where(bad[to], CARRIED, to).astype(np.int32),
+        before,
+        mixes,
+    ), packet
+
+
+def _causes(
+    events: NetworkEvents,
+    inside: Numbers,
+    packets: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+    bits: Floats,
+    last: Bools,
+) -> npt.NDArray[np.int8]:
+    """Why each target hides among few, the most telling reason first."""
+    cause = np.full(len(targets), len(CAUSES) - 1, dtype=np.int8)
+    cause[last[packets[targets]]] = 3
+    ways: dict[int, list[int]] = {}
+    worst = np.argsort(bits, kind="stable")[: max(1, len(bits) // 20)]  # of whom it is asked
+    wanted = {int(packets[targets[at]]) for at in worst}
+    for event in np.flatnonzero(np.isin(packets, list(wanted))).tolist():
+        ways.setdefault(int(packets[event]), []).append(event)
+    for at in worst.tolist():
+        way = ways[int(packets[targets[at]])]
+        if all(events.from_[event] == CARRIED for event in way[1:]) and len(way) > 1:
+            cause[at] = 0
+        elif any(_alone(events, inside, *hop) for hop in pairwise(way)):
+            cause[at] = 1
+    return cause
+
+
+def _alone(events: NetworkEvents, inside: Numbers, came: int, left: int) -> bool:
+    """Whether a packet was in a mix with nobody else from when it came until it left."""
+    mix = events.from_[left]
+    if mix < 0 or inside[left] != 1:
+        return False
+    between = events.from_[came + 1 : left] == mix
+    return not bool(between.any())

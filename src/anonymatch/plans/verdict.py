@@ -1,0 +1,77 @@
+"""What a plan says in a sentence."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from anonymatch.base.numbers import amount, percent
+
+if TYPE_CHECKING:
+    from anonymatch.plans.result import NetworkPlan, Setting
+
+__all__ = ["missed_in_words", "setting_in_words", "verdict"]
+
+_UNITS = {"mean_delay": " s", "delay_99": " s", "packets": " packets a message"}
+_NAMES = {
+    "mean_delay": "the mean delay",
+    "delay_99": "the delay of 99 %",
+    "packets": "cover",
+    "identified": "the share known for certain",
+    "worst": "what the worst hide among",
+}
+
+
+def verdict(plan: NetworkPlan) -> str:
+    """What to do; or which target fails, by how much, and what comes nearest."""
+    targets = plan.request.targets
+    if plan.best is not None:
+        return f"Take {setting_in_words(plan.best)}."
+    width = plan.width_needed
+    if width is not None:
+        share = percent(plan.corrupt_path_share)
+        return (
+            f"Nothing meets the targets: {share} of all messages pass corrupt mixes only, at any "
+            f"delay and with any cover; with {width} mixes a layer at most "
+            f"{percent(targets.worst)} do."
+        )
+    if targets.among is not None and plan.ceiling < (1 - targets.worst) * math.log2(targets.among):
+        return (
+            f"Nothing can meet the targets, whatever the mix: with this traffic and delay messages "
+            f"hide among {amount(2**plan.ceiling)} at most on average (the ceiling)."
+            f"{_nearest(plan)}"
+        )
+    return f"No setting that was tried meets the targets.{_nearest(plan)}"
+
+
+def _nearest(plan: NetworkPlan) -> str:
+    if plan.nearest is None:
+        return ""
+    missed = "; ".join(missed_in_words(plan.nearest))
+    return f" Nearest is {setting_in_words(plan.nearest)}; there {missed}."
+
+
+def setting_in_words(setting: Setting) -> str:
+    """Its law, cover and figures."""
+    share = percent(setting.request.targets.worst)
+    cover = f"{setting.cover:g} cover packets a message" if setting.cover else "no cover"
+    return (
+        f"{setting.law} with {cover}: {amount(setting.mean_delay.value)} s on average, and the "
+        f"worst {share} hide among {amount(setting.worst.value)} (at least "
+        f"{amount(setting.worst.low)})"
+    )
+
+
+def missed_in_words(setting: Setting) -> list[str]:
+    """Targets that it misses, with both numbers."""
+    words = []
+    for name, reached, asked in setting.missed():
+        unit = _UNITS.get(name, "")
+        shown = (
+            (percent(reached), percent(asked))
+            if name == "identified"
+            else (f"{amount(reached)}{unit}", f"{amount(asked)}{unit}")
+        )
+        side = "at least" if name == "worst" else "up to"
+        words.append(f"{_NAMES[name]} is {side} {shown[0]} where {shown[1]} was asked")
+    return words

@@ -1,0 +1,90 @@
+"""Plans on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from anonymatch.cli import main
+from anonymatch.cli.commands.planning import _laws
+
+_QUICK = ("--users", "100", "--rate", "0.1", "--network", "one", "--cover", "0")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main(["plan", *(str(argument) for argument in arguments)])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+def test_a_plan_is_told_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, *_QUICK, "--law", "threshold:10,pool:1,4", "--worst", "1%=11")
+    assert code == 0
+    assert "Take pool:1,4 with no cover" in out
+    assert "n-1 attack" in out
+    assert "27 own messages" in out
+
+
+def test_json_has_the_stable_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, *_QUICK, "--law", "threshold:10", "--worst", "1%=8", "--json")
+    assert (code, err) == (0, "")
+    record = json.loads(out)
+    assert record["best"]["law"] == "threshold:10"
+    assert record["best"]["worst"]["low"] == pytest.approx(10)
+    assert set(record) >= {"best", "front", "settings", "ceiling", "met", "nearest", "verdict"}
+
+
+def test_a_gate_that_is_missed_ends_with_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = (*_QUICK, "--law", "threshold:10", "--worst", "1%=11")
+    assert run(capsys, *asked, "--require")[0] == 1
+    assert run(capsys, *asked)[0] == 0
+
+
+def test_a_setting_is_written_for_others_and_planned_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asked = (*_QUICK, "--law", "threshold:10", "--worst", "1%=8")
+    code, out, _ = run(capsys, *asked, "--emit", "toml")
+    assert code == 0
+    path = tmp_path / "plan.toml"
+    path.write_text(out)
+    code, out, _ = run(capsys, path, "--require")
+    assert code == 0
+    assert "threshold:10" in out
+
+
+def test_pages_and_tables_are_saved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page, table = tmp_path / "plan.html", tmp_path / "plan.csv"
+    asked = (*_QUICK, "--law", "exponential,pool", "--worst", "1%=8", "--mean-delay", "1.5")
+    code, _, err = run(capsys, *asked, "--html", page, "--csv", table)
+    assert code == 0
+    assert err.count("wrote") == 2
+    assert "What delay buys" in page.read_text()
+    assert table.read_text().startswith("law,parameters,cover,mean_delay")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--worst", "20"), "1%=20"),
+        (("--rate", "0"), "rate above 0"),
+        (("--network", "3by3"), "--network must be one, cascade"),
+        (("--corrupt-mixes", "99"), "--corrupt-mixes is 99, and 3x3 has 9 mixes"),
+        (("--emit", "tor"), "katzenpost, nym, toml"),
+        (("--law", "poisson"), "plans know"),
+        (("nothing.toml",), "there is no such file"),
+    ],
+)
+def test_bad_options_get_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_laws_keep_their_own_commas() -> None:
+    assert _laws("pool:2,4,exponential,timed:3") == ["pool:2,4", "exponential", "timed:3"]

@@ -1,0 +1,93 @@
+"""Outlines of logs of several hops: what little seconds buy holds, and the budget is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from anonymatch import BudgetError
+from anonymatch.base.arrays import Floats
+from anonymatch.measures.passages.links import Channel, LinkFigures
+from anonymatch.measures.passages.phase_chain import phase_figures
+from anonymatch.measures.passages.phase_outline import outline
+from anonymatch.running import Budget
+
+
+def log_of(means: Sequence[float], messages: int, rate: float, seed: int) -> tuple[Floats, Floats]:
+    draws = np.random.default_rng(seed)
+    arrivals = np.cumsum(draws.exponential(1 / rate, messages))
+    delays = sum(draws.exponential(mean, messages) for mean in means)
+    return arrivals, np.sort(arrivals + delays)
+
+
+def figures_of(
+    times: tuple[Floats, Floats], means: Sequence[float], seconds: float
+) -> tuple[LinkFigures, float]:
+    """Figures, and the predicted seconds of all that was done."""
+    told = [0.0]
+    channel = Channel(begin=0.0, end=float(times[1][-1]), drained=True)
+    figures = phase_figures(
+        *times,
+        means=means,
+        channel=channel,
+        budget=Budget(seconds=seconds),
+        progress=lambda done, _: told.append(done),
+        strict=True,
+    )
+    return figures, max(told)
+
+
+MEANS = ([1.0, 1.0, 1.0], [2.0, 0.5])
+
+
+@pytest.mark.parametrize("means", MEANS, ids=str)
+def test_joint_bits_by_the_evidence_alone_hold_as_often_as_they_say(means: list[float]) -> None:
+    held, size, slowest = 0, 60, max(means)
+    rates = slowest / np.sort(means)
+    for seed in range(20):
+        arrivals, departures = log_of(means, size, 5.0, seed)
+        exact, _ = figures_of((arrivals, departures), means, 100.0)
+        assert exact.confidence == 1.0
+        assert exact.log_evidence is not None
+        evidence = exact.log_evidence + size * math.log(slowest)
+        joint = outline(
+            arrivals / slowest, departures / slowest, rates, (evidence, 0.0), None
+        ).joint_bits
+        held += joint.low <= exact.joint_bits.value <= joint.high
+        assert joint.high - joint.low < size
+    assert held >= 17
+
+
+@pytest.mark.parametrize("seconds", [0.2, 0.5, 1.5])
+def test_a_wide_log_of_hops_keeps_its_budget(seconds: float) -> None:
+    times = log_of([1.0, 1.0, 1.0], 3000, 30.0, 1)
+    figures, spent = figures_of(times, [1.0, 1.0, 1.0], seconds)
+
+    assert spent <= 1.2 * seconds
+    assert 0.0 <= figures.joint_bits.low <= figures.joint_bits.value <= figures.joint_bits.high
+    assert (figures.shannon.low <= figures.shannon.value).all()
+    assert (figures.shannon.value <= figures.shannon.high).all()
+
+
+def test_without_the_evidence_joint_bits_are_bounded_by_the_number_of_matchings() -> None:
+    arrivals, departures = log_of([1.0] * 4, 20_000, 200.0, 1)
+    figures, _ = figures_of((arrivals, departures), [1.0] * 4, 0.2)
+    inside = np.searchsorted(arrivals, departures, side="right") - np.arange(len(arrivals))
+
+    assert figures.method == "bounds"
+    assert figures.confidence == 1.0
+    assert figures.joint_bits.low == 0.0
+    assert figures.joint_bits.high == pytest.approx(float(np.log2(inside).sum()))
+
+
+def test_an_outline_needs_a_log_without_losses_and_cover() -> None:
+    times = log_of([1.0, 1.0, 1.0], 4000, 60.0, 1)
+    channel = Channel(begin=0.0, end=math.ceil(times[1][-1]), loss=0.01)
+
+    with pytest.raises(BudgetError):
+        phase_figures(
+            *times, means=[1.0] * 3, channel=channel, budget=Budget(seconds=0.2), strict=True
+        )
