@@ -9,6 +9,8 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from anonymatch.audits.alternatives import same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
@@ -20,7 +22,7 @@ from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
 from anonymatch.graph import Graph
-from anonymatch.measures import Interval
+from anonymatch.measures import Interval, mixes
 from anonymatch.running import (
     Budget,
     Progress,
@@ -116,7 +118,7 @@ def audit(
         bits=bits,
         degree=_share(answers.entropy, answers.full),
         bound=answers.bound / n_joint / _LN2,
-        ceiling=None if answers.network is None else answers.network.ceiling,
+        ceiling=_ceiling(observation, answers),
         reached=_share(answers.entropy, answers.bound),
         same_delay=same_delay(observation),
         identified=identified,
@@ -170,6 +172,20 @@ def _looked_at(observation: Observation, answers: Answers) -> Observation:
         edge=None if edge is None else edge[chosen],
         gone=None if gone is None else gone[chosen],
     )
+
+
+def _ceiling(observation: Observation, answers: Answers) -> float | None:
+    """Most entropy of a message on average with as many inside; None if not all that came left."""
+    if answers.network is not None:
+        return answers.network.ceiling
+    passage = observation.passage
+    if passage is None or answers.links is not None:
+        return None
+    came, left = np.sort(passage.arrivals), np.sort(passage.departures)
+    if len(came) != len(left):
+        return None
+    inside = np.searchsorted(came, left, side="right") - np.arange(len(left))
+    return mixes.log_ceiling_bits(inside)
 
 
 def _cost(observation: Observation, answers: Answers) -> SystemCost:

@@ -85,6 +85,8 @@ class AuditFigure:
         Other names of it in thresholds, the usual one first, without signs between letters.
     wording : function or None
         What is shown in place of the number, where that would say less.
+    only_if_known : bool
+        Whether it is not mentioned where it is not known, as it is for some sources only.
     """
 
     key: str
@@ -100,6 +102,7 @@ class AuditFigure:
     note: str = ""
     names: tuple[str, ...] = ()
     wording: Callable[[Audit], FigureText] | None = None
+    only_if_known: bool = False
 
     def text(self, audit: Audit) -> FigureText | None:
         """The figure of an audit in words, and how sure it is; None where it is not known."""
@@ -397,6 +400,7 @@ _TABLE = (
         group="system",
         value=lambda audit: _exactly(audit.ceiling),
         rests_on="log",
+        only_if_known=True,
     ),
     AuditFigure(
         key="attack",

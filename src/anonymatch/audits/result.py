@@ -231,8 +231,8 @@ class Audit:
     bound, reached : float, Interval
         Joint bits per message that the numbers of candidates allow, and the share of it reached.
     ceiling : float or None
-        Of a network: no mixes with as many packets in flight give a message more entropy, as a mean
-        over all packets.
+        No mixes with as many messages inside give one more entropy, as a mean over all packets: of
+        networks, and of a mix that is followed by what is inside, if all that came in left.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
         if users and behaviours differ in number, and for a passage. They are searched for when they

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         NetworkMarginals,
         NetworkSample,
         forward_marginals,
-        log_ceiling,
         marginals_of,
         network_sample,
     )
@@ -97,7 +96,6 @@ __all__ = [
     "flush_numbers",
     "forward_marginals",
     "hidden_figures",
-    "log_ceiling",
     "log_rescaled",
     "marginals_of",
     "message_classes",
@@ -132,7 +130,7 @@ __getattr__ = on_first_use(
         "network_histories": "NetworkJoint Weigh network_joint",
         "networks": (
             "ForwardPlan LinkedNetwork NetworkMarginals NetworkSample forward_marginals "
-            "log_ceiling marginals_of network_sample"
+            "marginals_of network_sample"
         ),
         "passages.exponential": "passage_count passage_figures stay_of",
         "passages.flush_chain": "Dummies flush_figures",

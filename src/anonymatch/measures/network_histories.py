@@ -21,7 +21,8 @@ import numpy.typing as npt
 from anonymatch import _native
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.measures.interval import Interval
-from anonymatch.measures.networks import LinkedNetwork, log_ceiling
+from anonymatch.measures.mixes import log_ceiling_bits
+from anonymatch.measures.networks import LinkedNetwork
 
 __all__ = ["NetworkJoint", "network_joint"]
 
@@ -118,7 +119,7 @@ def network_joint(
     close = high_sum - low_sum <= _SAME * max(high_sum, 1.0)
     who = Interval.between(low_sum, high_sum)
     # Those inside at the end leave it one by one: that is no less entropy.
-    ceiling = log_ceiling(np.concatenate((before[exits], np.arange(left, 0, -1))))
+    ceiling = log_ceiling_bits(np.concatenate((before[exits], np.arange(left, 0, -1))))
     return NetworkJoint(
         histories=float(histories.sum()),
         who=Interval(high_sum, high_sum, high_sum) if close else who,

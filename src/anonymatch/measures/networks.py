@@ -29,7 +29,6 @@ __all__ = [
     "NetworkMarginals",
     "NetworkSample",
     "forward_marginals",
-    "log_ceiling",
     "marginals_of",
     "network_sample",
 ]
@@ -349,21 +348,3 @@ def marginals_of(
 def _terms(share: Floats) -> Floats:
     """-p log2 p, which is 0 at 0."""
     return np.where(share > 0.0, -share * np.log2(np.where(share > 0.0, share, 1.0)), 0.0)
-
-
-def log_ceiling(inside: Ints) -> float:
-    """Most mean own bits of any log with so many inside before each departure, itself included.
-
-    Where it departs among the departures after its arrival has, for a message, some law on 1, 2,
-    and so on; of those with the same mean the geometric one has the most entropy, and the means add
-    up to what is inside at departures, whoever is who.
-
-    Examples
-    --------
-    >>> round(log_ceiling(np.array([4, 4, 4, 3, 2, 1])), 6)
-    2.754888
-    """
-    if not len(inside):
-        return 0.0
-    mean = float(np.mean(inside))
-    return mean * float(two_outcomes(np.array([1.0 / mean]))[0]) if mean > 1.0 else 0.0
