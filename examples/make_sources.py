@@ -162,9 +162,25 @@ def people(seed: int = 5, size: int = 12) -> dict[str, str]:
     }
 
 
+def network(seed: int = 3, messages: int = 40) -> dict[str, str]:
+    """Packets on all links of two layers of two mixes, with what each really was."""
+    rng = np.random.default_rng(seed)
+    rows: list[tuple[object, ...]] = []
+    now = 0.0
+    for number in range(1, messages + 1):
+        now += float(rng.exponential(1.0))
+        way = [f"user{rng.integers(9) + 1}", f"a{rng.integers(2) + 1}", f"b{rng.integers(2) + 1}"]
+        way.append(f"site{rng.integers(5) + 1}")
+        time = now
+        for hop in range(3):
+            rows.append((round(time, 4), way[hop], way[hop + 1], number))
+            time += float(rng.exponential(3.0))
+    return {"network.csv": table([("time", "from", "to", "message"), *sorted(rows)])}
+
+
 def texts() -> dict[Path, str]:
     """The text of every example, by the file that holds it."""
-    made = mixim() | nym() | flows() | rings() | topology() | people()
+    made = network() | mixim() | nym() | flows() | rings() | topology() | people()
     return {HERE / name: text for name, text in made.items()}
 
 

@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "lossy", "hops",
-    "tables", "wide", "structure", "scale", "cluster", "csv", "startup",
+    "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "planning", "lossy",
+    "hops", "networks", "tables", "wide", "structure", "scale", "cluster", "csv", "startup",
 )  # fmt: skip
 
 

@@ -44,11 +44,12 @@ void bind_network(nb::module_& m) {
                                            view(targets), view(asked), {lanes, least, ranked},
                                            cancel_flag(cancel));
             }();
-            return std::make_tuple(
-                owned(std::move(result.shannon)), owned(std::move(result.collision)),
-                owned(std::move(result.largest)), owned(std::move(result.guess)),
-                owned(std::move(result.left)), owned(std::move(result.asked)),
-                owned(std::move(result.guesses)), owned(std::move(result.ended)), result.finished);
+            return std::make_tuple(owned(std::move(result.shannon)),
+                                   owned(std::move(result.collision)),
+                                   owned(std::move(result.largest)), owned(std::move(result.guess)),
+                                   owned(std::move(result.left)), owned(std::move(result.asked)),
+                                   owned(std::move(result.guesses)), owned(std::move(result.ended)),
+                                   owned(std::move(result.candidates)), result.finished);
         },
         "from_"_a, "to"_a, "before"_a, "mixes"_a, "inside"_a, "targets"_a, "asked"_a, "lanes"_a,
         "least"_a, "ranked"_a, "cancel"_a);

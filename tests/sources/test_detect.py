@@ -144,7 +144,7 @@ def test_a_law_that_is_not_used_is_noted() -> None:
     ("name", "how", "says"),
     [
         ("release.csv", {"source": "csv"}, "no source 'csv'; known are edges, messages"),
-        ("release.csv", {"unit": "ms"}, "unit is for messages, and this is edges"),
+        ("release.csv", {"unit": "ms"}, "unit is for messages and network, and this is edges"),
         ("release.csv", {"cover": 1}, "cover is for messages and mixim and nym"),
         ("release.csv", {"source": "released"}, "needs the original one"),
         ("release.csv", {"source": "messages", "law": "window:1,2"}, "no column"),
@@ -152,10 +152,18 @@ def test_a_law_that_is_not_used_is_noted() -> None:
         ("release.csv", {"source": "mixmatch"}, "cannot list it"),
         ("release.csv", {"source": "rings"}, "no JSON"),
         ("release.csv", {"original": "a", "departures": "b"}, "give one"),
-        ("mixim", {}, "needs a law"),
+        ("mixim", {"view": "ends"}, "needs a law"),
+        ("mixim", {"view": "end"}, "view must be links or ends, not 'end'; did you mean 'ends'?"),
+        ("mixim", {"loss": 0.1}, "loss is for an attacker who sees the ends"),
+        ("mixim", {"corrupt": "mix 9"}, "there is no mix 'mix 9' to be corrupt"),
+        ("release.csv", {"corrupt": "m1"}, "corrupt is for mixim and network, and this is edges"),
         ("mixim", {"law": "window"}, "window needs 2 numbers"),
         ("mixim", {"source": "edges"}, "suffix tells no known format"),
-        ("mixim", {"law": "window:0,9", "unit": "ms"}, "unit is for messages, and this is mixim"),
+        (
+            "mixim",
+            {"law": "window:0,9", "unit": "ms"},
+            "unit is for messages and network, and this is mixim",
+        ),
         ("flows", {"law": "threshold:3"}, "one longest delay"),
         ("flows", {"law": "window:1,3"}, "give law='window:0,SECONDS' or longest_delay="),
         ("flows", {"align": "strat"}, "align must be 'start', not 'strat'; did you mean 'start'?"),
@@ -242,7 +250,7 @@ def test_odd_folders_are_named(tmp_path: Path) -> None:
 
 def test_every_source_has_one_line() -> None:
     assert list(SOURCES) == [
-        "edges", "messages", "mixim", "nym", "mixmatch", "rings", "relays", "released",
+        "edges", "messages", "network", "mixim", "nym", "mixmatch", "rings", "relays", "released",
     ]  # fmt: skip
     assert all("\n" not in line and line for line in SOURCES.values())
 

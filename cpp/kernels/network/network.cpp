@@ -218,10 +218,15 @@ NetworkTargets network_forward(const NetworkEvents& events, std::span<const std:
         values->assign(number, 0.0);
     result.guess.assign(number, -1);
     result.ended.assign(number, -1);
+    result.candidates.assign(number, 0);
     Pass run(events, inside, lanes);
-    std::vector<double> rows(5 * lanes);
-    const network::Sums sums{rows.data(), rows.data() + lanes, rows.data() + 2 * lanes,
-                             rows.data() + 3 * lanes, rows.data() + 4 * lanes};
+    std::vector<double> rows(6 * lanes);
+    const network::Sums sums{rows.data(),
+                             rows.data() + lanes,
+                             rows.data() + 2 * lanes,
+                             rows.data() + 3 * lanes,
+                             rows.data() + 4 * lanes,
+                             rows.data() + 5 * lanes};
     std::vector<std::vector<double>> kept(pass.ranked ? lanes : 0);
     for (std::size_t begin = 0; begin < number; begin += lanes) {
         const std::size_t group = std::min(lanes, number - begin);
@@ -262,6 +267,7 @@ NetworkTargets network_forward(const NetworkEvents& events, std::span<const std:
             result.left[target] = sums.left[lane];
             result.guess[target] = static_cast<std::int64_t>(sums.guess[lane]);
             result.ended[target] = static_cast<std::int64_t>(e);
+            result.candidates[target] = static_cast<std::int64_t>(sums.candidates[lane]);
             if (pass.ranked) result.guesses[target] = ranked(kept[lane]);
         }
     }

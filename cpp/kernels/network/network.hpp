@@ -45,7 +45,8 @@ struct NetworkTargets {
     std::vector<double> asked;        // probability of the event that was asked for
     std::vector<double> guesses;      // until it is named, likeliest first, given that it came out
     std::vector<std::int64_t> ended;  // the event after which nothing more was looked at
-    bool finished = true;             // false if cancelled
+    std::vector<std::int64_t> candidates;  // events at which it came out with more than 1e-12
+    bool finished = true;                  // false if cancelled
 };
 
 struct NetworkPass {

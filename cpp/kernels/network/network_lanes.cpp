@@ -38,6 +38,7 @@ ANONYMATCH_LANES void count(const Sums& sums, const double* probability, double 
         const auto better = p > best * (1 + 1e-12);
         STORE(sums.largest + k) = p > best ? p : best;
         STORE(sums.guess + k) = better ? Vector{} + event : guess;
+        STORE(sums.candidates + k) += p > possible ? Vector{} + 1.0 : Vector{};
     }
 }
 

@@ -5,13 +5,16 @@
 
 namespace anonymatch::network {
 
+inline constexpr double possible = 1e-12;
+
 /// Sums of the events at which targets came out: one entry a lane.
 struct Sums {
     double* shannon;
     double* collision;
     double* largest;
     double* left;
-    double* guess;  // numbers of events, below 2^53
+    double* guess;       // numbers of events, below 2^53
+    double* candidates;  // events with a probability above `possible`
 };
 
 /// out += share * in; in -= share * in.

@@ -59,6 +59,7 @@ void check_small() {
     CHECK(result.asked[1] == 0.0 && result.asked[4] == 0.0);
     CHECK(result.guess[0] == 8 && near(result.largest[0], 0.25));
     CHECK(near(result.guesses[4], 2.5));
+    CHECK((result.candidates == Numbers{5, 5, 5, 5, 4}));
     const std::vector<double> rows = network_rows(log.events(), inside, targets);
     for (std::size_t k = 0; k < 2; ++k) {  // x, v, y, z, w
         const double expected[] = {0.25, 0.125, 0.25, 0.25, 0.125};

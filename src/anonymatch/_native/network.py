@@ -39,6 +39,7 @@ class NetworkTargets(NamedTuple):
     asked: Floats
     guesses: Floats
     ended: Numbers
+    candidates: Numbers
     finished: bool
 
 

@@ -22,6 +22,7 @@ from anonymatch.measures import (
     LOST,
     Interval,
     LinkFigures,
+    NetworkJoint,
     Range,
     UserFigures,
     passage_count,
@@ -85,6 +86,15 @@ class Answers:
         Losses, cover and a beginning of a passage that this is for.
     notes : tuple of str
         What a reader must know about how this was answered; each a sentence.
+    network : NetworkJoint or None
+        Joint figures of a network of which every link is seen.
+    n_messages, n_packets : int or None
+        All messages, if `users` are only some of them; and what joint figures are about, if there
+        is cover beside messages.
+    chosen : array of int or None
+        Which messages `users` are, if not all were looked at.
+    true_exit : array or None
+        Probability of what each message of a network really is, 0 where that is not known.
     """
 
     count: Count
@@ -98,10 +108,29 @@ class Answers:
     links: LinkFigures | None = None
     rates: UsedRates | None = None
     notes: tuple[str, ...] = ()
+    network: NetworkJoint | None = None
+    n_messages: int | None = None
+    n_packets: int | None = None
+    chosen: npt.NDArray[np.int64] | None = None
+    true_exit: npt.NDArray[np.float64] | None = None
+
+    @property
+    def size(self) -> int:
+        """All messages, or other users."""
+        return len(self.users.users) if self.n_messages is None else self.n_messages
+
+    @property
+    def joint_size(self) -> int:
+        """What joint figures are about: messages, or other users, and in a network cover too."""
+        return self.size if self.n_packets is None else self.n_packets
 
 
 def answer(observation: Observation, resources: Resources) -> Answers:
     """Count, probabilities and figures, exact where the budget allows."""
+    if observation.network is not None:
+        from anonymatch.audits.networks import network_answers
+
+        return network_answers(observation, resources)
     if observation.passage is not None:
         return _of_passage(observation, observation.passage, resources)
     assert observation.graph is not None

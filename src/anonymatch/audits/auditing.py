@@ -6,7 +6,10 @@ import math
 import os
 import time
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from anonymatch.audits.alternatives import same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
@@ -19,7 +22,7 @@ from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
 from anonymatch.graph import Graph
-from anonymatch.measures import Interval
+from anonymatch.measures import Interval, mixes
 from anonymatch.running import (
     Budget,
     Progress,
@@ -95,14 +98,12 @@ def audit(
     bar = StagedProgress(progress, allowed.seconds if allowed.chosen else 0.0)
     resources = Resources(budget=allowed, seed=seed, executor=executor, progress=bar)
     answers = answer(observation, resources)
+    observation = _looked_at(observation, answers)
     users = answers.users
-    n_users = max(len(users.users), 1)
-    bits = answers.entropy.divided(n_users * _LN2)
+    n_joint = max(answers.joint_size, 1)
+    bits = answers.entropy.divided(n_joint * _LN2).clipped(0.0, math.inf)
     below = users.below(threshold)
-    alone = users.allowed == 1
-    if users.departed is not None:  # who has hardly left is not identified by what fits
-        alone &= ~(users.departed < 0.5)
-    identified = int(alone[users.counted].sum())
+    identified = int(users.alone[users.counted].sum())
     named = worst(observation, answers, top or len(users.users))
     senders = people(observation, answers)
     scored = score(observation, answers)
@@ -116,7 +117,8 @@ def audit(
         cost=_cost(observation, answers),
         bits=bits,
         degree=_share(answers.entropy, answers.full),
-        bound=answers.bound / n_users / _LN2,
+        bound=answers.bound / n_joint / _LN2,
+        ceiling=_ceiling(observation, answers),
         reached=_share(answers.entropy, answers.bound),
         same_delay=same_delay(observation),
         identified=identified,
@@ -154,6 +156,36 @@ def _observation(
 
     path = as_path(source)
     return open_observation(path, **how), path.name
+
+
+def _looked_at(observation: Observation, answers: Answers) -> Observation:
+    """The observation with what it knows of those users only that were looked at."""
+    chosen = answers.chosen
+    if chosen is None:
+        return observation
+    senders = observation.senders
+    truth, edge, gone = observation.truth, observation.edge, observation.gone
+    return replace(
+        observation,
+        senders=None if senders is None else tuple(senders[one] for one in chosen.tolist()),
+        truth=None if truth is None else truth[chosen],
+        edge=None if edge is None else edge[chosen],
+        gone=None if gone is None else gone[chosen],
+    )
+
+
+def _ceiling(observation: Observation, answers: Answers) -> float | None:
+    """Most entropy of a message on average with as many inside; None if not all that came left."""
+    if answers.network is not None:
+        return answers.network.ceiling
+    passage = observation.passage
+    if passage is None or answers.links is not None:
+        return None
+    came, left = np.sort(passage.arrivals), np.sort(passage.departures)
+    if len(came) != len(left):
+        return None
+    inside = np.searchsorted(came, left, side="right") - np.arange(len(left))
+    return mixes.log_ceiling_bits(inside)
 
 
 def _cost(observation: Observation, answers: Answers) -> SystemCost:

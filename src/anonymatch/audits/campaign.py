@@ -53,6 +53,8 @@ def campaign(
         return Campaign(reason="no steps were asked for")
     if not len(answers.users.users):
         return Campaign(reason="there are no users")
+    if answers.network is not None:
+        return Campaign(reason="exposures in a network of mixes are not followed")
     if answers.links is not None:
         return Campaign(reason="losses, cover or an end of the log leave open who is inside")
     if observation.passage is not None:

@@ -85,6 +85,8 @@ class AuditFigure:
         Other names of it in thresholds, the usual one first, without signs between letters.
     wording : function or None
         What is shown in place of the number, where that would say less.
+    only_if_known : bool
+        Whether it is not mentioned where it is not known, as it is for some sources only.
     """
 
     key: str
@@ -100,6 +102,7 @@ class AuditFigure:
     note: str = ""
     names: tuple[str, ...] = ()
     wording: Callable[[Audit], FigureText] | None = None
+    only_if_known: bool = False
 
     def text(self, audit: Audit) -> FigureText | None:
         """The figure of an audit in words, and how sure it is; None where it is not known."""
@@ -176,6 +179,8 @@ def _fitting(observation: Observation) -> Ints | None:
     if graph is not None:
         return None if observation.lost else graph.behaviour_degrees
     assert passage is not None
+    if observation.network is not None:
+        return None
     flushes = passage.law is not None and passage.law.flush is not None
     if flushes or not len(passage.departures):
         return None
@@ -204,6 +209,8 @@ def _fewest_allowed(audit: Audit) -> Interval | None:
 
 def _identified(audit: Audit) -> FigureText:
     number = f"{shown(audit.identified)} of {shown(audit.n_counted)}"
+    if audit.answers.chosen is not None:
+        number += " looked at"
     return FigureText(number, "exact", span=number)
 
 
@@ -270,7 +277,7 @@ _TABLE = (
         unit="share",
         better="lower",
         group="exposed",
-        value=lambda audit: _exactly(audit.identified / max(audit.n_counted, 1)),
+        value=lambda audit: audit.identified_share,
         rests_on="log",
         show=Show.EVERYWHERE ^ Show.JSON,
         gate=0.01,
@@ -381,6 +388,19 @@ _TABLE = (
         group="system",
         value=lambda audit: audit.reached,
         rests_on="count",
+    ),
+    AuditFigure(
+        key="ceiling",
+        title="ceiling of the entropy",
+        meaning=(
+            "no mixes with as many {users} inside hide one better, as a mean over all {users}"
+        ),
+        unit="bits",
+        better="",
+        group="system",
+        value=lambda audit: _exactly(audit.ceiling),
+        rests_on="log",
+        only_if_known=True,
     ),
     AuditFigure(
         key="attack",

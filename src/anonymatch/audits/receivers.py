@@ -47,6 +47,8 @@ def fewest_receivers(observation: Observation, answers: Answers) -> Interval:
     assert messages is not None
     if observation.receivers is None:
         return messages
+    if answers.network is not None:  # to merge messages never hides anybody better
+        return Interval.between(1.0, messages.high)
     if answers.links is not None:
         return _by_links(answers.links, messages, users.counted)
     if observation.passage is not None:

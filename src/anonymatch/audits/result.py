@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from anonymatch.audits.answers import Answers
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.counting import Count
-from anonymatch.measures import Interval, averages
+from anonymatch.measures import Interval, averages, drawn_mean
 from anonymatch.sources import PEOPLE, Observation
 
 if TYPE_CHECKING:
@@ -228,6 +230,9 @@ class Audit:
         The same as a share of what it is if nothing is known.
     bound, reached : float, Interval
         Joint bits per message that the numbers of candidates allow, and the share of it reached.
+    ceiling : float or None
+        No mixes with as many messages inside give one more entropy, as a mean over all packets: of
+        networks, and of a mix that is followed by what is inside, if all that came in left.
     designs : tuple of Design
         The best ones for as many users and edges: most matchings, most left after an attack. Empty
         if users and behaviours differ in number, and for a passage. They are searched for when they
@@ -283,6 +288,7 @@ class Audit:
     degree: Interval
     bound: float
     reached: Interval
+    ceiling: float | None = None
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     identified: int
     threshold: float
@@ -301,7 +307,7 @@ class Audit:
 
     @property
     def n_users(self) -> int:
-        return len(self.answers.users.users)
+        return self.answers.size
 
     @property
     def n_behaviours(self) -> int:
@@ -323,6 +329,19 @@ class Audit:
     @property
     def n_counted(self) -> int:
         return int(self.answers.users.counted.sum())
+
+    @property
+    def identified_share(self) -> Interval:
+        """Identified users as a share of the counted ones; estimated if not all were looked at."""
+        users = self.answers.users
+        if users.weights is None:
+            share = self.identified / max(self.n_counted, 1)
+            return Interval(share, share, share)
+        return drawn_mean(
+            np.where(users.alone[users.counted], 1.0, 0.0),
+            users.weights[users.counted],
+            shares=True,
+        ).clipped(0.0, 1.0)
 
     @cached_property
     def entropy(self) -> Interval:

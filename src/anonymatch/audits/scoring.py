@@ -32,7 +32,7 @@ def score(observation: Observation, answers: Answers) -> Score | None:
     # Guesses of one system hang together, mostly against each other: the error is a safe one.
     error = math.sqrt(float((promised * (1.0 - promised)).sum())) / len(promised)
     difference = float(right.mean() - promised.mean())
-    impossible = _impossible(observation)
+    impossible = _impossible(observation, answers)
     return Score(
         guesses=int(judged.sum()),
         right=float(right.mean()),
@@ -53,7 +53,9 @@ def _completed(observation: Observation, answers: Answers) -> npt.NDArray[np.int
     assert truth is not None
     if observation.gone is not None:
         truth = np.where(observation.gone, LOST, truth)
-    if answers.links is None:
+    if answers.network is not None:
+        complete = False  # who has no exit is inside, and its guess is judged by nothing
+    elif answers.links is None:
         # All whose truth is not known are the lost ones.
         complete = np.count_nonzero(truth < 0) == observation.lost
     else:
@@ -78,11 +80,13 @@ def _bins(promised: np.ndarray, right: np.ndarray) -> tuple[Bin, ...]:
     )
 
 
-def _impossible(observation: Observation) -> int:
+def _impossible(observation: Observation, answers: Answers) -> int:
     """Users whose true behaviour is none of their candidates."""
     truth = observation.truth
     assert truth is not None
     known = np.flatnonzero(truth >= 0)
+    if answers.true_exit is not None:
+        return int((answers.true_exit[known] <= 0.0).sum())
     if observation.passage is not None:
         came, left = (
             observation.passage.arrivals[known],

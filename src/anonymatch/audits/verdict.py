@@ -34,6 +34,19 @@ _WEIGHTED = (
 )
 
 
+_HISTORIES = (
+    "Every link is seen, mixes choose among those inside whatever else happens, and where a packet "
+    "goes next depends on where it is alone: so histories are equally likely."
+)
+_WEIGHTED_HISTORIES = (
+    "Every link is seen, delays are independent, and where a packet goes next depends on where it "
+    "is alone: so histories are as likely as the law says."
+)
+_OTHERS = (
+    "An attacker who knows more, path lengths of free routes, habits or other logs, does better."
+)
+
+
 def verdict(users: UserFigures, joint: Interval, worst: Iterable[Worst], nouns: Nouns) -> str:
     """One sentence: the entropy, that of the worst, how a typical user hides, and who does not.
 
@@ -47,7 +60,7 @@ surest guess is 0 with 25 %.'
     noun = nouns.user
     others = nouns.users if nouns.side else nouns.behaviours
     counted = users.counted
-    number, identified = int(counted.sum()), int((users.allowed[counted] == 1).sum())
+    number, identified = int(counted.sum()), int(users.alone[counted].sum())
     if not len(users.users):
         return f"There are no {nouns.users}."
     entropy = averages.mean_entropy(users, joint)
@@ -123,8 +136,12 @@ def left_out(users: UserFigures, nouns: Nouns) -> tuple[str, ...]:
 def caveats(observation: Observation, answers: Answers, scored: Score | None) -> tuple[str, ...]:
     """What every reader must know about such figures."""
     weighted = observation.graph is not None and observation.graph.weighted
+    first = [_BY_RATES if answers.links is not None else _WEIGHTED if weighted else _EVEN]
+    if observation.network is not None:
+        uniform = observation.network.law is None
+        first = [_HISTORIES if uniform else _WEIGHTED_HISTORIES, _OTHERS]
     sentences = [
-        _BY_RATES if answers.links is not None else _WEIGHTED if weighted else _EVEN,
+        *first,
         (
             "Count and joint bits are figures of the whole system, and the entropy is a mean: a "
             "good average can hide a user who is badly off, so look at the worst users too."

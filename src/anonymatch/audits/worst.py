@@ -12,7 +12,7 @@ from anonymatch.audits.result import Worst
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.text import name, several
 from anonymatch.measures import LOST, Range
-from anonymatch.sources import Observation
+from anonymatch.sources import Network, Observation
 
 __all__ = ["worst"]
 
@@ -32,7 +32,10 @@ def worst(observation: Observation, answers: Answers, most: int) -> tuple[Worst,
     order = counted[_first(most, -probability.round(12), size.round(9))]
     # Whoever is not counted may be forced too, and comes first in the order of the graph.
     forced = int(np.count_nonzero(~users.counted & (users.allowed <= 1)))
-    reasons = _reasons(observation, len(order) + forced)
+    if observation.network is not None:
+        reasons = _network_reasons(observation.network, answers, order)
+    else:
+        reasons = _reasons(observation, len(order) + forced)
     return tuple(_one(int(i), answers, reasons) for i in order.tolist())
 
 
@@ -65,6 +68,28 @@ def _one(i: int, answers: Answers, reasons: dict[object, str]) -> Worst:
         or _open(candidates, allowed, guessed)
         or _spread(users.min_entropy, i, allowed, known),
     )
+
+
+def _network_reasons(network: Network, answers: Answers, order: Ints) -> dict[object, str]:
+    """Why messages of a network stand out: whom they met first."""
+    mixes, sizes = network.links.first_met()
+    chosen = order if answers.chosen is None else answers.chosen[order]
+    users = answers.users
+    reasons: dict[object, str] = {}
+    for i, mix, size in zip(
+        order.tolist(), mixes[chosen].tolist(), sizes[chosen].tolist(), strict=True
+    ):
+        mixed = name(network.mixes[mix]) if mix >= 0 else ""
+        if mix < 0:
+            why = "met no mix that is not corrupt"
+        elif users.allowed[i] == 1:
+            why = "alone in every mix"
+        elif size == 1:
+            why = f"came into {mixed} when it was empty"
+        else:
+            why = f"met {several(size - 1, 'other')} in {mixed}"
+        reasons[users.users[i]] = why
+    return reasons
 
 
 def _reasons(observation: Observation, most: int) -> dict[object, str]:

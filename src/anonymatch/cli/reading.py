@@ -80,6 +80,8 @@ class FilesOptions:
     ] = None
     strays: Annotated[int | None, _ReadOption("strays", "N", parser=whole(0))] = None
     align: Annotated[str | None, _ReadOption("align", "WHERE")] = None
+    corrupt: Annotated[list[str] | None, _ReadOption("corrupt", "MIXES")] = None
+    view: Annotated[str | None, _ReadOption("view", "VIEW")] = None
 
     def law_of(self, k: int) -> str | None:
         """The law of the k-th file: one for all of them, or one for each."""
@@ -88,7 +90,7 @@ class FilesOptions:
     def of_file(self, k: int = 0) -> ReadOptions:
         """For the k-th file."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return ReadOptions(**values | {"law": self.law_of(k)})
+        return ReadOptions(**values | {"law": self.law_of(k), "corrupt": self.corrupt or None})
 
     def check(self, files: int) -> None:
         """Refuse laws that are neither one for all files nor one for each."""
@@ -148,4 +150,6 @@ def graph_of(observation: Observation, options: Options) -> Graph:
     if observation.graph is not None:
         return observation.graph
     assert observation.passage is not None
+    if observation.network is not None:
+        raise InputError("a network of mixes is no single graph; audit it")
     return passage_graph(observation.passage, budget=making(options))

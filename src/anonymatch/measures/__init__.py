@@ -23,19 +23,36 @@ if TYPE_CHECKING:
         threshold_bits,
         threshold_mix_bits,
     )
+    from anonymatch.measures.network_histories import NetworkJoint, Weigh, network_joint
+    from anonymatch.measures.networks import (
+        ForwardPlan,
+        LinkedNetwork,
+        NetworkMarginals,
+        NetworkSample,
+        forward_marginals,
+        marginals_of,
+        network_sample,
+    )
     from anonymatch.measures.passages.any_delay import DelayLog, delay_figures
     from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
     from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
     from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
     from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
-    from anonymatch.measures.passages.links import Channel, LinkFigures, ReceiverFigures
+    from anonymatch.measures.passages.links import (
+        Channel,
+        LinkFigures,
+        ReceiverFigures,
+        entropy_slack,
+    )
     from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
     from anonymatch.measures.summary import Metrics, metrics
     from anonymatch.measures.system import log_rescaled
+    from anonymatch.measures.two_layers import two_layer_bits
     from anonymatch.measures.users import (
         LOST,
         Range,
         UserFigures,
+        drawn_mean,
         entropy_terms,
         name_column,
         user_figures,
@@ -56,21 +73,29 @@ __all__ = [
     "DelayLog",
     "Dummies",
     "FlushRule",
+    "ForwardPlan",
     "FreeRate",
     "Interval",
     "LinkBand",
     "LinkFigures",
+    "LinkedNetwork",
     "LinksEstimate",
     "Metrics",
+    "NetworkJoint",
+    "NetworkMarginals",
+    "NetworkSample",
     "Price",
     "Range",
     "Rates",
     "ReceiverFigures",
     "UserFigures",
+    "Weigh",
     "WideBand",
     "batch_bits_per_message",
     "check_hops",
     "delay_figures",
+    "drawn_mean",
+    "entropy_slack",
     "entropy_terms",
     "estimate_band",
     "estimate_links",
@@ -82,12 +107,16 @@ __all__ = [
     "fit_rates",
     "flush_figures",
     "flush_numbers",
+    "forward_marginals",
     "hidden_figures",
     "log_rescaled",
+    "marginals_of",
     "message_classes",
     "metrics",
     "mixes",
     "name_column",
+    "network_joint",
+    "network_sample",
     "passage_count",
     "passage_figures",
     "phase_figures",
@@ -97,6 +126,7 @@ __all__ = [
     "stay_of",
     "threshold_bits",
     "threshold_mix_bits",
+    "two_layer_bits",
     "user_figures",
 ]
 
@@ -111,15 +141,21 @@ __getattr__ = on_first_use(
             "pool_bits pool_mix_bits threshold_bits threshold_mix_bits"
         ),
         "passages.any_delay": "DelayLog delay_figures",
+        "network_histories": "NetworkJoint Weigh network_joint",
+        "networks": (
+            "ForwardPlan LinkedNetwork NetworkMarginals NetworkSample forward_marginals "
+            "marginals_of network_sample"
+        ),
         "passages.exponential": "passage_count passage_figures stay_of",
         "passages.flush_chain": "Dummies flush_figures",
         "passages.flush_rule": "FlushRule flush_numbers rounding",
         "passages.hidden_chain": "FreeRate Rates fit_rates hidden_figures",
-        "passages.links": "Channel LinkFigures ReceiverFigures",
+        "passages.links": "Channel LinkFigures ReceiverFigures entropy_slack",
         "passages.phase_chain": "check_hops phase_figures",
         "summary": "Metrics metrics",
         "system": "log_rescaled",
-        "users": "LOST Range UserFigures entropy_terms name_column user_figures",
+        "two_layers": "two_layer_bits",
+        "users": "LOST Range UserFigures drawn_mean entropy_terms name_column user_figures",
         "wide_band": "BandEstimate WideBand estimate_band",
         "wide_links": "LINKS_CONFIDENCE LinkBand LinksEstimate estimate_links",
     },

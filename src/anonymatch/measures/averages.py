@@ -14,7 +14,7 @@ import numpy as np
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.measures.interval import Interval
-from anonymatch.measures.users import Range, UserFigures
+from anonymatch.measures.users import Range, UserFigures, drawn_mean
 
 __all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]
 
@@ -50,6 +50,10 @@ def mean(users: UserFigures, figures: Range) -> Interval | None:
         number = len(by_batch)
         slack = drawn_quantile(number) * float(by_batch.std(ddof=1)) / math.sqrt(number)
         low, high = max(low, value - slack), min(high, value + slack)
+    if users.weights is not None:
+        drawn = drawn_mean(some.value, weights)
+        low, high = low - (value - drawn.low), high + (drawn.high - value)
+        return Interval(value, max(low, 0.0), high)
     return Interval.rounded(value, low, high).clipped(float(some.low.min()), float(some.high.max()))
 
 
@@ -118,6 +122,14 @@ def quantile(users: UserFigures, figures: Range, share: float) -> Interval | Non
     weights, some = _counted(users, figures)
     if not float(weights.sum()) > 0.0:
         return None
+    if users.weights is not None and 0.0 < share < 1.0:
+        drawn = weights > weights.min()
+        return Interval(
+            *(
+                _quantile(part, weights, at)
+                for part, at in zip(some.parts, _around(share, int(drawn.sum())), strict=True)
+            )
+        )
     return Interval(*(_quantile(part, weights, share) for part in some.parts))
 
 
@@ -131,6 +143,12 @@ def largest(users: UserFigures, figures: Range) -> Interval | None:
     return quantile(users, figures, 1.0)
 
 
+def _around(share: float, drawn: int) -> tuple[float, float, float]:
+    """A share, and two that hold it with 99 % among so many who were drawn: order statistics."""
+    slack = _ERRORS * math.sqrt(max(share * (1.0 - share), 1.0 / max(drawn, 1)) / max(drawn, 1))
+    return share, max(share - slack, 0.0), min(share + slack, 1.0)
+
+
 def _counted(users: UserFigures, figures: Range) -> tuple[Floats, Range]:
     """How much each counted user counts, and its figure: in the middle where it is not known."""
     counted = users.counted
@@ -141,9 +159,10 @@ def _counted(users: UserFigures, figures: Range) -> tuple[Floats, Range]:
 
 def _weights(users: UserFigures) -> Floats:
     """How likely each is to have departed; where that is not known it counts in full."""
+    stands = np.ones(len(users.degree)) if users.weights is None else users.weights
     if users.departed is None:
-        return np.ones(len(users.degree))
-    return np.where(np.isnan(users.departed), 1.0, users.departed)
+        return stands
+    return stands * np.where(np.isnan(users.departed), 1.0, users.departed)
 
 
 @cache

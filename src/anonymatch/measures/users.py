@@ -19,7 +19,15 @@ from anonymatch.measures.interval import ROUNDING, Interval
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["LOST", "Range", "UserFigures", "entropy_terms", "name_column", "user_figures"]
+__all__ = [
+    "LOST",
+    "Range",
+    "UserFigures",
+    "drawn_mean",
+    "entropy_terms",
+    "name_column",
+    "user_figures",
+]
 
 _TOGETHER = 100_000  # users whose edges are looked at together: a million would fill memory
 _EDGES = 1 << 18  # and edges of several users: arrays of more come as fresh pages, again and again
@@ -34,6 +42,7 @@ LOST = -2
 _TIE = (
     1e-12  # probabilities closer than this, relatively, are equal: the first behaviour is the guess
 )
+_DRAWN = 2.576  # standard errors that hold with 99 %
 _REACHED = 1e-9  # a threshold missed by less, relatively, is reached
 
 
@@ -111,6 +120,9 @@ class UserFigures:
         one is named. None where that is not known; NaN, ends too, where only some were computed.
     mean_shannon : Interval or None
         The mean of `shannon` over the counted users, where it is known more closely than each.
+    weights : array or None
+        For how many users each stands, where not all were looked at: 1 for those that were taken
+        on purpose, more for those that were drawn.
     """
 
     users: Sequence[Hashable]
@@ -130,6 +142,7 @@ class UserFigures:
     edge: Bools | None = None
     guesses: Range | None = None
     mean_shannon: Interval | None = None
+    weights: Floats | None = None
 
     @property
     def known(self) -> bool:
@@ -165,6 +178,12 @@ class UserFigures:
             return open_
         inner: Bools = open_ & ~self.edge
         return inner if inner.any() else open_
+
+    @cached_property
+    def alone(self) -> Bools:
+        """Users for whom only one behaviour is left; who has hardly departed is not identified."""
+        one: Bools = self.allowed == 1
+        return one if self.departed is None else one & ~(self.departed < 0.5)
 
     def first(self, number: int) -> UserFigures:
         """Those of the first users only."""
@@ -224,7 +243,35 @@ class UserFigures:
         surely, possibly = sizes.high < least, sizes.low < least
         known = ~np.isnan(sizes.value)
         middle = np.where(known, sizes.value < least, (surely * 1.0 + possibly) / 2)
+        if self.weights is not None:
+            share = drawn_mean(middle * 1.0, self.weights[self.counted], shares=True)
+            return share.clipped(0.0, 1.0)
         return Interval(float(middle.mean()), float(surely.mean()), float(possibly.mean()))
+
+
+def drawn_mean(values: Floats, weights: Floats, *, shares: bool = False) -> Interval:
+    """The mean of figures of users who were drawn, by their weights, as an interval of 99 %.
+
+    Those of weight 1 were taken on purpose, and leave no doubt. ``shares``: figures are 0 or 1, and
+    what none of n has, 5 in n may have nevertheless.
+
+    Examples
+    --------
+    >>> drawn_mean(np.array([3.0, 1.0, 1.0]), np.array([1.0, 2.0, 2.0])).value
+    1.4
+    """
+    total = float(weights.sum())
+    value = float(weights @ values) / total
+    drawn = weights > 1.0
+    number, stands = int(drawn.sum()), float(weights[drawn].sum())
+    if not number:
+        return Interval(value, value, value)
+    spread = float(values[drawn].var(ddof=1)) if number > 1 else math.inf
+    if shares:
+        spread = max(spread, 4.0 / number)
+    unseen = 1.0 - number / stands
+    slack = _DRAWN * stands / total * math.sqrt(spread * unseen / number)
+    return Interval(value, value - slack, value + slack)
 
 
 def user_figures(

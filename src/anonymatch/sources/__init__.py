@@ -4,6 +4,7 @@ from anonymatch.sources.detect import PARTS, mean_delay, open_observation
 from anonymatch.sources.formats import SOURCES
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
+from anonymatch.sources.formats.network_files import read_network
 from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 from anonymatch.sources.formats.released import read_released
@@ -37,17 +38,20 @@ from anonymatch.sources.laws import (
 )
 from anonymatch.sources.log_graph import exponential_graph, observe, passage_graph
 from anonymatch.sources.messages import Messages
+from anonymatch.sources.network_graphs import MixGraph, mix_graphs
 from anonymatch.sources.observation import (
     MESSAGES,
     PEOPLE,
     USERS,
     Conditions,
+    Network,
     Nouns,
     Observation,
     Passage,
 )
 from anonymatch.sources.reading import ReadOptions, help_text
 from anonymatch.sources.synthetic import synthesize
+from anonymatch.sources.synthetic_networks import synthesize_network, write_network
 
 __all__ = [
     "LAWS",
@@ -70,6 +74,8 @@ __all__ = [
     "LogNormal",
     "Measured",
     "Messages",
+    "MixGraph",
+    "Network",
     "Nouns",
     "Observation",
     "Passage",
@@ -85,6 +91,7 @@ __all__ = [
     "law_name",
     "law_usage",
     "mean_delay",
+    "mix_graphs",
     "observe",
     "open_observation",
     "parse_law",
@@ -93,6 +100,7 @@ __all__ = [
     "read_flow_pairs",
     "read_messages",
     "read_mixim",
+    "read_network",
     "read_nym",
     "read_relays",
     "read_released",
@@ -101,6 +109,8 @@ __all__ = [
     "relay_graph",
     "relay_weights",
     "synthesize",
+    "synthesize_network",
     "wide_links",
     "write_messages",
+    "write_network",
 ]

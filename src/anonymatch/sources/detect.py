@@ -23,6 +23,7 @@ from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, reading
 from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
+from anonymatch.sources.formats.network_files import LINKS
 from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
@@ -73,8 +74,11 @@ def open_observation(
     file = as_path(path)
     kind = _checked(options.source) or _kind(file, options)
     _check_used(kind, file, options)
-    law = None if options.law is None else check_law(options.law)
     source = SOURCE_FORMATS[kind]
+    if _view(source, file, options) == "links" and source.links is not None:
+        with _about(file):
+            return source.links(file, options)
+    law = None if options.law is None or source.reads_law else check_law(options.law)
     if source.open is None:
         return _log(source, file, options, law, budget)
     observation = source.open(file, options, law, budget)
@@ -148,6 +152,29 @@ def _about(path: Path) -> Iterator[None]:
 def _messages(source: SourceFormat, file: Path, options: ReadOptions) -> Messages:
     assert source.messages is not None
     return source.messages(file, options)
+
+
+def _view(source: SourceFormat, file: Path, options: ReadOptions) -> str:
+    """What the attacker sees: all links, or the ends, as whoever gives a law with numbers says."""
+    if options.view not in (None, "links", "ends"):
+        near = did_you_mean(options.view, ("links", "ends"))
+        raise InputError(Argument("view"), f" must be links or ends, not {options.view!r}{near}")
+    if options.view == "ends":
+        if source.reads_law:
+            raise InputError(
+                Argument("view", "ends"),
+                " is for simulators' logs; of a network give messages in and out as a message log",
+            ).about(file)
+        if options.corrupt is not None:
+            raise InputError(
+                Argument("corrupt"),
+                " is for an attacker who sees links; leave out ",
+                Argument("view", "ends"),
+            ).about(file)
+        return "ends"
+    law = options.law
+    no_numbers = law is None or (isinstance(law, str) and ":" not in law)
+    return options.view or ("links" if no_numbers or options.corrupt else "ends")
 
 
 def _checked(source: str | None) -> str | None:
@@ -260,6 +287,8 @@ _LOOKS: dict[str, Callable[[Path], str]] = {
 
 def _table_kind(path: Path, columns: list[str]) -> str:
     there = {str(column).strip().lower() for column in columns}
+    if there.issuperset(LINKS) and not there.isdisjoint((*TIMES, "sent")):
+        return "network"
     if there.isdisjoint(TIMES):
         return "edges"
     if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):

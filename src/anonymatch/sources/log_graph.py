@@ -37,16 +37,14 @@ from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names, structure
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
+from anonymatch.sources.ends import with_ends
 from anonymatch.sources.labels import lost_slot_names
 from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, Linked, check_law
-from anonymatch.sources.log_problem import LogProblem, near_an_end
+from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
-
-
-_SOME = 50  # messages from which on the ends of a log are worth a note
 
 
 def observe(
@@ -434,25 +432,7 @@ def _with_ends(
     """The observation with messages near an end of the log marked."""
     reach = problem.law.end_delay(observation.rate)
     arrivals = problem.log.arrivals[problem.ins]
-    edge = near_an_end(arrivals, conditions.begin, conditions.end, reach)
-    if edge is None or reach is None:
-        lasted = conditions.end - conditions.begin
-        if reach is None or len(arrivals) < _SOME or reach <= 0.25 * lasted:
-            return observation
-        short = (
-            f"The log lasts {lasted:.3g} s, too short to leave out what is within {reach:.3g} s of "
-            "its ends: figures of its first and last messages say little about the system"
-        )
-        return replace(observation, notes=(*observation.notes, short))
-    number = int(np.count_nonzero(edge))
-    note = Message(
-        f"{several(number, 'message')} within {reach:.3g} s of an end of the log "
-        f"{'is' if number == 1 else 'are'} left out of averages, quantiles and worst lists: what "
-        "came before and after was not seen (",
-        Argument("whole_log"),
-        " keeps them)",
-    )
-    return replace(observation, edge=edge, notes=(*observation.notes, note))
+    return with_ends(observation, arrivals, conditions.begin, conditions.end, reach)
 
 
 def exponential_graph(messages: Messages, *, budget: Budget | float | None = None) -> Graph:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from anonymatch._native import OUTSIDE
 from anonymatch.base.arrays import Floats
 from anonymatch.graph import Graph
+from anonymatch.measures import LinkedNetwork
 from anonymatch.sources.laws import Law
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "PEOPLE",
     "USERS",
     "Conditions",
+    "Network",
     "Nouns",
     "Observation",
     "Passage",
@@ -145,6 +148,43 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Network:
+    """Messages through a network of mixes of which every link is seen.
+
+    Attributes
+    ----------
+    links : LinkedNetwork
+        Link events; those at which messages are sent and come out are in the order of the users
+        and behaviours of the passage from end to end.
+    times : array of float
+        Of each event, in seconds.
+    mixes, corrupt : tuple of str
+        Names of all mixes, and of those that tell who is who.
+    law : Law or None
+        Of all mixes; None if they choose uniformly among those inside.
+    n_sent : int
+        Packets that came in, with those that are cover.
+    """
+
+    links: LinkedNetwork = field(repr=False)
+    times: Floats = field(repr=False)
+    mixes: tuple[str, ...]
+    corrupt: tuple[str, ...] = ()
+    law: Law | None = None
+    n_sent: int
+
+    @property
+    def came(self) -> Floats:
+        """When packets came in, with those that are cover."""
+        times: Floats = self.times[self.links.events.from_ == OUTSIDE]
+        return times
+
+    @property
+    def n_layers(self) -> int:
+        return int(self.links.layer.max()) + 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Observation:
     """What every source returns, and an audit takes: a graph, or a passage, and its origin.
 
@@ -155,6 +195,8 @@ class Observation:
         out; they are alike, so that a count of the graph is ``lost!`` times too large.
     passage : Passage or None
         Instead of a graph.
+    network : Network or None
+        What was seen between the ends of the passage.
     source : str
         Where it comes from, for people: "window law, 1 to 5 s".
     nouns : Nouns, optional
@@ -184,6 +226,7 @@ class Observation:
 
     graph: Graph | None = None
     passage: Passage | None = None
+    network: Network | None = None
     source: str
     nouns: Nouns = USERS
     senders: tuple[Hashable, ...] | None = field(default=None, repr=False)

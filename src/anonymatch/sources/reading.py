@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
-from anonymatch.sources.formats import LOGS, SOURCES
+from anonymatch.sources.formats import LINKED, LOGS, SOURCES
 from anonymatch.sources.laws import Law, law_usage
 
 __all__ = ["ReadOptions", "help_text"]
 
 _FILE, _TABLE, _FLOWS = frozenset({"messages"}), frozenset({"released"}), frozenset({"mixmatch"})
+_NETWORK = frozenset({"network"})
 
 Path = str | os.PathLike[str]
 
@@ -46,6 +47,11 @@ cover_visible, whole_log
         As for :func:`~anonymatch.sources.formats.released.read_released`.
     longest_delay, strays, align
         As for :func:`~anonymatch.sources.formats.mixmatch.read_flow_pairs`.
+    corrupt : str or sequence of str, optional
+        Of a network: mixes that tell the attacker which packet is which, ``"m3,m7"``.
+    view : {"links", "ends"}, optional
+        Of a simulator's log that has every hop: whether the attacker sees all links or only the
+        ends; all links unless a law is given.
 
     Examples
     --------
@@ -62,7 +68,8 @@ cover_visible, whole_log
         metadata=_option(lambda: f"What FILE is, if it does not show: {', '.join(SOURCES)}."),
     )
     unit: str | None = field(
-        default=None, metadata=_option("Of times: s, ms, us or ns (s unless told).", _FILE)
+        default=None,
+        metadata=_option("Of times: s, ms, us or ns (s unless told).", _FILE | _NETWORK),
     )
     departures: Path | None = field(
         default=None, metadata=_option("Messages out, if FILE has only those in.", _FILE)
@@ -105,11 +112,11 @@ cover_visible, whole_log
     )
     cover_visible: bool = field(
         default=False,
-        metadata=_option("The attacker sees what the log flags as cover or lost.", LOGS),
+        metadata=_option("The attacker sees what the log flags as cover or lost.", LOGS | _NETWORK),
     )
     whole_log: bool = field(
         default=False,
-        metadata=_option("Count messages near the ends of the log as all others.", LOGS),
+        metadata=_option("Count messages near the ends of the log as all others.", LOGS | _NETWORK),
     )
     original: Path | None = field(
         default=None,
@@ -145,6 +152,21 @@ cover_visible, whole_log
         ),
     )
 
+    corrupt: str | Sequence[str] | None = field(
+        default=None,
+        metadata=_option(
+            "Of a network: mixes that tell the attacker which packet is which, m3,m7.", LINKED
+        ),
+    )
+    view: str | None = field(
+        default=None,
+        metadata=_option(
+            "Of a simulator's log with all hops: links or ends, what the attacker sees (links "
+            "unless a law is given).",
+            LINKED,
+        ),
+    )
+
     def given(self) -> dict[str, Any]:
         """Those that are not as they are unless told, by name."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -152,13 +174,13 @@ cover_visible, whole_log
 
     def of_log(self) -> dict[str, Any]:
         """Those that say more about a message log, as keywords of ``observe``."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if _of(each) == LOGS}
+        return {each.name: getattr(self, each.name) for each in fields(self) if _of_log(each)}
 
     def unused(self, source: str) -> tuple[str, frozenset[str]] | None:
         """The first option that is given and not for this source, and those that it is for."""
         for each in fields(self):
             value, kinds = getattr(self, each.name), _of(each)
-            is_given = bool(value) if kinds == LOGS else value is not None
+            is_given = bool(value) if _of_log(each) else value is not None
             if kinds and is_given and source not in kinds:
                 return each.name, kinds
         return None
@@ -174,6 +196,10 @@ def help_text(name: str) -> str:
     """
     text = next(each.metadata["text"] for each in fields(ReadOptions) if each.name == name)
     return str(text()) if callable(text) else str(text)
+
+
+def _of_log(option: Field[Any]) -> bool:
+    return _of(option) >= LOGS
 
 
 def _of(option: Field[Any]) -> frozenset[str]:

@@ -16,8 +16,8 @@ from anonymatch.sources.messages import Messages
 __all__ = ["synthesize"]
 
 
-_MOST = 10**9  # messages, and people
-_SLOWEST, _FASTEST = 1e-12, 1e12  # messages a second
+MOST = 10**9  # messages, and people
+SLOWEST, FASTEST = 1e-12, 1e12  # messages a second
 _BYTES_A_MESSAGE = 200  # seen once: times, truth and a name, at their peak
 
 
@@ -73,8 +73,8 @@ def synthesize(
     (100, 110, True)
     """
     rule = check_law(law)
-    number = whole(messages, "messages", least=1, most=_MOST)
-    speed = real(rate, "rate", low=_SLOWEST, high=_FASTEST)
+    number = whole(messages, "messages", least=1, most=MOST)
+    speed = real(rate, "rate", low=SLOWEST, high=FASTEST)
     extra, probability = real(cover, "cover", high=1e6), real(loss, "loss", high=1.0)
     limits.check_memory(
         int(number * (2 + extra) * _BYTES_A_MESSAGE), "making this log", "ask for fewer messages"
@@ -111,6 +111,6 @@ def _people(
     if people is None:
         numbers = range(1, messages + 1)
     else:
-        most = whole(people, f"{noun}s", least=1, most=_MOST)
+        most = whole(people, f"{noun}s", least=1, most=MOST)
         numbers = (draw.integers(most, size=messages) + 1).tolist()
     return tuple(f"{noun} {number}" for number in numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -67,9 +67,32 @@ def convert(
 def synthesize(
     *,
     law: Annotated[
-        str, typer.Argument(metavar="LAW", help="How messages are delayed, such as window:1,5.")
+        str,
+        typer.Argument(
+            metavar="LAW",
+            help="How messages are delayed, such as window:1,5; or --law LAW.",
+            show_default=False,
+        ),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The log: .csv, .tsv or .parquet.")],
+    out: Annotated[
+        Path | None,
+        typer.Argument(metavar="OUT", help="The log: .csv, .tsv or .parquet.", show_default=False),
+    ] = None,
+    law_: Annotated[
+        str | None, option("--law", "The law, instead of the first argument.", metavar="LAW")
+    ] = None,
+    network: Annotated[
+        str | None,
+        option(
+            "--network",
+            "All links of a network of such mixes: one, cascade:3, or 3x4 (layers x mixes).",
+            metavar="SHAPE",
+        ),
+    ] = None,
+    link: Annotated[
+        float,
+        option("--link", "Of a network: seconds on every link.", metavar="SECONDS", parser=amount),
+    ] = 0.0,
     messages: Annotated[
         int, option("--messages", "Messages in (1000 unless told).", metavar="N", parser=whole(1))
     ] = 1000,
@@ -112,6 +135,30 @@ def synthesize(
     """Make a message log by a law, with the truth in it. For examples, tests and plans."""
     from anonymatch.sources import parse_law, synthesize, write_messages
 
+    if out is None:  # the one argument is where the log goes
+        if law_ is None and network is None:
+            raise am.InputError(f"{law}: say where the log goes, too: LAW OUT")
+        law, out = law_ or "exponential:1", Path(law)
+    elif law_ is not None:
+        raise am.InputError(f"the law is given twice, as {law} and as --law {law_}; keep one")
+    if network is not None:
+        if loss:
+            raise am.InputError("--loss is for one mix; leave --network out")
+        _synthesize_network(
+            out,
+            options,
+            network=network,
+            law=parse_law(law),
+            messages=messages,
+            rate=rate,
+            users=users,
+            receivers=receivers,
+            cover=cover,
+            link=link,
+        )
+        return
+    if link:
+        raise am.InputError("--link is for a network; give --network, or leave it out")
     log = synthesize(
         parse_law(law),
         messages=messages,
@@ -128,6 +175,18 @@ def synthesize(
         json_output.print_json({"path": str(out), "arrivals": entered, "departures": left})
         return
     print(f"wrote {out}: {entered:,} messages in, {left:,} out")
+
+
+def _synthesize_network(out: Path, options: Options, **how: Any) -> None:
+    from anonymatch.sources import synthesize_network, write_network
+
+    log = watch("drawing", lambda _: synthesize_network(seed=options.draw_seed, **how))
+    write_network(log, out)
+    entered = int(log["message"].n_unique())
+    if options.json:
+        json_output.print_json({"path": str(out), "rows": log.height, "messages": entered})
+        return
+    print(f"wrote {out}: {entered:,} messages, {log.height:,} link events")
 
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mix.csv"

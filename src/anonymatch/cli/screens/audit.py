@@ -151,11 +151,22 @@ def _nothing(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     return []
 
 
+def _joint(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+    """In a network several histories give the same answer, so that it is no log of a number."""
+    line = _line(audit, figure)
+    if audit.answers.network is None:
+        return line
+    return [(title, value, "about who sent what, all together") for title, value, _ in line]
+
+
 def _degree(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """Where losses, cover or an end are open, ways to match are not alike, and none are counted."""
     line = _line(audit, figure)
     if audit.answers.links is not None:
         return line
+    if audit.answers.network is not None:
+        meaning = "which packet is which, in every mix"
+        return [("histories", _ways(audit.count), meaning), *line]
     nouns = audit.observation.nouns
     meaning = f"{nouns.users}{nouns.side} to {nouns.behaviours}"
     return [("ways to match", _ways(audit.count), meaning), *line]
@@ -201,6 +212,7 @@ _LINES: Mapping[str, Callable[[am.Audit, AuditFigure], list[elements.Line]]] = {
     "entropy": _entropy,
     "entropy_5%": _tails,
     "entropy_1%": _nothing,
+    "bits": _joint,
     "degree": _degree,
     "reached": _reached,
     "candidates": _candidates,

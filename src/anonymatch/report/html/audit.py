@@ -163,9 +163,12 @@ def _picture(audit: Audit) -> Section:
     observation, words = audit.observation, audit.observation.nouns
     if observation.passage is not None:
         links = audit.answers.links
+        came, left = observation.passage.arrivals, observation.passage.departures
+        if observation.network is not None:  # with those that are cover
+            came = observation.network.came
         drawn = inside_chart(
-            observation.passage.arrivals,
-            observation.passage.departures,
+            came,
+            left,
             title="Messages inside over time",
             staying=None if links is None else 1.0 - links.lost,
             real=None if links is None else links.real,

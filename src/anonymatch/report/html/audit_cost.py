@@ -53,6 +53,11 @@ def cost_section(audit: Audit) -> Section:
 
 def _incomparable(audit: Audit) -> str:
     words = audit.observation.nouns
+    if audit.observation.network is not None:
+        return (
+            "Through a network of mixes whoever came before may be a candidate, however unlikely. "
+            "What is paid is delay, so that no design of as many candidates is a fair comparison."
+        )
     if audit.observation.passage is not None:
         return (
             "Through one exponential mix everybody who came before is a candidate, however "

@@ -33,7 +33,11 @@ def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     Entropy per user 2 bits (exact up to rounding)
     """
     groups = (group for group in GROUPS if group != "cost")
-    return tuple(_card(audit, each) for each in shown_figures(Show.HTML, *groups))
+    return tuple(
+        _card(audit, each)
+        for each in shown_figures(Show.HTML, *groups)
+        if not each.only_if_known or each.value(audit) is not None
+    )
 
 
 def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:

@@ -7,6 +7,7 @@ from anonymatch.sources.formats import (
     edge_files,
     message_files,
     mixmatch,
+    network_files,
     relay_files,
     released,
     rings,
@@ -14,11 +15,12 @@ from anonymatch.sources.formats import (
 )
 from anonymatch.sources.formats.source_format import SourceFormat
 
-__all__ = ["LOGS", "SOURCES", "SOURCE_FORMATS", "SourceFormat"]
+__all__ = ["LINKED", "LOGS", "SOURCES", "SOURCE_FORMATS", "SourceFormat"]
 
 SOURCE_FORMATS: dict[str, SourceFormat] = {
     "edges": edge_files.FORMAT,
     "messages": message_files.FORMAT,
+    "network": network_files.FORMAT,
     "mixim": simulators.MIXIM,
     "nym": simulators.NYM,
     "mixmatch": mixmatch.FORMAT,
@@ -30,6 +32,11 @@ SOURCE_FORMATS: dict[str, SourceFormat] = {
 
 SOURCES = {name: each.text for name, each in SOURCE_FORMATS.items()}
 """The same, each in one line."""
+
+LINKED = frozenset(
+    name for name, each in SOURCE_FORMATS.items() if each.reads_law or each.links is not None
+)
+"""Those that may show every link."""
 
 LOGS = frozenset(name for name, each in SOURCE_FORMATS.items() if each.messages is not None)
 """Those that need a law."""

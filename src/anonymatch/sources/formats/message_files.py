@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from anonymatch.sources.formats.message_tables import Table
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["read_messages", "write_messages"]
+__all__ = ["put_frame", "read_messages", "write_messages"]
 
 Rows = npt.NDArray[np.intp]
 
@@ -181,9 +181,9 @@ def write_messages(messages: Messages, path: str | os.PathLike[str]) -> None:
         frame = _frame(messages, suffix=suffix)
         if packed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-                _put(frame, suffix, stream)  # type: ignore[arg-type]
+                put_frame(frame, suffix, stream)  # type: ignore[arg-type]
         else:
-            _put(frame, suffix, file)
+            put_frame(frame, suffix, file)
 
 
 def _tables(path: str | os.PathLike[str], departures: str | os.PathLike[str] | None) -> list[Table]:
@@ -376,7 +376,8 @@ def _frame(messages: Messages, *, suffix: str) -> pl.DataFrame:
     return pl.DataFrame(columns)[order]
 
 
-def _put(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
+def put_frame(frame: pl.DataFrame, suffix: str, stream: BinaryIO) -> None:
+    """Write a table in the format of a suffix."""
     if suffix == ".parquet":
         frame.write_parquet(stream)
     elif suffix == ".jsonl":

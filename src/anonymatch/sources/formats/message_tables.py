@@ -29,11 +29,14 @@ from anonymatch.graph import (
     reading,
 )
 
-__all__ = ["SUFFIXES", "Table", "load", "suffix_of"]
+__all__ = ["SUFFIXES", "Spellings", "Table", "load", "suffix_of"]
 
 SUFFIXES = tuple(suffix for suffix, kind in FORMATS.items() if kind.table)
 
-_SPELLINGS = {
+Spellings = Mapping[str, Sequence[str]]
+"""What columns are called: their names by what they mean."""
+
+_SPELLINGS: Spellings = {
     "time": TIMES,
     "direction": DIRECTIONS,
     "user": ("user", "sender"),
@@ -44,7 +47,7 @@ _SPELLINGS = {
     "dummy": ("dummy",),
     "lost": ("lost",),
 }
-_MEANING = {spelling: name for name, known in _SPELLINGS.items() for spelling in known}
+_OF_TIME = ("time", "sent", "received")
 _BYTES_A_ROW = 400  # columns, names and sorts, at their peak
 _UNFOLDS = 10  # values and the text, as a multiple of the bytes of JSON lines
 _BYTES_A_LINE = 100  # of columns, even if a line is empty
@@ -76,14 +79,17 @@ class Table:
         return self.frame.get_column(name) if name in self.frame.columns else None
 
 
-def load(path: Path, needed: tuple[tuple[str, ...], ...]) -> Table:
+def load(
+    path: Path, needed: tuple[tuple[str, ...], ...], spellings: Spellings = _SPELLINGS
+) -> Table:
     """The table of a file; of each of the ``needed`` groups it has at least one column."""
     suffix, packed = suffix_of(path)
     with reading(path):
-        frame, where = _frame(Source(path, packed), suffix, needed)
+        frame, where = _frame(Source(path, packed), suffix, needed, spellings)
         if frame.is_empty():
             raise InputError("it has columns and no rows; add one row a message")
-        meant = {column: meaning for column in frame.columns if (meaning := _meaning(column))}
+        meanings = ((column, _meaning(column, spellings)) for column in frame.columns)
+        meant = {column: meaning for column, meaning in meanings if meaning is not None}
         extra = [column for column in frame.columns if column not in meant]
         chosen = frame.select(*meant).rename(meant)
         full = chosen.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
@@ -104,31 +110,34 @@ def suffix_of(path: Path) -> tuple[str, bool]:
 
 
 def _frame(
-    source: Source, suffix: str, needed: tuple[tuple[str, ...], ...]
+    source: Source, suffix: str, needed: tuple[tuple[str, ...], ...], spellings: Spellings
 ) -> tuple[pl.DataFrame, Callable[[int], Where]]:
-    check = partial(_check_columns, needed=needed)
+    check = partial(_check_columns, needed=needed, spellings=spellings)
     if suffix == ".parquet":
-        return parquet.load(source, lambda schema: _wanted(schema, check), _BYTES_A_ROW), _row
+        wanted = partial(_wanted, check=check, spellings=spellings)
+        return parquet.load(source, wanted, _BYTES_A_ROW), _row
     if suffix == ".jsonl":
-        return _json_lines(source, check)
+        return _json_lines(source, check, spellings)
     separator = FORMATS[suffix].separator
     frame, data = delimited.load(source, separator, check, _BYTES_A_ROW)
     return frame, lambda row: Where(lines=(delimited.line_of_row(data, separator, row),))
 
 
-def _wanted(schema: dict[str, pl.DataType], check: Callable[[list[str]], None]) -> list[str]:
+def _wanted(
+    schema: dict[str, pl.DataType], check: Callable[[list[str]], None], spellings: Spellings
+) -> list[str]:
     check(list(schema))
-    _check_kinds(schema)
-    return [name for name in schema if _meaning(name)]
+    _check_kinds(schema, spellings)
+    return [name for name in schema if _meaning(name, spellings)]
 
 
-def _check_kinds(schema: Mapping[str, pl.DataType]) -> None:
+def _check_kinds(schema: Mapping[str, pl.DataType], spellings: Spellings) -> None:
     """Refuse known columns of a type that is no text, no number and, but for times, no date."""
     for name, kind in schema.items():
-        meaning = _meaning(name)
+        meaning = _meaning(name, spellings)
         if meaning is None:
             continue
-        dates = kind.is_temporal() and meaning != "time"
+        dates = kind.is_temporal() and meaning not in _OF_TIME
         if dates or kind.is_nested() or kind in (pl.Binary, pl.Object):
             raise InputError(f"column {quoted(name)} holds {kind}; give text or numbers")
 
@@ -137,21 +146,24 @@ def _row(row: int) -> Where:
     return Where(lines=(row + 1,), noun="row")
 
 
-def _meaning(column: str) -> str | None:
-    return _MEANING.get(column.strip().lower())
+def _meaning(column: str, spellings: Spellings) -> str | None:
+    word = column.strip().lower()
+    return next((name for name, known in spellings.items() if word in known), None)
 
 
-def _check_columns(columns: list[str], *, needed: tuple[tuple[str, ...], ...]) -> None:
-    meant = [_meaning(column) for column in columns]
+def _check_columns(
+    columns: list[str], *, needed: tuple[tuple[str, ...], ...], spellings: Spellings
+) -> None:
+    meant = [_meaning(column, spellings) for column in columns]
     for group in needed:
         if not set(group) & set(meant):
             present = listed(columns) or "none"
             others = [column for column, meaning in zip(columns, meant, strict=True) if not meaning]
-            near = meant_instead((word for name in group for word in _SPELLINGS[name]), others)
+            near = meant_instead((word for name in group for word in spellings[name]), others)
             raise InputError(
                 f"no column {' or '.join(map(repr, group))}; the columns are {present}{near}"
             )
-    for name in _SPELLINGS:
+    for name in spellings:
         same = [
             quoted(column)
             for column, meaning in zip(columns, meant, strict=True)
@@ -162,7 +174,7 @@ def _check_columns(columns: list[str], *, needed: tuple[tuple[str, ...], ...]) -
 
 
 def _json_lines(
-    source: Source, check: Callable[[list[str]], None]
+    source: Source, check: Callable[[list[str]], None], spellings: Spellings
 ) -> tuple[pl.DataFrame, Callable[[int], Where]]:
     content = source.content()
     if not content.strip():
@@ -176,14 +188,14 @@ def _json_lines(
         for key in record:
             if key not in keys:
                 keys[key] = None
-                if _meaning(key):
+                if _meaning(key, spellings):
                     columns[key] = [None] * len(numbers)
         for key, values in columns.items():
             values.append(record.get(key))
         numbers.append(number)
     check(list(keys))
     frame = pl.DataFrame([_series(key, values, numbers) for key, values in columns.items()])
-    _check_kinds(frame.schema)
+    _check_kinds(frame.schema, spellings)
     ignored = dict.fromkeys(_writable(key) for key in keys if key not in columns)
     frame = frame.with_columns(pl.lit(None).alias(key) for key in ignored)
     return frame, lambda row: Where(lines=(numbers[row],))

@@ -32,6 +32,7 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted, several
+from anonymatch.sources.formats.mixim_links import mixim_links
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.formats.text_tables import find_column, numbers, read_text_table
 from anonymatch.sources.messages import Messages
@@ -39,6 +40,7 @@ from anonymatch.sources.messages import Messages
 if TYPE_CHECKING:
     import polars as pl
 
+    from anonymatch.sources.observation import Observation
     from anonymatch.sources.reading import ReadOptions
 
 __all__ = ["MIXIM", "NYM", "read_mixim", "read_nym"]
@@ -248,13 +250,22 @@ def _mixim(path: Path, options: ReadOptions) -> Messages:
     return read_mixim(path.parent if path.name in (SENT, RECEIVED) else path)
 
 
+def _mixim_links(path: Path, options: ReadOptions) -> Observation:
+    folder = path.parent if path.name in (SENT, RECEIVED) else path
+    return mixim_links(folder / SENT, folder / RECEIVED, options)
+
+
 def _nym(path: Path, options: ReadOptions) -> Messages:
     return read_nym(path / _NYM_LOG if os.path.isdir(path) else path)
 
 
 MIXIM = SourceFormat(
-    text=f"a folder of the MiXiM simulator, with {SENT} and {RECEIVED}; needs a law",
+    text=(
+        f"a folder of the MiXiM simulator, with {SENT} and {RECEIVED}; a network, or with a law "
+        "only its ends"
+    ),
     messages=_mixim,
+    links=_mixim_links,
     files=(SENT, RECEIVED),
     folder=lambda folder: os.path.isfile(folder / SENT),
     holds=SENT,

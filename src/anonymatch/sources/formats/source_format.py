@@ -31,8 +31,12 @@ class SourceFormat:
         From a file, options, a law and a budget to what an attacker saw.
     messages : callable or None
         Instead: from a file and options to the messages of a log, which needs a law.
-    uses_law : bool
-        Whether a law is used though it is no log.
+    uses_law, reads_law : bool
+        Whether a law is used though it is no message log, and whether its text is understood there:
+        a network knows laws without numbers.
+    links : callable or None
+        Of messages that may also be looked at on every link: from a file and options to what an
+        attacker saw there.
     files : tuple of str
         Names of files that are of this kind.
     parts : tuple of str
@@ -51,6 +55,8 @@ class SourceFormat:
     open: Opener | None = None
     messages: Callable[[Path, ReadOptions], Messages] | None = None
     uses_law: bool = False
+    reads_law: bool = False
+    links: Callable[[Path, ReadOptions], Observation] | None = None
     files: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     folder: Callable[[Path], bool] | None = None

@@ -1,0 +1,187 @@
+"""Networks of mixes whose delays have a memory: posteriors of the mixes, multiplied.
+
+If every link is seen and delays are independent, histories are as likely as the product over the
+mixes of how likely their matchings are. So where a message came out is the product of the mixes'
+posterior matrices, exactly; errors of the matrices add up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymatch import counting
+from anonymatch.audits.answers import Resources
+from anonymatch.base.errors import BudgetError
+from anonymatch.base.text import quoted
+from anonymatch.counting import Posterior, count
+from anonymatch.measures import (
+    NetworkJoint,
+    NetworkMarginals,
+    Weigh,
+    marginals_of,
+    network_joint,
+    system,
+)
+from anonymatch.sources import MixGraph, Network, Observation, mix_graphs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from anonymatch.base.arrays import Floats, Ints
+
+__all__ = ["product_marginals"]
+
+_LN2 = math.log(2.0)
+_BYTES = 24  # of an entry of a product, with the copy that sorts it
+_SECONDS = 1e-8  # of one multiplication of sparse rows
+_QUICK = 60.0  # seconds that all mixes together may take unless told otherwise
+_POSSIBLE = 1e-12
+
+
+def product_marginals(
+    observation: Observation, network: Network, resources: Resources
+) -> tuple[NetworkMarginals, NetworkJoint, float]:
+    """Where each message may have come out, joint figures, and how sure both are."""
+    links = network.links
+    n_events = len(links.events.to)
+    mixes = list(mix_graphs(network, budget=resources.budget))
+    allowed = resources.budget.seconds if resources.budget.chosen else _QUICK
+    share = allowed / max(3 * len(mixes), 1)  # three questions about each of them
+    each = replace(resources, budget=replace(resources.budget, seconds=share))
+    entropies = np.zeros(len(network.mixes))
+    matrices: dict[int, tuple[MixGraph, Posterior]] = {}
+    confidence, by_layer = 1.0, np.zeros(network.n_layers)
+    for mix in mixes:
+        found, bits = _solved(network, mix, each)
+        matrices[mix.mix], entropies[mix.mix] = (mix, found), bits
+        confidence = min(confidence, found.confidence)
+        layer = links.layer[mix.mix]
+        by_layer[layer] = max(by_layer[layer], float(found.error))
+    rows = _through(network, matrices, n_events, resources)
+    truth = observation.truth
+    marginals = _figures(rows, truth, float(by_layer.sum()))
+    flight = int(np.count_nonzero(links.events.from_ == -1)) - len(links.out)
+    weigh = _weights(matrices) if flight == 0 else None
+    own = None
+    if int(np.count_nonzero(links.events.from_ == -1)) == len(links.sent):
+        own = marginals.shannon_all
+    joint = network_joint(links, entropies=entropies, own=own, weigh=weigh)
+    return marginals, joint, confidence
+
+
+def _solved(network: Network, mix: MixGraph, resources: Resources) -> tuple[Posterior, float]:
+    """The posterior of a mix, and the entropy of its matching in bits."""
+    try:
+        found = counting.posterior(
+            mix.graph,
+            budget=resources.budget,
+            seed=resources.seed,
+            executor=resources.executor,
+        )
+        support = system.reweighted(mix.graph, None) if mix.graph.weighted else mix.graph
+        ways = count(support, exact=False, budget=resources.budget, seed=resources.seed)
+        weight = ways
+        if mix.graph.weighted:
+            weight = count(mix.graph, exact=False, budget=resources.budget, seed=resources.seed)
+    except BudgetError as error:
+        name = quoted(network.mixes[mix.mix])
+        raise error.about(
+            f"mix {name}, {len(mix.arrivals)} packets under a law with a memory"
+        ) from None
+    entropy = system.matching_entropy(weight, found, mix.graph, ways).value
+    places = math.lgamma(len(mix.arrivals) - len(mix.departures) + 1)
+    return found, max(entropy - places, 0.0) / _LN2
+
+
+def _through(
+    network: Network,
+    matrices: dict[int, tuple[MixGraph, Posterior]],
+    n_events: int,
+    resources: Resources,
+) -> csr_array:
+    """Probabilities of each message (row) to be the packet of each exit (column).
+
+    Steps from event to event are one matrix, of which a hop more is a product more.
+    """
+    from scipy.sparse import csr_array
+
+    links = network.links
+    before = links.events.before
+    size = len(links.sent)
+    carried = np.flatnonzero(before >= 0)
+    rows, columns, values = [before[carried]], [carried], [np.ones(len(carried))]
+    for mix, found in matrices.values():
+        matrix = found.matrix[:, : len(mix.departures)].tocoo()
+        rows.append(mix.arrivals[matrix.row])
+        columns.append(mix.departures[matrix.col])
+        values.append(np.clip(matrix.data, 0.0, 1.0))
+    steps = csr_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
+        shape=(n_events, n_events),
+    )
+    at = csr_array((np.ones(size), (np.arange(size), links.sent)), shape=(size, n_events))
+    out = at[:, links.out]
+    lengths = np.diff(steps.indptr)
+    while at.nnz:
+        products = float(lengths[at.indices].sum())
+        memory = _BYTES * min(products, float(size) * n_events)
+        if not resources.budget.allows(_SECONDS * products, memory):
+            raise resources.budget.refusal(
+                "the product of the mixes' posteriors", _SECONDS * products, memory
+            )
+        at = at @ steps
+        out = out + at[:, links.out]
+    return csr_array(out)
+
+
+def _figures(rows: csr_array, truth: Ints | None, error: float) -> NetworkMarginals:
+    rows.eliminate_zeros()
+    rows.sort_indices()
+    size = rows.shape[0]
+    of = np.repeat(np.arange(size), np.diff(rows.indptr))
+    p = np.clip(rows.data, 0.0, 1.0)
+    logs = np.log2(np.where(p > 0.0, p, 1.0))
+    guess, largest, guesses = np.full(size, -1), np.zeros(size), np.full(size, np.nan)
+    asked = np.zeros(size)
+    for row in range(size):
+        cut = slice(rows.indptr[row], rows.indptr[row + 1])
+        if cut.stop == cut.start:
+            continue
+        values = p[cut]
+        largest[row] = values.max()
+        best = np.flatnonzero(values >= largest[row] * (1 - 1e-12))
+        guess[row] = rows.indices[cut][best].min()
+        falling = np.sort(values)[::-1]
+        guesses[row] = float(falling @ np.arange(1, len(falling) + 1)) / float(falling.sum())
+        if truth is not None and truth[row] >= 0:
+            asked[row] = float(values[rows.indices[cut] == truth[row]].sum())
+    return marginals_of(
+        entropy=_sums(of, -p * logs, size),
+        collision=_sums(of, p * p, size),
+        largest=largest,
+        guess=guess,
+        left=_sums(of, p, size),
+        asked=asked,
+        guesses=guesses,
+        candidates=np.bincount(of[p > _POSSIBLE], minlength=size),
+        error=error,
+    )
+
+
+def _sums(groups: Ints, values: Floats, number: int) -> Floats:
+    return np.bincount(groups, values, number).astype(np.float64)
+
+
+def _weights(matrices: dict[int, tuple[MixGraph, Posterior]]) -> Weigh:
+    """Weights of mixes by events of arrival and departure, for histories one by one."""
+    known: dict[tuple[int, int], float] = {}
+    for mix, _ in matrices.values():
+        graph = mix.graph
+        weights: Floats = np.ones(graph.n_edges) if graph.weights is None else graph.weights
+        pairs = zip(mix.arrivals[graph.rows()], mix.departures[graph.indices], strict=True)
+        known.update(((int(a), int(d)), float(w)) for (a, d), w in zip(pairs, weights, strict=True))
+    return lambda arrival, departure: known.get((arrival, departure), 0.0)

@@ -1,0 +1,232 @@
+"""What the links of a network say of its messages: posteriors of each, and joint figures."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymatch.audits.answers import Answers, Resources
+from anonymatch.base.text import several
+from anonymatch.counting import Count
+from anonymatch.measures import (
+    LOST,
+    ForwardPlan,
+    Interval,
+    NetworkJoint,
+    NetworkMarginals,
+    Range,
+    UserFigures,
+    averages,
+    entropy_slack,
+    forward_marginals,
+    network_joint,
+    network_sample,
+    system,
+    two_layer_bits,
+)
+from anonymatch.running import Execution
+from anonymatch.sources import Network, Observation, Passage
+
+if TYPE_CHECKING:
+    from anonymatch.base.arrays import Floats, Ints
+
+__all__ = ["network_answers"]
+
+_LN2 = math.log(2.0)
+_QUICK = 30.0  # predicted seconds that posteriors of all messages may take unless told otherwise
+_SAMPLE, _WORST = 10_000, 640  # messages that are drawn, and that are looked at on purpose
+_ROUNDING = 1e-10  # relative: far more than the passes round
+_DIGITS = 2000.0  # natural log of a number of histories up to which its digits are made
+
+
+def network_answers(observation: Observation, resources: Resources) -> Answers:
+    """Posteriors of all messages, or of a sample with those that look worst, and joint figures."""
+    network, passage = observation.network, observation.passage
+    assert network is not None
+    assert passage is not None
+    notes: tuple[str, ...] = ()
+    if network.law is not None:
+        from anonymatch.audits.network_products import product_marginals
+
+        marginals, joint, confidence = product_marginals(observation, network, resources)
+        chosen, weights = np.arange(len(passage.users)), None
+    else:
+        chosen, weights, marginals, notes = _forward(observation, network, resources)
+        joint = network_joint(network.links, own=_own(network, marginals, weights))
+        confidence = 1.0 if weights is None else averages.SAMPLED
+        joint, drawn = _two_layers(network, joint, resources.seed)
+        notes = (*notes, *drawn)
+    notes = (*notes, *_notes(network, joint, marginals))
+    nats = Interval(*(_LN2 * end for end in (joint.who.value, joint.who.low, joint.who.high)))
+    n_users, n_out = len(passage.users), len(passage.behaviours)
+    full = max(_full(network.n_sent, n_out), nats.high)
+    return Answers(
+        count=_histories(network, joint, confidence),
+        entropy=nats,
+        bound=max(joint.box * _LN2, nats.high),
+        full=full,
+        users=_users(passage, chosen, weights, marginals, observation),
+        edges=int(marginals.candidates.sum()),
+        probabilities=None,
+        confidence=confidence,
+        notes=notes,
+        network=joint,
+        n_messages=n_users,
+        n_packets=network.n_sent,
+        chosen=None if weights is None else chosen,
+        true_exit=None if observation.truth is None else marginals.asked,
+    )
+
+
+def _forward(
+    observation: Observation, network: Network, resources: Resources
+) -> tuple[Ints, Floats | None, NetworkMarginals, tuple[str, ...]]:
+    links = network.links
+    plan = ForwardPlan(links)
+    number = len(links.sent)
+    budget = resources.budget
+    allowed = budget.seconds / 2 if budget.chosen else _QUICK
+    chosen, weights = np.arange(number), None
+    notes: tuple[str, ...] = ()
+    seconds = plan.seconds(chosen)
+    if seconds > allowed and number > _SAMPLE + _WORST:
+        sample = network_sample(
+            links.first_met()[1], size=_SAMPLE, worst=_WORST, seed=resources.seed
+        )
+        chosen, weights = sample
+        note = (
+            f"Posteriors of all {number:,} messages would take {seconds:.2g} s: they were computed "
+            f"for {_SAMPLE:,} at random (seed {resources.seed}) and for the {_WORST:,} that met "
+            "the fewest others on entry. Means, shares and quantiles are estimated from them, with "
+            f"intervals of {averages.SAMPLED:.0%}"
+        )
+        notes = (note,)
+        if plan.seconds(chosen) > max(budget.seconds, 1.0):
+            raise budget.refusal(
+                f"posteriors of {len(chosen):,} messages", plan.seconds(chosen), 0.0
+            )
+    asked = None if observation.truth is None else observation.truth[chosen]
+    effort = Execution(executor=resources.executor, progress=resources.stage())
+    marginals = forward_marginals(plan, chosen, asked=asked, seed=resources.seed, effort=effort)
+    return chosen, weights, marginals, notes
+
+
+def _two_layers(
+    network: Network, joint: NetworkJoint, seed: int
+) -> tuple[NetworkJoint, tuple[str, ...]]:
+    """Joint bits of two layers where they are an interval: a better value between its ends."""
+    who = joint.who
+    if who.low == who.high or network.n_layers != 2:
+        return joint, ()
+    bits = two_layer_bits(network.links, seed=seed)
+    if bits is None:
+        return joint, ()
+    note = (
+        f"Of the joint bits, {who.low:.4g} to {who.high:.4g} in all are proven; by permanents of "
+        f"drawn histories (seed {seed}) they are {bits.value:.4g}, from {bits.low:.4g} to "
+        f"{bits.high:.4g} with 99 %"
+    )
+    value = min(max(bits.value, who.low), who.high)
+    return replace(joint, who=Interval(value, who.low, who.high)), (note,)
+
+
+def _own(network: Network, marginals: NetworkMarginals, weights: Floats | None) -> Floats | None:
+    """Own bits of all packets, if those of all are known."""
+    events = network.links.events
+    n_sources = int(np.count_nonzero(events.from_ == -1))
+    if weights is not None or n_sources != len(marginals.shannon_all):
+        return None
+    return marginals.shannon_all
+
+
+def _full(n_in: int, n_out: int) -> float:
+    least, most = sorted((n_in, n_out))
+    return system.full_log(least, most)
+
+
+def _histories(network: Network, joint: NetworkJoint, confidence: float) -> Count:
+    """Ways through all mixes; with weights as many as would be as uncertain."""
+    log = joint.histories * _LN2
+    if network.law is not None or log > _DIGITS:
+        low, high = (log, log) if network.law is None else (log * (1 - 1e-9), log * (1 + 1e-9))
+        return Count(
+            exact=False, log=log, low=low, high=high, method="network", confidence=confidence
+        )
+    inside = network.links.inside
+    value = math.prod(inside[inside > 0].tolist())
+    return Count(
+        exact=True, log=log, low=log, high=log, method="network", factors=((lambda: value, 1),)
+    )
+
+
+def _notes(network: Network, joint: NetworkJoint, marginals: NetworkMarginals) -> tuple[str, ...]:
+    notes = [
+        f"{several(len(network.mixes), 'mix', 'mixes')} in {several(network.n_layers, 'layer')}: "
+        f"2^{joint.histories:.6g} histories, each which packet is which in every mix. Several of "
+        "them give the same senders and receivers, so that joint bits are "
+        + ("exact" if joint.who.low == joint.who.high else "known as an interval"),
+        f"Probabilities of each message add up to one within {max(marginals.error, 1e-16):.0e}",
+    ]
+    if network.corrupt:
+        shown = ", ".join(network.corrupt[:5]) + (", ..." if len(network.corrupt) > 5 else "")
+        notes.append(f"Corrupt mixes tell the attacker which packet is which: {shown}")
+    return tuple(notes)
+
+
+def _users(
+    passage: Passage,
+    chosen: Ints,
+    weights: Floats | None,
+    marginals: NetworkMarginals,
+    observation: Observation,
+) -> UserFigures:
+    left, error = marginals.left, 0.0
+    bits: Floats | float = 0.0
+    if marginals.error > _ROUNDING:  # posteriors of mixes were multiplied, whose errors add up
+        error = marginals.error
+        bits = entropy_slack(error, left, marginals.candidates)
+    open_ = bool((left < 1.0).any())
+    share = np.where(left > 0.0, left, 1.0)
+    surest = np.where(left > 0.0, np.minimum(marginals.largest / share, 1.0), 1.0)
+    best = _range(surest, error / share, 1.0)
+    shannon = _range(marginals.shannon, bits)
+    guesses = marginals.guesses
+    edge = observation.edge
+    return UserFigures(
+        users=_names(passage.users, chosen),
+        behaviours=passage.behaviours,
+        degree=marginals.candidates,
+        allowed=marginals.candidates,
+        shannon=shannon,
+        renyi2=_range(0.0 - np.log2(marginals.collision), bits),
+        min_entropy=best.minus_log2(),
+        effective=shannon.map(np.exp2),
+        probability=_range(marginals.largest, error, 1.0),
+        guess=np.where(marginals.guess >= 0, marginals.guess, LOST),
+        departed=left if open_ else None,
+        lost=np.zeros(len(left)) if open_ else None,
+        inside=1.0 - left if open_ else None,
+        shannon_all=_range(marginals.shannon_all, bits) if open_ else None,
+        edge=None if edge is None else edge[chosen],
+        guesses=Range(guesses, guesses, guesses),
+        weights=weights,
+    )
+
+
+def _names(names: tuple[object, ...], chosen: Ints) -> tuple[object, ...]:
+    if len(chosen) == len(names):
+        return names
+    return tuple(names[one] for one in chosen.tolist())
+
+
+def _range(values: Floats, slack: Floats | float, most: float = math.inf) -> Range:
+    values = np.maximum(values, 0.0)
+    slack = slack + _ROUNDING * values
+    return Range(
+        values,
+        np.maximum(values - slack, 0.0),
+        np.maximum(np.minimum(values + slack, most), values),
+    )

@@ -1,0 +1,236 @@
+"""Logs of networks of mixes: a row a packet on a link.
+
+=============  ===================================================================================
+``time``       seconds (``unit`` says if not), or ISO 8601 date-times
+``from, to``   who the packet went from and to; who is in both columns is a mix, all others are
+               senders and receivers
+``sent``       instead of ``time``, with ``received``: when it left and when it arrived, where links
+               take time that is seen
+``message``    optional: the same in all rows of one message, if that is known. It is the truth,
+               which the attacker does not see; but corrupt mixes tell it
+``cover``      optional: true in rows of packets that are nobody's (also ``dummy`` and ``lost``)
+=============  ===================================================================================
+
+Cover is held back and sent on as messages are, and the attacker cannot tell it from them. If
+``message`` shows that a mix made it or drops it, the attacker is told that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.atomic_files import as_path
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted
+from anonymatch.sources.formats.source_format import SourceFormat
+from anonymatch.sources.laws import Law
+from anonymatch.sources.networks import LinkRows, in_words, network_law, observe_links
+from anonymatch.sources.observation import Observation
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from anonymatch.running import Budget
+    from anonymatch.sources.formats.message_tables import Table
+    from anonymatch.sources.reading import ReadOptions
+
+__all__ = ["LINKS", "corrupt_names", "read_network"]
+
+LINKS = ("from", "to")
+"""Columns that make a table with times one of links."""
+
+_SPELLINGS = {
+    "time": ("time", "timestamp"),
+    "sent": ("sent",),
+    "received": ("received",),
+    "from": ("from",),
+    "to": ("to",),
+    "message": ("message", "message_id", "msg"),
+    "cover": ("cover",),
+    "dummy": ("dummy",),
+    "lost": ("lost",),
+}
+
+
+def read_network(
+    path: str | os.PathLike[str],
+    law: Law | str = "exponential",
+    *,
+    corrupt: str | Iterable[str] | None = None,
+    unit: str | None = None,
+    cover_visible: bool = False,
+    whole_log: bool = False,
+) -> Observation:
+    r"""What an attacker saw who watches every link of a network of mixes.
+
+    Parameters
+    ----------
+    path : path
+        A .csv, .tsv, .parquet or .jsonl file, described above; text may end in .gz.
+    law : Law or str
+        Of all mixes; those that choose uniformly need no numbers.
+    corrupt : iterable of str, optional
+        Mixes that tell the attacker which packet is which; needs the column ``message``.
+    unit : {"s", "ms", "us", "ns"}, optional
+        Of times in numbers.
+    cover_visible : bool
+        Whether the attacker can tell cover from messages on every link.
+    whole_log : bool
+        Whether messages near the ends of the log count as all others.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = pathlib.Path(folder, "network.csv")
+    ...     _ = log.write_text("time,from,to\n0,ann,A\n1,bob,A\n2,A,B\n3,B,x\n4,A,B\n5,B,y\n")
+    ...     observation = read_network(log)
+    >>> observation.network.mixes, observation.source
+    (('A', 'B'), 'a network of 2 mixes in 2 layers, each choosing uniformly')
+    """
+    from anonymatch.sources.formats import message_columns, message_tables
+
+    file, mix = as_path(path), network_law(law)
+    unit = message_columns.seconds(unit)
+    table = message_tables.load(file, (("time", "sent"), ("from",), ("to",)), _SPELLINGS)
+    sent, received, notes = _times(table, unit)
+    rows = _rows(table, sent, received)
+    try:
+        observation = observe_links(
+            rows,
+            mix,
+            source="",
+            corrupt=corrupt_names(corrupt),
+            cover_visible=cover_visible,
+            whole_log=whole_log,
+            notes=(*table.notes, *notes),
+        )
+    except InputError as error:
+        raise error.about(file) from None
+    network = observation.network
+    assert network is not None
+    words = in_words(len(network.mixes), network.n_layers, len(network.corrupt), mix)
+    return replace(observation, source=words)
+
+
+def corrupt_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Names of mixes from a text parted by commas, or from several.
+
+    Examples
+    --------
+    >>> corrupt_names("m3, m7"), corrupt_names(["m1", "m2,m3"]), corrupt_names(None)
+    (('m3', 'm7'), ('m1', 'm2', 'm3'), ())
+    """
+    texts = [given] if isinstance(given, str) else list(given or ())
+    names = (name.strip() for text in texts for name in str(text).split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _times(table: Table, unit: str | None) -> tuple[Floats, Floats | None, tuple[str, ...]]:
+    from anonymatch.sources.formats import message_columns
+
+    there = set(table.frame.columns)
+    if "time" in there and there & {"sent", "received"}:
+        raise InputError(
+            "it has a column 'time' beside 'sent' or 'received'; keep time, or the two others"
+        ).about(table.path)
+    if "time" in there:
+        clock = message_columns.clock(table, unit)
+        return clock.times, None, clock.notes
+    if "received" not in there:
+        raise InputError("it has a column 'sent' and none 'received'; give both, or 'time'").about(
+            table.path
+        )
+    clocks = [
+        message_columns.clock(
+            replace(table, frame=table.frame.select(table.frame[name].alias("time"))), unit
+        )
+        for name in ("sent", "received")
+    ]
+    if clocks[0].kind != clocks[1].kind:
+        raise InputError(
+            f"'sent' has {clocks[0].kind} and 'received' {clocks[1].kind}; write all alike"
+        ).about(table.path)
+    return clocks[0].times, clocks[1].times, clocks[0].notes
+
+
+def _rows(table: Table, sent: Floats, received: Floats | None) -> LinkRows:
+    from anonymatch.sources.formats import message_columns
+
+    every = np.arange(table.frame.height)
+    ends = [_text(message_columns.names(table, (name,), every), table) for name in LINKS]
+    names, numbers = _numbered(ends[0].append(ends[1]))
+    from_, to = numbers[: len(every)], numbers[len(every) :]
+    same = np.flatnonzero(from_ == to)
+    if len(same):
+        row = int(same[0])
+        table.refuse(row, f"a packet goes from {quoted(names[from_[row]])} to itself")
+    message: Ints | None = None
+    message_names: list[str] = []
+    column = table.column("message")
+    if column is not None and column.null_count() < len(column):
+        message_names, message = _numbered(column)
+    return LinkRows(
+        names=names,
+        from_=from_,
+        to=to,
+        sent=sent,
+        received=received,
+        message=message,
+        message_names=message_names,
+        flagged=message_columns.flags(table, every),
+        refuse=table.refuse,
+    )
+
+
+def _text(column: pl.Series, table: Table) -> pl.Series:
+    import polars as pl
+
+    text = column.cast(pl.String).str.strip_chars()
+    empty = (text == "").arg_true()
+    if len(empty):
+        table.refuse(int(empty[0]), f"there is no {column.name}; say who a packet went from and to")
+    return text
+
+
+def _numbered(column: pl.Series) -> tuple[list[str], Ints]:
+    """Values as numbers in the order in which they appear, -1 for none."""
+    import polars as pl
+
+    names = column.drop_nulls().unique(maintain_order=True)
+    numbers = pl.Series(np.arange(len(names)), dtype=pl.Int64)
+    found = column.replace_strict(names, numbers, default=-1, return_dtype=pl.Int64)
+    return names.to_list(), found.fill_null(-1).to_numpy()
+
+
+def _open(
+    path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
+) -> Observation:
+    del law, budget
+    try:
+        mix = network_law(options.law)
+    except InputError as error:
+        raise (error.about(path) if options.law is None else error) from None
+    return read_network(
+        path,
+        mix or "exponential",
+        corrupt=options.corrupt,
+        unit=options.unit,
+        cover_visible=options.cover_visible,
+        whole_log=options.whole_log,
+    )
+
+
+FORMAT = SourceFormat(
+    text="packets on the links of a network of mixes: time, from, to; needs a law",
+    open=_open,
+    uses_law=True,
+    reads_law=True,
+)
