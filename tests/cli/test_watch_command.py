@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from tests.watching.prometheus_server import POOL, RATE
+from tests.watching.test_prometheus import recorded, server
 
 PROGRAM = (sys.executable, "-m", "anonymatch", "watch")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -138,6 +140,32 @@ def test_ctrl_c_ends_at_once_while_it_waits_for_lines() -> None:
     assert code == 130
     assert waited < 20  # and not until somebody writes another line
     assert f'anonymatch_mix_bits{{mix="mix-1"}} {first["mixes"][0]["bits"]}' in text
+
+
+def test_ctrl_c_ends_at_once_between_two_windows_of_a_server() -> None:
+    with server(recorded()) as url:
+        given = ["--prometheus", url, "--pool", POOL, "--rate", RATE, "--json"]
+        with subprocess.Popen(
+            [*PROGRAM, *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            first = json.loads(process.stdout.readline())
+            begun = time.monotonic()
+            process.send_signal(signal.SIGINT)  # the next window ends in five minutes
+            code = process.wait(30)
+            waited = time.monotonic() - begun
+
+    assert code == 130
+    assert waited < 20
+    assert [mix["mix"] for mix in first["mixes"]] == ["m1:9000", "m2:9000"]
+
+
+def test_a_server_is_told_of_once() -> None:
+    with server(recorded()) as url:
+        done = watch("--prometheus", url, "--pool", POOL, "--rate", RATE, "--once", "--alarm", "4")
+
+    assert done.returncode == 1
+    assert "m2:9000: 3.2 own bits, and 4 are asked" in done.stdout
 
 
 def test_the_example_is_what_its_script_makes() -> None:

@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,3 +109,10 @@ def test_the_dashboard_asks_for_metrics_that_are_told() -> None:
 
     assert names
     assert names <= set(METRICS)
+
+
+def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+
+    with pytest.raises(am.InputError, match=r"pip install 'anonymatch\[watch\]'"):
+        Exporter("127.0.0.1", 9464)

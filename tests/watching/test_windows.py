@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,3 +179,37 @@ def test_what_is_no_number_of_packets_is_refused(inside: float) -> None:
 def test_free_routes_are_refused() -> None:
     with pytest.raises(am.InputError, match="free routes have no closed form"):
         Windows(network=Network.named("free:3"))
+
+
+def test_gauges_of_a_log_say_what_its_audit_says(tmp_path: Path) -> None:
+    law = "exponential:4"
+    log = am.sources.synthesize(law, messages=20_000, rate=1.0, seed=3)
+    came, left = np.sort(log.arrivals), np.sort(log.departures)
+    windows = Windows(hop=4.0)
+    told = []
+    for begin in range(0, 18_000, 3000):
+        for time in range(begin, begin + 3000, 30):
+            inside = np.searchsorted(came, time) - np.searchsorted(left, time)
+            windows.add(Gauge(float(time), "m", float(inside)), float(begin))
+        told.append(windows.close(begin + 3000.0).mixes[0])
+
+    am.sources.write_messages(log, tmp_path / "log.csv")
+    audited = am.audit(tmp_path / "log.csv", law=law)
+    assert np.mean([figures.bits for figures in told]) == pytest.approx(
+        audited.entropy.value, abs=0.08
+    )
+    assert np.mean([figures.joint_bits for figures in told]) == pytest.approx(
+        audited.bits.value, abs=0.08
+    )
+
+
+@pytest.mark.parametrize(("inside", "room"), [(0.67, 1.0), (2.67, 0.5), (10.7, 0.25)])
+def test_the_network_is_about_what_a_simulation_gives_and_not_less(
+    inside: float, room: float
+) -> None:
+    plan = am.plan(users=900, rate=0.01, network="3x3", laws=f"exponential:{inside / 3}", cover=0)
+    entropy = plan.tried[0].entropy
+
+    told = NetworkFigures.of(Network.named("3x3"), [inside] * 9).bits
+
+    assert entropy.low - 0.05 <= told <= entropy.high + room

@@ -87,7 +87,7 @@ class NetworkFigures:
     mixes : int
         How many mixes it is made from; others of the network are taken to be like these.
     bits : float
-        About so many, and seldom more: the least of the three below.
+        At most about so many: the least of the three below.
     deep_bits : float
         If pools are deep.
     thin_bits : float

@@ -34,11 +34,12 @@ def watch_screen(report: Report) -> list[RenderableType]:
         screen.append(elements.indented(_table(report)))
     network = report.network
     if network is not None:
+        mixes = several(network.mixes, "mix", "mixes")
         screen.append(
             elements.paragraph(
-                f"Network {network.network}, from {several(network.mixes, 'mix', 'mixes')}: about "
-                f"{amount(network.bits)} own bits (deep pools {amount(network.deep_bits)}, hops "
-                f"added up {amount(network.thin_bits)}, ceiling {amount(network.ceiling_bits)})."
+                f"Network {network.network}, from {mixes}: at most about {amount(network.bits)} "
+                f"own bits (deep pools {amount(network.deep_bits)}, hops added up "
+                f"{amount(network.thin_bits)}, ceiling {amount(network.ceiling_bits)})."
             )
         )
     lines = [f"{label(mix)}: {why}" for mix, why in report.withheld.items()]

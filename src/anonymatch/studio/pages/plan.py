@@ -268,7 +268,6 @@ class _PlanPage:
     async def _simulate(self, rest: float = 0.0) -> None:
         """Ask for the curves, if they are not known, and for the setting."""
         wish = self.wish
-        self.setting_view.stop()
         await asyncio.sleep(rest)
         if wish != self.wish:
             return  # the slider moved on
