@@ -118,6 +118,26 @@ def test_the_ends_of_every_control_are_drawn(kind: str, more: dict[str, object])
     assert wish.command().startswith("anonymatch plan --users ")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_shortest_delay_is_simulated(kind: str) -> None:
+    wish = Wish.of({"users": "1", "rate": "1e-6", "delay": "0.001", "kind": kind})
+
+    assert 1 <= confirm(wish).tried[0].worst.value < 30  # one in, one out: that is not empty
+
+
+def test_a_setting_that_takes_too_long_is_refused() -> None:
+    deep, wide = Wish(users=10_000_000, rate=100.0, delay=1e5), Wish(layers=10, width=100)
+
+    with pytest.raises(
+        am.InputError, match=r"this setting would take about .* minutes; choose a s"
+    ):
+        Plans().confirmation(deep)(lambda *_: None)
+    with pytest.raises(
+        am.InputError, match=r"these curves would take about .* minutes; choose few"
+    ):
+        Plans().curves(wide)(lambda *_: None)
+
+
 def test_the_file_of_a_setting_is_that_setting(tmp_path: Path) -> None:
     wish = Wish(layers=1, width=1, cover=1.0, law="pool:1,4", among=5.0)
     plan = confirm(wish)

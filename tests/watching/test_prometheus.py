@@ -180,6 +180,24 @@ def test_a_server_that_is_no_prometheus_is_named(answer: tuple[int, bytes], expe
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("strange", [None, 1, "x", [1], {"result": 1}, {"result": ["x"]}])
+@pytest.mark.parametrize("question", ["time%28", "being_delayed", "avg_over_time", "metadata"])
+def test_answers_of_another_shape_get_one_clear_line(question: str, strange: object) -> None:
+    usual = recorded()
+    given = [strange] if question == "metadata" else strange
+
+    def answer(path: str) -> tuple[int, bytes]:
+        if question in path:
+            return 200, json.dumps({"status": "success", "data": given}).encode()
+        return usual(path)
+
+    with (
+        server(answer) as url,
+        pytest.raises(am.InputError, match="does not answer as Prometheus does"),
+    ):
+        once(url, rate=RATE)
+
+
 def test_a_server_that_does_not_answer_is_named() -> None:
     with pytest.raises(am.InputError, match=r"does not answer .*is Prometheus running there"):
         once(f"http://127.0.0.1:{_free_port()}")

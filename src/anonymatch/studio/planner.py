@@ -17,7 +17,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from anonymatch.base.numbers import percent
+from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
+from anonymatch.base.numbers import percent, time_in_words
 from anonymatch.measures import mixes
 from anonymatch.plans import (
     FAMILIES,
@@ -52,7 +53,7 @@ _MOST_USERS, _MOST_WIDTH, _MOST_LAYERS = 10_000_000, 100, 10
 _KEPT = 16  # results that are remembered
 _LEAST, _MOST = 0.25, 20.0  # packets inside a mix: where curves begin and end
 _STEPS = 40
-_DEEPEST = 1e5  # packets inside a mix
+_EMPTIEST, _DEEPEST = 0.01, 1e5  # packets inside a mix that a delay may mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +125,7 @@ class Wish:
         if self.law:
             return strategy_named(self.law)
         family = FAMILIES[self.kind]
-        stay = min(self.delay / self.layers / self.unit, _DEEPEST)
+        stay = min(max(self.delay / self.layers / self.unit, _EMPTIEST), _DEEPEST)
         # As it is written, so that an address, a command and a file have the same setting.
         return strategy_named(str(Strategy(self.kind, family.scaled(family.near(stay), self.unit))))
 
@@ -204,8 +205,6 @@ class Wish:
 
 def _known_law(text: str) -> str:
     """A setting that an address names, if there is such a one."""
-    from anonymatch.base.errors import AnonymatchError
-
     try:
         strategy = strategy_named(text)
     except AnonymatchError:
@@ -291,7 +290,10 @@ class Plans:
     def curves(self, wish: Wish) -> Callable[[Progress], list[Curve]]:
         """Work that gives the curves of its network."""
         network, corrupt = wish.network, wish.corrupt
-        return lambda tell: self._once(wish.curve_key, lambda: curves(network, corrupt, tell))
+        words = "these curves", "choose fewer mixes, or use the command line"
+        return lambda tell: self._once(
+            wish.curve_key, words, lambda: curves(network, corrupt, tell)
+        )
 
     def known_curves(self, wish: Wish) -> list[Curve] | None:
         """Those that are there at once."""
@@ -300,14 +302,19 @@ class Plans:
 
     def confirmation(self, wish: Wish) -> Callable[[Progress], NetworkPlan]:
         """Work that confirms its setting."""
-        return lambda tell: self._once(wish, lambda: confirm(wish, tell))
+        words = "this setting", "choose a shorter delay, or use the command line"
+        return lambda tell: self._once(wish, words, lambda: confirm(wish, tell))
 
-    def _once(self, key: object, work: Callable[[], T]) -> T:
+    def _once(self, key: object, words: tuple[str, str], work: Callable[[], T]) -> T:
         with self._lock:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]  # type: ignore[return-value]
-        result = work()
+        try:
+            result = work()
+        except BudgetError as error:
+            takes = time_in_words(error.cost.seconds)
+            raise InputError(f"{words[0]} would take {takes}; {words[1]}") from None
         with self._lock:
             self._known[key] = result
             while len(self._known) > _KEPT:

@@ -6,8 +6,9 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.client import HTTPException
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import ProxyHandler, build_opener
@@ -27,6 +28,13 @@ _METRIC = re.compile(r"([A-Za-z_:][A-Za-z0-9_:]*)(\{[^{}]*\})?")
 _PARTS = ("_sum", "_count", "_bucket")
 # Nym tells these as gauges, though they only grow.
 _GROWING = ("_total", "_count", "_sum", "_received", "_sent", "_dropped")
+
+
+class Series(NamedTuple):
+    """Labels, and values by time."""
+
+    labels: dict[str, str]
+    values: list[tuple[float, float]]
 
 
 class Prometheus:
@@ -56,30 +64,33 @@ class Prometheus:
 
     def now(self) -> float:
         """The server's own time: samples are marked with it."""
-        return float(self._ask("query", query="time()")["result"][0])
+        with self._understood():
+            return float(self._ask("query", query="time()")["result"][0])
 
-    def samples(self, metric: str, end: float, seconds: float) -> list[dict[str, Any]]:
+    def samples(self, metric: str, end: float, seconds: float) -> list[Series]:
         """Every series of a metric with its samples of so many seconds."""
-        query = f"{metric}[{round(seconds)}s]"
-        data = self._ask("query", query=query, time=f"{end:.3f}")
-        if data.get("resultType") != "matrix":
-            raise self._strange()
-        series: list[dict[str, Any]] = data["result"]
-        return series
+        with self._understood():
+            data = self._ask("query", query=f"{metric}[{round(seconds)}s]", time=f"{end:.3f}")
+            return [
+                Series(dict(one["metric"]), [(float(at), float(v)) for at, v in one["values"]])
+                for one in data["result"]
+            ]
 
-    def per_second(self, metric: str, end: float, seconds: float) -> list[dict[str, Any]]:
+    def per_second(self, metric: str, end: float, seconds: float) -> list[Series]:
         """Packets a second by every series: of a counter its growth, of a gauge its mean."""
-        function = "rate" if self._grows(metric) else "avg_over_time"
-        query = f"{function}({metric}[{round(seconds)}s])"
-        data = self._ask("query", query=query, time=f"{end:.3f}")
-        if data.get("resultType") != "vector":
-            raise self._strange()
-        series: list[dict[str, Any]] = data["result"]
-        return series
+        with self._understood():
+            function = "rate" if self._grows(metric) else "avg_over_time"
+            query = f"{function}({metric}[{round(seconds)}s])"
+            data = self._ask("query", query=query, time=f"{end:.3f}")
+            return [
+                Series(dict(one["metric"]), [(end, float(one["value"][1]))])
+                for one in data["result"]
+            ]
 
     def names(self) -> list[str]:
         """Of all metrics."""
-        return [str(name) for name in self._ask("label/__name__/values")]
+        with self._understood():
+            return [str(name) for name in self._ask("label/__name__/values")]
 
     def _grows(self, metric: str) -> bool:
         name = _name(metric)
@@ -87,6 +98,16 @@ class Prometheus:
             return True
         known = self._ask("metadata", metric=name).get(name, [])
         return any(one.get("type") == "counter" for one in known)
+
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        """What is not where Prometheus puts it comes from something else."""
+        try:
+            yield
+        except InputError:
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+            raise self._strange() from None
 
     def _ask(self, what: str, **values: str) -> Any:
         address = f"{self.url}/api/v1/{what}" + (f"?{urlencode(values)}" if values else "")
@@ -105,11 +126,11 @@ class Prometheus:
             raise InputError(f"{self.url}: the answer is larger than {_LARGEST / 1e6:g} MB")
         try:
             record = json.loads(text)
-            if record["status"] != "success":
-                raise self._strange()
-            return record["data"]
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except RecursionError:
             raise self._strange() from None
+        if record["status"] != "success":
+            raise self._strange()
+        return record["data"]
 
     def _refused(self, error: HTTPError) -> InputError:
         """What the server says itself, if it is Prometheus."""
@@ -122,8 +143,8 @@ class Prometheus:
     def _strange(self) -> InputError:
         return InputError(
             Argument("prometheus"),
-            f" {self.url}: it does not answer as Prometheus does; give the address of the server, "
-            "not that of what it scrapes",
+            f" {self.url}: it does not answer as Prometheus does; give the address of the server "
+            "and not of what it scrapes, and a gauge",
         )
 
 
@@ -238,17 +259,16 @@ def _gauges(
                 Argument("mix_label"),
             )
         names.add(mix)
-        for at, value in one["values"]:
-            inside = float(value)
+        for at, inside in one.values:
             if not 0 <= inside <= MOST_INSIDE:
                 raise InputError(
                     Argument("pool"),
-                    f" {_name(pool)}: {label(mix)} has {value} packets inside, which cannot be; "
+                    f" {_name(pool)}: {label(mix)} has {inside:g} packets inside, which cannot be; "
                     "see what it counts",
                 )
             # What the window before had is not taken twice.
-            if first or float(at) > begin:
-                yield Gauge(float(at), mix, inside)
+            if first or at > begin:
+                yield Gauge(at, mix, inside)
 
 
 def _passed(
@@ -258,7 +278,7 @@ def _passed(
     series = server.per_second(rate, end, end - begin)
     if not series and first:
         raise _not_there(server, "rate", rate, end - begin)
-    return {_mix(one, mix_label, rate): float(one["value"][1]) * (end - begin) for one in series}
+    return {_mix(one, mix_label, rate): one.values[0][1] * (end - begin) for one in series}
 
 
 def _not_there(server: Prometheus, argument: str, metric: str, seconds: float) -> InputError:
@@ -270,8 +290,8 @@ def _not_there(server: Prometheus, argument: str, metric: str, seconds: float) -
     )
 
 
-def _mix(series: dict[str, Any], mix_label: str, metric: str) -> str:
-    labels = series["metric"]
+def _mix(series: Series, mix_label: str, metric: str) -> str:
+    labels = series.labels
     if mix_label not in labels:
         there = ", ".join(name for name in labels if name != "__name__") or "none"
         raise InputError(
