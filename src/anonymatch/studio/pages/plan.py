@@ -68,42 +68,32 @@ class _PlanPage:
     # ---- controls
 
     def controls(self) -> None:
-        wish = self.wish
-        with box("div", "controls"):
-            self._slider("users", "Users", wish.users, 10, 5000, upper=10_000_000, step=10)
-            self._slider(
-                "rate", "Messages a second of each", wish.rate, 0.001, 0.5, upper=100, step=0.001
-            )
-            self._slider(
-                "cover",
-                "Cover packets a message",
-                wish.cover,
-                0,
-                10,
-                upper=100,
-                step=0.5,
-                hint="Sent from end to end: nobody can tell them from messages.",
-            )
-            self.choice_controls = box("div", "controls open")
-            self._slider("layers", "Layers", wish.layers, 1, 6, upper=10)
-            self._slider("width", "Mixes a layer", wish.width, 1, 20, upper=100)
-            self.corrupt_control = box("div")
-            self._slider(
-                "among",
-                f"The worst {percent(WORST)} shall hide among",
-                wish.among,
-                2,
-                200,
-                upper=1e9,
-                hint="The dotted line.",
-            )
-        self._choice()
-        self._corrupt()
-        self.front = box("div")
-        self.curve_view = View("Simulating kinds of mixes", stoppable=True)
+        """Sliders, and beside them what moves with them."""
+        with box("div", "beside"):
+            with box("div", "controls"):
+                self._sliders()
+            with box("div", "moving"):
+                self.front = box("div")
+                self.curve_view = View("Simulating kinds of mixes", stoppable=True)
         heading("The chosen setting")
         self.setting_view = View("Simulating the setting", stoppable=True)
         self.same = box("div")
+
+    def _sliders(self) -> None:
+        wish = self.wish
+        self._slider("users", "Users", wish.users, 10, 5000, upper=10_000_000, step=10)
+        self._slider(
+            "rate", "Messages a second of each", wish.rate, 0.001, 0.5, upper=100, step=0.001
+        )
+        self._slider("cover", "Cover packets a message", wish.cover, 0, 10, upper=100, step=0.5)
+        self.choice_controls = box("div", "controls open")
+        self._slider("layers", "Layers", wish.layers, 1, 6, upper=10)
+        self._slider("width", "Mixes a layer", wish.width, 1, 20, upper=100)
+        self.corrupt_control = box("div")
+        worst = f"The worst {percent(WORST)} shall hide among"
+        self._slider("among", worst, wish.among, 2, 200, upper=1e9)
+        self._choice()
+        self._corrupt()
 
     def _slider(
         self,
@@ -145,7 +135,7 @@ class _PlanPage:
                 upper=100_000,
                 step=0.1,
                 unit="s",
-                hint="From sender to receiver; mixes that wait for numbers take the nearest.",
+                hint="From sender to receiver.",
             )
 
     def _corrupt(self) -> None:
@@ -160,7 +150,7 @@ class _PlanPage:
                 0,
                 min(mixes, 20),
                 upper=mixes,
-                hint="Anywhere in the network; the attacker knows what these do.",
+                hint="Anywhere in the network.",
             )
 
     async def _turn(self, key: str, given: Any) -> None:
