@@ -19,6 +19,7 @@ LARGEST = 150_000  # bytes of a picture
 SHOTS = {
     "start-light": ("/?user=Alice", "light", 1280, 900),
     "design-light": ("/design?users=8&edges=24", "light", 1280, 1250),
+    "plan-light": ("/plan?cover=1&law=pool:1,2", "light", 1120, 900),
     "audit-dark": ("/audit?example=mix_log.csv&law=window:1,6&user=cem", "dark", 1280, 1000),
     "attack-dark": ("/attack?graph=best&targets=Alice,Eve", "dark", 1280, 1150),
     "paper-light": ("/paper?claim=figure-7", "light", 1280, 820),
@@ -37,7 +38,8 @@ def take(browser: Browser, address: str, token: str, name: str) -> None:
     page = context.new_page()
     page.goto(f"{address}{place}&token={token}")
     page.locator("h1").wait_for()
-    page.wait_for_function("!document.querySelector('[aria-busy=true]')")
+    page.wait_for_timeout(1000)  # until long work has begun
+    page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=120_000)
     page.wait_for_timeout(1000)
     target = HERE / f"studio-{name}.png"
     page.screenshot(path=target)

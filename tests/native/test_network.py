@@ -166,3 +166,17 @@ def test_guesses_are_the_mean_rank() -> None:
 def test_a_mix_that_sends_what_it_has_not_got_is_told() -> None:
     events = events_of([(0.0, -1, 0), (1.0, 1, -1)])
     assert network_inside(events).tolist() == [0, -1]
+
+
+def test_clocks_that_tick_much_faster_than_packets_come_cost_nothing() -> None:
+    arrivals = np.arange(1.0, 101.0) * 1e4
+    routes = np.zeros((100, 3), dtype=np.int32)
+    routes[:] = [0, 1, 2]
+
+    # 10^13 ticks, of which some 300 have something to do.
+    log = network_draw(arrivals, routes, 3, NetworkMix("timed", 1e-7), seed=1)
+
+    left = log.time[log.to == OUTSIDE]
+    assert len(left) == 100
+    assert (left - arrivals > 0).all()
+    assert (left - arrivals < 4e-7).all()

@@ -217,7 +217,7 @@ def test_what_makes_no_plan_is_refused_in_one_line(options: dict[str, object], w
     ("text", "words"),
     [
         ("[traffic]\nuser = 3", "'user' is no key of [traffic]"),
-        ("[trafic]\nusers = 3", "'trafic' is no table"),
+        ("[people]\nusers = 3", "'people' is no table"),
         ("traffic = 3", "[traffic] must be a table"),
         ("[traffic", "this is no TOML"),
         ("[traffic]\nburst = 3", "burst must be {mean"),

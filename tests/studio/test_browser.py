@@ -91,6 +91,52 @@ def test_designs_follow_the_numbers(browser: Browser, studio: Served) -> None:
     visit(browser, studio, "/design", look)
 
 
+def test_the_front_moves_at_once_and_a_point_of_it_is_chosen(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> tuple[str, str]:
+        drawing = page.locator(".pick svg.picture").first
+        drawing.wait_for()
+        before = drawing.inner_html()
+        page.get_by_label("Cover packets a message, typed").fill("3")
+        page.get_by_label("Cover packets a message, typed").press("Enter")
+        page.wait_for_url("**cover=3**")
+        page.get_by_text("20 messages and their cover").wait_for()
+        moved = page.locator(".pick svg.picture").first.inner_html()
+        assert moved != before
+        page.locator("[data-pick='pool:1,2']").click()  # as soon as kinds are simulated
+        page.get_by_text("pool:1,2 meets the target.").wait_for()
+        page.wait_for_url("**law=pool:1,2**")
+        page.locator(".whisker").wait_for(state="attached")
+        page.get_by_label("Points of the front").select_option("pool:1,3")
+        page.get_by_text("pool:1,3 meets the target.").wait_for()
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Save as TOML").click()
+        page.reload()
+        page.get_by_text("pool:1,3 meets the target.").wait_for()
+        delay = page.get_by_label("Mean delay, typed").input_value()
+        return saved.value.path().read_text(), delay
+
+    toml, delay = visit(browser, studio, "/plan?users=200&rate=0.1&layers=2&width=2&among=5", look)
+
+    assert 'law = ["pool:1,3"]' in toml
+    assert "cover = [3.0]" in toml
+    assert float(delay) == 0.15  # two hops, three packets inside, 40 a second through each mix
+
+
+def test_curves_are_stopped_and_asked_for_again(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> None:
+        page.get_by_role("button", name="Stop").first.click()
+        page.get_by_text("Stopped.").first.wait_for()
+        page.get_by_label("Corrupt mixes, typed").fill("2")
+        page.get_by_label("Corrupt mixes, typed").press("Enter")
+        page.get_by_text("Pass corrupt mixes only").wait_for()
+        page.get_by_role("button", name="Stop").first.click()
+        page.get_by_text("Stopped.").first.wait_for()
+
+    visit(browser, studio, "/plan?layers=4&width=5", look)
+
+
 def test_a_campaign_is_played_and_taken_back(browser: Browser, studio: Served) -> None:
     def look(page: Page) -> None:
         page.get_by_role("button", name="Expose the best target").click()
@@ -302,7 +348,7 @@ def test_a_phone_shows_every_page_in_any_font(
     def look(page: Page) -> list[str]:
         page.set_default_timeout(60_000)
         wide = []
-        for route in ("/", "/design", "/audit?example=mix.csv", "/attack", "/paper"):
+        for route in ("/", "/design", "/plan", "/audit?example=mix.csv", "/attack", "/paper"):
             page.goto(f"{studio.address}{route}")
             page.locator("h1").wait_for()
             page.locator(".picture").first.wait_for()

@@ -29,6 +29,17 @@ def words(studio: Served, route: str) -> str:
         ("/design?users=10&edges=40", ["1,968", "anonymatch design --users 10 --edges 40"]),
         ("/design?users=x&edges=-3", ["96"]),
         ("/design?system=pool&batch=100&pool=10", ["7.13", "am.pool_mix_bits(100, 10)"]),
+        (
+            "/plan?users=500&rate=0.02&cover=1&corrupt=3",
+            [
+                "10 messages and their cover",
+                "1.19 %",
+                "nothing can",
+                "anonymatch plan --users 500 --rate 0.02 --network 3x3 --law exponential:0.6667",
+                "--cover 1 --corrupt-mixes 3 --worst 1%=20",
+            ],
+        ),
+        ("/plan?law=pool:1,4&kind=magic&users=-5", ["--users 1 --rate 0.01", "--law pool:1,4"]),
         ("/attack?graph=ring&targets=Alice,Zoe", ["Exposed", "Alice turns out to be behind"]),
         ("/attack?example=mix.csv&targets=ann", ["The file mix.csv", "ann turns out"]),
         ("/audit", ["Drop a file here"]),

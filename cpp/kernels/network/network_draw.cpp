@@ -60,7 +60,7 @@ public:
             const Moment now = queue_.top();
             queue_.pop();
             if (now.packet < 0) {
-                tick(now, sent == arrivals_.size());
+                tick(now, sent);
             } else if (now.leaves) {
                 leave(now.time, now.packet, now.hop);
             } else {
@@ -126,6 +126,7 @@ private:
         }
         pools_[mix].push_back({packet, hop});
         ++held_;
+        last_move_ = now;
         if (mix_.kind == Kind::batch &&
             pools_[mix].size() >= static_cast<std::size_t>(mix_.batch + mix_.kept))
             flush(now, mix, static_cast<std::size_t>(mix_.batch));
@@ -150,17 +151,23 @@ private:
         for (const Packet& packet : leaving) leave(now, packet.packet, packet.hop);
     }
 
-    void tick(const Moment& now, bool all_sent) {
+    void tick(const Moment& now, std::size_t sent) {
         const auto mix = static_cast<std::size_t>(now.hop);
         const std::size_t number = leaving(pools_[mix].size());
         if (number > 0) {
-            last_flush_ = now.time;
+            last_move_ = now.time;
             flush(now.time, mix, number);
         }
+        const bool all_sent = sent == arrivals_.size();
         // Coins may leave the last ones inside for long; nobody waits for them for ever.
         const bool over = all_sent && under_way_ == 0 &&
-                          (held_ == 0 || now.time > last_flush_ + 50 * mix_.seconds);
-        if (!over) push(now.time + mix_.seconds, -1, now.hop, true, -1);
+                          (held_ == 0 || now.time > last_move_ + 50 * mix_.seconds);
+        if (over) return;
+        double steps = 1.0;
+        // Nothing is anywhere until the next packet comes, so no tick before it does anything.
+        if (!all_sent && under_way_ == 0 && held_ == 0)
+            steps = std::max(1.0, std::ceil((arrivals_[sent] - now.time) / mix_.seconds));
+        push(now.time + steps * mix_.seconds, -1, now.hop, true, -1);
     }
 
     [[nodiscard]] std::size_t leaving(std::size_t inside) {
@@ -202,7 +209,7 @@ private:
     std::priority_queue<Moment> queue_;
     std::uint64_t order_ = 0;
     std::int64_t held_ = 0, under_way_ = 0;
-    double last_flush_ = 0;
+    double last_move_ = 0;
     NetworkLog log_;
 };
 

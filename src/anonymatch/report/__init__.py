@@ -1,6 +1,7 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
 from anonymatch.report.charts.charts import Series, bar_chart, line_chart
+from anonymatch.report.charts.front import Chosen, FrontLine, front_chart
 from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
 from anonymatch.report.drawings.design_parts import parts
 from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
@@ -32,6 +33,8 @@ __all__ = [
     "STYLE",
     "AuditReport",
     "AuditSection",
+    "Chosen",
+    "FrontLine",
     "Panel",
     "Picture",
     "Section",
@@ -43,6 +46,7 @@ __all__ = [
     "claim_card",
     "comparison_html",
     "exposure",
+    "front_chart",
     "line_chart",
     "matrix",
     "named",

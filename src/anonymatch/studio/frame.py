@@ -15,6 +15,7 @@ __all__ = ["HEAD", "ICON", "PAGES", "frame", "style"]
 PAGES = {
     "/": "Start",
     "/design": "Design",
+    "/plan": "Plan",
     "/audit": "Audit",
     "/attack": "Attack",
     "/paper": "Paper",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from anonymatch.studio.planner import Plans
 from anonymatch.studio.request import Audits
 from anonymatch.studio.uploads import Store, Upload
 
@@ -13,7 +14,7 @@ __all__ = ["Studio"]
 
 @dataclass(frozen=True, slots=True)
 class Studio:
-    """The port, the token that opens it, dropped files, pages that wait for some, and audits.
+    """The port, the token that opens it, dropped files, pages that wait for some, and answers.
 
     ``inboxes`` has the open pages that take files, by the id of their client.
     """
@@ -22,6 +23,7 @@ class Studio:
     token: str
     store: Store
     audits: Audits = field(default_factory=Audits)
+    plans: Plans = field(default_factory=Plans)
     inboxes: dict[str, Callable[[Upload, str], Awaitable[None]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

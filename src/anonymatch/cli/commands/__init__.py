@@ -20,6 +20,7 @@ COMMANDS = {
     "attack": "attacking",
     "improve": "attacking",
     "plan": "planning",
+    "watch": "watching",
     "design": "designing",
     "random": "designing",
     "paper": "paper",

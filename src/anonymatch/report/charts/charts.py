@@ -16,7 +16,7 @@ from anonymatch.report.drawings.colours import GROUPS, group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
 from anonymatch.report.drawings.text_width import text_width
 
-__all__ = ["Series", "bar_chart", "line_chart", "strip_chart"]
+__all__ = ["Series", "bar_chart", "end_labels", "line_chart", "mark", "strip_chart"]
 
 _WIDTH, _HEIGHT = 600.0, 300.0
 _LEAST = 60.0  # of the longest bar, however much is written beside it
@@ -104,7 +104,7 @@ def line_chart(
         *axes(along, down, x_label, y_label),
         *legend,
         *(_line(number, name, points, along, down) for number, (name, points) in enumerate(lines)),
-        *(_end_labels(names, [points for _, points in lines], along, down) if direct else []),
+        *(end_labels(names, [points for _, points in lines], along, down) if direct else []),
     ]
     height = top + _HEIGHT + (44 if x_label else 26)
     return Picture(_WIDTH, height, title, " ".join(_told(*line) for line in lines), tuple(drawn))
@@ -206,19 +206,22 @@ def _line(
         begun = True
         if len(points) <= _MARKED:
             tip = f"{label(name)}: {shown(y)} at {shown(x)}"
-            marks.append(_mark(number, *at, tip))
+            marks.append(mark(number, *at, tip))
     dash = _DASHES[number // GROUPS % len(_DASHES)] or None
     curve = [element("path", d=path, class_="curve", stroke_dasharray=dash, tip=label(name))]
     return group(*(curve if path else []), *marks, class_=group_class(number))
 
 
-def _mark(number: int, x: float, y: float, tip: str = "") -> Element:
-    """One shape a series, so that colour is not needed to tell them apart."""
+def mark(number: int, x: float, y: float, tip: str = "", key: str | None = None) -> Element:
+    """One shape a series, so that colour is not needed to tell them apart.
+
+    ``key`` is what a page that lets readers pick it is told.
+    """
     shape = _SHAPES[number % GROUPS]
     if not shape:
-        return element("circle", cx=x, cy=y, r=4.2, class_="dot", tip=tip)
+        return element("circle", cx=x, cy=y, r=4.2, class_="dot", tip=tip, data_pick=key)
     points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in shape)
-    return element("polygon", points=points, class_="dot", tip=tip)
+    return element("polygon", points=points, class_="dot", tip=tip, data_pick=key)
 
 
 def _legend(names: list[str]) -> tuple[list[Element], int]:
@@ -231,14 +234,13 @@ def _legend(names: list[str]) -> tuple[list[Element], int]:
         y = 12.0 + 20 * row
         dash = _DASHES[number // GROUPS % len(_DASHES)] or None
         sample = element("path", d=f"M{x:.1f} {y:g}h24", class_="curve", stroke_dasharray=dash)
-        mark = _mark(number, x + 12, y)
-        drawn.append(group(sample, mark, class_=group_class(number)))
+        drawn.append(group(sample, mark(number, x + 12, y), class_=group_class(number)))
         drawn.append(text(x + 30, y + 4.5, name, "small"))
         x += width
     return drawn, row + 1
 
 
-def _end_labels(
+def end_labels(
     names: list[str],
     lines: list[list[tuple[float, float | None]]],
     along: Scale,

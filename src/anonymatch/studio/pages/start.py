@@ -74,6 +74,7 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
         heading("Where to go from here")
         with box("div", "four"):
             _road("/design", "Design", "Choose groups for a number of users and a cost.")
+            _road("/plan", "Plan", "Choose mixes, delay and cover for a network.")
             _road("/audit", "Audit", "Drop a log and see who is badly hidden, and why.")
             _road("/attack", "Attack", "Expose users one after another and watch who falls.")
             _road("/paper", "Paper", "Every claim of the paper, computed now.")

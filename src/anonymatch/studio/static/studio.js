@@ -67,9 +67,15 @@ window.studio = (() => {
     }
   }
 
-  // Users are circles, behaviours are squares; a user's name stands beside the circle.
+  // Users are circles, behaviours are squares; a user's name stands beside the circle. Points of a
+  // chart say themselves what they are.
   function picked(emit) {
     return (event) => {
+      const point = event.target.closest("[data-pick]");
+      if (point) {
+        emit(point.dataset.pick);
+        return;
+      }
       const group = event.target.closest("g");
       if (!group || !group.querySelector("circle")) return;
       const name = group.querySelector("text");

@@ -1,0 +1,185 @@
+"""What the page of plans shows: formulas at once, and curves that serve other traffic."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import anonymatch as am
+from anonymatch.plans import Network, read_request
+from anonymatch.studio.planner import KINDS, Curve, Plans, Wish, confirm, curves, front_picture
+
+
+@pytest.fixture(scope="module")
+def known() -> list[Curve]:
+    return curves(Network.named("2x2"), 0)
+
+
+def test_curves_of_one_traffic_serve_every_other(known: list[Curve]) -> None:
+    wish = Wish(users=300, rate=0.05, layers=2, width=2, cover=1.0)
+    by_kind = {curve.kind: curve for curve in known}
+
+    assert list(by_kind) == list(KINDS)
+    for law in (by_kind["pool"].line(wish).keys[2], by_kind["exponential"].line(wish).keys[10]):
+        chosen = replace(wish, law=law)
+        plan = confirm(chosen)
+        setting = plan.best or plan.tried[0]
+        curve = by_kind[setting.kind]
+        expected = curve.height(chosen.mean_delay / chosen.unit)
+
+        assert setting.mean_delay.value == pytest.approx(chosen.mean_delay, rel=0.05)
+        assert setting.worst.value == pytest.approx(expected, rel=0.25)
+
+
+def test_more_cover_moves_the_front_to_the_left(known: list[Curve]) -> None:
+    wish = Wish(layers=2, width=2)
+    for curve in known:
+        without, with_cover = curve.line(wish), curve.line(replace(wish, cover=3.0))
+
+        assert list(with_cover.x) == pytest.approx([x / 4 for x in without.x])
+        assert with_cover.y == without.y
+
+
+def test_formulas_are_those_of_the_library() -> None:
+    wish = Wish(users=5000, rate=1.0, layers=3, width=2)
+
+    assert wish.mean(0.8) == pytest.approx(2 ** am.mixes.network_bits(5000, 3, 0.8 / 3))
+    assert wish.ceiling(0.8) == pytest.approx(2 ** am.mixes.ceiling_bits(4000))
+    thin = Wish(users=55, rate=100.0, layers=3, width=80)
+    assert thin.mean(0.045) == pytest.approx(2 ** am.mixes.thin_network_bits(5500, 3, 0.015, 80))
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_no_mean_is_above_the_ceiling_and_corrupt_mixes_lower_it(layers: int) -> None:
+    wish = Wish(layers=layers, width=3)
+    for delay in (0.01, 0.1, 1.0, 10.0, 100.0):
+        means = [replace(wish, corrupt=corrupt).mean(delay) for corrupt in range(3 * layers + 1)]
+
+        assert means[0] <= wish.ceiling(delay) * (1 + 1e-12)
+        assert all(after <= before for before, after in pairwise(means))
+        assert means[-1] == 1.0
+
+
+def test_a_wider_network_mends_corrupt_paths() -> None:
+    wish = Wish(corrupt=3)
+
+    assert wish.corrupt_path_share == pytest.approx(3 * 2 * 1 / (9 * 8 * 7))
+    width = wish.width_needed()
+    assert width is not None
+    assert replace(wish, width=width).corrupt_path_share <= 0.01
+    assert replace(wish, width=width - 1).corrupt_path_share > 0.01
+
+
+@pytest.mark.parametrize("wish", [Wish(), Wish(cover=1.5, corrupt=2, law="pool:2,4", kind="pool")])
+def test_an_address_leads_back_to_the_same_wish(wish: Wish) -> None:
+    again = Wish.of({name: str(value) for name, value in wish.values().items()})
+
+    assert again.request == wish.request
+    assert again.command() == wish.command()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"users": "x", "rate": "nan", "width": "0.5", "kind": "magic", "law": "magic:1"},
+        {"law": "pool", "delay": "-1"},
+        {"law": "pool:0,0"},
+        {"law": "exponential:0"},
+        {"law": "<script>"},
+        {"users": "1e99"},
+    ],
+)
+def test_nonsense_in_an_address_is_left_out(query: dict[str, str]) -> None:
+    wish = Wish.of(query)
+
+    assert wish.request
+    assert wish.strategy.keyword == "exponential"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"users": 10_000_000, "rate": 100.0, "delay": 1e5, "cover": 100.0},
+        {"users": 1, "rate": 1e-6, "delay": 0.001, "width": 100},
+        {"layers": 1, "width": 1, "corrupt": 1},
+        {"law": "threshold:1000000"},
+    ],
+)
+def test_the_ends_of_every_control_are_drawn(kind: str, more: dict[str, object]) -> None:
+    wish = Wish.of({"kind": kind} | {name: str(value) for name, value in more.items()})
+
+    assert ET.fromstring(front_picture(wish, None, None).standalone()) is not None
+    assert wish.command().startswith("anonymatch plan --users ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_shortest_delay_is_simulated(kind: str) -> None:
+    wish = Wish.of({"users": "1", "rate": "1e-6", "delay": "0.001", "kind": kind})
+
+    assert 1 <= confirm(wish).tried[0].worst.value < 30  # one in, one out: that is not empty
+
+
+def test_a_setting_that_takes_too_long_is_refused() -> None:
+    deep, wide = Wish(users=10_000_000, rate=100.0, delay=1e5), Wish(layers=10, width=100)
+
+    with pytest.raises(
+        am.InputError, match=r"this setting would take about .* minutes; choose a s"
+    ):
+        Plans().confirmation(deep)(lambda *_: None)
+    with pytest.raises(
+        am.InputError, match=r"these curves would take about .* minutes; choose few"
+    ):
+        Plans().curves(wide)(lambda *_: None)
+
+
+def test_the_file_of_a_setting_is_that_setting(tmp_path: Path) -> None:
+    wish = Wish(layers=1, width=1, cover=1.0, law="pool:1,4", among=5.0)
+    plan = confirm(wish)
+    assert plan.best is not None
+    (tmp_path / "plan.toml").write_text(plan.best.to_toml())
+
+    assert read_request(tmp_path / "plan.toml") == wish.request
+
+
+def test_the_command_of_a_wish_gives_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    from json import loads
+    from shlex import split
+
+    from anonymatch.cli import main
+
+    wish = Wish(layers=1, width=1, cover=1.0, law="pool:1,4", among=5.0)
+    best = confirm(wish).best
+    assert best is not None
+
+    assert main([*split(wish.command())[1:], "--json"]) == 0
+    assert loads(capsys.readouterr().out)["best"]["worst"]["low"] == best.worst.low
+
+
+def test_results_are_remembered() -> None:
+    plans, wish = Plans(), Wish(layers=1, width=1, law="pool:1,4")
+    told: list[float] = []
+
+    first = plans.confirmation(wish)(lambda done, _: told.append(done))
+    calls = len(told)
+    second = plans.confirmation(wish)(lambda done, _: told.append(done))
+
+    assert second is first
+    assert len(told) == calls
+    assert plans.known_curves(wish) is None
+
+
+def test_the_dot_is_on_its_curve_until_it_is_simulated(known: list[Curve]) -> None:
+    wish = Wish(layers=2, width=2, kind="threshold", delay=3.0)
+    waiting = front_picture(wish, known, None).words
+    plan = confirm(wish)
+    simulated = front_picture(wish, known, plan.best or plan.tried[0]).words
+
+    assert f"Chosen: {wish.strategy}" in waiting
+    assert f"Chosen: {wish.strategy}" in simulated
+    assert "Chosen" not in front_picture(wish, None, None).words
