@@ -9,8 +9,6 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from anonymatch.audits.alternatives import same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
@@ -22,7 +20,7 @@ from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
 from anonymatch.graph import Graph
-from anonymatch.measures import Interval, mixes
+from anonymatch.measures import Interval
 from anonymatch.running import (
     Budget,
     Progress,
@@ -178,14 +176,7 @@ def _ceiling(observation: Observation, answers: Answers) -> float | None:
     """Most entropy of a message on average with as many inside; None if not all that came left."""
     if answers.network is not None:
         return answers.network.ceiling
-    passage = observation.passage
-    if passage is None or answers.links is not None:
-        return None
-    came, left = np.sort(passage.arrivals), np.sort(passage.departures)
-    if len(came) != len(left):
-        return None
-    inside = np.searchsorted(came, left, side="right") - np.arange(len(left))
-    return mixes.log_ceiling_bits(inside)
+    return None if answers.links is not None else observation.ceiling
 
 
 def _cost(observation: Observation, answers: Answers) -> SystemCost:

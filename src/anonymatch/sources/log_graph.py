@@ -35,6 +35,7 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names, structure
+from anonymatch.measures import mixes
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.ends import with_ends
@@ -670,8 +671,18 @@ def _observation(
         lost=lost,
         notes=(*problem.log.notes, *_flag_notes(problem), *notes),
         gone=_gone(problem),
+        ceiling=None if lost or spare else _ceiling(problem),
         timed=graph is not None,
     )
+
+
+def _ceiling(problem: LogProblem) -> float | None:
+    """Of a log in which everything leaves; None of others."""
+    if problem.n_in != problem.n_out:
+        return None
+    came, left = problem.log.arrivals[problem.ins], problem.log.departures[problem.outs]
+    inside = np.searchsorted(came, left, side="right") - np.arange(len(left))
+    return mixes.log_ceiling_bits(inside) if (inside > 0).all() else None
 
 
 def _cover_share(problem: LogProblem, spare: int, *, followed: bool) -> float | None:

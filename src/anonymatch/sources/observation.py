@@ -220,6 +220,8 @@ class Observation:
         Users near an end of the log, whose figures say little about the system.
     gone : array of bool, optional
         Users known never to come out, where the truth is known.
+    ceiling : float, optional
+        Most entropy of a message on average, whatever the mix, with as many inside.
     timed : bool
         Whether users and behaviours of the graph are in order of time, and its weights of delays.
     """
@@ -240,6 +242,7 @@ class Observation:
     notes: tuple[str, ...] = ()
     edge: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     gone: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    ceiling: float | None = None
     timed: bool = False
 
     def __post_init__(self) -> None:

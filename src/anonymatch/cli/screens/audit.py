@@ -199,6 +199,16 @@ def _reached(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     return lines
 
 
+def _ceiling(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
+    """What no mix exceeds, and the share of it that is reached."""
+    lines = _line(audit, figure)
+    if not audit.ceiling or not lines:
+        return lines
+    title, value, meaning = lines[0]
+    share = numbers.percent(min(1.0, audit.entropy.value / audit.ceiling))
+    return [(title, value, f"{meaning}; {share} of it is reached")]
+
+
 def _candidates(audit: am.Audit, figure: AuditFigure) -> list[elements.Line]:
     """Through a passage, everybody who came before is one."""
     return _line(audit, figure) if audit.observation.passage is None else []
@@ -215,6 +225,7 @@ _LINES: Mapping[str, Callable[[am.Audit, AuditFigure], list[elements.Line]]] = {
     "bits": _joint,
     "degree": _degree,
     "reached": _reached,
+    "ceiling": _ceiling,
     "candidates": _candidates,
     "lost": _lost,
 }
