@@ -18,6 +18,7 @@ _TITLES = {
     "lossy": "Logs with losses, cover and an end",
     "hops": "Wide logs of several hops",
     "networks": "Networks of mixes of which every link is seen",
+    "planning": "Plans of networks",
     "tables": "Tables of few classes, and tables that lack few edges",
     "shapes": "Planar, tree-like and low-rank graphs",
     "budgets": "Budgets: what a second buys",

@@ -398,3 +398,10 @@ def test_a_log_that_ends_in_mid_traffic_keeps_its_promises(tmp_path: Path) -> No
         assert departed.min() < 1.0
         assert departed.max() == pytest.approx(1.0)
         path.unlink()
+
+
+def test_rows_of_one_message_at_one_time_chain_in_any_order(tmp_path: Path) -> None:
+    path = tmp_path / "tie.csv"
+    path.write_text("time,from,to,message\n2,m,x,p\n2,a,m,p\n2,b,m,q\n3,m,y,q\n")
+    audit = am.audit(path, source="network", law="exponential", whole_log=True)
+    assert audit.entropy.value == pytest.approx(1.0)

@@ -148,7 +148,10 @@ def test_errors_of_an_audit_speak_of_options(
         (("--law", "window:0,5", "--longest-delay", 2), "leave --law or --longest-delay out"),
         (("--longest-delay", 1e9), "--longest-delay must be from"),
         (("--align", "strat"), "--align must be 'start', not 'strat'; did you mean 'start'?"),
-        (("--unit", "ms"), "--unit is for messages, and this is mixmatch; leave it out, or tell "),
+        (
+            ("--unit", "ms"),
+            "--unit is for messages and network, and this is mixmatch; leave it out",
+        ),
     ],
 )
 def test_errors_of_flow_pairs_speak_of_options(

@@ -246,3 +246,34 @@ def test_bounds_of_quantiles_cover() -> None:
         found = outcome_of(samples, 0.01, ranked=False)
         covered += found.worst.low <= truth <= found.worst.high + 1e-9
     assert covered >= 51
+
+
+def test_a_plan_goes_on_from_what_was_recorded(tmp_path: Path) -> None:
+    options = {"laws": "exponential:1", "cover": 0, "network": "one", "users": 1000, "rate": 0.01}
+    path = tmp_path / "plan.run"
+    with am.Checkpoint(path) as record:
+        first = am.plan(**options, executor=record)  # type: ignore[arg-type]
+    with am.Checkpoint(path) as record:
+        again = am.plan(**options, executor=record)  # type: ignore[arg-type]
+    assert first.to_json() == again.to_json() == am.plan(**options).to_json()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"corrupt_mixes": 9, "worst": (0.01, 2)},
+        {"burst": (500, 0.001), "network": "one"},
+        {"hours": [1, 0, 0, 0], "network": "one", "mean_delay": 2},
+    ],
+)
+def test_json_of_any_plan_is_json(options: dict[str, object]) -> None:
+    plan = am.plan(laws="exponential:1", cover=0, **options)  # type: ignore[arg-type]
+    record = json.loads(plan.to_json(), parse_constant=lambda name: pytest.fail(name))
+    if plan.best is not None and record["ceiling"] is not None:
+        assert plan.best.entropy.low <= record["ceiling"]
+
+
+def test_those_who_pass_corrupt_mixes_only_are_told_so() -> None:
+    plan = am.plan(laws="pool:2,3", cover=0, network="cascade:2", corrupt_mixes=2)
+    assert plan.best is not None
+    assert plan.best.causes == {"passed corrupt mixes only": 1.0}

@@ -75,11 +75,12 @@ _FIRST, _LAST, _FARTHEST = -4.0, 9.0, 60.0
 _APART, _FAR_APART = 0.65, 1.0  # and where the budget is small
 _NOTHING = 2e-4  # of all rows and columns
 _THIN = 4
-_BURN, _NODE_SWEEPS, _SAMPLES = 120, 50, 500
+_NODE_SWEEPS, _SAMPLES = 50, 500
+_BURN = 400  # sweeps: replicas that begin first in, first out tell too little for tens of them
 _MOST_EFFORT = 60.0
 _SHARE = 0.5  # of the budget, for the chain
 _UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
-_STEPS = 400  # of the scaling
+_STEPS, _LEAST_STEPS = 400, 50  # of the scaling
 _PLAIN_STEPS = 16
 _CLOSE = 1e-7  # of rows' sums to 1, where the scaling may stop
 _LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be off
@@ -291,11 +292,11 @@ def _planned(band: LinkBand, budget: Budget) -> _Effort:
         apart, off = (_APART, _INTEGRAL_OFF) if effort >= 1.0 else (_FAR_APART, _FAR_OFF)
         sweeps = max(round(_NODE_SWEEPS * effort * apart / _APART), 3)
         return _Effort(
-            steps=int(np.clip(steps, 20, _STEPS)),
+            steps=int(np.clip(steps, _LEAST_STEPS, _STEPS)),
             nodes=1 + math.ceil((_LAST - _FIRST) / apart),
             burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
-            settle=int(np.clip(_BURN * effort, 30, 4 * _BURN)),
+            settle=_BURN,
             samples=int(np.clip(_SAMPLES * effort, 20, LINK_CHAIN_SAMPLES)),
             apart=apart,
             off=off,
@@ -342,7 +343,7 @@ def estimate_links(
     ...     unpaired=np.array([1.0, 1.0]), cover=1.0,
     ... )
     >>> estimate = estimate_links(band, budget=Budget(seconds=1))
-    >>> estimate.log_weight.low < np.log(7) < estimate.log_weight.high
+    >>> bool(estimate.log_weight.low < np.log(7) < estimate.log_weight.high)
     True
     """
     if not band.entries:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats
+from anonymatch.base.errors import InputError
 from anonymatch.measures import Interval
 from anonymatch.plans.simulation import CAUSES, Sample
 
@@ -41,6 +42,12 @@ class Outcome:
 
 def outcome_of(samples: Sequence[Sample], share: float, *, ranked: bool) -> Outcome:
     """Figures of stretches; ``share``: how many are the worst."""
+    samples = [sample for sample in samples if len(sample.bits) and len(sample.delays)]
+    if len(samples) < 2:
+        raise InputError(
+            "too few messages come and go to say anything about this traffic; give more of it, or "
+            "shorter delays"
+        )
     bits = np.concatenate([sample.bits for sample in samples])
     size = len(bits)
     at = float(np.quantile(bits, share, method="inverted_cdf"))

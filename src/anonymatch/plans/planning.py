@@ -28,7 +28,7 @@ from anonymatch.plans.outcome import Outcome, outcome_of
 from anonymatch.plans.presets import preset_named
 from anonymatch.plans.request import Burst, Network, PlanRequest
 from anonymatch.plans.result import NetworkPlan, Setting
-from anonymatch.plans.simulation import Effort, Scenario, replicate, seconds_of
+from anonymatch.plans.simulation import Effort, Sample, Scenario, replicate, seconds_of
 from anonymatch.plans.strategies import Strategy
 from anonymatch.plans.toml_file import read_request
 from anonymatch.running import Budget, Execution, Progress
@@ -331,7 +331,8 @@ class _Planner:
             delay = best.mean_delay.value if best is not None else math.inf
         links = self.request.network.link * (self.request.network.layers + 1)
         honest = 1 - self.request.adversary.corrupt_users
-        return mixes.ceiling_bits(honest * self.rate(max(self.levels())) * max(delay - links, 0.0))
+        rate = honest * self.rate(max(self.levels())) * self.request.busiest
+        return mixes.ceiling_bits(rate * max(delay - links, 0.0))
 
     def levels(self) -> list[float]:
         most = self.request.targets.packets
@@ -360,7 +361,7 @@ class _Planner:
         for _ in range(100):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if mixes.ceiling_bits(middle) >= needed else (middle, high)
-        return high / self.request.network.mixes
+        return high / self.request.network.mixes / self.request.busiest
 
     def sweep(self) -> list[_Point]:
         stays = self.stays().tolist()
@@ -408,7 +409,9 @@ class _Planner:
         ]
         each = [cost for cost in costs for _ in range(runs)]
         self.execution.expect(total)
-        samples = list(self.execution.chunks(calls, each=each, number=len(calls)))
+        # What was recorded comes back as plain tuples.
+        results = self.execution.chunks(calls, each=each, number=len(calls))
+        samples = [Sample(*result) for result in results]
         share = self.request.targets.worst
         outcomes = {
             key: outcome_of(samples[at * runs : (at + 1) * runs], share, ranked=effort.ranked)

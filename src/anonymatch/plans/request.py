@@ -18,6 +18,7 @@ __all__ = ["Adversary", "Burst", "Network", "PlanRequest", "Targets", "Traffic"]
 _MOST_RATE = 1e9  # packets a second
 _MOST_MIXES = 10_000
 _MOST_COVER = 1000.0
+_MOST_SETTINGS, _MOST_HOURS = 100, 168
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ class Burst:
     gap: float
 
     def __post_init__(self) -> None:
-        real(self.mean, "burst: mean", low=1.0, high=1e6)
+        real(self.mean, "burst: mean", low=1.0, high=1000.0)
         real(self.gap, "burst: gap", high=1e9)
 
 
@@ -257,7 +258,14 @@ class PlanRequest:
         if not levels:
             raise InputError(Argument("cover"), " has no level; give 0 for none")
         object.__setattr__(self, "cover", levels)
-        whole(self.packet_bytes, "packet_bytes", least=1)
+        whole(self.packet_bytes, "packet_bytes", least=1, most=10**9)
+        for name, given, most in (
+            ("laws", chosen, _MOST_SETTINGS),
+            ("cover", levels, _MOST_SETTINGS),
+            ("hours", self.traffic.hours or (), _MOST_HOURS),
+        ):
+            if len(given) > most:
+                raise InputError(Argument(name), f" has {len(given)} values; give at most {most}")
         self.adversary.check(self.network)
         link = self.network.link * (self.network.layers + 1)
         for name in ("mean_delay", "delay_99"):
@@ -280,6 +288,18 @@ class PlanRequest:
     def strategies(self) -> tuple[Strategy, ...]:
         """Kinds of mixes to try."""
         return tuple(law for law in self.laws if isinstance(law, Strategy))
+
+    @property
+    def busiest(self) -> float:
+        """The highest rate beside the mean; infinite where traffic is no Poisson process at any.
+
+        The ceiling is that of Poisson traffic at this rate: delays are worth most in that hour.
+        """
+        traffic = self.traffic
+        if traffic.burst is not None or traffic.arrivals is not None:
+            return math.inf
+        hours = traffic.hours or (1.0,)
+        return max(hours) * len(hours) / sum(hours)
 
     def with_(self, **changes: Any) -> PlanRequest:
         """The same, with some parts changed."""

@@ -313,7 +313,7 @@ class NetworkPlan:
             "nearest": None if self.nearest is None else self.nearest.to_dict(),
             "front": self.front.to_dicts(),
             "settings": self.settings.to_dicts(),
-            "ceiling": self.ceiling,
+            "ceiling": self.ceiling if math.isfinite(self.ceiling) else None,
             "corrupt_path_share": self.corrupt_path_share,
             "width_needed": self.width_needed,
             "messages_per_second": self.messages,

@@ -37,8 +37,10 @@ CAUSES = (
 )
 _LANES = 32
 _PACKET_SECONDS = 0.4e-6  # to draw a packet at a hop, with its share of passes; about
+_TICK_SECONDS = 50e-9  # of a mix, at most
 _RANK_SECONDS = 0.7e-6  # to rank what is open for a target, for each packet in flight; about
 _KEPT_DELAYS = 2000
+_LEAST_BURSTS = 30  # of a stretch
 
 
 class Scenario(NamedTuple):
@@ -90,6 +92,9 @@ def seconds_of(scenario: Scenario, effort: Effort) -> float:
     pieces = _pieces(scenario, effort.targets)
     packets = sum(_lengths(scenario, effort._replace(targets=part))[3] for _, part in pieces)
     seconds = 1e-3 + _PACKET_SECONDS * scenario.layers * packets
+    if scenario.mix.kind not in ("exponential", "batch"):  # a clock ticks while nobody leaves, too
+        ticks = packets / scenario.rate / scenario.mix.seconds * scenario.mixes
+        seconds += _TICK_SECONDS * ticks
     if effort.ranked:
         seconds += _RANK_SECONDS * effort.targets * scenario.stay * scenario.mixes
     return seconds
@@ -121,10 +126,15 @@ def replicate(scenario: Scenario, effort: Effort, seed: int) -> Sample:
         np.concatenate([part.bits for part in parts])[order],
         np.concatenate([part.guesses for part in parts])[order],
         np.concatenate(causes)[order].astype(np.int8),
-        np.concatenate([part.delays[:size] for part, size in zip(parts, each, strict=True)]),
+        np.concatenate([_some(part.delays, size) for part, size in zip(parts, each, strict=True)]),
         mean,
         max(part.missing for part in parts),
     )
+
+
+def _some(values: Floats, size: int) -> Floats:
+    """So many of them, evenly over all."""
+    return values[np.linspace(0, len(values), min(size, len(values)), False).astype(np.int64)]
 
 
 def _pieces(scenario: Scenario, targets: int) -> list[tuple[float, int]]:
@@ -144,8 +154,11 @@ def _lengths(scenario: Scenario, effort: Effort) -> tuple[float, float, float, i
     fill = stay * (hops + 8 * math.sqrt(hops)) + 2
     leave = stay * (hops + 14 * math.sqrt(hops) + 8) + 2
     span = max(effort.targets * max(scenario.stay * scenario.layers, 1.0), 4.0)
+    size, gap = scenario.burst
+    bursts = _LEAST_BURSTS * size / scenario.rate / scenario.real + 4 * size * gap
     enough = effort.targets / scenario.rate / scenario.real
     span = min(span, max(effort.packets / scenario.rate, 2 * stay * hops, enough))
+    span = max(span, bursts if size > 1 else 0.0)
     return fill, span, leave, math.ceil(scenario.rate * (fill + span + leave))
 
 
@@ -174,9 +187,7 @@ def _stretch(scenario: Scenario, speed: float, effort: Effort, draw: np.random.G
     entries = np.flatnonzero(events.from_ == OUTSIDE)
     begin, end = (fill, fill + span)
     if len(scenario.arrivals):
-        length = float(arrivals[-1] - arrivals[0])  # its ends fill and empty the network
-        begin = float(arrivals[0]) + min(fill, 0.2 * length)
-        end = float(arrivals[-1]) - min(leave, 0.4 * length)
+        begin, end = float(scenario.arrivals[0]), float(scenario.arrivals[-1])
     sent = arrivals[packets[entries]]
     fit = entries[real[packets[entries]] & (sent >= begin) & (sent <= end)]
     if not len(fit):
@@ -205,10 +216,12 @@ def _arrivals(
     """When packets are sent; which are messages; and which of them end a burst."""
     rate = scenario.rate
     if len(scenario.arrivals):
-        times = scenario.arrivals
-        length = float(times[-1] - times[0])
+        # The log goes on as it is: before and after it fills and empties the network.
+        own = scenario.arrivals
+        length = float(own[-1] - own[0]) * len(own) / (len(own) - 1)
+        times = np.concatenate((own - length, own, own + length))
         cover = draw.poisson(max(0.0, len(times) / scenario.real - len(times)))
-        dummies = times[0] + draw.random(cover) * length
+        dummies = times[0] + draw.random(cover) * 3 * length
         last = np.zeros(len(times), dtype=np.bool_)
     elif scenario.burst[0] > 1:
         mean, gap = scenario.burst
@@ -294,6 +307,9 @@ def _causes(
     """Why each target hides among few, the most telling reason first."""
     cause = np.full(len(targets), len(CAUSES) - 1, dtype=np.int8)
     cause[last[packets[targets]]] = 3
+    hops = np.bincount(packets[events.from_ != OUTSIDE], minlength=len(last))
+    told = np.bincount(packets[events.from_ == CARRIED], minlength=len(last))
+    cause[(hops == told)[packets[targets]]] = 0
     ways: dict[int, list[int]] = {}
     worst = np.argsort(bits, kind="stable")[: max(1, len(bits) // 20)]  # of whom it is asked
     wanted = {int(packets[targets[at]]) for at in worst}
@@ -301,9 +317,7 @@ def _causes(
         ways.setdefault(int(packets[event]), []).append(event)
     for at in worst.tolist():
         way = ways[int(packets[targets[at]])]
-        if all(events.from_[event] == CARRIED for event in way[1:]) and len(way) > 1:
-            cause[at] = 0
-        elif any(_alone(events, inside, *hop) for hop in pairwise(way)):
+        if cause[at] and any(_alone(events, inside, *hop) for hop in pairwise(way)):
             cause[at] = 1
     return cause
 

@@ -13,7 +13,7 @@ from anonymatch.plans.request import Adversary, Burst, Network, PlanRequest, Tar
 
 __all__ = ["read_request", "request_as_toml"]
 
-_LARGEST = 10**6  # bytes of a file that a person wrote
+_LARGEST = 64_000  # bytes of a file that a person wrote
 _KEYS: dict[str, tuple[str, ...]] = {
     "traffic": ("users", "rate", "arrivals", "hours", "burst"),
     "network": ("shape", "layers", "width", "link"),
@@ -28,15 +28,15 @@ def read_request(path: Path) -> PlanRequest:
     """The plan of a file; what is not told there is as without a file."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise InputError(f"{path}: a plan has less than a megabyte; is this one?")
-        text = path.read_text(encoding="utf-8")
+            raise InputError(f"{path}: a plan has less than 64 kB; is this one?")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as text ({error})") from None
     try:
         tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise InputError(f"{path}: this is no TOML: {error}") from None
     try:
         return _request(tables, path.parent)

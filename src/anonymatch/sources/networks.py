@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NoReturn
 
 import numpy as np
@@ -187,7 +188,8 @@ def _mixes(rows: LinkRows, chains: _Chains) -> _Mixes:
     layer = _layers(len(which), pairs // len(which), pairs % len(which))
     if layer is None:
         ring = _ring(len(which), pairs // len(which), pairs % len(which))
-        path = " to ".join(quoted(rows.names[which[one]]) for one in ring)
+        shown = [quoted(rows.names[which[one]]) for one in ring]
+        path = " to ".join(shown if len(shown) <= 8 else [*shown[:6], "...", shown[-1]])
         raise InputError(
             f"packets go in a circle, from {path}: on free routes what the mixes show does not "
             "multiply, as path lengths tie packets to each other; give a log of a cascade or of "
@@ -198,30 +200,85 @@ def _mixes(rows: LinkRows, chains: _Chains) -> _Mixes:
 
 def _layers(size: int, from_: Ints, to: Ints) -> Ints | None:
     """The longest way from an entry to each mix; None if there is a circle."""
+    after = _neighbours(from_, to)
+    waiting = np.bincount(
+        np.fromiter(chain.from_iterable(after.values()), np.int64), minlength=size
+    )
     layer = np.zeros(size, dtype=np.int64)
-    for _ in range(size + 1):
-        before = layer.copy()
-        np.maximum.at(layer, to, before[from_] + 1)
-        if np.array_equal(before, layer):
-            return layer
-    return None
+    ready = np.flatnonzero(waiting == 0).tolist()
+    done = 0
+    while ready:  # in an order in which those before a mix come before it (Kahn)
+        one = ready.pop()
+        done += 1
+        for other in after.get(one, ()):
+            layer[other] = max(layer[other], layer[one] + 1)
+            waiting[other] -= 1
+            if waiting[other] == 0:
+                ready.append(other)
+    return layer if done == size else None
+
+
+def _neighbours(from_: Ints, to: Ints) -> dict[int, list[int]]:
+    """Mixes that each mix sends to, once."""
+    after: dict[int, list[int]] = {}
+    for one, other in dict.fromkeys(zip(from_.tolist(), to.tolist(), strict=True)):
+        after.setdefault(one, []).append(other)
+    return after
 
 
 def _ring(size: int, from_: Ints, to: Ints) -> list[int]:
     """Mixes in a circle, the first one again at the end."""
-    after: dict[int, list[int]] = {}
-    for one, other in zip(from_.tolist(), to.tolist(), strict=True):
-        after.setdefault(one, []).append(other)
-    alive = set(range(size))
-    while gone := {one for one in alive if not alive.intersection(after.get(one, ()))}:
-        alive -= gone  # who leads nowhere is in no circle
-    way = [min(alive)]
-    while way.count(way[-1]) == 1:
-        way.append(min(alive.intersection(after[way[-1]])))
-    return way[way.index(way[-1]) :]
+    before = _neighbours(to, from_)
+    leads = np.bincount(np.fromiter(chain.from_iterable(before.values()), np.int64), minlength=size)
+    gone = np.flatnonzero(leads == 0).tolist()
+    while gone:  # who leads nowhere is in no circle
+        for one in before.get(gone.pop(), ()):
+            leads[one] -= 1
+            if leads[one] == 0:
+                gone.append(one)
+    after = _neighbours(from_, to)
+    one = int(np.flatnonzero(leads > 0)[0])
+    way: dict[int, int] = {}
+    while one not in way:
+        way[one] = len(way)
+        one = min(other for other in after[one] if leads[other] > 0)
+    return [*list(way)[way[one] :], one]
 
 
 # ---- messages
+
+
+def _chained(rows: LinkRows, order: Ints) -> Ints:
+    """Rows of one message at one time, each behind the one that leads to it, if they chain."""
+    assert rows.message is not None
+    message, sent = rows.message[order], rows.sent[order]
+    alike = (message[1:] == message[:-1]) & (sent[1:] == sent[:-1])
+    broken = rows.to[order[:-1]] != rows.from_[order[1:]]
+    starts = np.flatnonzero(alike & ~np.concatenate(([False], alike[:-1])))
+    result = order.copy()
+    for begin in starts.tolist():
+        end = begin + 1
+        while end <= len(alike) - 1 and alike[end]:
+            end += 1
+        near = broken[max(begin - 1, 0) : end + 1]
+        if near.any():
+            _follow(rows, result, begin, end + 1)
+    return result
+
+
+def _follow(rows: LinkRows, order: Ints, begin: int, end: int) -> None:
+    """Put rows ``begin`` to ``end - 1`` into the order of their chain, if there is one."""
+    some = order[begin:end].tolist()
+    by_start = {int(rows.from_[row]): row for row in some}
+    ends = {int(rows.to[row]) for row in some}
+    firsts = [row for row in some if int(rows.from_[row]) not in ends]
+    if len(by_start) < len(some) or len(firsts) != 1:
+        return
+    way = [firsts[0]]
+    while (following := by_start.get(int(rows.to[way[-1]]))) is not None:
+        way.append(following)
+    if len(way) == len(some):
+        order[begin:end] = way
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,6 +301,7 @@ class _Chains:
             return cls(False, none, none, none, none)
         known = np.flatnonzero(rows.message >= 0)
         order = known[np.lexsort((known, rows.sent[known], rows.message[known]))]
+        order = _chained(rows, order)
         message = rows.message[order]
         same = message[1:] == message[:-1]
         first = np.concatenate(([True], ~same)) if len(order) else np.empty(0, dtype=np.bool_)

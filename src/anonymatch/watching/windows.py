@@ -28,7 +28,7 @@ _SILENT = 3600.0  # seconds without figures that are worth an alarm
 _LONGEST = 86400.0  # seconds; what is older is forgotten
 _MOST_MIXES = 10_000
 _FEW = f"fewer than {LEAST_PACKETS} packets"
-MOST_INSIDE = 1e9
+MOST_INSIDE = 1e9 - 1
 
 
 class Gauge(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -55,12 +56,10 @@ def _lines(plan: am.NetworkPlan, setting: Setting) -> list[elements.Line]:
         ),
         ("identified", percent(setting.identified.value), _identified(setting)),
         ("n-1 attack", setting.n1_price, "what one mix costs an attacker who may send and block"),
-        (
-            "ceiling",
-            f"{plan.ceiling:.2f} bits",
-            "what no mix and no network exceeds with the traffic and delay allowed",
-        ),
     ]
+    if math.isfinite(plan.ceiling):
+        meaning = "what no mix and no network exceeds with the traffic and delay allowed"
+        lines.append(("ceiling", f"{plan.ceiling:.2f} bits", meaning))
     if setting.guessing is not None:
         meaning = "until a message is named, the likeliest first (guessing entropy)"
         lines.append(("guesses", amount(setting.guessing.value), meaning))

@@ -84,7 +84,7 @@ def _panels(plan: NetworkPlan, name: str, title: str, *, late: bool) -> Section:
     for cover in dict.fromkeys(setting.cover for setting in plan.tried):
         own = [setting for setting in plan.tried if setting.cover == cover]
         lines = [_curve(own, kind, late) for kind in dict.fromkeys(s.kind for s in own)]
-        if not late:
+        if not late and math.isfinite(plan.request.busiest):
             lines.append(_ceiling(plan, cover, lines))
         if plan.request.targets.among is not None:
             lines.append(_target(plan, lines))
@@ -135,7 +135,7 @@ def _range(lines: list[Series]) -> list[float]:
 def _ceiling(plan: NetworkPlan, cover: float, lines: list[Series]) -> Series:
     network, honest = plan.request.network, 1 - plan.request.adversary.corrupt_users
     links = network.link * (network.layers + 1)
-    rate = honest * plan.messages * (1 + cover)
+    rate = honest * plan.messages * (1 + cover) * plan.request.busiest
     xs = [x for x in _range(lines) if x > links]
     return Series("ceiling", xs, [2 ** mixes.ceiling_bits(rate * (x - links)) for x in xs])
 
@@ -149,7 +149,7 @@ def _trade(plan: NetworkPlan) -> Section:
     """Delay against packets for the same anonymity, and the ceiling's hyperbola."""
     among = plan.request.targets.among or 20.0
     packets = np.linspace(1, 1 + max(3.0, max(plan.request.cover)), 40)
-    least = among / math.e - 0.5
+    least = (among / math.e - 0.5) / plan.request.busiest
     lines = (
         [Series("ceiling", (least / (plan.messages * packets)).tolist(), packets.tolist())]
         if least > 0
