@@ -132,6 +132,17 @@ def test_delays_that_do_not_fit_routes_are_refused_by_row(tmp_path: Path) -> Non
         am.audit(folder)
 
 
+@pytest.mark.parametrize("name", ["SentMessages.csv", "ReceivedMessages.csv"])
+def test_a_message_that_comes_twice_is_refused_by_row(tmp_path: Path, name: str) -> None:
+    folder = Simulated(5).write(tmp_path)
+    lines = (folder / name).read_text().splitlines()
+    (folder / name).write_text("\n".join([*lines, lines[1]]) + "\n")
+    with pytest.raises(
+        am.InputError, match=rf"{name}: row {len(lines)}: message .* is there twice"
+    ):
+        am.audit(folder)
+
+
 def test_a_log_without_delays_says_what_to_do(tmp_path: Path) -> None:
     folder = Simulated(5).write(tmp_path)
     for name in ("SentMessages.csv", "ReceivedMessages.csv"):

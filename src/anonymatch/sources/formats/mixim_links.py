@@ -21,7 +21,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, several
+from anonymatch.base.text import Argument, quoted, several
 from anonymatch.sources.formats.network_files import corrupt_names
 from anonymatch.sources.formats.text_tables import find_column, numbers, read_text_table
 from anonymatch.sources.networks import LinkRows, in_words, network_law, observe_links
@@ -120,6 +120,12 @@ class _Packets:
             routes, delays = column("MessageRoute"), column("MessageDelay")
         except InputError as error:
             raise error.about(path) from None
+        twice = column("MessageID").is_first_distinct().not_().arg_true()
+        if len(twice):  # it would hide others as if it were one more packet
+            row = int(twice[0])
+            raise InputError(
+                f"row {row + 1}: message {quoted(self.ids[row])} is there twice; leave one of them"
+            ).about(path)
         self.real: Bools = kinds.str.ends_with("real").fill_null(value=False).to_numpy()
         found = routes.str.extract_all(_HOP)
         self.hops: Ints = found.list.len().fill_null(0).to_numpy().astype(np.int64)
