@@ -1,15 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/lanes.hpp"
 #include "swap_chain/swap_chain.hpp"
 
 // Products and sums stay in their order, so every instruction set gives the same doubles.
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define ANONYMATCH_LANES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define ANONYMATCH_LANES
-#endif
 
 namespace anonymatch {
 namespace {

@@ -37,6 +37,7 @@ from anonymatch._native import SWAP_CHAIN_LANES, SWAP_CHAIN_SAMPLES, SwapChain, 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.graph import Graph
 from anonymatch.measures.interval import Interval
+from anonymatch.measures.replicas import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, replica_mean
 from anonymatch.measures.shrinking import shrunk
 from anonymatch.measures.users import LOST, Range, UserFigures
 from anonymatch.running import Budget, Execution
@@ -46,12 +47,6 @@ __all__ = ["BandEstimate", "WideBand", "estimate_band", "one_peak"]
 T = TypeVar("T")
 
 _LN2 = math.log(2.0)
-CONFIDENCE = 0.95
-# Student's t with 15 degrees of freedom, and a sixth more: replicas that begin alike are a little
-# closer to each other than to the truth, as logs with exact answers show.
-_T_LANES = 2.131 * 7 / 6
-_T_GROUPS = 2.093  # and with 19
-_GROUPS = 20  # of messages that follow each other, for the error of the divergence
 
 # Seconds of a row's entry in a step of the scaling, and of a proposal in one replica, measured:
 # without weights and with.
@@ -497,13 +492,6 @@ class _Job:
         return weights / samples, shares / samples
 
 
-def _mean(values: Floats, slack: float) -> Interval:
-    """The mean over replicas."""
-    value = float(values.mean())
-    half = _T_LANES * float(values.std(ddof=1)) / math.sqrt(len(values)) + slack
-    return Interval(value, value - half, value + half)
-
-
 def _estimate(
     job: _Job,
     graph: Graph,
@@ -518,10 +506,10 @@ def _estimate(
     log_weight, entropy = _whole(job, integrals, weights, proven)
     number = int(counted.sum())
     divergence = rows.distance[counted] / (2.0 * _LN2)
-    groups = np.array([part.mean() for part in np.array_split(divergence, min(_GROUPS, number))])
-    spread = _T_GROUPS * float(groups.std(ddof=1)) / math.sqrt(len(groups)) if number > 1 else 0.0
+    groups = np.array([part.mean() for part in np.array_split(divergence, min(GROUPS, number))])
+    spread = T_GROUPS * float(groups.std(ddof=1)) / math.sqrt(len(groups)) if number > 1 else 0.0
     mean = max(float(divergence.mean()), 0.0)
-    cross = _mean(-shares / number / _LN2, 0.0)
+    cross = replica_mean(-shares / number / _LN2, 0.0)
     error = math.hypot(cross.high - cross.value, spread) + 0.25 * mean + _DIVERGENCE_OFF
     value = cross.value - mean
     own = Interval(value, value - error, value + error)
@@ -530,7 +518,7 @@ def _estimate(
         proven=proven,
         entropy=entropy,
         users=_users(job, graph, rows, own, mean + spread, counted, edge),
-        confidence=CONFIDENCE,
+        confidence=REPLICA_CONFIDENCE,
         replicas=SWAP_CHAIN_LANES,
         proposals=job.proposals,
         visits=job.visits,
@@ -552,8 +540,8 @@ def _whole(
     down, up = integrals
     off = job.plan.off * _LN2 * band.rows
     if up is None:
-        low = max(_mean(_diagonal(band) + down, off).low, proven[0])
-        mean = _mean(weights, 0.0)
+        low = max(replica_mean(_diagonal(band) + down, off).low, proven[0])
+        mean = replica_mean(weights, 0.0)
         log_weight = Interval.between(min(low, proven[1]), proven[1])
         entropy = Interval.between(
             min(low - mean.high, proven[1] - mean.low), proven[1] - mean.low
@@ -561,9 +549,11 @@ def _whole(
     else:
         integral = (down + up) / 2
         off += _LAG_LEFT * abs(float(up.mean() - down.mean()))
-        log_weight = _mean(_diagonal(band) + integral, off).clipped(*proven)
-        most = proven[1] - _mean(weights, 0.0).low
-        entropy = _mean(_diagonal(band) + integral - weights, off).clipped(0.0, max(most, 0.0))
+        log_weight = replica_mean(_diagonal(band) + integral, off).clipped(*proven)
+        most = proven[1] - replica_mean(weights, 0.0).low
+        entropy = replica_mean(_diagonal(band) + integral - weights, off).clipped(
+            0.0, max(most, 0.0)
+        )
     return log_weight, log_weight if band.weights is None else entropy
 
 

@@ -42,6 +42,7 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.graph import Graph
 from anonymatch.measures.interval import Interval
+from anonymatch.measures.replicas import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, T_LANES, replica_mean
 from anonymatch.measures.shrinking import shrunk
 from anonymatch.measures.users import Range
 from anonymatch.measures.wide_band import one_peak
@@ -52,13 +53,7 @@ __all__ = ["LINKS_CONFIDENCE", "LinkBand", "LinksEstimate", "estimate_links"]
 T = TypeVar("T")
 
 _LN2 = math.log(2.0)
-LINKS_CONFIDENCE = 0.95
-"""Of intervals by replicas."""
-# Student's t with 15 degrees of freedom, and a sixth more: replicas that begin alike are a little
-# closer to each other than to the truth, as logs with exact answers show.
-_T_LANES = 2.131 * 7 / 6
-_T_GROUPS = 2.093  # and with 19
-_GROUPS = 20  # of messages that follow each other, for the error of the divergence
+LINKS_CONFIDENCE = REPLICA_CONFIDENCE
 
 # Seconds, measured: of an entry in a step of the scaling, of a row in a sweep of all replicas,
 # without weights and with, and of a row in a sample.
@@ -553,10 +548,10 @@ class _LinkJob:
         hits = float(others[1].mean())
         if variance >= _NORMAL or hits == 0.0:
             log = -0.5 * math.log(2 * math.pi * variance) - (goal - mean) ** 2 / (2 * variance)
-            slack = 0.5 / variance + _T_LANES * float(pairs.std(ddof=1)) / 4 / math.sqrt(variance)
+            slack = 0.5 / variance + T_LANES * float(pairs.std(ddof=1)) / 4 / math.sqrt(variance)
         else:
             log = math.log(hits)
-            slack = _T_LANES * float(others[1].std(ddof=1)) / 4 / hits
+            slack = T_LANES * float(others[1].std(ddof=1)) / 4 / hits
         self.chain.set_limits(max(goal - 1, 0), goal + 1)
         self._swept(sweeps // 2, nothing, 0.0)
         return _Number(variance, log, slack)
@@ -652,13 +647,6 @@ class _LinkJob:
         )
 
 
-def _mean(values: Floats, slack: float) -> Interval:
-    """The mean over replicas."""
-    value = float(values.mean())
-    half = _T_LANES * float(values.std(ddof=1)) / math.sqrt(len(values)) + slack
-    return Interval(value, value - half, value + half)
-
-
 def _estimate(
     job: _LinkJob,
     record: LinkRecord,
@@ -680,14 +668,14 @@ def _estimate(
         )
     # Where hardly a replica had the told number of pairs, what they had is known less well.
     wider = math.sqrt(LINK_CHAIN_LANES / max(int(some.sum()), 2))
-    entropy = _mean(logs, off) if wider == 1.0 else _mean(logs, 4 * off)
+    entropy = replica_mean(logs, off) if wider == 1.0 else replica_mean(logs, 4 * off)
     mean = float(weights.mean())
     half = math.hypot(
         entropy.high - entropy.value,
-        _T_LANES * wider * float(weights.std(ddof=1)) / math.sqrt(len(weights)),
+        T_LANES * wider * float(weights.std(ddof=1)) / math.sqrt(len(weights)),
     )
     if wider == 1.0:  # one replica's error of both is less than two errors
-        half = min(half, _half(_mean(logs - weights, off)))
+        half = min(half, _half(replica_mean(logs - weights, off)))
     value = entropy.value - mean
     own, divergence = _mean_entropy(job, record, rows, counted)
     alone = _alone(job, record.samples)
@@ -731,11 +719,11 @@ def _mean_entropy(
         return Interval(0.0, 0.0, 0.0), 0.0
     cross = -record.shares[some] / record.paired[some] / _LN2
     wider = math.sqrt(LINK_CHAIN_LANES / len(cross))
-    error = _T_LANES * wider * float(cross.std(ddof=1)) / math.sqrt(len(cross))
+    error = T_LANES * wider * float(cross.std(ddof=1)) / math.sqrt(len(cross))
     apart = rows.distance[counted] / (2.0 * _LN2)
-    groups = [part.sum() for part in np.array_split(apart, min(_GROUPS, len(apart)))]
+    groups = [part.sum() for part in np.array_split(apart, min(GROUPS, len(apart)))]
     scale = math.sqrt(len(groups)) / departed
-    spread = _T_GROUPS * float(np.std(groups, ddof=1)) * scale if len(groups) > 1 else 0.0
+    spread = T_GROUPS * float(np.std(groups, ddof=1)) * scale if len(groups) > 1 else 0.0
     mean = max(float(apart.sum()) / departed, 0.0)
     drawn = _NOISE / math.sqrt(float(record.samples.sum()) * len(apart))
     half = math.hypot(error, spread) + 0.25 * mean + _DIVERGENCE_OFF + drawn
