@@ -21,7 +21,7 @@ struct Log {
     Singles weights;
 
     [[nodiscard]] am::RoundLog view_of() const {
-        return {senders,     receivers,  view(starts), view(sender),
+        return {senders,        receivers,   view(starts), view(sender),
                 view(receiver), view(first), view(last),   view(weights)};
     }
 };
@@ -45,9 +45,8 @@ void bind_profile_chain(nb::module_& m) {
     nb::class_<Chain>(m, "ProfileChain")
         .def(
             "__init__",
-            [](Chain* chain, const Log& log, const Reals& base, double strength,
-               double evenness, const Ints& start, std::size_t group, std::int32_t reach,
-               std::uint64_t seed) {
+            [](Chain* chain, const Log& log, const Reals& base, double strength, double evenness,
+               const Ints& start, std::size_t group, std::int32_t reach, std::uint64_t seed) {
                 const nb::gil_scoped_release nogil;
                 new (chain) Chain(log.view_of(), view(base), {strength, evenness}, view(start),
                                   group, reach, seed);

@@ -16,7 +16,8 @@ namespace anonymatch::profile_chain {
 /// underflows is less than 2^-900 of the largest term.
 class GroupDraw {
 public:
-    explicit GroupDraw(std::size_t most) : before_(std::size_t{1} << most), after_(before_.size()) {}
+    explicit GroupDraw(std::size_t most)
+        : before_(std::size_t{1} << most), after_(before_.size()) {}
 
     /// Weights of `size` rows, each by column.
     double* weights(std::size_t size) {

@@ -70,8 +70,7 @@ double normal(Random& random) {
 
 /// Marsaglia and Tsang 2000.
 double gamma(double shape, Random& random) {
-    if (shape < 1.0)
-        return gamma(shape + 1.0, random) * std::pow(1.0 - random.unit(), 1.0 / shape);
+    if (shape < 1.0) return gamma(shape + 1.0, random) * std::pow(1.0 - random.unit(), 1.0 / shape);
     const double d = shape - 1.0 / 3.0;
     const double c = 1.0 / std::sqrt(9.0 * d);
     while (true) {
@@ -101,9 +100,9 @@ std::vector<std::int64_t> round_entries(const RoundLog& log) {
     return entries;
 }
 
-ProfileChain::ProfileChain(const RoundLog& log, std::span<const double> base,
-                           ProfilePrior prior, std::span<const std::int32_t> start,
-                           std::size_t group, std::int32_t reach, std::uint64_t seed)
+ProfileChain::ProfileChain(const RoundLog& log, std::span<const double> base, ProfilePrior prior,
+                           std::span<const std::int32_t> start, std::size_t group,
+                           std::int32_t reach, std::uint64_t seed)
     : log_(log),
       base_(base.begin(), base.end()),
       base_sums_(base.size(), 0.0),
@@ -339,7 +338,7 @@ void ProfileChain::learn() {
     learn_base();
 }
 
-/// Draws the base (Teh and others 2006, "direct assignment"): of all messages of a sender to a
+/// Draws the base, as in hierarchical Dirichlet processes ("direct assignment"): of all messages of a sender to a
 /// receiver, some went there by the base and the others by habit. The base is Dirichlet given how many
 /// did so.
 void ProfileChain::learn_base() {
@@ -378,8 +377,7 @@ double ProfileChain::fit(double strength) const {
 double ProfileChain::law(std::int32_t message, std::int32_t out) const {
     if (log_.first.empty()) return 1.0;
     if (out < log_.first[at(message)] || out >= log_.last[at(message)]) return 0.0;
-    return log_.weights.empty() ? 1.0
-                                : log_.weights[static_cast<std::size_t>(entry(message, out))];
+    return log_.weights.empty() ? 1.0 : log_.weights[static_cast<std::size_t>(entry(message, out))];
 }
 
 std::int64_t ProfileChain::entry(std::int32_t message, std::int32_t out) const {
@@ -409,7 +407,8 @@ double ProfileChain::take(std::int32_t message) {
     if (!counted(message, out)) return 0.0;
     const std::int32_t s = log_.sender[at(message)];
     const std::int32_t r = log_.receiver[at(out)];
-    return std::log((prior_.strength * base_[at(r)] + counts_.count(s, r)) / (prior_.strength + counts_.total(s)));
+    return std::log((prior_.strength * base_[at(r)] + counts_.count(s, r)) /
+                    (prior_.strength + counts_.total(s)));
 }
 
 /// Puts a message back with another message out; gives the log of its factor.
@@ -449,7 +448,8 @@ bool round_marginals(const RoundLog& log, std::span<const double> weights,
         for (std::size_t i = 0; i < size; ++i, row += size) {
             const std::span<const double> given = weights.subspan(begin + i * size, size);
             const double largest = *std::max_element(given.begin(), given.end());
-            for (std::size_t j = 0; j < size; ++j) row[j] = largest > 0.0 ? given[j] / largest : 0.0;
+            for (std::size_t j = 0; j < size; ++j)
+                row[j] = largest > 0.0 ? given[j] / largest : 0.0;
         }
         if (!(draw.forward() > 0.0)) continue;
         draw.marginals([&](std::size_t i, std::size_t j, double share) {

@@ -19,7 +19,8 @@ namespace anonymatch {
 /// that it fits: all of its round, or a run of them with weights.
 struct RoundLog {
     std::int32_t senders = 0, receivers = 0;
-    std::span<const std::int32_t> starts;    // where messages of each round begin; one more at the end
+    std::span<const std::int32_t>
+        starts;  // where messages of each round begin; one more at the end
     std::span<const std::int32_t> sender;    // of a message in; -1: nobody's, to anybody alike
     std::span<const std::int32_t> receiver;  // of a message out; -1: nobody's, of one that was lost
     std::span<const std::int32_t> first, last;  // runs of messages out; empty: whole rounds
@@ -111,7 +112,7 @@ private:
 /// matching by itself. Rounds of at most `round_marginals_limit` messages; O(b 2^b) each. A round
 /// without a matching of positive weight gives zeros. False if cancelled.
 inline constexpr std::size_t round_marginals_limit = 20;
-bool round_marginals(const RoundLog& log, std::span<const double> weights, std::vector<double>& shares,
-                     CancelFlag cancel);
+bool round_marginals(const RoundLog& log, std::span<const double> weights,
+                     std::vector<double>& shares, CancelFlag cancel);
 
 }  // namespace anonymatch

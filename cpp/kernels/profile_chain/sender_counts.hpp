@@ -43,8 +43,8 @@ public:
     void add(std::int32_t sender, std::int32_t receiver) {
         ++totals_[at(sender)];
         const Table table = tables_[at(sender)];
-        std::uint32_t k = table.mask == 0 ? static_cast<std::uint32_t>(receiver)
-                                          : home(receiver, table.mask);
+        std::uint32_t k =
+            table.mask == 0 ? static_cast<std::uint32_t>(receiver) : home(receiver, table.mask);
         while (table.mask != 0 && slots_[table.begin + k].count != 0 &&
                slots_[table.begin + k].receiver != receiver)
             k = (k + 1) & table.mask;

@@ -1,5 +1,3 @@
-#include "profile_chain/profile_chain.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "profile_chain/profile_chain.hpp"
 
 namespace am = anonymatch;
 
@@ -21,9 +20,7 @@ struct Case {
     std::vector<std::int32_t> receiver{0, 1, 2, 0, 1, -1, 0, 0, 1, 2};
     std::vector<double> base{0.4, 0.4, 0.2};
 
-    [[nodiscard]] am::RoundLog log() const {
-        return {3, 3, starts, sender, receiver, {}, {}, {}};
-    }
+    [[nodiscard]] am::RoundLog log() const { return {3, 3, starts, sender, receiver, {}, {}, {}}; }
 };
 
 /// Runs of messages out with weights, in one round.
@@ -53,7 +50,8 @@ double log_law(const am::RoundLog& log, const std::vector<double>& base, am::Pro
         const int r = log.receiver[static_cast<std::size_t>(matching[i])];
         if (!log.first.empty()) {
             if (matching[i] < log.first[i] || matching[i] >= log.last[i]) return -INFINITY;
-            sum += std::log(log.weights[static_cast<std::size_t>(entries[i] + matching[i] - log.first[i])]);
+            sum += std::log(
+                log.weights[static_cast<std::size_t>(entries[i] + matching[i] - log.first[i])]);
         }
         if (s < 0 && r < 0) return -INFINITY;
         if (s < 0 || r < 0) continue;

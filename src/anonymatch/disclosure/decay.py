@@ -59,8 +59,9 @@ def half_life(points: Sequence[CurvePoint]) -> Interval | None:
     --------
     >>> def point(rounds, bits):
     ...     return CurvePoint(rounds, Interval(bits, bits, bits), None, None)
-    >>> half_life([point(1, 2.0), point(10, 1.5), point(20, 0.5)])
-    Interval(value=14.142135623730951, low=10.0, high=20.0)
+    >>> found = half_life([point(1, 2.0), point(10, 1.5), point(20, 0.5)])
+    >>> round(found.value, 6), found.low, found.high
+    (14.142136, 10.0, 20.0)
     """
     known = [(one.rounds, one.bits.value) for one in points if one.bits is not None]
     if not known or known[0][1] <= 0.0:

@@ -40,8 +40,8 @@ def incidence(log: RoundLog) -> Incidence:
 def _matrix(starts: Ints, codes: npt.NDArray[np.int32], number: int) -> csr_array:
     from scipy.sparse import csr_array
 
-    matrix = csr_array(
-        (np.ones(len(codes)), codes, starts), shape=(len(starts) - 1, number), dtype=np.float64
-    )
+    # Copies: who comes twice in a round is put together in place.
+    parts = (np.ones(len(codes)), codes.copy(), starts.copy())
+    matrix = csr_array(parts, shape=(len(starts) - 1, number), dtype=np.float64)
     matrix.sum_duplicates()
     return matrix

@@ -34,7 +34,7 @@ def owner_probabilities(online: Bools, acts: Bools) -> Floats:
     --------
     >>> online = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 0]], dtype=bool)
     >>> owner_probabilities(online, np.array([True, True, False])).round(4).tolist()
-    [0.3333, 0.6667, 0.0]
+    [0.25, 0.75, 0.0]
     """
     from scipy.special import betaln
 
