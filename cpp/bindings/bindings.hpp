@@ -71,6 +71,7 @@ void bind_passage(nb::module_& m);
 void bind_particles(nb::module_& m);
 void bind_phase_chain(nb::module_& m);
 void bind_planar(nb::module_& m);
+void bind_profile_chain(nb::module_& m);
 void bind_ryser(nb::module_& m);
 void bind_sinkhorn(nb::module_& m);
 void bind_small(nb::module_& m);

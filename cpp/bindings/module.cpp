@@ -26,6 +26,7 @@ NB_MODULE(_kernels, m) {
     bindings::bind_particles(m);
     bindings::bind_phase_chain(m);
     bindings::bind_planar(m);
+    bindings::bind_profile_chain(m);
     bindings::bind_tree(m);
     bindings::bind_swap_chain(m);
 }

@@ -18,6 +18,7 @@ _ROOMS = {
     "designs": "Design design formulas max_bound random_expectation",
     "audits": "Audit Comparison audit check_gates compare",
     "plans": "NetworkPlan plan",
+    "disclosure": "Disclosure rounds",
     "running": "Budget Checkpoint Cluster",
     "base.errors": "AnonymatchError BudgetError InputError NoMatchingError StoppedError",
     "_native": "__version__",

@@ -90,6 +90,10 @@ from anonymatch.plans import (
     NetworkPlan as NetworkPlan,
     plan as plan,
 )
+from anonymatch.disclosure import (
+    Disclosure as Disclosure,
+    rounds as rounds,
+)
 from anonymatch.running import (
     Budget as Budget,
     Checkpoint as Checkpoint,

@@ -91,6 +91,13 @@ from anonymatch._native.planar import (
     plan_planar,
     run_planar,
 )
+from anonymatch._native.profile_chain import (
+    PROFILE_GROUP_LIMIT,
+    ROUND_MARGINALS_LIMIT,
+    ProfileChain,
+    RoundMessages,
+    round_marginals,
+)
 from anonymatch._native.ryser import (
     RYSER_LARGEST,
     ryser_count,
@@ -148,6 +155,8 @@ __all__ = [
     "PHASE_CHAIN_LARGEST",
     "PLANAR_LANES",
     "PLANAR_PRIME_BITS",
+    "PROFILE_GROUP_LIMIT",
+    "ROUND_MARGINALS_LIMIT",
     "RYSER_LARGEST",
     "SMALL_BEHAVIOURS",
     "SUBSET_LIMIT",
@@ -190,6 +199,8 @@ __all__ = [
     "PhaseSampler",
     "PlanarPlan",
     "PlanarResidues",
+    "ProfileChain",
+    "RoundMessages",
     "Rows",
     "SmallBlocks",
     "Structure",
@@ -230,6 +241,7 @@ __all__ = [
     "plan_planar",
     "plan_tree",
     "propagate_beliefs",
+    "round_marginals",
     "run_planar",
     "run_tree",
     "ryser_count",

@@ -9,6 +9,7 @@ from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 from anonymatch.sources.formats.released import read_released
 from anonymatch.sources.formats.rings import read_rings
+from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
 from anonymatch.sources.laws import (
     LAWS,
@@ -50,8 +51,10 @@ from anonymatch.sources.observation import (
     Passage,
 )
 from anonymatch.sources.reading import ReadOptions, help_text
+from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.synthetic_networks import synthesize_network, write_network
+from anonymatch.sources.synthetic_rounds import synthesize_rounds
 
 __all__ = [
     "LAWS",
@@ -82,6 +85,7 @@ __all__ = [
     "PassageWork",
     "Pool",
     "ReadOptions",
+    "RoundLog",
     "Threshold",
     "Timed",
     "TimedPool",
@@ -105,12 +109,15 @@ __all__ = [
     "read_relays",
     "read_released",
     "read_rings",
+    "read_rounds",
     "register",
     "relay_graph",
     "relay_weights",
     "synthesize",
     "synthesize_network",
+    "synthesize_rounds",
     "wide_links",
     "write_messages",
     "write_network",
+    "write_rounds",
 ]

@@ -1,0 +1,426 @@
+"""rounds(): what an attacker learns from users who stay the same."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import Argument, did_you_mean, quoted, several
+from anonymatch.disclosure import averages, least_squares, matchings, one_target
+from anonymatch.disclosure.decay import CurvePoint, half_life, rounds_to_look_at, windows
+from anonymatch.disclosure.falls import falls_of
+from anonymatch.disclosure.gibbs import CHAINS, SWEEPS, Prior, seconds_of_sweep
+from anonymatch.disclosure.incidence import Incidence, incidence
+from anonymatch.disclosure.links import LinkTable, figures_of
+from anonymatch.disclosure.posterior import Believed, Profiles, believe, exactly, share_of
+from anonymatch.disclosure.presence import owners
+from anonymatch.disclosure.result import Disclosure
+from anonymatch.measures import Interval
+from anonymatch.running import Budget, Execution, Progress
+from anonymatch.sources import RoundLog, read_rounds
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["METHODS", "rounds"]
+
+METHODS = {
+    "gibbs": "matchings of all rounds drawn together; probabilities that can be trusted",
+    "sda": "statistical disclosure: averages over the rounds of a user, less those of others",
+    "lsda": "least squares",
+    "lsda-nn": "least squares without negative profiles",
+    "pmda": "the likeliest matching of every round",
+    "nsda": "rounds scaled so that rows and columns sum to 1",
+    "em": "the likeliest profiles, by exact posteriors of every round",
+    "exact": "all sets of friends of one target that explain its rounds",
+    "presence": "intersection: who was online whenever a pseudonym acted",
+}
+"""Attacks by name, each in one line."""
+
+_DEFAULT_SECONDS = 60.0
+_REFINED = 2  # more points around the half-life
+_WINDOWS = 8  # stretches of a log that are looked at, of each length
+_DENSE = 2e7  # pairs of users and behaviours that are held at once
+_ENTRIES = 2e8  # of all rounds, a message with each that it may be
+_BYTES_AN_ENTRY = 60.0  # chains, their means and what is made of them, at their peak
+_SAMPLED = 200  # users of whom profiles are made where there are too many
+
+
+def rounds(
+    log: RoundLog | str | os.PathLike[str],
+    *,
+    method: str = "gibbs",
+    target: Hashable | None = None,
+    friends: int | None = None,
+    behaviours: Sequence[Hashable] | None = None,
+    alpha: float | None = None,
+    decay: bool = True,
+    seed: int = 0,
+    budget: Budget | float | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Disclosure:
+    """Who writes to whom, and after how many rounds that is known.
+
+    Users write to the same few behaviours again and again. A round hides who wrote to whom within
+    it; many rounds together do not.
+
+    Parameters
+    ----------
+    log : RoundLog or path
+        Who sent and who received in each round.
+    method : str
+        One of `gibbs` (default), `sda`, `lsda`, `lsda-nn`, `pmda`, `nsda`, `em`, `exact`,
+        `presence`.
+    target : optional
+        Only this user; `exact` needs one.
+    friends : int, optional
+        How many behaviours the target writes to, for `exact`.
+    behaviours : sequence, optional
+        All that may be written to, also if nobody did; those of the log unless told.
+    alpha : float, optional
+        Of the Dirichlet prior of profiles, for `gibbs`; learnt from the log unless told.
+    decay : bool
+        Whether to look at the first rounds, too, as the curve needs; else only at all of them.
+    seed : int
+    budget : Budget or float, optional
+        Seconds of one core that chains may take, 60 unless told, and bytes.
+    executor, progress
+        As for :func:`anonymatch.count`.
+
+    Returns
+    -------
+    Disclosure
+
+    Raises
+    ------
+    InputError
+        The log or an argument is not usable; one line says why.
+    BudgetError
+        More memory would be needed than the budget allows.
+
+    Examples
+    --------
+    >>> log = RoundLog.of([(k, "ab" if k % 2 else "ac", "xy" if k % 2 else "xz") for k in range(8)])
+    >>> found = rounds(log)
+    >>> found.profiles.row(0)[:2], found.decay["bits"][0]
+    (('a', 'x'), 1.0)
+    """
+    if method not in METHODS:
+        raise InputError(
+            Argument("method"), f" {quoted(method)} is not known{did_you_mean(method, METHODS)}"
+        )
+    given = _log(log, behaviours)
+    work = _Work(
+        given,
+        method,
+        _user(given, target),
+        whole(seed, "seed"),
+        Budget.of(budget),
+        Execution(executor=executor, progress=progress),
+        decay,
+    )
+    if method == "exact":
+        return work.exact(friends)
+    if friends is not None:
+        raise InputError(Argument("friends"), f": only exact takes it, not {method}; leave it out")
+    if method == "presence":
+        return work.presence()
+    if method == "gibbs":
+        if alpha is None:
+            return work.gibbs(Prior())
+        strength = real(alpha, "alpha", low=1e-12, high=1e6) * len(given.behaviours)
+        return work.gibbs(Prior(strength))
+    return work.profiles()
+
+
+def _log(log: RoundLog | str | os.PathLike[str], behaviours: Sequence[Hashable] | None) -> RoundLog:
+    given = log if isinstance(log, RoundLog) else read_rounds(log)
+    return given if behaviours is None else given.with_behaviours(behaviours)
+
+
+def _user(log: RoundLog, target: Hashable | None) -> int | None:
+    if target is None:
+        return None
+    names = {name: at for at, name in enumerate(log.users)}
+    if target not in names:
+        near = did_you_mean(str(target), [str(name) for name in log.users])
+        raise InputError(Argument("target"), f" {quoted(target)} sends in no round{near}")
+    return names[target]
+
+
+class _Work:
+    """One call."""
+
+    def __init__(
+        self,
+        log: RoundLog,
+        method: str,
+        target: int | None,
+        seed: int,
+        budget: Budget,
+        execution: Execution,
+        decay: bool,
+    ) -> None:
+        self.log, self.method, self.target, self.seed = log, method, target, seed
+        self.budget, self.execution, self.decay = budget, execution, decay
+        self.truth = log.true_receivers()
+
+    def result(self, **values: object) -> Disclosure:
+        return Disclosure(
+            method=self.method,
+            log=self.log,
+            seed=self.seed,
+            target=None if self.target is None else self.log.users[self.target],
+            notes=(*self.log.notes, *self.log.uneven()),
+            **values,  # type: ignore[arg-type]
+        )
+
+    # Chains.
+
+    def gibbs(self, prior: Prior) -> Disclosure:
+        log, all_rounds = self.log, self.log.n_rounds
+        memory = _BYTES_AN_ENTRY * float(log.messages().entries()[-1])
+        if not self.budget.allows(0.0, memory):
+            raise self.budget.refusal(
+                f"chains over {several(all_rounds, 'round')}", 0.0, memory, "choose sda"
+            )
+        points = rounds_to_look_at(all_rounds) if self.decay else [all_rounds]
+        later = [one for one in points if one > 1 or all_rounds == 1]
+        each = seconds_of_sweep(log.messages()) / all_rounds  # a sweep of a round, on average
+        looked = {one: one * len(self.windows(one)) for one in later}
+        cost = (sum(looked.values()) + _REFINED * all_rounds * self.decay) * each
+        allowed = self.budget.seconds if self.budget.chosen else _DEFAULT_SECONDS
+        self.execution.foresee(min(allowed, SWEEPS * CHAINS * cost))
+        seen = {1: [self.alone()]} if 1 in points else {}
+        share = allowed * each / cost  # of what is allowed, for one round
+        for one in later:
+            seen[one] = self.believe(one, prior, share)
+        for _ in range(_REFINED if self.decay else 0):
+            middle = _middle(self.curve(seen))
+            if middle is None:
+                break
+            seen[middle] = self.believe(middle, prior, share)
+        self.execution.settle()
+        curve = self.curve(seen)
+        [last] = seen[all_rounds]
+        return self.result(
+            curve=curve,
+            half_life_between=half_life(curve) if self.decay else None,
+            users=falls_of(log, dict(sorted(seen.items())), self.target),
+            pairs=self.only(last.profiles),
+            calibrated=self.calibrated(curve[-1], last),
+            rhat=last.rhat,
+            sweeps=last.sweeps,
+            strength=last.strength,
+        )
+
+    def windows(self, rounds: int) -> list[tuple[int, int]]:
+        return windows(self.log.n_rounds, rounds, _WINDOWS)
+
+    def believe(self, rounds: int, prior: Prior, share: float) -> list[Believed]:
+        """What stretches of so many rounds tell, each by itself; ``share``: seconds a round."""
+        return [
+            believe(
+                (part := self.log.part(begin, end)).messages(),
+                part.true_receivers(),
+                prior,
+                seconds=rounds * share,
+                execution=self.execution,
+                seed=(self.seed, rounds, begin),
+            )
+            for begin, end in self.windows(rounds)
+        ]
+
+    def alone(self) -> Believed:
+        """What each round says by itself, all of them taken together."""
+        messages = self.log.messages()
+        table = LinkTable(messages)
+        sizes = np.diff(messages.entries())
+        figures = figures_of(table, table.merged(np.repeat(1.0 / sizes, sizes)))
+        return Believed.of(
+            messages, figures, exactly(figures.bits), exactly(figures.believed), self.truth
+        )
+
+    def mine(self, one: Believed) -> Bools:
+        """Messages that count: all, or the target's."""
+        return one.sender == self.target if self.target is not None else one.sender >= 0
+
+    def curve(self, seen: dict[int, list[Believed]]) -> tuple[CurvePoint, ...]:
+        points = []
+        for rounds, parts in sorted(seen.items()):
+            masks = [self.mine(one) for one in parts]
+            if not any(mask.any() for mask in masks):
+                continue
+            both = list(zip(parts, masks, strict=True))
+            bits = [(one.own_bits[m], one.bits, float(one.own_bits.mean())) for one, m in both]
+            sure = [
+                (one.own_believed[m], one.believed, float(one.own_believed.mean()))
+                for one, m in both
+            ]
+            points.append(CurvePoint(rounds, _mean(bits), self.right(parts), _mean(sure)))
+        return tuple(points)
+
+    def right(self, parts: list[Believed]) -> Interval | None:
+        """The share of guesses that are right, among messages whose receiver is known."""
+        hits = [
+            one.hits[self.mine(one) & one.known]
+            for one in parts
+            if one.hits is not None and one.known is not None
+        ]
+        right = np.concatenate(hits) if hits else np.empty(0, dtype=np.bool_)
+        return share_of(right) if len(right) else None
+
+    def calibrated(self, point: CurvePoint, last: Believed) -> bool | None:
+        """Whether as many guesses are right as is believed, within two standard errors."""
+        if point.right is None or last.hits is None or last.known is None:
+            return None
+        some = self.mine(last) & last.known
+        sure, apart = last.own_believed[some], last.hits[some] - last.own_believed[some]
+        by_user = np.bincount(last.sender[some], apart)  # those of one user go wrong together
+        error = math.sqrt(max(float((sure * (1 - sure)).sum()), float((by_user**2).sum())))
+        return bool(abs(apart.sum()) <= 2 * error + 1e-9)
+
+    def only(self, pairs: Profiles | None) -> Profiles:
+        assert pairs is not None
+        if self.target is None:
+            return pairs
+        mine = pairs.user == self.target
+        return Profiles(*(None if part is None else part[mine] for part in pairs))  # type: ignore[arg-type]
+
+    # Methods that give profiles and no probabilities of links.
+
+    def profiles(self) -> Disclosure:
+        users = self.users()
+        values, errors = self.estimated(incidence(self.log), users), None
+        kept = np.nonzero(values > 0)
+        pairs = Profiles(
+            users[kept[0]].astype(np.int32), kept[1].astype(np.int32), values[kept], errors
+        )
+        return self.result(pairs=pairs, curve=self.guessed(values, users))
+
+    def users(self) -> Ints:
+        """Users whose profiles are made: all, or the target, or a sample."""
+        if self.target is not None:
+            return np.array([self.target])
+        number = len(self.log.users)
+        if number * len(self.log.behaviours) <= _DENSE:
+            return np.arange(number)
+        draw = np.random.default_rng(self.seed)
+        return np.sort(draw.choice(number, min(_SAMPLED, number), replace=False))
+
+    def estimated(self, data: Incidence, users: Ints) -> Floats:
+        """Profiles of these users, one a row."""
+        self.execution.stop.check()
+        if self.method == "sda":
+            return averages.averaged(data, users)
+        if self.method == "lsda":
+            return least_squares.fitted(data, users)
+        everybody = np.arange(len(self.log.users))
+        if len(everybody) * len(self.log.behaviours) > _DENSE:
+            raise InputError(
+                f"{self.method} needs a table of {several(len(everybody), 'user')} and "
+                f"{several(len(self.log.behaviours), 'behaviour')}, which is too large; "
+                "choose sda, lsda or gibbs"
+            )
+        if self.method == "lsda-nn":
+            return least_squares.fitted_without_negatives(data)[users]
+        first = averages.averaged(data, everybody)
+        attack: Callable[..., Floats] = {
+            "pmda": matchings.assigned,
+            "nsda": matchings.normalised,
+            "em": matchings.maximised,
+        }[self.method]
+        return attack(self.log.messages(), first, self.execution)[users]
+
+    def guessed(self, values: Floats, users: Ints) -> tuple[CurvePoint, ...]:
+        """The share of messages whose likeliest receiver by these profiles is right."""
+        if self.truth is None:
+            return ()
+        row = np.full(len(self.log.users), -1, dtype=np.int64)
+        row[users] = np.arange(len(users))
+        messages, mine = self.log.of_users(row >= 0)
+        table = LinkTable(messages)
+        links = np.where(
+            table.receiver >= 0, values[row[table.sender], table.receiver.clip(0)], -np.inf
+        )
+        guess = figures_of(table, links, entropies=False).guess
+        truth = self.truth[mine]
+        known = truth != -2
+        if not known.any():
+            return ()
+        return (CurvePoint(self.log.n_rounds, None, share_of((guess == truth)[known]), None),)
+
+    # One target, and pseudonyms.
+
+    def exact(self, friends: int | None) -> Disclosure:
+        if self.target is None:
+            raise InputError("exact needs a target; name a user with ", Argument("target"))
+        if friends is None:
+            raise InputError("exact needs a number of friends; give ", Argument("friends"))
+        log, number = self.log, len(self.log.behaviours)
+        own = np.unique(
+            np.repeat(np.arange(log.n_rounds), np.diff(log.sent))[log.sender == self.target]
+        )
+        heard: list[dict[int, int]] = [Counter(log.received_in(t).tolist()) for t in own.tolist()]
+        found = one_target.friend_sets(heard, number, whole(friends, "friends", least=1))
+        curve = []
+        for seen in range(len(heard) + 1) if self.decay else ():
+            part = one_target.friend_sets(heard[:seen], number, friends)
+            top = float(np.sort(part.probability)[-friends:].mean())
+            bits, sure = (Interval(value, value, value) for value in (part.bits, top))
+            curve.append(CurvePoint(seen, bits, None, sure))
+        some = np.flatnonzero(found.probability)
+        names = log.behaviours
+        return self.result(
+            pairs=Profiles(
+                np.full(len(some), self.target, dtype=np.int32),
+                some.astype(np.int32),
+                found.probability[some],
+                np.zeros(len(some)),
+            ),
+            curve=tuple(curve),
+            half_life_between=half_life(curve) if curve else None,
+            bits=found.bits,
+            friend_sets=tuple(
+                (tuple(names[k] for k in members), weight) for members, weight in found.sets
+            ),
+            sets=found.number,
+        )
+
+    def presence(self) -> Disclosure:
+        pairs, curve = owners(self.log, self.target, self.budget)
+        return self.result(pairs=pairs, curve=curve, half_life_between=half_life(curve))
+
+
+def _mean(parts: Sequence[tuple[Floats, Interval, float]]) -> Interval:
+    """The mean over messages of several stretches, with the errors of their chains.
+
+    Of each: the messages' own values, what is known of the mean of all, and the plain mean of all.
+    """
+    values = np.concatenate([own for own, *_ in parts])
+    shares = [len(own) / len(values) for own, *_ in parts]
+    lean, square = 0.0, 0.0
+    for share, (_, known, plain) in zip(shares, parts, strict=True):
+        lean += share * (known.value - plain)
+        square += (share * (known.high - known.value)) ** 2
+    value, width = max(float(values.mean()) + lean, 0.0), math.sqrt(square)
+    return Interval(value, max(value - width, 0.0), value + width)
+
+
+def _middle(curve: Sequence[CurvePoint]) -> int | None:
+    """One more number of rounds to look at, between those around the half-life."""
+    found = half_life(curve)
+    if found is None or found.low < 1 or found.high - found.low < 2:
+        return None
+    middle = round(found.value)
+    return middle if found.low < middle < found.high else None

@@ -1,0 +1,143 @@
+"""What rounds tell: profiles, the curve of decay, its half-life, and who falls first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anonymatch.base.numbers import amount
+from anonymatch.base.text import several
+from anonymatch.disclosure.decay import CurvePoint
+from anonymatch.measures import Interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from anonymatch.disclosure.posterior import Profiles
+    from anonymatch.sources import RoundLog
+
+__all__ = ["Disclosure", "UserFall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserFall:
+    """How one user stands after all rounds."""
+
+    user: Hashable
+    messages: int
+    bits: float  # about the receiver of a message of theirs
+    believed: float
+    right: float | None
+    half_life: float | None  # rounds until half their bits are left; None: not in this log
+    friends: float  # behaviours that they write to, as many equally likely ones
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Disclosure:
+    """What an attacker learns from users who stay the same over rounds.
+
+    Attributes
+    ----------
+    method : str
+    log : RoundLog
+    curve : tuple of CurvePoint
+        Bits about a message's receiver, share of best guesses that are right (if the truth is
+        known) and what the attacker believes it is, by rounds seen.
+    half_life : float or None
+        Rounds until half the bits of one round are left; None if this log is too short for that.
+    half_life_between : Interval or None
+        The rounds that were looked at around it.
+    users : tuple of UserFall
+        Who falls first comes first.
+    calibrated : bool or None
+        Whether the share that is right is what is believed, within two standard errors; None
+        if the truth is not known or the method believes nothing.
+    rhat : float or None
+        How far chains agree: 1 if they do.
+    notes : tuple of str
+    """
+
+    method: str
+    log: RoundLog = field(repr=False)
+    seed: int
+    target: Hashable | None = None
+    curve: tuple[CurvePoint, ...] = field(default=(), repr=False)
+    half_life_between: Interval | None = None
+    users: tuple[UserFall, ...] = field(default=(), repr=False)
+    pairs: Profiles = field(repr=False)
+    calibrated: bool | None = None
+    rhat: float | None = None
+    sweeps: int | None = None
+    strength: float | None = None
+    bits: float | None = None
+    friend_sets: tuple[tuple[tuple[Hashable, ...], int], ...] | None = field(
+        default=None, repr=False
+    )
+    sets: int | None = None
+    notes: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def half_life(self) -> float | None:
+        return None if self.half_life_between is None else self.half_life_between.value
+
+    @property
+    def right(self) -> float | None:
+        """Share of best guesses that are right after all rounds."""
+        last = self.curve[-1].right if self.curve else None
+        return None if last is None else last.value
+
+    @property
+    def believed(self) -> float | None:
+        """What the attacker believes that share to be."""
+        last = self.curve[-1].believed if self.curve else None
+        return None if last is None else last.value
+
+    @property
+    def profiles(self) -> pl.DataFrame:
+        """Frame of user, behaviour, probability and its error, by user; likeliest first."""
+        import polars as pl
+
+        order = np.lexsort((self.pairs.behaviour, -self.pairs.probability, self.pairs.user))
+        user, behaviour = self.pairs.user[order], self.pairs.behaviour[order]
+        error = self.pairs.error
+        return pl.DataFrame(
+            {
+                "user": [self.log.users[k] for k in user.tolist()],
+                "behaviour": [self.log.behaviours[k] for k in behaviour.tolist()],
+                "probability": self.pairs.probability[order],
+                "error": pl.Series([None] * len(order), dtype=pl.Float64)
+                if error is None
+                else error[order],
+            },
+            strict=False,
+        )
+
+    @property
+    def decay(self) -> pl.DataFrame:
+        """Frame of the curve: rounds, bits, right, believed, and the ends of their intervals."""
+        import polars as pl
+
+        columns: dict[str, Any] = {"rounds": [one.rounds for one in self.curve]}
+        for end in ("value", "low", "high"):
+            for name in ("bits", "right", "believed"):
+                title = name if end == "value" else f"{name}_{end}"
+                columns[title] = pl.Series(
+                    [_end(getattr(one, name), end) for one in self.curve], dtype=pl.Float64
+                )
+        return pl.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        lasts = (
+            f"half-life {amount(self.half_life)} rounds"
+            if self.half_life is not None
+            else f"half-life above {several(self.log.n_rounds, 'round')}"
+        )
+        return f"Disclosure({self.method}, {self.log!r}, {lasts})"
+
+
+def _end(interval: Interval | None, end: str) -> float | None:
+    return None if interval is None else float(getattr(interval, end))
