@@ -256,8 +256,6 @@ void ProfileChain::draw_group(std::span<const std::int32_t> group, bool record) 
             if (s >= 0)
                 weight = r < 0 ? prior_.strength + counts_.total(s)
                                : prior_.strength * base_[at(r)] + counts_.count(s, r);
-            else if (r < 0)
-                weight = 0.0;
             row[j] = weight * law(group[k], outs_[j]);
             largest = std::max(largest, row[j]);
         }

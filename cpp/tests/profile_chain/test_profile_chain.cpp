@@ -53,7 +53,6 @@ double log_law(const am::RoundLog& log, const std::vector<double>& base, am::Pro
             sum += std::log(
                 log.weights[static_cast<std::size_t>(entries[i] + matching[i] - log.first[i])]);
         }
-        if (s < 0 && r < 0) return -INFINITY;
         if (s < 0 || r < 0) continue;
         ++counts[{s, r}];
         ++totals[s];

@@ -33,17 +33,19 @@ def sda_rounds(users: int, friends: int, batch: int, *, deviations: float = 2.0)
 def lsda_error(users: int, batch: int, rounds: int, *, spread: float) -> float:
     """Expected squared error of a profile by least squares, for even batches of different users.
 
-    ``spread``: 1 less the sum of a profile's squares.
+    ``spread``: 1 less the sum of a profile's squares. For many rounds it is ``spread * ((N - 1)^2 /
+    (N - b) + 1 / b) / rounds``; with fewer, rounds count less as many as there are users, as in any
+    regression.
 
     Examples
     --------
-    >>> round(lsda_error(30, 10, 400, spread=0.55), 4)
-    0.058
+    >>> round(lsda_error(30, 10, 400, spread=0.595), 4)
+    0.0678
     """
     number, size = whole(users, "users", least=2), whole(batch, "batch", least=1)
     if size >= number:
         raise InputError(f"batch must be below the {number} users, not {size}")
-    seen = whole(rounds, "rounds", least=1)
+    seen = whole(rounds, "rounds", least=number + 1) - number
     return (
         real(spread, "spread", high=1.0) * ((number - 1) ** 2 / (number - size) + 1 / size) / seen
     )

@@ -26,7 +26,14 @@ from anonymatch.disclosure.presence import owners
 from anonymatch.disclosure.result import Disclosure
 from anonymatch.measures import Interval
 from anonymatch.running import Budget, Execution, Progress
-from anonymatch.sources import RoundLog, read_rounds
+from anonymatch.sources import (
+    Law,
+    Messages,
+    RoundLog,
+    read_messages,
+    read_rounds,
+    rounds_of_messages,
+)
 
 if TYPE_CHECKING:
     pass
@@ -49,6 +56,8 @@ METHODS = {
 _DEFAULT_SECONDS = 60.0
 _REFINED = 2  # more points around the half-life
 _WINDOWS = 8  # stretches of a log that are looked at, of each length
+_FEWEST = 5  # stretches of time
+_NO_HABITS = 1e9  # a prior so strong that a log changes nothing
 _DENSE = 2e7  # pairs of users and behaviours that are held at once
 _ENTRIES = 2e8  # of all rounds, a message with each that it may be
 _BYTES_AN_ENTRY = 60.0  # chains, their means and what is made of them, at their peak
@@ -56,12 +65,13 @@ _SAMPLED = 200  # users of whom profiles are made where there are too many
 
 
 def rounds(
-    log: RoundLog | str | os.PathLike[str],
+    log: RoundLog | Messages | str | os.PathLike[str],
     *,
     method: str = "gibbs",
     target: Hashable | None = None,
     friends: int | None = None,
     behaviours: Sequence[Hashable] | None = None,
+    law: Law | str | None = None,
     alpha: float | None = None,
     decay: bool = True,
     seed: int = 0,
@@ -76,8 +86,8 @@ def rounds(
 
     Parameters
     ----------
-    log : RoundLog or path
-        Who sent and who received in each round.
+    log : RoundLog, Messages or path
+        Who sent and who received in each round; or messages in and out, with a ``law``.
     method : str
         One of `gibbs` (default), `sda`, `lsda`, `lsda-nn`, `pmda`, `nsda`, `em`, `exact`,
         `presence`.
@@ -87,6 +97,9 @@ def rounds(
         How many behaviours the target writes to, for `exact`.
     behaviours : sequence, optional
         All that may be written to, also if nobody did; those of the log unless told.
+    law : Law or str, optional
+        How the mix holds messages back, for a message log: batches are rounds, and the rounds of
+        mixes that hold back each message for itself are stretches of time.
     alpha : float, optional
         Of the Dirichlet prior of profiles, for `gibbs`; learnt from the log unless told.
     decay : bool
@@ -119,7 +132,7 @@ def rounds(
         raise InputError(
             Argument("method"), f" {quoted(method)} is not known{did_you_mean(method, METHODS)}"
         )
-    given = _log(log, behaviours)
+    given = _log(log, law, behaviours)
     work = _Work(
         given,
         method,
@@ -143,8 +156,20 @@ def rounds(
     return work.profiles()
 
 
-def _log(log: RoundLog | str | os.PathLike[str], behaviours: Sequence[Hashable] | None) -> RoundLog:
-    given = log if isinstance(log, RoundLog) else read_rounds(log)
+def _log(
+    log: RoundLog | Messages | str | os.PathLike[str],
+    law: Law | str | None,
+    behaviours: Sequence[Hashable] | None,
+) -> RoundLog:
+    if law is not None:
+        if isinstance(log, RoundLog):
+            raise InputError(Argument("law"), ": a log of rounds needs none; leave it out")
+        messages = log if isinstance(log, Messages) else read_messages(log)
+        given = rounds_of_messages(messages, law)
+    elif isinstance(log, Messages):
+        raise InputError("messages need a law to be rounds; give ", Argument("law"))
+    else:
+        given = log if isinstance(log, RoundLog) else read_rounds(log)
     return given if behaviours is None else given.with_behaviours(behaviours)
 
 
@@ -195,14 +220,16 @@ class _Work:
                 f"chains over {several(all_rounds, 'round')}", 0.0, memory, "choose sda"
             )
         points = rounds_to_look_at(all_rounds) if self.decay else [all_rounds]
+        if log.timed:  # fewer have too many that came before or leave after
+            points = [one for one in points if one == 1 or one >= min(_FEWEST, all_rounds)]
         later = [one for one in points if one > 1 or all_rounds == 1]
         each = seconds_of_sweep(log.messages()) / all_rounds  # a sweep of a round, on average
         looked = {one: one * len(self.windows(one)) for one in later}
         cost = (sum(looked.values()) + _REFINED * all_rounds * self.decay) * each
         allowed = self.budget.seconds if self.budget.chosen else _DEFAULT_SECONDS
         self.execution.foresee(min(allowed, SWEEPS * CHAINS * cost))
-        seen = {1: [self.alone()]} if 1 in points else {}
         share = allowed * each / cost  # of what is allowed, for one round
+        seen = {1: [self.alone(share)]} if 1 in points else {}
         for one in later:
             seen[one] = self.believe(one, prior, share)
         for _ in range(_REFINED if self.decay else 0):
@@ -231,8 +258,7 @@ class _Work:
         """What stretches of so many rounds tell, each by itself; ``share``: seconds a round."""
         return [
             believe(
-                (part := self.log.part(begin, end)).messages(),
-                part.true_receivers(),
+                self.log.part(begin, end),
                 prior,
                 seconds=rounds * share,
                 execution=self.execution,
@@ -241,19 +267,21 @@ class _Work:
             for begin, end in self.windows(rounds)
         ]
 
-    def alone(self) -> Believed:
+    def alone(self, share: float) -> Believed:
         """What each round says by itself, all of them taken together."""
+        if self.log.timed:  # nobody writes to anybody more than to others
+            return self.believe(self.log.n_rounds, Prior(_NO_HABITS), share)[0]
         messages = self.log.messages()
         table = LinkTable(messages)
         sizes = np.diff(messages.entries())
         figures = figures_of(table, table.merged(np.repeat(1.0 / sizes, sizes)))
         return Believed.of(
-            messages, figures, exactly(figures.bits), exactly(figures.believed), self.truth
+            messages, figures, exactly(figures.bits), exactly(figures.believed), self.log
         )
 
     def mine(self, one: Believed) -> Bools:
         """Messages that count: all, or the target's."""
-        return one.sender == self.target if self.target is not None else one.sender >= 0
+        return one.settled if self.target is None else one.settled & (one.sender == self.target)
 
     def curve(self, seen: dict[int, list[Believed]]) -> tuple[CurvePoint, ...]:
         points = []
@@ -325,6 +353,11 @@ class _Work:
             return averages.averaged(data, users)
         if self.method == "lsda":
             return least_squares.fitted(data, users)
+        if self.log.timed:
+            raise InputError(
+                f"{self.method} takes rounds as matchings, and this law has none; choose gibbs, "
+                "sda or lsda"
+            )
         everybody = np.arange(len(self.log.users))
         if len(everybody) * len(self.log.behaviours) > _DENSE:
             raise InputError(

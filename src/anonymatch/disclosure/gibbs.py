@@ -20,12 +20,12 @@ __all__ = ["CHAINS", "SWEEPS", "ChainJob", "ChainRun", "Prior", "run_chains", "s
 Codes = npt.NDArray[np.int32]
 
 CHAINS = 4
+SWEEPS = 360
+"""Of each chain, the first third of which does not count; more if chains disagree."""
 _FEWEST = 24  # sweeps of a chain, whatever they cost
-_BURN = 120  # sweeps before the first that counts
-_SWEEPS = 240
-SWEEPS = _BURN + _SWEEPS
-"""Of each chain, unless there is no time for them or chains disagree."""
-_LONGER = 3  # times at most that chains which disagree go on, twice as long each time
+_CHEAP = 0.03  # seconds
+_MOST_SWEEPS = 6000
+_LONGER = 5  # times at most that chains which disagree go on, twice as long each time
 _AGREED = 1.02  # Gelman and Rubin's R-hat from which on chains agree
 _PIECES, _PIECE_SECONDS = 40, 2.0  # of a stretch: at most so many, about so long
 _WHOLE = 9  # messages of a round that are drawn at once
@@ -94,8 +94,10 @@ def run_chains(
     """Chains until they agree, or so many predicted seconds are spent."""
     each = seconds_of_sweep(job.messages)
     allowed = max(_FEWEST, int(seconds / (CHAINS * each)))
-    burn = min(_BURN, allowed // 3)
-    sweeps = min(_SWEEPS, allowed - burn)
+    # More where they cost next to nothing.
+    wanted = min(max(SWEEPS, int(_CHEAP / (CHAINS * each))), _MOST_SWEEPS)
+    burn = min(wanted, allowed) // 3
+    sweeps = min(wanted, allowed) - burn
     log = Shared(RoundMessages, *job.messages)
     even = np.full(job.messages.receivers, 1 / job.messages.receivers)
     states = [_State(job.start, _START_STRENGTH, _START_EVENNESS, even)] * CHAINS

@@ -16,6 +16,7 @@ from anonymatch.disclosure.gibbs import ChainJob, ChainRun, Prior, run_chains
 from anonymatch.disclosure.links import LinkFigures, LinkTable, figures_of
 from anonymatch.measures import Interval
 from anonymatch.running import Execution
+from anonymatch.sources import RoundLog
 
 __all__ = ["Believed", "Profiles", "believe", "exactly", "share_of"]
 
@@ -43,6 +44,7 @@ class Believed:
     own_believed: Floats
     hits: Bools | None  # whether the likeliest receiver is the true one
     known: Bools | None  # whether that can be told
+    settled: Bools  # whether it left, whichever message out it is
     profiles: Profiles | None = None
     strength: float = 0.0  # of the prior that was learnt, mean
     rhat: float = 1.0
@@ -55,10 +57,11 @@ class Believed:
         figures: LinkFigures,
         bits: Interval,
         believed: Interval,
-        truth: Codes | None,
+        log: RoundLog,
         **more: Any,
     ) -> Believed:
-        """``truth``: the true receivers, -1 if lost, -2 where nobody knows."""
+        """What figures of the links of a log say."""
+        truth = log.true_receivers()
         real = messages.sender >= 0
         return cls(
             sender=messages.sender[real],
@@ -69,23 +72,17 @@ class Believed:
             own_believed=figures.believed,
             hits=None if truth is None else figures.guess == truth,
             known=None if truth is None else truth != -2,
+            settled=log.settled(),
             **more,
         )
 
 
 def believe(
-    messages: RoundMessages,
-    truth: Codes | None,
-    prior: Prior,
-    *,
-    reach: int = 1,
-    start: Codes | None = None,
-    seconds: float,
-    execution: Execution,
-    seed: Sequence[int],
+    log: RoundLog, prior: Prior, *, seconds: float, execution: Execution, seed: Sequence[int]
 ) -> Believed:
-    """Posterior of all messages of a log; ``truth``: their true receivers."""
-    job = ChainJob(messages, prior, reach, start)
+    """Posterior of all messages of a log."""
+    messages = log.messages()
+    job = ChainJob(messages, prior, log.reach, log.start())
     run = run_chains(job, seconds=seconds, execution=execution, seed=seed)
     table = LinkTable(messages)
     chains = [table.merged(entries) for entries in run.entries]
@@ -102,7 +99,7 @@ def believe(
         whole._replace(believed=judged),
         _jackknife(whole.bits.mean(), [one.bits.mean() for one in without]).clipped(0.0, math.inf),
         believed.clipped(0.0, 1.0),
-        truth,
+        log,
         profiles=_profiles(table, messages, chains, run),
         strength=math.exp(float(np.log(run.strengths).mean())),
         rhat=run.rhat,

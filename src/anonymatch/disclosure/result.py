@@ -59,6 +59,13 @@ class Disclosure:
     rhat : float or None
         How far chains agree: 1 if they do.
     notes : tuple of str
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> found = am.rounds(am.sources.synthesize_rounds(40, users=12, friends=2, batch=4, seed=1))
+    >>> found.users[0].why, 1 < found.half_life < 40, found.calibrated
+    ('has few friends', True, True)
     """
 
     method: str

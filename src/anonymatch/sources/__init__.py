@@ -55,6 +55,7 @@ from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.synthetic_networks import synthesize_network, write_network
 from anonymatch.sources.synthetic_rounds import synthesize_rounds
+from anonymatch.sources.timed_rounds import rounds_of_messages
 
 __all__ = [
     "LAWS",
@@ -113,6 +114,7 @@ __all__ = [
     "register",
     "relay_graph",
     "relay_weights",
+    "rounds_of_messages",
     "synthesize",
     "synthesize_network",
     "synthesize_rounds",

@@ -13,7 +13,7 @@ from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import several
 
-__all__ = ["RoundLog"]
+__all__ = ["Codes", "RoundLog"]
 
 Codes = npt.NDArray[np.int32]
 
@@ -211,6 +211,24 @@ class RoundLog:
             ),
             mine,
         )
+
+    @property
+    def timed(self) -> bool:
+        """Whether a law says who may be whose; else everybody of a round may be."""
+        return False
+
+    @property
+    def reach(self) -> int:
+        """How far apart messages are that can be taken for each other, where a law says so."""
+        return 1
+
+    def settled(self) -> Bools:
+        """Messages in whose message out is among what was seen, whichever it is."""
+        return np.ones(self.n_messages, dtype=np.bool_)
+
+    def start(self) -> Codes | None:
+        """A matching that the law allows; None if any will do."""
+        return None
 
     def messages(self) -> RoundMessages:
         """As kernels take them: rounds with as many in as out, filled up with nobody's (-1)."""
