@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from anonymatch.base.arguments import real, whole
-from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted, several
-from anonymatch.disclosure import averages, least_squares, matchings, one_target
+from anonymatch.disclosure import one_target
 from anonymatch.disclosure.decay import CurvePoint, half_life, rounds_to_look_at, windows
+from anonymatch.disclosure.estimates import estimate
 from anonymatch.disclosure.falls import falls_of
 from anonymatch.disclosure.gibbs import CHAINS, SWEEPS, Prior, seconds_of_sweep
-from anonymatch.disclosure.incidence import Incidence, incidence
 from anonymatch.disclosure.links import LinkTable, figures_of
 from anonymatch.disclosure.posterior import Believed, Profiles, believe, exactly, share_of
 from anonymatch.disclosure.presence import owners
@@ -58,10 +58,8 @@ _REFINED = 2  # more points around the half-life
 _WINDOWS = 8  # stretches of a log that are looked at, of each length
 _FEWEST = 5  # stretches of time
 _NO_HABITS = 1e9  # a prior so strong that a log changes nothing
-_DENSE = 2e7  # pairs of users and behaviours that are held at once
 _ENTRIES = 2e8  # of all rounds, a message with each that it may be
-_BYTES_AN_ENTRY = 60.0  # chains, their means and what is made of them, at their peak
-_SAMPLED = 200  # users of whom profiles are made where there are too many
+_BYTES_AN_ENTRY = 220.0  # chains, their means and what is made of them, at their peak
 
 
 def rounds(
@@ -200,13 +198,18 @@ class _Work:
         self.budget, self.execution, self.decay = budget, execution, decay
         self.truth = log.true_receivers()
 
-    def result(self, **values: object) -> Disclosure:
+    @property
+    def seconds(self) -> float:
+        """What estimates may take."""
+        return self.budget.seconds if self.budget.chosen else _DEFAULT_SECONDS
+
+    def result(self, *, more: tuple[str, ...] = (), **values: object) -> Disclosure:
         return Disclosure(
             method=self.method,
             log=self.log,
             seed=self.seed,
             target=None if self.target is None else self.log.users[self.target],
-            notes=(*self.log.notes, *self.log.uneven()),
+            notes=(*self.log.notes, *self.log.uneven(), *more),
             **values,  # type: ignore[arg-type]
         )
 
@@ -226,7 +229,7 @@ class _Work:
         each = seconds_of_sweep(log.messages()) / all_rounds  # a sweep of a round, on average
         looked = {one: one * len(self.windows(one)) for one in later}
         cost = (sum(looked.values()) + _REFINED * all_rounds * self.decay) * each
-        allowed = self.budget.seconds if self.budget.chosen else _DEFAULT_SECONDS
+        allowed = self.seconds
         self.execution.foresee(min(allowed, SWEEPS * CHAINS * cost))
         share = allowed * each / cost  # of what is allowed, for one round
         seen = {1: [self.alone(share)]} if 1 in points else {}
@@ -314,8 +317,10 @@ class _Work:
             return None
         some = self.mine(last) & last.known
         sure, apart = last.own_believed[some], last.hits[some] - last.own_believed[some]
-        by_user = np.bincount(last.sender[some], apart)  # those of one user go wrong together
-        error = math.sqrt(max(float((sure * (1 - sure)).sum()), float((by_user**2).sum())))
+        square = float((sure * (1 - sure)).sum())
+        if last.drawn is not None:  # guesses go wrong together, which draws show
+            square = max(square, float(last.drawn[:, some].sum(axis=1).var(ddof=1)))
+        error = math.sqrt(square)
         return bool(abs(apart.sum()) <= 2 * error + 1e-9)
 
     def only(self, pairs: Profiles | None) -> Profiles:
@@ -328,70 +333,17 @@ class _Work:
     # Methods that give profiles and no probabilities of links.
 
     def profiles(self) -> Disclosure:
-        users = self.users()
-        values, errors = self.estimated(incidence(self.log), users), None
-        kept = np.nonzero(values > 0)
-        pairs = Profiles(
-            users[kept[0]].astype(np.int32), kept[1].astype(np.int32), values[kept], errors
+        found = estimate(
+            self.log,
+            self.method,
+            self.target,
+            seconds=self.seconds,
+            execution=self.execution,
+            seed=self.seed,
         )
-        return self.result(pairs=pairs, curve=self.guessed(values, users))
-
-    def users(self) -> Ints:
-        """Users whose profiles are made: all, or the target, or a sample."""
-        if self.target is not None:
-            return np.array([self.target])
-        number = len(self.log.users)
-        if number * len(self.log.behaviours) <= _DENSE:
-            return np.arange(number)
-        draw = np.random.default_rng(self.seed)
-        return np.sort(draw.choice(number, min(_SAMPLED, number), replace=False))
-
-    def estimated(self, data: Incidence, users: Ints) -> Floats:
-        """Profiles of these users, one a row."""
-        self.execution.stop.check()
-        if self.method == "sda":
-            return averages.averaged(data, users)
-        if self.method == "lsda":
-            return least_squares.fitted(data, users)
-        if self.log.timed:
-            raise InputError(
-                f"{self.method} takes rounds as matchings, and this law has none; choose gibbs, "
-                "sda or lsda"
-            )
-        everybody = np.arange(len(self.log.users))
-        if len(everybody) * len(self.log.behaviours) > _DENSE:
-            raise InputError(
-                f"{self.method} needs a table of {several(len(everybody), 'user')} and "
-                f"{several(len(self.log.behaviours), 'behaviour')}, which is too large; "
-                "choose sda, lsda or gibbs"
-            )
-        if self.method == "lsda-nn":
-            return least_squares.fitted_without_negatives(data)[users]
-        first = averages.averaged(data, everybody)
-        attack: Callable[..., Floats] = {
-            "pmda": matchings.assigned,
-            "nsda": matchings.normalised,
-            "em": matchings.maximised,
-        }[self.method]
-        return attack(self.log.messages(), first, self.execution)[users]
-
-    def guessed(self, values: Floats, users: Ints) -> tuple[CurvePoint, ...]:
-        """The share of messages whose likeliest receiver by these profiles is right."""
-        if self.truth is None:
-            return ()
-        row = np.full(len(self.log.users), -1, dtype=np.int64)
-        row[users] = np.arange(len(users))
-        messages, mine = self.log.of_users(row >= 0)
-        table = LinkTable(messages)
-        links = np.where(
-            table.receiver >= 0, values[row[table.sender], table.receiver.clip(0)], -np.inf
-        )
-        guess = figures_of(table, links, entropies=False).guess
-        truth = self.truth[mine]
-        known = truth != -2
-        if not known.any():
-            return ()
-        return (CurvePoint(self.log.n_rounds, None, share_of((guess == truth)[known]), None),)
+        last = CurvePoint(self.log.n_rounds, None, found.right, None)
+        curve = () if found.right is None else (last,)
+        return self.result(more=found.notes, pairs=found.profiles, curve=curve)
 
     # One target, and pseudonyms.
 

@@ -28,11 +28,13 @@ _MOST_SWEEPS = 6000
 _LONGER = 5  # times at most that chains which disagree go on, twice as long each time
 _AGREED = 1.02  # Gelman and Rubin's R-hat from which on chains agree
 _PIECES, _PIECE_SECONDS = 40, 2.0  # of a stretch: at most so many, about so long
+_DRAWS = 8  # of each chain that are kept
+_KEPT_MESSAGES = 200_000  # the longest of them
 _WHOLE = 9  # messages of a round that are drawn at once
 _GROUP = 7  # and of rounds that are larger
-_SET_SECONDS = 1.1e-9  # one column of one set
-_ENTRY_SECONDS = 9e-9  # a weight
-_MESSAGE_SECONDS = 1.2e-7  # its counts, the exchange of pairs, and the prior
+_SET_SECONDS = 1.5e-9  # one column of one set
+_ENTRY_SECONDS = 1.3e-8  # a weight
+_MESSAGE_SECONDS = 1.6e-7  # its counts, the exchange of pairs, and the prior
 _START_STRENGTH = 2.0
 _START_EVENNESS = 8.0
 
@@ -58,11 +60,12 @@ class ChainPart(NamedTuple):
 class ChainRun(NamedTuple):
     """What all chains say."""
 
-    entries: list[Floats]  # probability of each entry, by chain
+    entries: list[npt.NDArray[np.float32]]  # probability of each entry, by chain
     strengths: Floats  # of the prior, drawn
     base: Floats  # mean
     rhat: float
     sweeps: int  # of all chains, that counted
+    draws: list[Codes]  # matchings at times, if they take little memory
 
 
 def seconds_of_sweep(messages: RoundMessages) -> float:
@@ -121,11 +124,12 @@ def run_chains(
             break
         burn, sweeps = 0, 2 * sweeps
     return ChainRun(
-        entries=[total.sums.astype(np.float64) / counted for total in totals],
+        entries=[total.sums / np.float32(counted) for total in totals],
         strengths=np.concatenate([total.strengths for total in totals]),
         base=np.mean([total.base / counted for total in totals], axis=0),
         rhat=rhat,
         sweeps=CHAINS * counted,
+        draws=[draw for total in totals for draw in total.draws],
     )
 
 
@@ -146,7 +150,10 @@ class _Piece(NamedTuple):
 
 
 def _pieces(sweeps: int, each: float, *, recorded: bool) -> list[_Piece]:
-    number = max(1, min(_PIECES, sweeps, math.ceil(sweeps * each / _PIECE_SECONDS)))
+    if not sweeps:
+        return []
+    least = _DRAWS if recorded else 1
+    number = min(sweeps, max(least, min(_PIECES, math.ceil(sweeps * each / _PIECE_SECONDS))))
     ends = [sweeps * k // number for k in range(number + 1)]
     return [_Piece(b - a, recorded) for a, b in pairwise(ends) if b > a]
 
@@ -159,6 +166,7 @@ class _Total:
         self.sums = np.empty(0, dtype=np.float32)
         self.trace, self.strengths = np.empty(0), np.empty(0)
         self.base: Floats = np.zeros(1)
+        self.draws: list[Codes] = []
 
     def add(self, part: ChainPart) -> None:
         self.state = _State(part.matching, float(part.strengths[-1]), part.evenness, part.base)
@@ -166,6 +174,8 @@ class _Total:
             return
         self.sums = self.sums + part.sums if len(self.sums) else part.sums
         self.base = self.base + part.base_sums
+        if len(part.matching) <= _KEPT_MESSAGES:
+            self.draws.append(part.matching)
         self.trace = np.concatenate((self.trace, part.trace))
         self.strengths = np.concatenate((self.strengths, part.strengths))
 

@@ -14,7 +14,7 @@ from anonymatch.disclosure.incidence import Incidence
 __all__ = ["DENSE", "fitted", "fitted_without_negatives"]
 
 DENSE = 2e7  # rounds times users, up to which one dense decomposition serves all users
-_PRECISION = 1e-10
+_PRECISION = 1e-7
 
 
 def fitted(data: Incidence, users: Ints) -> Floats:
@@ -41,7 +41,7 @@ def _row(data: Incidence, user: int) -> Floats:
 
     unit = np.zeros(data.sent.shape[1])
     unit[user] = 1.0
-    z = lsqr(data.sent.T, unit, atol=_PRECISION, btol=_PRECISION, iter_lim=500)[0]
+    z = lsqr(data.sent.T, unit, atol=_PRECISION, btol=_PRECISION, iter_lim=200)[0]
     return np.asarray(data.received.T @ z)
 
 

@@ -11,9 +11,12 @@ from anonymatch._native import RoundMessages
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.measures import entropy_terms
 
-__all__ = ["LinkFigures", "LinkTable", "figures_of"]
+__all__ = ["LinkFigures", "LinkTable", "Links", "figures_of", "likeliest"]
+
+_AT_ONCE = 2**15  # messages whose links are looked at together
 
 Codes = npt.NDArray[np.int32]
+Links = npt.NDArray[np.float32] | Floats
 
 
 class LinkFigures(NamedTuple):
@@ -38,8 +41,7 @@ class LinkTable:
             begins = np.repeat(messages.starts[:-1], np.diff(messages.starts))
         else:
             begins = messages.first
-        out = np.arange(self.n_entries) - np.repeat(starts[:-1] - begins, sizes)
-        receiver = messages.receiver[out]
+        receiver = messages.receiver[_runs(starts, begins, sizes)]
         message = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         self._order: npt.NDArray[np.intp] | None = None
         if messages.first is not None:  # not in order of receivers
@@ -48,46 +50,66 @@ class LinkTable:
         new = np.ones(self.n_entries, dtype=np.bool_)
         np.not_equal(receiver[1:], receiver[:-1], out=new[1:])
         new[starts[:-1]] = True
-        self._cuts = np.flatnonzero(new)
-        real = messages.sender[message[self._cuts]] >= 0
+        self._cuts: npt.NDArray[np.intp] | None = None if new.all() else np.flatnonzero(new)
+        owner = _only(message, self._cuts)
+        real = messages.sender[owner] >= 0
         self._real: Bools | None = None if real.all() else real
-        self.receiver = _only(receiver[self._cuts], self._real)
+        owner = _only(owner, self._real)
+        self.receiver: Codes = _only(_only(receiver, self._cuts), self._real)
         """The receiver of each link."""
-        sender = _only(messages.sender[message[self._cuts]], self._real)
-        self.sender: Codes = sender
+        self.sender: Codes = messages.sender[owner]
         """And its sender."""
-        owner = _only(message[self._cuts], self._real)
         self.message = np.flatnonzero(messages.sender >= 0)
         """Which messages these are."""
         self.starts: Ints = offsets(np.bincount(owner, minlength=len(sizes))[self.message])
         """Where the links of each message begin, and where the last ends."""
 
-    def merged(self, entries: npt.NDArray[Any]) -> Floats:
+    def merged(self, entries: Links) -> Links:
         """Probabilities of entries as those of links."""
-        values = entries if self._order is None else entries[self._order]
-        return _only(np.add.reduceat(values, self._cuts, dtype=np.float64), self._real)
+        values = _only(entries, self._order)
+        if self._cuts is not None:
+            values = np.add.reduceat(values, self._cuts)
+        return _only(values, self._real)
 
     def pairs(self, receivers: int) -> tuple[Ints, npt.NDArray[np.intp]]:
         """Sender and receiver of links as one number each, and the pair of each link; -1: lost."""
         keys = np.where(
             self.receiver >= 0, self.sender.astype(np.int64) * receivers + self.receiver, -1
         )
-        pairs, pair = np.unique(keys, return_inverse=True)
-        return pairs, pair
+        pairs = np.unique(keys)
+        return pairs, np.searchsorted(pairs, keys)
 
 
-def figures_of(table: LinkTable, links: Floats, *, entropies: bool = True) -> LinkFigures:
+def figures_of(table: LinkTable, links: Links, *, entropies: bool = True) -> LinkFigures:
     """Bits, the largest probability and whose it is, of each message.
 
     Without ``entropies``, links need be no probabilities.
     """
-    begins = table.starts[:-1]
+    parts = []
+    for begin in range(0, len(table.message), _AT_ONCE):
+        starts = table.starts[begin : begin + _AT_ONCE + 1]
+        some = links[starts[0] : starts[-1]].astype(np.float64)
+        begins = starts[:-1] - starts[0]
+        best = likeliest(some, starts)
+        bits = np.add.reduceat(entropy_terms(some), begins) if entropies else np.zeros(len(begins))
+        parts.append((bits.clip(0.0), some[best], table.receiver[starts[0] + best]))
+    return LinkFigures(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def likeliest(links: Links, starts: Ints) -> Ints:
+    """The largest link of each message, the first of equals, counted from the first link."""
+    begins = starts[:-1] - starts[0]
     top = np.maximum.reduceat(links, begins)
-    at = np.flatnonzero(links == np.repeat(top, np.diff(table.starts)))
-    first = at[np.searchsorted(at, begins)]
-    bits = np.add.reduceat(entropy_terms(links), begins) if entropies else np.empty(0)
-    return LinkFigures(bits.clip(0.0), top, table.receiver[first])
+    at = np.flatnonzero(links == np.repeat(top, np.diff(starts)))
+    return np.asarray(at[np.searchsorted(at, begins)])
 
 
-def _only(values: npt.NDArray[Any], where: Bools | None) -> npt.NDArray[Any]:
+def _runs(starts: Ints, begins: npt.NDArray[Any], sizes: Ints) -> npt.NDArray[np.int32]:
+    """The message out of every entry."""
+    out = np.arange(int(starts[-1]), dtype=np.int64)
+    out -= np.repeat(starts[:-1] - begins, sizes)
+    return out.astype(np.int32)
+
+
+def _only(values: npt.NDArray[Any], where: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
     return values if where is None else values[where]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from anonymatch._native import RoundMessages
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.disclosure.gibbs import ChainJob, ChainRun, Prior, run_chains
-from anonymatch.disclosure.links import LinkFigures, LinkTable, figures_of
+from anonymatch.disclosure.links import LinkFigures, Links, LinkTable, figures_of, likeliest
 from anonymatch.measures import Interval
 from anonymatch.running import Execution
 from anonymatch.sources import RoundLog
@@ -49,6 +49,7 @@ class Believed:
     strength: float = 0.0  # of the prior that was learnt, mean
     rhat: float = 1.0
     sweeps: int = 0
+    drawn: Bools | None = None  # rows of draws: whether the likeliest receiver is the one drawn
 
     @classmethod
     def of(
@@ -86,12 +87,12 @@ def believe(
     run = run_chains(job, seconds=seconds, execution=execution, seed=seed)
     table = LinkTable(messages)
     chains = [table.merged(entries) for entries in run.entries]
-    mean = np.mean(chains, axis=0)
+    mean = sum(chains[1:], chains[0]) / len(chains)
     whole = figures_of(table, mean)
     # The entropy of a mean of draws is too small; the means without one chain say by how much.
     without = [figures_of(table, (len(chains) * mean - c) / (len(chains) - 1)) for c in chains]
     # The best of noisy probabilities is too large: half of the chains guess, the others judge.
-    halves = [np.mean(part, axis=0) for part in (chains[::2], chains[1::2])]
+    halves = [(a + b) / 2 for a, b in (chains[::2], chains[1::2])]
     judged = np.mean([_judged(table, a, b) for a, b in (halves, halves[::-1])], axis=0)
     believed = _jackknife(judged.mean(), [one.believed.mean() for one in without], shift=False)
     return Believed.of(
@@ -104,7 +105,15 @@ def believe(
         strength=math.exp(float(np.log(run.strengths).mean())),
         rhat=run.rhat,
         sweeps=run.sweeps,
+        drawn=_drawn(messages, run, whole.guess),
     )
+
+
+def _drawn(messages: RoundMessages, run: ChainRun, guess: Codes) -> Bools | None:
+    """In which draws the likeliest receiver is the one drawn, if draws were kept."""
+    real = messages.sender >= 0
+    rows = [messages.receiver[draw[real]] == guess for draw in run.draws]
+    return np.array(rows) if rows else None
 
 
 def exactly(values: Floats) -> Interval:
@@ -116,37 +125,39 @@ def exactly(values: Floats) -> Interval:
 def _profiles(
     table: LinkTable,
     messages: RoundMessages,
-    chains: list[Floats],
+    chains: list[Links],
     run: ChainRun,
 ) -> Profiles:
     """Mean of (a g + C) / (a + n) over chains, and its error by how they differ."""
     pairs, pair = table.pairs(messages.receivers)
-    counts = np.array([np.bincount(pair, chain, len(pairs)) for chain in chains])
-    seen = pairs >= 0
-    pairs, counts = pairs[seen], counts[:, seen]
-    user, behaviour = np.divmod(pairs, messages.receivers)
-    number = np.bincount(messages.sender[messages.sender >= 0], minlength=messages.senders)
+    number, lost = len(chains), int(pairs[0] < 0)
+    total, squares = np.zeros(len(pairs)), np.zeros(len(pairs))
+    for chain in chains:
+        counts = np.bincount(pair, chain, len(pairs))
+        total += counts
+        squares += counts**2
+    mean = (total / number)[lost:]
+    spread = np.maximum(squares - total**2 / number, 0.0)[lost:] / (number - 1)
+    user, behaviour = np.divmod(pairs[lost:], messages.receivers)
+    sizes, size_of = np.unique(
+        np.bincount(messages.sender[messages.sender >= 0], minlength=messages.senders),
+        return_inverse=True,
+    )
     # The part of a profile that the prior keeps, by how many messages a user has.
-    sizes, size_of = np.unique(number, return_inverse=True)
-    strengths = run.strengths
-    kept = np.array([(strengths / (strengths + size)).mean() for size in sizes])[size_of]
-    sent = np.bincount(user, counts.mean(axis=0), messages.senders)  # without what was lost
-    values = counts / np.maximum(sent, 1e-300)[user]
-    probability = kept[user] * run.base[behaviour] + (1 - kept[user]) * values.mean(axis=0)
+    kept = np.array([(run.strengths / (run.strengths + size)).mean() for size in sizes])[size_of]
+    sent = np.maximum(np.bincount(user, mean, messages.senders), 1e-300)[user]  # that left
+    probability = kept[user] * run.base[behaviour] + (1 - kept[user]) * mean / sent
     # Few chains say little of one probability and much of all: their differences are pooled.
-    each = values.var(axis=0, ddof=1)
+    each = spread / sent**2
     about = probability * (1 - probability) + 1e-12
     scale = float(each.sum() / about.sum())
-    error = np.sqrt((each + 4 * scale * about) / 5 / len(chains)) * (1 - kept[user])
+    error = np.sqrt((each + 4 * scale * about) / 5 / number) * (1 - kept[user])
     return Profiles(user.astype(np.int32), behaviour.astype(np.int32), probability, error)
 
 
-def _judged(table: LinkTable, guessing: Floats, judging: Floats) -> Floats:
+def _judged(table: LinkTable, guessing: Links, judging: Links) -> Floats:
     """Of each message, the probability by one half of the best guess by the other."""
-    begins = table.starts[:-1]
-    top = np.maximum.reduceat(guessing, begins)
-    at = np.flatnonzero(guessing == np.repeat(top, np.diff(table.starts)))
-    return judging[at[np.searchsorted(at, begins)]]
+    return judging[likeliest(guessing, table.starts)].astype(np.float64)
 
 
 def _jackknife(value: float, without: Sequence[float], *, shift: bool = True) -> Interval:
