@@ -117,8 +117,12 @@ def rounds(
     """
     if method not in METHODS:
         raise InputError(
-            Argument("method"), f" {quoted(method)} is not known{did_you_mean(method, METHODS)}"
+            Argument("method"),
+            f" {quoted(method)} is not known; use {', '.join(METHODS)}"
+            f"{did_you_mean(method, METHODS)}",
         )
+    if alpha is not None and method != "gibbs":
+        raise InputError(Argument("alpha"), f": only gibbs takes it, not {method}; leave it out")
     given = _log(log, behaviours)
     work = _Work(
         given,
