@@ -20,6 +20,8 @@ from anonymatch.sources import RoundLog
 
 __all__ = ["ComparedMethod", "MethodComparison", "compare_methods", "squared_distance"]
 
+_NONE = Message()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedMethod:
@@ -42,7 +44,7 @@ class ComparedMethod:
     right: Interval | None = None
     squared_distance: float | None = None
     believed: Interval | None = None
-    reason: Message = Message()
+    reason: Message = _NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

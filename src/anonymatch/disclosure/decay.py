@@ -80,5 +80,7 @@ def rounds_until(
             return Interval(float(rounds[0]), 0.0, float(rounds[0]))
         low, high = float(rounds[k - 1]), float(rounds[k])
         part = (float(bits[k - 1]) - goal) / (float(bits[k - 1]) - float(value))
+        if low <= 0.0:  # before the first round
+            return Interval(part * high, low, high)
         return Interval(low * math.exp(part * math.log(high / low)), low, high)
     return None

@@ -179,13 +179,15 @@ class _Work:
         self.budget, self.execution, self.decay = budget, execution, decay
         self.truth = log.true_receivers()
 
-    def result(self, **values: object) -> Disclosure:
+    def result(self, *, remarks: tuple[str, ...] = (), **values: object) -> Disclosure:
+        if self.method != "presence":  # where more are online than act
+            remarks = (*self.log.uneven(), *remarks)
         return Disclosure(
             method=self.method,
             log=self.log,
             seed=self.seed,
             target=None if self.target is None else self.log.users[self.target],
-            notes=(*self.log.notes, *self.log.uneven()),
+            notes=(*self.log.notes, *remarks),
             **values,  # type: ignore[arg-type]
         )
 
@@ -402,8 +404,11 @@ class _Work:
         )
 
     def presence(self) -> Disclosure:
-        pairs, curve = owners(self.log, self.target, self.budget)
-        return self.result(pairs=pairs, curve=curve, half_life_between=half_life(curve))
+        pairs, curve, nobodys = owners(self.log, self.target, self.budget)
+        remarks = (f"nobody was online whenever {nobodys} acted; left out",) if nobodys else ()
+        return self.result(
+            pairs=pairs, curve=curve, half_life_between=half_life(curve), remarks=remarks
+        )
 
 
 def _mean(parts: Sequence[tuple[Floats, Interval, float]]) -> Interval:

@@ -117,8 +117,8 @@ def _checked(disclosure: Disclosure, name: str, threshold: float) -> RoundGate:
     if name == "half-life" and figure is not None and math.isinf(figure.high) and not reached:
         state = "cannot be judged"
         reason = (
-            f"the log has {several(int(figure.low), 'round')}, and more than half of the bits is "
-            f"left after them; record at least {math.ceil(threshold)}"
+            f"the log has only {several(int(figure.low), 'round')}, after which more than half of "
+            f"the bits is left; record at least {math.ceil(threshold)}"
         )
     return RoundGate(name=name, threshold=threshold, reached=reached, state=state, reason=reason)
 
@@ -147,9 +147,7 @@ def _half_life(disclosure: Disclosure) -> tuple[Interval | None, str]:
 
 def _last(disclosure: Disclosure, name: str) -> tuple[Interval | None, str]:
     """A figure after all rounds, and in words."""
-    figure: Interval | None = (
-        getattr(disclosure.curve[-1], name) if disclosure.curve else None
-    )
+    figure: Interval | None = getattr(disclosure.curve[-1], name) if disclosure.curve else None
     if figure is None:
         if name == "right" and disclosure.log.truth is None:
             return None, "the log does not tell which message is which"

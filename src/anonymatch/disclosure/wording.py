@@ -28,13 +28,10 @@ def verdict(disclosure: Disclosure) -> str:
     """
     curve = disclosure.curve
     if not curve or curve[0].bits is None:
-        sentences = [
-            f"{disclosure.method} tells who writes to whom, and neither bits nor a half-life; "
-            "gibbs does."
-        ]
+        told = f"{disclosure.method} tells who writes to whom, and no half-life; gibbs does."
     else:
-        sentences = [_half_life(disclosure, curve[0].bits)]
-    return " ".join(one for one in (*sentences, _left(disclosure)) if one)
+        told = _half_life(disclosure, curve[0].bits)
+    return f"{told} {_left(disclosure)}".rstrip()
 
 
 def rounds_seen(disclosure: Disclosure) -> int:
@@ -57,7 +54,7 @@ def _half_life(disclosure: Disclosure, first: Interval) -> str:
     about, rounds = _about(disclosure), _rounds(disclosure)
     seen, half = rounds_seen(disclosure), disclosure.half_life_between
     if first.value <= 0.0:
-        return f"Nobody hides: one round alone tells {about}."
+        return f"Nobody hides: one round alone leaves 0 bits about {about}."
     if half is None and seen <= 1:
         return "One round alone says nothing about how long anonymity lasts: record more."
     if half is None:
@@ -91,7 +88,8 @@ def _left(disclosure: Disclosure) -> str:
         parts.append(f"the attacker's best guess is right for {percent(disclosure.right)}")
         half = half_right(disclosure)
         if half is not None and half.low > 0.0:
-            parts[-1] += f" of messages (for half of them after about {round(half.value)})"
+            rounds = several(round(half.value), "round")
+            parts[-1] += f" of messages (for half of them after about {rounds})"
         else:
             parts[-1] += " of messages"
     if not parts:

@@ -181,9 +181,7 @@ def rounds(
     return None if all(gate.reached for gate in gates) else MISSED
 
 
-def _check_method(
-    method: str, *, target: str | None, friends: int | None, compare: bool
-) -> None:
+def _check_method(method: str, *, target: str | None, friends: int | None, compare: bool) -> None:
     """Refuse what no method, or not this one, takes: before the file is read."""
     from anonymatch.disclosure import METHODS
 

@@ -1,4 +1,4 @@
-"""Rounds for people: the half-life in a sentence, the curve, who falls first, who writes to whom."""
+"""Rounds for people: the half-life, the curve, who falls first, and who writes to whom."""
 
 from __future__ import annotations
 
@@ -56,9 +56,8 @@ def rounds_screen(
     screen += _sets(disclosure, top)
     if disclosure.calibrated is not None:
         screen.append(elements.paragraph(_calibration(disclosure)))
-    for note in (*disclosure.notes, *_disagreement(disclosure)):
-        screen.append(elements.paragraph(f"Note: {Message(note).worded(option)}"))
-    screen.append(elements.paragraph(_CAVEAT[disclosure.method == "presence"]))
+    screen += _notes((*disclosure.notes, *_disagreement(disclosure)))
+    screen.append(elements.paragraph(_ONLINE if disclosure.method == "presence" else _SENDING))
     screen.append(elements.paragraph(_method(disclosure, learnt)))
     return screen
 
@@ -89,10 +88,13 @@ def methods_screen(title: str, comparison: MethodComparison) -> list[RenderableT
         lines = [f"{one.method}: {one.reason.worded(option)}" for one in missing]
         screen.append(elements.bullets("Out of reach:", lines))
     screen.append(elements.paragraph(_COMPARED if truth else _UNKNOWN_TRUTH))
-    for note in comparison.notes:
-        screen.append(elements.paragraph(f"Note: {Message(note).worded(option)}"))
+    screen += _notes(comparison.notes)
     screen.append(elements.paragraph(f"Seed {comparison.seed}."))
     return screen
+
+
+def _notes(notes: Sequence[str]) -> list[RenderableType]:
+    return [elements.paragraph(f"Note: {Message(note).worded(option)}") for note in notes]
 
 
 _COMPARED = (
@@ -105,11 +107,13 @@ _UNKNOWN_TRUTH = (
     "believed: the share of best guesses that the attacker believes to be right, only where a "
     "method can know it."
 )
-_CAVEAT = (
+_SENDING = (
     "The attacker sees who sends and who receives in every round. Users are taken to write to the "
-    "same behaviours all the time, as often as before, whatever others do.",
+    "same behaviours all the time, as often as before, whatever others do."
+)
+_ONLINE = (
     "The attacker sees who is online in every round, and which pseudonym acts. Its owner is taken "
-    "to be online whenever it acts, and others to come and go each at a rate of its own.",
+    "to be online whenever it acts, and others to come and go each at a rate of its own."
 )
 
 
@@ -240,10 +244,8 @@ def _calibration(disclosure: am.Disclosure) -> str:
 def _disagreement(disclosure: am.Disclosure) -> list[str]:
     if disclosure.rhat is None or disclosure.rhat <= _DISAGREE:
         return []
-    return [
-        f"chains do not agree yet (R-hat {disclosure.rhat:.3g}, 1 if they do); allow more with "
-        "--budget"
-    ]
+    apart = f"(R-hat {disclosure.rhat:.3g}, 1 if they do)"
+    return [f"chains do not agree yet {apart}; allow more with --budget"]
 
 
 def _method(disclosure: am.Disclosure, learnt: bool) -> str:
