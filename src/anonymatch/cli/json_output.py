@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.numbers import all_digits
+from anonymatch.base.text import Message
 from anonymatch.cli.console import pipe_may_close
 from anonymatch.cli.words import option
 from anonymatch.graph import block_table
@@ -193,7 +194,7 @@ def rounds_record(disclosure: am.Disclosure) -> Record:
         "sweeps": disclosure.sweeps,
         "strength": disclosure.strength,
         "seed": disclosure.seed,
-        "notes": list(disclosure.notes),
+        "notes": [Message(note).worded(option) for note in disclosure.notes],
     } | _rounds_size(disclosure.log)
 
 
@@ -209,7 +210,7 @@ def method_comparison_record(comparison: MethodComparison) -> Record:
         }
         for one in comparison.methods
     ]
-    more = {"seed": comparison.seed, "notes": list(comparison.notes)}
+    more = {"seed": comparison.seed, "notes": [Message(n).worded(option) for n in comparison.notes]}
     return {"methods": rows} | more | _rounds_size(comparison.log)
 
 

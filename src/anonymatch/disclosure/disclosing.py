@@ -14,7 +14,7 @@ import numpy as np
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, did_you_mean, quoted, several
+from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
 from anonymatch.disclosure import averages, least_squares, matchings, one_target
 from anonymatch.disclosure.decay import CurvePoint, half_life, rounds_to_look_at, windows
 from anonymatch.disclosure.falls import falls_of
@@ -312,7 +312,12 @@ class _Work:
         pairs = Profiles(
             users[kept[0]].astype(np.int32), kept[1].astype(np.int32), values[kept], errors
         )
-        return self.result(pairs=pairs, curve=self.guessed(values, users))
+        remarks: tuple[str, ...] = ()
+        if self.target is None and len(users) < len(self.log.users):
+            few = f"profiles are those of {several(len(users), 'user')} drawn at random among "
+            name_one = (f"{len(self.log.users)}; name one with ", Argument("target"))
+            remarks = (Message(few, *name_one),)
+        return self.result(pairs=pairs, curve=self.guessed(values, users), remarks=remarks)
 
     def users(self) -> Ints:
         """Users whose profiles are made: all, or the target, or a sample."""
