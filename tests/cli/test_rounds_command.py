@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import anonymatch as am
-from anonymatch import report
 from anonymatch.cli import main
 from anonymatch.disclosure import METHODS
 from anonymatch.running.checkpoint import read_checkpoint
@@ -128,13 +127,11 @@ def test_pairs_are_saved_with_probabilities_and_errors(
 def test_a_page_is_written_by_the_report(
     capsys: pytest.CaptureFixture[str], log: Path, tmp_path: Path
 ) -> None:
-    if not hasattr(report, "write_rounds_html"):
-        pytest.skip("the report has no page of rounds yet")
     page = tmp_path / "rounds.html"
     code, _, err = run(capsys, "rounds", log, *QUICK, "--html", page)
 
     assert (code, err) == (0, f"note: wrote {page}\n")
-    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert page.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
 
 
 def test_one_user_alone_is_told(capsys: pytest.CaptureFixture[str], log: Path) -> None:
