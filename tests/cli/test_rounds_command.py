@@ -241,7 +241,7 @@ def test_a_target_that_falls_in_its_first_round_has_a_half_life(
 def test_presence_is_a_method_of_its_own(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    online = ((1, "abc", "x"), (2, "abd", "x"), (3, "acd", ""), (4, "bcd", "x"))
+    online = ((1, "pqr", "x"), (2, "pqs", "x"), (3, "prs", ""), (4, "qrs", "x"))
     text = "".join(
         "".join(f"{k},in,{one},\n" for one in users) + "".join(f"{k},out,,{one}\n" for one in acts)
         for k, users, acts in online
@@ -250,7 +250,7 @@ def test_presence_is_a_method_of_its_own(
     record = answer(capsys, path, "--presence")
 
     assert record == answer(capsys, path, "--method", "presence")
-    assert [(pair["user"], pair["probability"]) for pair in record["profiles"]] == [("b", 1.0)]
+    assert [(pair["user"], pair["probability"]) for pair in record["profiles"]] == [("q", 1.0)]
     assert record["notes"] == []  # more are online than act, and nothing was lost
     assert "Who owns which pseudonym:" in run(capsys, "rounds", path, "--presence")[1]
 
