@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import random
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -31,6 +32,40 @@ PATHS = {
 # Three users sent, but only two messages that could be theirs came out.
 LOST = {"ann": "xy", "bob": "xy", "cem": "xy", "dan": "xyz", "eva": "zw"}
 
+# Sixteen people write to newspapers, hour after hour, through a mix that lets six messages out at
+# once. ann writes in every second hour, and bob always to the same paper.
+PEOPLE = (
+    "ann", "bob", "cem", "dan", "eva", "fay", "gus", "hal",
+    "ida", "jon", "kim", "lea", "mia", "noa", "oli", "pia",
+)  # fmt: skip
+PAPERS = (
+    "Argus", "Bee", "Comet", "Dawn", "Echo", "Flame",
+    "Globe", "Herald", "Item", "Journal", "Ledger", "Mirror",
+)  # fmt: skip
+HOURS, AT_ONCE = 60, 6
+FAVOURITES = (12, 6, 4, 3)  # of the papers that a person writes to, how often each
+
+
+def hours(seed: int = 3) -> list[tuple[object, ...]]:
+    """What is seen of them, and which message is which."""
+    draw = random.Random(seed)
+    papers = {person: draw.sample(PAPERS, len(FAVOURITES)) for person in PEOPLE}
+    papers["bob"] = papers["bob"][:1]
+    rows: list[tuple[object, ...]] = []
+    for hour in range(1, HOURS + 1):
+        senders = draw.sample(PEOPLE[1:], AT_ONCE)
+        if hour % 2:
+            senders[draw.randrange(AT_ONCE)] = PEOPLE[0]
+        messages = []
+        for person in senders:
+            own = papers[person]
+            [paper] = draw.choices(own, FAVOURITES[: len(own)])
+            messages.append((person, paper, AT_ONCE * (hour - 1) + len(messages) + 1))
+        rows += [(hour, "in", person, "", number) for person, _, number in messages]
+        left = sorted(messages, key=lambda message: message[1])
+        rows += [(hour, "out", "", paper, number) for _, paper, number in left]
+    return rows
+
 
 def tables() -> dict[Path, list[tuple[object, ...]]]:
     """The rows of every example, by the file that holds them."""
@@ -57,6 +92,7 @@ def tables() -> dict[Path, list[tuple[object, ...]]]:
         HERE / "release.csv": [("user", "behaviour"), *release],
         HERE / "relays.csv": [("user", "behaviour", "weight"), *relays],
         HERE / "lost.csv": [("user", "behaviour"), *lost],
+        HERE / "rounds.csv": [("round", "direction", "user", "behaviour", "message"), *hours()],
     }
 
 

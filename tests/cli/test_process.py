@@ -212,14 +212,18 @@ def test_ctrl_c_during_an_estimate_tells_what_is_known(tmp_path: Path, *, json: 
         (("posterior", "HARD"), "probabilities"),
         (("sample", "HARD", "--size", "1000000"), "drawing"),
         (("paper", "--thorough"), "checking"),
+        (("rounds", "ROUNDS"), "rounds of"),
+        (("rounds", "ROUNDS", "--compare"), "comparing"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )
 def test_long_work_shows_a_bar_and_ends_on_ctrl_c(
     tmp_path: Path, arguments: tuple[str, ...], shown: str
 ) -> None:
-    hard = str(random_graph(tmp_path, 38))
-    given = [hard if text == "HARD" else text for text in arguments]
+    files = {"HARD": random_graph(tmp_path, 38), "ROUNDS": tmp_path / "rounds.parquet"}
+    log = am.sources.synthesize_rounds(30_000, users=1000, batch=12)
+    am.sources.write_rounds(log, files["ROUNDS"])
+    given = [str(files.get(text, text)) for text in arguments]
     mine, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
     command = [*PROGRAM, *given, "--budget", "1e9"]

@@ -146,7 +146,10 @@ def caveats(observation: Observation, answers: Answers, scored: Score | None) ->
             "Count and joint bits are figures of the whole system, and the entropy is a mean: a "
             "good average can hide a user who is badly off, so look at the worst users too."
         ),
-        "Nothing is said about intersections over several rounds, or of several logs.",
+        (
+            "One round is measured; users who stay the same over many rounds are worse off: "
+            "'anonymatch rounds' tells how long their anonymity lasts."
+        ),
     ]
     if answers.confidence < 1.0:
         sure = percent(answers.confidence)

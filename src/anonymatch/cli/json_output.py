@@ -19,12 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.numbers import all_digits
+from anonymatch.base.text import Message
 from anonymatch.cli.console import pipe_may_close
+from anonymatch.cli.words import option
 from anonymatch.graph import block_table
 
 if TYPE_CHECKING:
     import anonymatch as am
     from anonymatch.audits import Identified
+    from anonymatch.disclosure import MethodComparison
+    from anonymatch.sources import RoundLog
 
 __all__ = [
     "blocks_record",
@@ -32,9 +36,11 @@ __all__ = [
     "count_record",
     "graph_record",
     "label",
+    "method_comparison_record",
     "plain",
     "posterior_record",
     "print_json",
+    "rounds_record",
 ]
 
 Record = dict[str, Any]
@@ -148,6 +154,79 @@ def blocks_record(graph: am.Graph, pairs: Iterable[Identified]) -> Record:
         "forced": forced,
         "forced_share": len(forced) / graph.n_users if graph.n_users else 0.0,
     }
+
+
+def rounds_record(disclosure: am.Disclosure) -> Record:
+    """Who writes to whom over rounds, the curve, its half-life and who falls first."""
+    from anonymatch.disclosure import half_right, verdict
+
+    pairs = disclosure.profiles
+    last = disclosure.curve[-1] if disclosure.curve else None
+    return {
+        "method": disclosure.method,
+        "verdict": verdict(disclosure),
+        "half_life": disclosure.half_life,
+        "half_life_between": _interval(disclosure.half_life_between),
+        "half_right": _interval(half_right(disclosure)),
+        "bits": _interval(last and last.bits),
+        "right": _interval(last and last.right),
+        "believed": _interval(last and last.believed),
+        "calibrated": disclosure.calibrated,
+        "curve": [
+            {"rounds": one.rounds}
+            | {name: _interval(getattr(one, name)) for name in ("bits", "right", "believed")}
+            for one in disclosure.curve
+        ],
+        "users": [plain(asdict(one)) for one in disclosure.users],
+        "profiles": [
+            {"user": label(user), "behaviour": label(behaviour), "probability": p, "error": error}
+            for user, behaviour, p, error in pairs.iter_rows()
+        ],
+        "target": None if disclosure.target is None else label(disclosure.target),
+        "friend_sets": None
+        if disclosure.friend_sets is None
+        else [
+            {"friends": _labels(friends), "weight": weight}
+            for friends, weight in disclosure.friend_sets
+        ],
+        "sets": disclosure.sets,
+        "rhat": None if disclosure.rhat is None else _finite(disclosure.rhat),
+        "sweeps": disclosure.sweeps,
+        "strength": disclosure.strength,
+        "seed": disclosure.seed,
+        "notes": [Message(note).worded(option) for note in disclosure.notes],
+    } | _rounds_size(disclosure.log)
+
+
+def method_comparison_record(comparison: MethodComparison) -> Record:
+    """What every method reaches on one log."""
+    rows = [
+        {
+            "method": one.method,
+            "right": _interval(one.right),
+            "squared_distance": one.squared_distance,
+            "believed": _interval(one.believed),
+            "reason": one.reason.worded(option) or None,
+        }
+        for one in comparison.methods
+    ]
+    more = {"seed": comparison.seed, "notes": [Message(n).worded(option) for n in comparison.notes]}
+    return {"methods": rows} | more | _rounds_size(comparison.log)
+
+
+def _rounds_size(log: RoundLog) -> Record:
+    return {
+        "n_rounds": log.n_rounds,
+        "n_users": len(log.users),
+        "n_behaviours": len(log.behaviours),
+        "n_messages": log.n_messages,
+    }
+
+
+def _interval(interval: am.Interval | None) -> Record | None:
+    if interval is None:
+        return None
+    return {end: _finite(getattr(interval, end)) for end in ("value", "low", "high")}
 
 
 def _members(

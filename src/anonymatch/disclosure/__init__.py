@@ -1,17 +1,35 @@
 """Users who stay the same over rounds: who writes to whom, and when that is known."""
 
 from anonymatch.disclosure.closed_forms import intersection_candidates, lsda_error, sda_rounds
+from anonymatch.disclosure.comparing import ComparedMethod, MethodComparison, compare_methods
 from anonymatch.disclosure.decay import CurvePoint
 from anonymatch.disclosure.disclosing import METHODS, rounds
+from anonymatch.disclosure.gates import (
+    ROUND_GATES,
+    RoundGate,
+    check_round_gates,
+    parse_round_gates,
+)
 from anonymatch.disclosure.result import Disclosure, UserFall
+from anonymatch.disclosure.wording import half_right, rounds_seen, verdict
 
 __all__ = [
     "METHODS",
+    "ROUND_GATES",
+    "ComparedMethod",
     "CurvePoint",
     "Disclosure",
+    "MethodComparison",
+    "RoundGate",
     "UserFall",
+    "check_round_gates",
+    "compare_methods",
+    "half_right",
     "intersection_candidates",
     "lsda_error",
+    "parse_round_gates",
     "rounds",
+    "rounds_seen",
     "sda_rounds",
+    "verdict",
 ]

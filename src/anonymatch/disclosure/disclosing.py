@@ -128,8 +128,12 @@ def rounds(
     """
     if method not in METHODS:
         raise InputError(
-            Argument("method"), f" {quoted(method)} is not known{did_you_mean(method, METHODS)}"
+            Argument("method"),
+            f" {quoted(method)} is not known; use {', '.join(METHODS)}"
+            f"{did_you_mean(method, METHODS)}",
         )
+    if alpha is not None and method != "gibbs":
+        raise InputError(Argument("alpha"), f": only gibbs takes it, not {method}; leave it out")
     given = _log(log, law, behaviours)
     work = _Work(
         given,
@@ -203,13 +207,15 @@ class _Work:
         """What estimates may take."""
         return self.budget.seconds if self.budget.chosen else _DEFAULT_SECONDS
 
-    def result(self, *, more: tuple[str, ...] = (), **values: object) -> Disclosure:
+    def result(self, *, remarks: tuple[str, ...] = (), **values: object) -> Disclosure:
+        if self.method != "presence":  # where more are online than act
+            remarks = (*self.log.uneven(), *remarks)
         return Disclosure(
             method=self.method,
             log=self.log,
             seed=self.seed,
             target=None if self.target is None else self.log.users[self.target],
-            notes=(*self.log.notes, *self.log.uneven(), *more),
+            notes=(*self.log.notes, *remarks),
             **values,  # type: ignore[arg-type]
         )
 
@@ -343,7 +349,7 @@ class _Work:
         )
         last = CurvePoint(self.log.n_rounds, None, found.right, None)
         curve = () if found.right is None else (last,)
-        return self.result(more=found.notes, pairs=found.profiles, curve=curve)
+        return self.result(remarks=found.notes, pairs=found.profiles, curve=curve)
 
     # One target, and pseudonyms.
 
@@ -383,8 +389,11 @@ class _Work:
         )
 
     def presence(self) -> Disclosure:
-        pairs, curve = owners(self.log, self.target, self.budget)
-        return self.result(pairs=pairs, curve=curve, half_life_between=half_life(curve))
+        pairs, curve, nobodys = owners(self.log, self.target, self.budget)
+        remarks = (f"nobody was online whenever {nobodys} acted; left out",) if nobodys else ()
+        return self.result(
+            pairs=pairs, curve=curve, half_life_between=half_life(curve), remarks=remarks
+        )
 
 
 def _mean(parts: Sequence[tuple[Floats, Interval, float]]) -> Interval:

@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import several
+from anonymatch.base.text import Argument, Message, several
 from anonymatch.disclosure import averages, least_squares, matchings
 from anonymatch.disclosure.incidence import Incidence, incidence
 from anonymatch.disclosure.links import LinkTable, figures_of
@@ -82,8 +82,9 @@ def _by_user(
         number = int(np.clip(seconds / each, 1, min(_SAMPLED, len(users))))
         draw = np.random.default_rng(seed)
         users = np.sort(draw.choice(len(users), number, replace=False))
-        drawn = f"profiles of {several(number, 'user')}, drawn among {len(log.users)}"
-        notes = (f"{drawn}, and of each the {_TOLD} likeliest behaviours; name a user to see it",)
+        few = f"profiles are those of {several(number, 'user')} drawn among {len(log.users)}, and "
+        few += f"of each the {_TOLD} likeliest behaviours; name a user with "
+        notes = (Message(few, Argument("target")),)
     attack = averages.averaged if method == "sda" else least_squares.fitted
     execution.expect(each * len(users))
     parts, hits = [], []

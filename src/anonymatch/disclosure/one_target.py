@@ -68,8 +68,8 @@ def friend_sets(rounds: list[dict[int, int]], behaviours: int, friends: int) -> 
     members, logs = _explaining(received, friends, number)
     if not len(members):
         raise InputError(
-            f"no {friends} behaviours explain all {len(rounds)} rounds of the target; "
-            "give more friends"
+            f"no set of {friends} explains all {len(rounds)} rounds of the target; give more ",
+            Argument("friends"),
         )
     shares = np.exp2(logs - logs.max())
     shares /= shares.sum()

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymatch.base.arrays import Bools, Floats
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import names
 from anonymatch.disclosure.decay import CurvePoint, rounds_to_look_at
 from anonymatch.disclosure.incidence import incidence
 from anonymatch.disclosure.posterior import Profiles
@@ -52,8 +54,9 @@ def owner_probabilities(online: Bools, acts: Bools) -> Floats:
 
 def owners(
     log: RoundLog, target: int | None, budget: Budget
-) -> tuple[Profiles, tuple[CurvePoint, ...]]:
-    """Who may own each pseudonym, and how that sharpens with the rounds in which it acts.
+) -> tuple[Profiles, tuple[CurvePoint, ...], str]:
+    """Who may own each pseudonym, how that sharpens with the rounds in which it acts, and which
+    pseudonyms nobody can own: there is none who was online whenever they acted.
 
     ``target``: only what this user may own.
     """
@@ -63,7 +66,7 @@ def owners(
         raise budget.refusal("this intersection", 0.0, memory, "look at fewer users or rounds")
     data = incidence(log)
     online, acts = (matrix.toarray() > 0 for matrix in (data.sent, data.received))
-    who, what, chance = [], [], []
+    who, what, chance, nobodys = [], [], [], []
     steps: dict[int, list[tuple[float, float]]] = {}
     for pseudonym in range(pseudonyms):
         check_work()
@@ -71,6 +74,9 @@ def owners(
         if not own.any():
             continue
         probability = owner_probabilities(online, own)
+        if not probability.any():
+            nobodys.append(log.behaviours[pseudonym])
+            continue
         some = np.flatnonzero(probability) if target is None else np.array([target])
         who.append(some)
         what.append(np.full(len(some), pseudonym))
@@ -81,6 +87,11 @@ def owners(
             then = owner_probabilities(online[:until], own[:until])
             bits = float(entropy_terms(then).sum())
             steps.setdefault(seen, []).append((max(bits, 0.0), float(then.max())))
+    if not who:
+        raise InputError(
+            "nobody was online in all rounds in which a pseudonym acts; give who is online as "
+            "messages in, and who acts as messages out"
+        )
     curve = []
     for seen, values in sorted(steps.items()):
         bits, sure = np.array(values).mean(axis=0).tolist()
@@ -93,4 +104,5 @@ def owners(
             np.zeros(sum(map(len, who))),
         ),
         tuple(curve),
+        names(nobodys),
     )

@@ -18,7 +18,7 @@ from typing import Any
 
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, did_you_mean, quoted
+from anonymatch.base.text import Argument, Call, did_you_mean, quoted
 from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, reading
 from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
@@ -38,6 +38,7 @@ PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.fi
 
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
+_ROUND = "round"
 
 
 def open_observation(
@@ -290,6 +291,13 @@ def _table_kind(path: Path, columns: list[str]) -> str:
     if there.issuperset(LINKS) and not there.isdisjoint((*TIMES, "sent")):
         return "network"
     if there.isdisjoint(TIMES):
+        if _ROUND in there:
+            raise InputError(
+                "it is a log of rounds, and an audit measures one; ",
+                Call("call am.rounds(path)", "'anonymatch rounds FILE'"),
+                " tells how long anonymity lasts; if it is edges, tell ",
+                Argument("source", "edges"),
+            ).about(path)
         return "edges"
     if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):
         raise InputError(

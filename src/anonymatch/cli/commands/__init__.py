@@ -11,6 +11,7 @@ __all__ = ["COMMANDS", "load_commands"]
 COMMANDS = {
     "audit": "auditing",
     "compare": "auditing",
+    "rounds": "disclosing",
     "count": "counting",
     "posterior": "counting",
     "sample": "counting",

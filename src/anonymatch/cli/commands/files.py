@@ -93,6 +93,30 @@ def synthesize(
         float,
         option("--link", "Of a network: seconds on every link.", metavar="SECONDS", parser=amount),
     ] = 0.0,
+    rounds: Annotated[
+        int | None,
+        option(
+            "--rounds",
+            "A log of so many rounds, of users who stay the same; it takes no law.",
+            metavar="R",
+            parser=whole(1),
+        ),
+    ] = None,
+    friends: Annotated[
+        int | None,
+        option(
+            "--friends",
+            "Of rounds: receivers that each user writes to (3 unless told).",
+            metavar="M",
+            parser=whole(1),
+        ),
+    ] = None,
+    batch: Annotated[
+        int | None,
+        option(
+            "--batch", "Of rounds: messages in each (10 unless told).", metavar="B", parser=whole(1)
+        ),
+    ] = None,
     messages: Annotated[
         int, option("--messages", "Messages in (1000 unless told).", metavar="N", parser=whole(1))
     ] = 1000,
@@ -107,12 +131,20 @@ def synthesize(
     ] = 1.0,
     users: Annotated[
         int | None,
-        option("--users", "Senders (one a message unless told).", metavar="N", parser=whole(1)),
+        option(
+            "--users",
+            "Senders (one a message unless told; of rounds 100).",
+            metavar="N",
+            parser=whole(1),
+        ),
     ] = None,
     receivers: Annotated[
         int | None,
         option(
-            "--receivers", "Receivers (one a message unless told).", metavar="N", parser=whole(1)
+            "--receivers",
+            "Receivers (one a message unless told; of rounds as many as users).",
+            metavar="N",
+            parser=whole(1),
         ),
     ] = None,
     cover: Annotated[
@@ -135,6 +167,21 @@ def synthesize(
     """Make a message log by a law, with the truth in it. For examples, tests and plans."""
     from anonymatch.sources import parse_law, synthesize, write_messages
 
+    if rounds is not None:
+        path = _only_out(law, out, law_)
+        of_laws = {
+            "network": network, "link": link, "cover": cover, "loss": loss,
+            "messages": messages != 1000, "rate": rate != 1.0,
+        }  # fmt: skip
+        _refuse(of_laws, "is not for rounds; leave it out")
+        _synthesize_rounds(
+            path,
+            options,
+            rounds=rounds,
+            **_given(friends=friends, batch=batch, users=users, receivers=receivers),
+        )
+        return
+    _refuse({"friends": friends, "batch": batch}, "is for rounds; give --rounds, too")
     if out is None:  # the one argument is where the log goes
         if law_ is None and network is None:
             raise am.InputError(f"{law}: say where the log goes, too: LAW OUT")
@@ -175,6 +222,36 @@ def synthesize(
         json_output.print_json({"path": str(out), "arrivals": entered, "departures": left})
         return
     print(f"wrote {out}: {entered:,} messages in, {left:,} out")
+
+
+def _only_out(first: str, second: Path | None, law: str | None) -> Path:
+    """Where a log without a law goes."""
+    if second is None and law is None:
+        return Path(first)
+    raise am.InputError(f"--rounds takes no law; leave {law or first} out")
+
+
+def _refuse(given: dict[str, Any], why: str) -> None:
+    """Refuse options that would do nothing."""
+    for name, value in given.items():
+        if value:
+            raise am.InputError(f"--{name} {why}")
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _synthesize_rounds(out: Path, options: Options, **how: Any) -> None:
+    from anonymatch.sources import synthesize_rounds, write_rounds
+
+    log = watch("drawing", lambda _: synthesize_rounds(seed=options.draw_seed, **how))
+    write_rounds(log, out)
+    if options.json:
+        sizes = {"rounds": log.n_rounds, "users": len(log.users), "messages": log.n_messages}
+        json_output.print_json({"path": str(out)} | sizes)
+        return
+    print(f"wrote {out}: {log.n_rounds:,} rounds, {log.n_messages:,} messages")
 
 
 def _synthesize_network(out: Path, options: Options, **how: Any) -> None:

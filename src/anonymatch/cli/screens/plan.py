@@ -124,7 +124,8 @@ def _words(plan: am.NetworkPlan) -> str:
     words.append(
         "The attacker sees every link, and knows the mixes; hops are independent. Mixes that wait "
         "for numbers look best until traffic stops or somebody sends: mind the delay of 99 % and "
-        "the n-1 attack. Nothing is said about users who stay the same over many rounds."
+        "the n-1 attack. Users who stay the same over many rounds are worse off: see 'anonymatch "
+        "rounds'."
     )
     words.append(f"Seed {plan.seed}.")
     return " ".join(words)

@@ -27,7 +27,8 @@ import numpy.typing as npt
 from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import quoted, several
+from anonymatch.base.text import Argument, quoted, several
+from anonymatch.graph import TIMES
 from anonymatch.sources.formats.message_files import put_frame
 from anonymatch.sources.round_log import RoundLog
 
@@ -42,6 +43,7 @@ Codes = npt.NDArray[np.int32]
 
 _SPELLINGS = {
     "round": ("round", "batch", "epoch"),
+    "time": TIMES,
     "direction": ("direction", "dir"),
     "user": ("user", "sender"),
     "behaviour": ("behaviour", "behavior", "receiver"),
@@ -73,8 +75,14 @@ def read_rounds(path: str | os.PathLike[str]) -> RoundLog:
     from anonymatch.sources.formats import message_columns, message_tables
 
     file = as_path(path)
-    needed = (("round",), ("user", "name"), ("behaviour", "name"))
+    needed = (("round", "time"), ("user", "name"), ("behaviour", "name"))
     table = message_tables.load(file, needed, _SPELLINGS)
+    if table.column("round") is None:
+        raise InputError(
+            "it has times and no rounds, so that it is a message log; give a law with ",
+            Argument("law"),
+            ", or a column round",
+        ).about(file)
     notes = list(table.notes)
     if table.column("direction") is not None:
         inward, remarks = message_columns.directions(table)

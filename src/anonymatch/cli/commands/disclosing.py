@@ -1,0 +1,240 @@
+"""Users who stay the same over rounds: how long does anonymity last?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import anonymatch as am
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import did_you_mean
+from anonymatch.cli import json_output, saving
+from anonymatch.cli.app import app
+from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.options import Options, above_zero, command, option, whole
+from anonymatch.cli.reading import about
+
+if TYPE_CHECKING:
+    from anonymatch.sources import RoundLog
+
+__all__: list[str] = []
+
+_ACTS = ("json", "budget", "memory", "threads", "cluster", "resume", "seed")
+
+
+def _methods() -> str:
+    from anonymatch.disclosure import METHODS
+
+    return f"The attack: {', '.join(METHODS)} (gibbs unless told)."
+
+
+@command(app, acts=_ACTS)
+def rounds(
+    *,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A log of rounds: round,direction,user,behaviour."),
+    ],
+    law: Annotated[
+        str | None,
+        option(
+            "--law",
+            "FILE is a message log instead: how messages are delayed, such as exponential:5.",
+            metavar="LAW",
+        ),
+    ] = None,
+    method: Annotated[str | None, option("--method", _methods(), metavar="NAME")] = None,
+    presence: Annotated[
+        bool,
+        option("--presence", "Who was online whenever a pseudonym acted: --method presence."),
+    ] = False,
+    target: Annotated[str | None, option("--target", "Only this user.", metavar="USER")] = None,
+    friends: Annotated[
+        int | None,
+        option(
+            "--friends",
+            "Behaviours that the target writes to, for --method exact.",
+            metavar="M",
+            parser=whole(1),
+        ),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        option(
+            "--alpha",
+            "Of the Dirichlet prior of profiles (learnt from the log unless told).",
+            metavar="A",
+            parser=above_zero("number"),
+        ),
+    ] = None,
+    compare: Annotated[
+        bool, option("--compare", "Every method that reaches, on one table.")
+    ] = False,
+    html: Annotated[
+        Path | None, option("--html", "Also write a page with pictures.", metavar="FILE")
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        option(
+            "--csv",
+            "Also save who writes to whom (.csv, .tsv, .parquet, .json, .jsonl).",
+            metavar="FILE",
+        ),
+    ] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        option(
+            "--fail-under",
+            "End with code 1 unless reached: half-life=50 (rounds), bits=1 (left at the end).",
+            metavar="NAME=N",
+        ),
+    ] = None,
+    fail_over: Annotated[
+        list[str] | None,
+        option(
+            "--fail-over",
+            "End with code 1 if exceeded: right=0.5 (share of guesses), believed=0.5.",
+            metavar="NAME=N",
+        ),
+    ] = None,
+    top: Annotated[
+        int,
+        option(
+            "--top",
+            "Rows of each table to show; 0 for all (10 unless told).",
+            metavar="N",
+            parser=whole(0),
+        ),
+    ] = 10,
+    options: Options,
+) -> int | None:
+    """How long does anonymity last? Who writes to whom, as rounds go by.
+
+    The attacker sees who sends and who receives in every round.
+    Users who write to the same few behaviours again and again
+    become known: the half-life says after how many rounds half of
+    the bits about a message's receiver are gone.
+    """
+    from anonymatch.disclosure import check_round_gates, parse_round_gates
+
+    if presence:
+        if method not in (None, "presence"):
+            raise InputError(f"--presence is a method, and so is --method {method}; keep one")
+        method = "presence"
+    _check_method(method or "gibbs", target=target, friends=friends, compare=compare)
+    thresholds = parse_round_gates(fail_under or [], at_most=False)
+    thresholds |= parse_round_gates(fail_over or [], at_most=True)
+    saving.check_target(csv)
+    given: dict[str, Any] = {} if law is None else {"law": law}
+    if compare:
+        alone = {
+            "--method": method, "--html": html, "--csv": csv,
+            "--fail-under": fail_under, "--fail-over": fail_over,
+        }  # fmt: skip
+        for name, value in alone.items():
+            if value:
+                raise InputError(f"--compare is a table of its own; leave {name} out")
+        _compare(file, target, options, friends=friends, alpha=alpha, **given)
+        return None
+    options.limit_readers()
+    with about(file):
+        log = _log(file, law)
+        result = watch(
+            f"rounds of {file.name}",
+            lambda tell: am.rounds(
+                log,
+                method=method or "gibbs",
+                target=_user(log, target),
+                friends=friends,
+                alpha=alpha,
+                seed=options.draw_seed,
+                budget=options.effort(),
+                executor=options.executor(),
+                progress=tell,
+                **given,
+            ),
+        )
+    gates = check_round_gates(result, thresholds)
+    if csv is not None:
+        saving.save(result.profiles.to_dict(as_series=True), csv)
+    if html is not None:
+        from anonymatch import report
+
+        report.write_rounds_html(result, html)
+    if options.json:
+        lines = [
+            {"name": gate.name, "threshold": gate.threshold, "reached": gate.reached}
+            | {"reason": gate.reason}
+            for gate in gates
+        ]
+        json_output.print_json(json_output.rounds_record(result) | {"gates": lines})
+    else:
+        from anonymatch.cli.screens import rounds as screens
+
+        show(*screens.rounds_screen(file.name, result, gates, top=top, learnt=alpha is None))
+    for path in (csv, html):
+        if path is not None:
+            note(f"wrote {path}")
+    return None if all(gate.reached for gate in gates) else MISSED
+
+
+def _check_method(method: str, *, target: str | None, friends: int | None, compare: bool) -> None:
+    """Refuse what no method, or not this one, takes: before the file is read."""
+    from anonymatch.disclosure import METHODS
+
+    if method not in METHODS:
+        near = did_you_mean(method, METHODS)
+        raise InputError(
+            f"--method {method}: there is no such method; use {', '.join(METHODS)}{near}"
+        )
+    if method == "exact" and (target is None or friends is None):
+        raise InputError("--method exact is about one user; give --target USER and --friends M")
+    if friends is not None and method != "exact" and not compare:
+        raise InputError(f"--friends is for --method exact, not {method}; leave it out")
+    if friends is not None and target is None:
+        raise InputError("--friends is about one user; give --target USER, too")
+
+
+def _log(file: Path, law: str | None) -> RoundLog | Path:
+    """The log, read once; a message log is read by who knows its law."""
+    from anonymatch.sources import read_rounds
+
+    if law is not None:
+        return file
+    return watch(f"reading {file.name}", lambda _: read_rounds(file))
+
+
+def _user(log: RoundLog | Path, target: str | None) -> Hashable | None:
+    """The user by what its name looks like: names may be numbers in some formats."""
+    if target is None or isinstance(log, Path):
+        return target
+    return next((user for user in log.users if str(user) == target), target)
+
+
+def _compare(file: Path, target: str | None, options: Options, **more: Any) -> None:
+    from anonymatch.disclosure import compare_methods
+
+    options.limit_readers()
+    with about(file):
+        log = _log(file, more.get("law"))
+        comparison = watch(
+            f"comparing on {file.name}",
+            lambda tell: compare_methods(
+                log,
+                target=_user(log, target),
+                seed=options.draw_seed,
+                budget=options.effort(),
+                executor=options.executor(),
+                progress=tell,
+                **more,
+            ),
+        )
+    if options.json:
+        json_output.print_json(json_output.method_comparison_record(comparison))
+        return
+    from anonymatch.cli.screens import rounds as screens
+
+    show(*screens.methods_screen(file.name, comparison))
