@@ -3,12 +3,14 @@
 from anonymatch.disclosure.closed_forms import intersection_candidates, lsda_error, sda_rounds
 from anonymatch.disclosure.decay import CurvePoint
 from anonymatch.disclosure.disclosing import METHODS, rounds
+from anonymatch.disclosure.posterior import Profiles
 from anonymatch.disclosure.result import Disclosure, UserFall
 
 __all__ = [
     "METHODS",
     "CurvePoint",
     "Disclosure",
+    "Profiles",
     "UserFall",
     "intersection_candidates",
     "lsda_error",

@@ -21,7 +21,14 @@ from anonymatch.disclosure.falls import falls_of
 from anonymatch.disclosure.gibbs import CHAINS, SWEEPS, Prior, seconds_of_sweep
 from anonymatch.disclosure.incidence import Incidence, incidence
 from anonymatch.disclosure.links import LinkTable, figures_of
-from anonymatch.disclosure.posterior import Believed, Profiles, believe, exactly, share_of
+from anonymatch.disclosure.posterior import (
+    Believed,
+    Profiles,
+    believe,
+    exactly,
+    first_round,
+    share_of,
+)
 from anonymatch.disclosure.presence import owners
 from anonymatch.disclosure.result import Disclosure
 from anonymatch.measures import Interval
@@ -218,6 +225,7 @@ class _Work:
             half_life_between=half_life(curve) if self.decay else None,
             users=falls_of(log, dict(sorted(seen.items())), self.target),
             pairs=self.only(last.profiles),
+            profiles_at=self.profiles_at(seen),
             calibrated=self.calibrated(curve[-1], last),
             rhat=last.rhat,
             sweeps=last.sweeps,
@@ -296,6 +304,13 @@ class _Work:
             return pairs
         mine = pairs.user == self.target
         return Profiles(*(None if part is None else part[mine] for part in pairs))  # type: ignore[arg-type]
+
+    def profiles_at(self, seen: dict[int, list[Believed]]) -> dict[int, Profiles]:
+        """Who writes to whom by the first rounds alone, for every number of them looked at."""
+        return {
+            rounds: self.only(parts[0].profiles or first_round(self.log.part(0, 1).messages()))
+            for rounds, parts in sorted(seen.items())
+        }
 
     # Methods that give profiles and no probabilities of links.
 

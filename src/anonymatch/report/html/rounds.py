@@ -1,0 +1,452 @@
+"""Rounds as a page: after how many of them half of the anonymity is gone, for whom first, and what
+can be done.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+
+from anonymatch._native import version
+from anonymatch.base.numbers import amount, percent, plural, shown, span
+from anonymatch.disclosure import METHODS, CurvePoint, Disclosure, sda_rounds
+from anonymatch.measures import Interval
+from anonymatch.report.html.audit import script, style
+from anonymatch.report.html.document import Section, document, panel_section, render, write_html
+from anonymatch.report.html.round_pictures import (
+    bits_picture,
+    guess_picture,
+    method_words,
+    profile_picture,
+    true_profiles,
+)
+from anonymatch.report.html.tables import Cell, HtmlTable
+from anonymatch.report.html.user_table import name_cell, number_cell
+from anonymatch.report.paper_panels import Panel
+
+__all__ = ["half_life_in_words", "rounds_html", "write_rounds_html"]
+
+_PAIRS = 100  # pairs of a table
+_SETS = 20  # sets of friends of a table
+_AGREED = 1.05  # R-hat up to which chains say the same
+_LARGER = (1, 2, 4)  # times as many messages a round
+_THREAT = (
+    (
+        "The attacker sees who sends and who receives in every round, and nothing else: within a "
+        "round no order, no content and no size tells messages apart."
+    ),
+    (
+        "He takes a round's messages out to be its messages in, each to somebody whom its sender "
+        "writes to, and learns from all rounds together whom that is."
+    ),
+    (
+        "He takes these profiles to stay as they are; who knows more, such as some contacts of a "
+        "user, learns more than is told here."
+    ),
+)
+_HELP = (
+    (
+        "Cover: users who also send when they have nothing to say hide when they write, and "
+        "messages out that nobody wrote hide who receives."
+    ),
+    (
+        "Larger batches: a round with more messages has more explanations, so that each tells "
+        "less of one user."
+    ),
+    (
+        "More senders a round: a user is learnt from rounds with it and rounds without it; the "
+        "more users send in every round, the less the two differ."
+    ),
+)
+_CAVEATS = (
+    (
+        "Profiles that change make old rounds mislead: an attacker who takes them to be the same "
+        "believes wrong things, and one who knows better does better than this."
+    ),
+    (
+        "Messages of a user are taken to be independent, given whom it writes to. Answers, and "
+        "talks of many messages, tell more."
+    ),
+    "Bits, and the share that is believed, are averages over messages: look at who falls first.",
+)
+
+
+def write_rounds_html(
+    disclosure: Disclosure, path: str | os.PathLike[str], *, command: str | None = None
+) -> None:
+    """Write what rounds tell as one page that needs nothing else.
+
+    ``command``: what was run, so that it can be run again.
+    """
+    write_html(rounds_html(disclosure, command=command), path)
+
+
+def rounds_html(disclosure: Disclosure, *, command: str | None = None) -> str:
+    """The text of that page.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = am.sources.synthesize_rounds(3, friends=1, users=4, batch=2)
+    >>> "<h1>Rounds: who writes to whom</h1>" in rounds_html(am.rounds(log))
+    True
+    """
+    sections = (
+        _verdict(disclosure),
+        _decay(disclosure),
+        _falls(disclosure),
+        _pairs(disclosure),
+        _truth(disclosure),
+        panel_section("threat", "What the attacker has", before=_THREAT),
+        _help(disclosure),
+        _method(disclosure, command),
+    )
+    log = disclosure.log
+    seen = (
+        f"{plural(log.n_rounds, 'round')} with {plural(log.n_messages, 'message')} of "
+        f"{plural(len(log.users), 'user')} to {plural(len(log.behaviours), 'behaviour')}"
+    )
+    only = "" if disclosure.target is None else f" Only {disclosure.target} is looked at."
+    return document(
+        f"Rounds: {method_words(disclosure).title}",
+        lead=f"{seen}.{only}",
+        sections=tuple(section for section in sections if section is not None),
+        script=script(),
+    )
+
+
+def half_life_in_words(disclosure: Disclosure) -> str:
+    """After how many rounds half of the anonymity is gone, in one sentence.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> log = am.sources.synthesize_rounds(3, users=9, batch=6)
+    >>> print(half_life_in_words(am.rounds(log)).partition(":")[0])
+    On this log's 3 rounds the half-life is not reached
+    """
+    known = [point for point in disclosure.curve if point.bits is not None]
+    words = method_words(disclosure)
+    if not known:
+        return (
+            f"The method {disclosure.method} guesses profiles and gives no probabilities, so that "
+            "it knows no half-life: gibbs does."
+        )
+    first, last = known[0], known[-1]
+    begin, end = (_bits(point) for point in (first, last))
+    if begin <= 0.0:
+        return f"There is nothing to lose: one round tells {words.doubt}."
+    if len(known) == 1:
+        only = "The log has one round" if disclosure.log.n_rounds == 1 else "All rounds were seen"
+        return (
+            f"{only}, so that there is no half-life: {_digits(end)} bits about {words.doubt} are "
+            "left."
+        )
+    half = disclosure.half_life_between
+    if half is None:
+        return (
+            f"On this log's {plural(disclosure.log.n_rounds, 'round')} the half-life is not "
+            f"reached: of {_digits(begin)} bits about {words.doubt} after "
+            f"{plural(first.rounds, 'round')}, {_digits(end)} are left after {shown(last.rounds)}."
+        )
+    between = "" if half.low >= half.high else f" (between {_whole(half.low, half.high)})"
+    return (
+        f"After {_rounds(half.value)} {words.each} half of the anonymity is gone{between}: of "
+        f"{_digits(begin)} bits about {words.doubt} after {plural(first.rounds, 'round')}, "
+        f"{_digits(begin / 2)} are left, and {_digits(end)} after all {shown(last.rounds)}."
+    )
+
+
+def _bits(point: CurvePoint) -> float:
+    assert point.bits is not None
+    return point.bits.value
+
+
+def _digits(bits: float) -> str:
+    return f"{bits:.2f}"
+
+
+def _rounds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def _whole(low: float, high: float) -> str:
+    return f"{low:,.0f} and {high:,.0f}"
+
+
+def _verdict(disclosure: Disclosure) -> Section:
+    sentence = half_life_in_words(disclosure)
+    right, believed = disclosure.right, disclosure.believed
+    if right is not None:
+        sentence += f" After all rounds the best guess is right for {percent(right)} of messages"
+        sentence += "." if believed is None else f"; the attacker believes {percent(believed)}."
+    elif believed is not None:
+        sentence += f" After all rounds the best guess is right with {percent(believed)}."
+    body = render("audit_verdict.html", verdict=sentence, gates=())
+    return Section("verdict", "How long anonymity lasts", body, style=style())
+
+
+def _decay(disclosure: Disclosure) -> Section | None:
+    bits, guesses = bits_picture(disclosure), guess_picture(disclosure)
+    panels = []
+    words = method_words(disclosure)
+    if bits is not None:
+        marked = "" if disclosure.half_life is None else " Half of the first is left at the mark."
+        panels.append(
+            Panel(
+                bits,
+                f"What is unknown of {words.doubt}, by {words.each} that were seen: lower is "
+                f"worse.{marked} The band is the interval of 95 %.",
+            )
+        )
+    if guesses is not None:
+        panels.append(
+            Panel(
+                guesses,
+                "Messages whose likeliest receiver is the true one, where the truth is known, and "
+                "what the attacker believes that share to be: higher is worse. They should meet.",
+            )
+        )
+    if not panels:
+        return None
+    heads = ("rounds", "bits", "right", "believed")
+    rows = [
+        (
+            shown(point.rounds),
+            _span(point.bits, amount),
+            _span(point.right, percent),
+            _span(point.believed, percent),
+        )
+        for point in disclosure.curve
+    ]
+    return panel_section(
+        "decay",
+        "How it falls with the rounds",
+        panels,
+        tables=[("By rounds seen", _numbers(heads, rows))],
+    )
+
+
+def _span(interval: Interval | None, write: Callable[[float], str]) -> str:
+    if interval is None:
+        return "–"
+    ends = span(interval.value, interval.low, interval.high, write)
+    middle = write(interval.value)
+    return middle if ends == middle else f"{middle} ({ends})"
+
+
+def _numbers(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> HtmlTable:
+    """A table whose cells are numbers that are written already."""
+    cells = tuple(tuple(number_cell(text) for text in row) for row in rows)
+    return HtmlTable(tuple(number_cell(name) for name in heads), cells, "")
+
+
+def _falls(disclosure: Disclosure) -> Section | None:
+    if not disclosure.users:
+        return None
+    heads = ("user", "half-life", "messages", "bits", "believed", "right", "friends", "why")
+    users = disclosure.users
+    known = any(one.right is not None for one in users)
+    rows = [
+        (
+            name_cell(one.user, ""),
+            number_cell("–" if one.half_life is None else _rounds(one.half_life)),
+            number_cell(shown(one.messages)),
+            number_cell(_digits(one.bits)),
+            number_cell(percent(one.believed)),
+            *([number_cell(percent(one.right))] if known else []),
+            number_cell(f"{one.friends:.1f}"),
+            name_cell(one.why or "as others do", ""),
+        )
+        for one in users[:200]
+    ]
+    names = [name for name in heads if known or name != "right"]
+    more = len(users) - len(rows)
+    made = HtmlTable(
+        tuple(
+            name_cell(name, "") if name in ("user", "why") else number_cell(name) for name in names
+        ),
+        tuple(rows),
+        f"and {plural(more, 'more user')}" if more else "",
+    )
+    before = (
+        "Who falls first comes first. Half-life: rounds until half of this user's bits are left; "
+        "none if this log is too short for that. Friends: as many equally likely behaviours as the "
+        "user writes to. Why: what sets the user apart from most."
+    )
+    return panel_section("users", "Who falls first", before=[before], tables=[("Users", made)])
+
+
+def _pairs(disclosure: Disclosure) -> Section:
+    words = method_words(disclosure)
+    drawn = profile_picture(disclosure)
+    panels = []
+    if drawn is not None:
+        ringed = "" if true_profiles(disclosure) is None else " Rings are the truth."
+        panels.append(
+            Panel(
+                drawn,
+                "A row a user, a column a behaviour: the darker, the likelier. Columns are in such "
+                f"an order that whom rows write to most lies along the diagonal.{ringed}",
+            )
+        )
+    before = [f"Each probability is {words.pair}, after all rounds."]
+    if disclosure.pairs.error is None:
+        before = [
+            (
+                f"{disclosure.method} gives shares without errors. They are no probabilities that "
+                "can be trusted; what it puts first is likelier than the rest."
+            )
+        ]
+    tables = [("The likeliest pairs", _pair_table(disclosure))]
+    if disclosure.friend_sets is not None:
+        tables.append(("Sets of friends that explain all rounds", _set_table(disclosure)))
+    return panel_section(
+        "pairs",
+        f"{words.title[:1].upper()}{words.title[1:]}",
+        panels,
+        before=before,
+        tables=tables,
+    )
+
+
+def _pair_table(disclosure: Disclosure) -> HtmlTable:
+    """The likeliest pairs with their errors and, if it is known, what is true."""
+    pairs, log = disclosure.pairs, disclosure.log
+    order = np.lexsort((pairs.behaviour, pairs.user, -pairs.probability))[:_PAIRS]
+    true = true_profiles(disclosure)
+    shares = {}
+    if true is not None:
+        shares = {
+            (user, behaviour): share
+            for user, behaviour, share in zip(
+                true.user.tolist(), true.behaviour.tolist(), true.share.tolist(), strict=True
+            )
+        }
+    rows = []
+    for k in order.tolist():
+        user, behaviour = int(pairs.user[k]), int(pairs.behaviour[k])
+        cells = [
+            name_cell(log.users[user]),
+            name_cell(log.behaviours[behaviour]),
+            number_cell(percent(min(float(pairs.probability[k]), 1.0))),
+        ]
+        if pairs.error is not None:
+            cells.append(number_cell(percent(float(pairs.error[k]))))
+        if true is not None:
+            cells.append(number_cell(percent(shares.get((user, behaviour), 0.0))))
+        rows.append(tuple(cells))
+    heads = [name_cell("user"), name_cell("behaviour"), number_cell("probability")]
+    heads += [] if pairs.error is None else [number_cell("standard error")]
+    heads += [] if true is None else [number_cell("true share")]
+    more = len(pairs.user) - len(rows)
+    return HtmlTable(tuple(heads), tuple(rows), _left_out(more, "pair"))
+
+
+def _left_out(more: int, noun: str) -> str:
+    return f"and {plural(more, f'more {noun}')}" if more > 0 else ""
+
+
+def _set_table(disclosure: Disclosure) -> HtmlTable:
+    assert disclosure.friend_sets is not None
+    told = disclosure.friend_sets[:_SETS]
+    rows = tuple(
+        (name_cell(", ".join(str(name) for name in members)), number_cell(shown(weight)))
+        for members, weight in told
+    )
+    more = (disclosure.sets or len(told)) - len(told)
+    heads: tuple[Cell, ...] = (name_cell("friends"), number_cell("weight"))
+    return HtmlTable(heads, rows, _left_out(more, "set"))
+
+
+# Truth, help and method.
+
+
+def _truth(disclosure: Disclosure) -> Section:
+    """Whether what is believed is what is right."""
+    right, believed = disclosure.right, disclosure.believed
+    if right is None:
+        text = "The log knows no truth, so that what is believed cannot be checked."
+        if disclosure.method in ("presence", "exact"):
+            text = f"The method {disclosure.method} is not held against a truth."
+    elif believed is None:
+        text = (
+            f"{percent(right)} of best guesses are right. The method {disclosure.method} says "
+            "nothing of how sure it is."
+        )
+    else:
+        kept = (
+            "within two standard errors: what the attacker believes can be trusted."
+            if disclosure.calibrated
+            else "beyond two standard errors: users of this log are not as the method takes them "
+            "to be. Profiles may have changed, or be unlike each other."
+        )
+        text = (
+            f"After all rounds {percent(right)} of best guesses are right, and {percent(believed)} "
+            f"were believed to be. That is {kept}"
+        )
+    return panel_section("truth", "Against the truth", before=[text])
+
+
+def _help(disclosure: Disclosure) -> Section:
+    """What a designer can do, and what larger batches would buy against averages."""
+    tables = []
+    friends = _median_friends(disclosure)
+    log = disclosure.log
+    batch = log.n_messages / max(int((np.diff(log.sent) > 0).sum()), 1)
+    before = list(_HELP)
+    if friends is not None and batch >= 1.5 and len(log.behaviours) > 1:
+        rows = []
+        for times in _LARGER:
+            size = round(times * batch)
+            needed = sda_rounds(len(log.behaviours), friends, size)
+            rows.append((shown(size), amount(round(needed, 1))))
+        heads = ("messages a round", "rounds of a user until averages know its friends")
+        tables = [("What larger batches buy", _numbers(heads, rows))]
+        before.append(
+            f"By formula, for a user with {plural(friends, 'friend')} among "
+            f"{plural(len(log.behaviours), 'behaviour')} that receive alike: rounds in which it "
+            "sends until its friends stand out by two standard deviations in averages (SDA). "
+            "Better attacks need fewer."
+        )
+    return panel_section("help", "What a designer can do", before=before, tables=tables)
+
+
+def _median_friends(disclosure: Disclosure) -> int | None:
+    """As many as a usual user has, if the method says so."""
+    if not disclosure.users:
+        return None
+    return max(1, round(float(np.median([one.friends for one in disclosure.users]))))
+
+
+def _method(disclosure: Disclosure, command: str | None) -> Section:
+    caveats = list(_CAVEATS)
+    if disclosure.rhat is not None and disclosure.rhat > _AGREED:
+        caveats.insert(
+            0,
+            f"Chains do not agree yet (R-hat {disclosure.rhat:.3f}, 1 if they do): take these "
+            "figures as rough, and allow more seconds.",
+        )
+    facts = [
+        ("method", f"{disclosure.method}: {METHODS[disclosure.method]}"),
+        *([] if disclosure.rhat is None else [("R-hat", f"{disclosure.rhat:.3f}")]),
+        *([] if disclosure.sweeps is None else [("sweeps that count", shown(disclosure.sweeps))]),
+        *(
+            []
+            if disclosure.strength is None
+            else [("strength of the prior", f"{amount(disclosure.strength)} messages")]
+        ),
+        *([] if disclosure.bits is None else [("bits of all friends", _digits(disclosure.bits))]),
+        ("seed", str(disclosure.seed)),
+        ("made by", f"anonymatch {version}"),
+    ]
+    body = render(
+        "audit_method.html",
+        caveats=caveats,
+        notes=disclosure.notes,
+        facts=facts,
+        command=command,
+    )
+    return Section("about", "Caveats and method", body)
