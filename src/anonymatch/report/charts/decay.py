@@ -79,7 +79,7 @@ def decay_chart(
         if each
     ]
     if half_life is not None:
-        words.append(f"The half-life is {amount(half_life)} rounds.")
+        words.append(f"The half-life is {_short(half_life)} rounds.")
     if chosen is not None:
         words.append(f"The line up marks {amount(chosen)} rounds.")
     return Picture(_WIDTH, _TOP + _HEIGHT + 44, title, " ".join(words), tuple(drawn))
@@ -95,15 +95,20 @@ def _upright(
     drawn = [
         element(
             "line", x1=x, y1=down.begin, x2=x, y2=down.end, class_=style, stroke_dasharray=dash,
-            tip=f"{name or 'looked at'}: {amount(rounds)} rounds",
+            tip=f"{name or 'looked at'}: {_short(rounds)} rounds",
         )
     ]  # fmt: skip
     if name:
-        words = f"{name} {amount(rounds)}"
+        words = f"{name} {_short(rounds)}"
         fits = x + 6 + text_width(words, "small") < along.end
         side = x + 6 if fits else x - 6
         drawn.append(text(side, down.end + 12, words, "small halo" if fits else "small halo end"))
     return drawn
+
+
+def _short(rounds: float) -> str:
+    """As many digits as a number between two that were looked at is worth."""
+    return f"{rounds:,.0f}" if rounds >= 10 else f"{rounds:.2g}"
 
 
 def _line(number: int, line: DecayLine, along: Scale, down: Scale) -> Element:

@@ -32,6 +32,7 @@ class MethodWords(NamedTuple):
     doubt: str  # what bits are about
     each: str  # what a point of the curve has seen
     pair: str  # what a probability is
+    guess: str  # what it is for a best guess to be right
 
 
 def method_words(disclosure: Disclosure) -> MethodWords:
@@ -42,6 +43,7 @@ def method_words(disclosure: Disclosure) -> MethodWords:
             "the owner of a pseudonym",
             "rounds in which it acts",
             "the probability that the user owns the pseudonym",
+            "the likeliest owner is the owner",
         )
     if disclosure.method == "exact":
         return MethodWords(
@@ -49,6 +51,7 @@ def method_words(disclosure: Disclosure) -> MethodWords:
             f"the friends of {disclosure.target}",
             "rounds in which it sends",
             "the probability that the behaviour is a friend",
+            "one of the likeliest is a friend",
         )
     whose = "" if disclosure.target is None else f" of {disclosure.target}"
     return MethodWords(
@@ -56,6 +59,7 @@ def method_words(disclosure: Disclosure) -> MethodWords:
         f"the receiver of a message{whose}",
         "rounds",
         "the probability that a message of the user is to that behaviour",
+        "the likeliest receiver of a message is the receiver",
     )
 
 

@@ -28,7 +28,7 @@ from anonymatch.report.paper_panels import Panel
 
 __all__ = ["half_life_in_words", "rounds_html", "write_rounds_html"]
 
-_PAIRS = 100  # pairs of a table
+_PAIRS = 60  # pairs of a table
 _SETS = 20  # sets of friends of a table
 _AGREED = 1.05  # R-hat up to which chains say the same
 _LARGER = (1, 2, 4)  # times as many messages a round
@@ -124,39 +124,51 @@ def half_life_in_words(disclosure: Disclosure) -> str:
     --------
     >>> import anonymatch as am
     >>> log = am.sources.synthesize_rounds(3, users=9, batch=6)
-    >>> print(half_life_in_words(am.rounds(log)).partition(":")[0])
-    On this log's 3 rounds the half-life is not reached
+    >>> half_life_in_words(am.rounds(log))
+    "On this log's 3 rounds the half-life is not reached: more than half of the anonymity is left."
     """
     known = [point for point in disclosure.curve if point.bits is not None]
     words = method_words(disclosure)
     if not known:
         return (
-            f"The method {disclosure.method} guesses profiles and gives no probabilities, so that "
-            "it knows no half-life: gibbs does."
+            f"The method {disclosure.method} guesses profiles and gives no probabilities, so it "
+            "knows no half-life; gibbs does."
         )
-    first, last = known[0], known[-1]
-    begin, end = (_bits(point) for point in (first, last))
-    if begin <= 0.0:
+    if _bits(known[0]) <= 0.0:
         return f"There is nothing to lose: one round tells {words.doubt}."
     if len(known) == 1:
         only = "The log has one round" if disclosure.log.n_rounds == 1 else "All rounds were seen"
-        return (
-            f"{only}, so that there is no half-life: {_digits(end)} bits about {words.doubt} are "
-            "left."
-        )
+        return f"{only}, so there is no half-life to tell."
     half = disclosure.half_life_between
     if half is None:
         return (
             f"On this log's {plural(disclosure.log.n_rounds, 'round')} the half-life is not "
-            f"reached: of {_digits(begin)} bits about {words.doubt} after "
-            f"{plural(first.rounds, 'round')}, {_digits(end)} are left after {shown(last.rounds)}."
+            "reached: more than half of the anonymity is left."
         )
     between = "" if half.low >= half.high else f" (between {_whole(half.low, half.high)})"
-    return (
-        f"After {_rounds(half.value)} {words.each} half of the anonymity is gone{between}: of "
-        f"{_digits(begin)} bits about {words.doubt} after {plural(first.rounds, 'round')}, "
-        f"{_digits(begin / 2)} are left, and {_digits(end)} after all {shown(last.rounds)}."
-    )
+    return f"After {_rounds(half.value)} {words.each}{between} half of the anonymity is gone."
+
+
+def _fall_in_words(disclosure: Disclosure) -> str:
+    """Bits at the beginning and at the end, and what guesses are worth then."""
+    known = [point for point in disclosure.curve if point.bits is not None]
+    words, parts = method_words(disclosure), []
+    if known:
+        begin, end = _digits(_bits(known[0])), _digits(_bits(known[-1]))
+        last = f"{end} after {plural(known[-1].rounds, 'round')}"
+        parts.append(
+            f"{begin} bits are unknown of {words.doubt} after {plural(known[0].rounds, 'round')}, "
+            f"and {last}."
+            if len(known) > 1
+            else f"{end} bits are unknown of {words.doubt}."
+        )
+    right, believed = disclosure.right, disclosure.believed
+    if right is not None:
+        sure = "" if believed is None else f"; the attacker believes {percent(believed)}"
+        parts.append(f"In the end the best guess is right for {percent(right)} of messages{sure}.")
+    elif believed is not None:
+        parts.append(f"In the end {words.guess} with a probability of {percent(believed)}.")
+    return " ".join(parts)
 
 
 def _bits(point: CurvePoint) -> float:
@@ -177,15 +189,9 @@ def _whole(low: float, high: float) -> str:
 
 
 def _verdict(disclosure: Disclosure) -> Section:
-    sentence = half_life_in_words(disclosure)
-    right, believed = disclosure.right, disclosure.believed
-    if right is not None:
-        sentence += f" After all rounds the best guess is right for {percent(right)} of messages"
-        sentence += "." if believed is None else f"; the attacker believes {percent(believed)}."
-    elif believed is not None:
-        sentence += f" After all rounds the best guess is right with {percent(believed)}."
-    body = render("audit_verdict.html", verdict=sentence, gates=())
-    return Section("verdict", "How long anonymity lasts", body, style=style())
+    first = render("audit_verdict.html", verdict=half_life_in_words(disclosure), gates=())
+    rest = panel_section("", "", before=[_fall_in_words(disclosure)])
+    return Section("verdict", "How long anonymity lasts", first + rest.body, style=style())
 
 
 def _decay(disclosure: Disclosure) -> Section | None:
@@ -198,15 +204,15 @@ def _decay(disclosure: Disclosure) -> Section | None:
             Panel(
                 bits,
                 f"What is unknown of {words.doubt}, by {words.each} that were seen: lower is "
-                f"worse.{marked} The band is the interval of 95 %.",
+                f"worse.{marked} A band is the interval of 95 %.",
             )
         )
     if guesses is not None:
         panels.append(
             Panel(
                 guesses,
-                "Messages whose likeliest receiver is the true one, where the truth is known, and "
-                "what the attacker believes that share to be: higher is worse. They should meet.",
+                f"How often {words.guess}: what the attacker believes and, where the truth is "
+                "known, what is right. Higher is worse; where both are known they should meet.",
             )
         )
     if not panels:
@@ -288,11 +294,18 @@ def _pairs(disclosure: Disclosure) -> Section:
         panels.append(
             Panel(
                 drawn,
-                "A row a user, a column a behaviour: the darker, the likelier. Columns are in such "
-                f"an order that whom rows write to most lies along the diagonal.{ringed}",
+                "A row a user, a column a behaviour: the fuller its colour, the likelier the pair. "
+                f"Columns are in an order that puts the likeliest near the diagonal.{ringed}",
             )
         )
     before = [f"Each probability is {words.pair}, after all rounds."]
+    if disclosure.method == "gibbs":
+        before = [
+            (
+                f"{before[0]} The error of chains is how far more sweeps would move it (one "
+                "standard error)."
+            )
+        ]
     if disclosure.pairs.error is None:
         before = [
             (
@@ -325,6 +338,7 @@ def _pair_table(disclosure: Disclosure) -> HtmlTable:
                 true.user.tolist(), true.behaviour.tolist(), true.share.tolist(), strict=True
             )
         }
+    rough = pairs.error is not None and bool(pairs.error.any())
     rows = []
     for k in order.tolist():
         user, behaviour = int(pairs.user[k]), int(pairs.behaviour[k])
@@ -333,13 +347,14 @@ def _pair_table(disclosure: Disclosure) -> HtmlTable:
             name_cell(log.behaviours[behaviour]),
             number_cell(percent(min(float(pairs.probability[k]), 1.0))),
         ]
-        if pairs.error is not None:
+        if rough:
+            assert pairs.error is not None
             cells.append(number_cell(percent(float(pairs.error[k]))))
         if true is not None:
             cells.append(number_cell(percent(shares.get((user, behaviour), 0.0))))
         rows.append(tuple(cells))
     heads = [name_cell("user"), name_cell("behaviour"), number_cell("probability")]
-    heads += [] if pairs.error is None else [number_cell("standard error")]
+    heads += [number_cell("error of chains")] if rough else []
     heads += [] if true is None else [number_cell("true share")]
     more = len(pairs.user) - len(rows)
     return HtmlTable(tuple(heads), tuple(rows), _left_out(more, "pair"))
