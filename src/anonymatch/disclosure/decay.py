@@ -72,7 +72,15 @@ def half_life(points: Sequence[CurvePoint]) -> Interval | None:
 def rounds_until(
     rounds: Sequence[int], bits: Sequence[float] | Floats, goal: float
 ) -> Interval | None:
-    """When a curve first falls to a value: straight between points, over the log of rounds."""
+    """When a curve first falls to a value: straight between points, over the log of rounds.
+
+    Between no round and the first there is no log, so there it is straight over rounds.
+
+    Examples
+    --------
+    >>> rounds_until([0, 1, 2], [2.0, 0.0, 0.0], 1.0).value
+    0.5
+    """
     for k, value in enumerate(bits):
         if value > goal:
             continue
@@ -80,5 +88,6 @@ def rounds_until(
             return Interval(float(rounds[0]), 0.0, float(rounds[0]))
         low, high = float(rounds[k - 1]), float(rounds[k])
         part = (float(bits[k - 1]) - goal) / (float(bits[k - 1]) - float(value))
-        return Interval(low * math.exp(part * math.log(high / low)), low, high)
+        at = low * math.exp(part * math.log(high / low)) if low > 0.0 else part * high
+        return Interval(at, low, high)
     return None

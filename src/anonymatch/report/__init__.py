@@ -1,6 +1,7 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
 from anonymatch.report.charts.charts import Series, bar_chart, line_chart
+from anonymatch.report.charts.decay import rounds_text
 from anonymatch.report.charts.front import Chosen, FrontLine, front_chart
 from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
 from anonymatch.report.drawings.design_parts import parts
@@ -63,6 +64,7 @@ __all__ = [
     "profile_picture",
     "render",
     "rounds_html",
+    "rounds_text",
     "script",
     "style",
     "table",

@@ -17,9 +17,9 @@ from anonymatch.report.drawings.colours import group_class
 from anonymatch.report.drawings.svg import Element, Picture, element, group, text
 from anonymatch.report.drawings.text_width import text_width
 
-__all__ = ["DecayLine", "decay_chart"]
+__all__ = ["DecayLine", "decay_chart", "rounds_text"]
 
-_WIDTH, _HEIGHT, _TOP = 560.0, 260.0, 30.0
+_WIDTH, _TOP = 560.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,12 @@ def decay_chart(
     most: float | None = None,
     half_life: float | None = None,
     chosen: int | None = None,
+    width: float = _WIDTH,
 ) -> Picture:
     """Lines from 0 up, by rounds on a logarithmic axis (a linear one where no round is a point).
 
-    ``most`` is the end of the vertical axis, ``half_life`` gets a dashed line down, and ``chosen``
-    rounds that are looked at a full one.
+    ``width`` is in pixels, and the height follows. ``most`` is the end of the vertical axis,
+    ``half_life`` gets a dashed line down, and ``chosen`` rounds that are looked at a full one.
 
     Examples
     --------
@@ -53,22 +54,25 @@ def decay_chart(
     ... ).words
     'bits: from 2 after 1 to 0.5 after 10 rounds. The half-life is 4.6 rounds.'
     """
+    tall = 0.3 * width + 90
     xs = [float(x) for line in lines for x in line.rounds]
     highest = max([value.high for line in lines for value in line.values], default=1.0)
-    down = Scale(0.0, most or highest * 1.05 or 1.0, _TOP + _HEIGHT, _TOP)
+    down = Scale(0.0, most or highest * 1.05 or 1.0, _TOP + tall, _TOP)
     names = [label(line.name) for line in lines]
     right = max([20.0, *(text_width(name, "bold") + 14 for name in names)])
     left = max(text_width(down.written(tick), "small") for tick in down.ticks()) + 18
     low, high = min(xs, default=1.0), max(xs, default=1.0)
-    along = Scale(low, high, left, _WIDTH - right, log=low > 0, whole=True)
+    along = Scale(low, high, left, width - right, log=low > 0, whole=True)
     points = [
         [(float(x), float(value.value)) for x, value in zip(line.rounds, line.values, strict=True)]
         for line in lines
     ]
+    rising = any(each and each[-1][1] > each[0][1] for each in points)
     drawn = [
         *axes(along, down, "rounds seen", y_label),
-        *_upright(along, down, chosen, "", "axis", None),
-        *_upright(along, down, half_life, "half-life", "axis", "5 4"),
+        *_upright(along, down, chosen, "looked at", None),
+        *_upright(along, down, half_life, "half-life", "5 4"),
+        *_half_life_name(along, down, half_life, rising),
         *(_line(number, line, along, down) for number, line in enumerate(lines)),
         *end_labels(names, [list(each) for each in points], along, down),
     ]
@@ -79,35 +83,48 @@ def decay_chart(
         if each
     ]
     if half_life is not None:
-        words.append(f"The half-life is {_short(half_life)} rounds.")
+        words.append(f"The half-life is {rounds_text(half_life)} rounds.")
     if chosen is not None:
         words.append(f"The line up marks {amount(chosen)} rounds.")
-    return Picture(_WIDTH, _TOP + _HEIGHT + 44, title, " ".join(words), tuple(drawn))
+    return Picture(width, _TOP + tall + 44, title, " ".join(words), tuple(drawn))
 
 
 def _upright(
-    along: Scale, down: Scale, rounds: float | None, name: str, style: str, dash: str | None
+    along: Scale, down: Scale, rounds: float | None, name: str, dash: str | None
 ) -> list[Element]:
-    """A line at a number of rounds, with its name at the top."""
+    """A line at a number of rounds."""
     if rounds is None or not along.low <= rounds <= along.high:
         return []
     x = along.at(rounds)
-    drawn = [
+    return [
         element(
-            "line", x1=x, y1=down.begin, x2=x, y2=down.end, class_=style, stroke_dasharray=dash,
-            tip=f"{name or 'looked at'}: {_short(rounds)} rounds",
+            "line", x1=x, y1=down.begin, x2=x, y2=down.end, class_="axis", stroke_dasharray=dash,
+            tip=f"{name}: {rounds_text(rounds)} rounds",
         )
     ]  # fmt: skip
-    if name:
-        words = f"{name} {_short(rounds)}"
-        fits = x + 6 + text_width(words, "small") < along.end
-        side = x + 6 if fits else x - 6
-        drawn.append(text(side, down.end + 12, words, "small halo" if fits else "small halo end"))
-    return drawn
 
 
-def _short(rounds: float) -> str:
-    """As many digits as a number between two that were looked at is worth."""
+def _half_life_name(
+    along: Scale, down: Scale, half_life: float | None, rising: bool
+) -> list[Element]:
+    """What the dashed line is, where curves leave room for it."""
+    if half_life is None or not along.low <= half_life <= along.high:
+        return []
+    words, x = f"half-life {rounds_text(half_life)}", along.at(half_life)
+    y = down.begin - 8 if rising else down.end + 12
+    if x + 6 + text_width(words, "small") < along.end:
+        return [text(x + 6, y, words, "small halo")]
+    return [text(x - 6, y, words, "small halo end")]
+
+
+def rounds_text(rounds: float) -> str:
+    """A number of rounds in as many digits as one between two that were looked at is worth.
+
+    Examples
+    --------
+    >>> [rounds_text(value) for value in (3.582, 20.39, 1234.5)]
+    ['3.6', '20', '1,234']
+    """
     return f"{rounds:,.0f}" if rounds >= 10 else f"{rounds:.2g}"
 
 

@@ -19,7 +19,8 @@ MOST_DRAWN = 200
 """Users or behaviours that get a row or a column."""
 
 _SHADES = 8
-_SIDE = 432.0
+_SIDE = 416.0
+_FAINT = 0.7  # power that lets small probabilities be seen
 _LEAST = 0.005  # probability of a cell that is coloured
 _TOLD = 5  # users whose likeliest behaviour is told in words
 
@@ -34,7 +35,7 @@ def profile_matrix(
 ) -> Picture:
     """Probabilities as shades, from white for 0 to full for 1, the same in every picture.
 
-    Rows of users of whom nothing is known are NaN, and dashed. Cells of ``truth`` are ringed.
+    Rows of users of whom nothing is known are NaN, and dashed. Cells of ``truth`` are marked.
     Names are written for up to 40 users and behaviours; 200 can be drawn.
 
     Examples
@@ -81,7 +82,7 @@ def _cells(
             drawn.append(
                 element(
                     "rect", x=left + side * j, y=top + side * i, width=side, height=side,
-                    class_="solid", fill_opacity=round(value, 2),
+                    class_="solid", fill_opacity=round(value**_FAINT, 2),
                     tip=f"{user} – {columns[j]}: {percent(value)}",
                 )
             )  # fmt: skip
@@ -117,8 +118,10 @@ def _small_cells(probability: Floats, truth: Bools | None, title: str, words: st
     """Cells without names."""
     tall, wide = probability.shape
     tile = _SIDE / max(tall, wide)
-    shades = np.ceil(np.nan_to_num(probability - _LEAST) * _SHADES).astype(np.int64)
-    parts = [group(*shaded(shades.clip(0, _SHADES), _SHADES), class_="g0")]
+    shades = np.ceil(np.nan_to_num(probability - _LEAST).clip(0.0) ** _FAINT * _SHADES).astype(
+        np.int64
+    )
+    parts = [group(*shaded(shades, _SHADES), class_="g0")]
     if truth is not None:
         dots = [
             element("circle", cx=j + 0.5, cy=i + 0.5, r=0.2, class_="solid")
@@ -152,5 +155,5 @@ def _words(
         number = int(silent.sum())
         parts.append(f"{plural(number, 'user')} {'has' if number == 1 else 'have'} not sent yet.")
     if truth is not None:
-        parts.append("What is true is ringed.")
+        parts.append("What is true is marked.")
     return " ".join(parts)

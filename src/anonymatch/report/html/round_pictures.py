@@ -15,6 +15,7 @@ from anonymatch.report.drawings.profiles import MOST_DRAWN, profile_matrix
 from anonymatch.report.drawings.svg import Picture
 
 __all__ = [
+    "WIDTH",
     "MethodWords",
     "TrueProfiles",
     "bits_picture",
@@ -23,6 +24,8 @@ __all__ = [
     "profile_picture",
     "true_profiles",
 ]
+WIDTH = 560.0
+"""Pixels of a chart, unless told."""
 
 
 class MethodWords(NamedTuple):
@@ -63,7 +66,9 @@ def method_words(disclosure: Disclosure) -> MethodWords:
     )
 
 
-def bits_picture(disclosure: Disclosure, *, chosen: int | None = None) -> Picture | None:
+def bits_picture(
+    disclosure: Disclosure, *, chosen: int | None = None, width: float = WIDTH
+) -> Picture | None:
     """Bits by rounds seen, with the half-life marked; None if the method says nothing of them."""
     line = _line(disclosure, "bits", "bits")
     if line is None:
@@ -74,10 +79,13 @@ def bits_picture(disclosure: Disclosure, *, chosen: int | None = None) -> Pictur
         y_label=f"bits about {method_words(disclosure).doubt}",
         half_life=disclosure.half_life,
         chosen=chosen,
+        width=width,
     )
 
 
-def guess_picture(disclosure: Disclosure, *, chosen: int | None = None) -> Picture | None:
+def guess_picture(
+    disclosure: Disclosure, *, chosen: int | None = None, width: float = WIDTH
+) -> Picture | None:
     """Guesses that are right, and what the attacker believes of them; None if neither is known."""
     lines = [
         _line(disclosure, name, name, 100.0)
@@ -93,6 +101,7 @@ def guess_picture(disclosure: Disclosure, *, chosen: int | None = None) -> Pictu
         most=100.0,
         half_life=disclosure.half_life,
         chosen=chosen,
+        width=width,
     )
 
 

@@ -5,7 +5,7 @@ can be done.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from anonymatch._native import version
 from anonymatch.base.numbers import amount, percent, plural, shown, span
 from anonymatch.disclosure import METHODS, CurvePoint, Disclosure, sda_rounds
 from anonymatch.measures import Interval
+from anonymatch.report.charts.decay import rounds_text
 from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.document import Section, document, panel_section, render, write_html
 from anonymatch.report.html.round_pictures import (
@@ -45,6 +46,11 @@ _THREAT = (
         "He takes these profiles to stay as they are; who knows more, such as some contacts of a "
         "user, learns more than is told here."
     ),
+)
+_PRESENCE = (
+    "The attacker sees who is online in every round, and which pseudonym acts.",
+    "He takes the owner of a pseudonym to be online whenever it acts.",
+    "He takes others to be there by chance, each at a rate of its own of which nothing is known.",
 )
 _HELP = (
     (
@@ -99,7 +105,7 @@ def rounds_html(disclosure: Disclosure, *, command: str | None = None) -> str:
         _falls(disclosure),
         _pairs(disclosure),
         _truth(disclosure),
-        panel_section("threat", "What the attacker has", before=_THREAT),
+        _threat(disclosure),
         _help(disclosure),
         _method(disclosure, command),
     )
@@ -145,8 +151,10 @@ def half_life_in_words(disclosure: Disclosure) -> str:
             f"On this log's {plural(disclosure.log.n_rounds, 'round')} the half-life is not "
             "reached: more than half of the anonymity is left."
         )
+    if half.low <= 0.0:
+        return f"After at most {rounds_text(half.high)} {words.each} half of the anonymity is gone."
     between = "" if half.low >= half.high else f" (between {_whole(half.low, half.high)})"
-    return f"After {_rounds(half.value)} {words.each}{between} half of the anonymity is gone."
+    return f"After {rounds_text(half.value)} {words.each}{between} half of the anonymity is gone."
 
 
 def _fall_in_words(disclosure: Disclosure) -> str:
@@ -178,10 +186,6 @@ def _bits(point: CurvePoint) -> float:
 
 def _digits(bits: float) -> str:
     return f"{bits:.2f}"
-
-
-def _rounds(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _whole(low: float, high: float) -> str:
@@ -243,7 +247,7 @@ def _span(interval: Interval | None, write: Callable[[float], str]) -> str:
     return middle if ends == middle else f"{middle} ({ends})"
 
 
-def _numbers(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> HtmlTable:
+def _numbers(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> HtmlTable:
     """A table whose cells are numbers that are written already."""
     cells = tuple(tuple(number_cell(text) for text in row) for row in rows)
     return HtmlTable(tuple(number_cell(name) for name in heads), cells, "")
@@ -258,7 +262,7 @@ def _falls(disclosure: Disclosure) -> Section | None:
     rows = [
         (
             name_cell(one.user, ""),
-            number_cell("–" if one.half_life is None else _rounds(one.half_life)),
+            number_cell("–" if one.half_life is None else rounds_text(one.half_life)),
             number_cell(shown(one.messages)),
             number_cell(_digits(one.bits)),
             number_cell(percent(one.believed)),
@@ -290,7 +294,7 @@ def _pairs(disclosure: Disclosure) -> Section:
     drawn = profile_picture(disclosure)
     panels = []
     if drawn is not None:
-        ringed = "" if true_profiles(disclosure) is None else " Rings are the truth."
+        ringed = "" if true_profiles(disclosure) is None else " What is true is marked in orange."
         panels.append(
             Panel(
                 drawn,
@@ -376,7 +380,12 @@ def _set_table(disclosure: Disclosure) -> HtmlTable:
     return HtmlTable(heads, rows, _left_out(more, "set"))
 
 
-# Truth, help and method.
+# Threat, truth, help and method.
+
+
+def _threat(disclosure: Disclosure) -> Section:
+    before = _PRESENCE if disclosure.method == "presence" else _THREAT
+    return panel_section("threat", "What the attacker has", before=before)
 
 
 def _truth(disclosure: Disclosure) -> Section:
