@@ -400,7 +400,7 @@ def test_a_dropped_log_of_rounds_is_shown_saved_and_removed(
         error = page.locator("[role=alert] p").inner_text()
         page.set_input_files("input[type=file]", tmp_path / "seen.csv")
         page.get_by_text("Bits left after 20 rounds").wait_for()
-        page.get_by_text("What is true is marked").wait_for()
+        page.locator("figcaption", has_text="What is true is marked").wait_for()
         with page.expect_download() as report:
             page.get_by_role("button", name="Save the report").click()
         with page.expect_download() as pairs:
@@ -412,7 +412,7 @@ def test_a_dropped_log_of_rounds_is_shown_saved_and_removed(
 
     error, report, pairs = visit(browser, studio, "/rounds?users=4&rounds=5", look)
 
-    assert error.startswith("bad.csv, line 2: there is a user and a behaviour")
+    assert error.startswith("bad.csv: line 2: there is a user and a behaviour")
     assert "<h1>Rounds: who writes to whom</h1>" in report
     assert "anonymatch rounds seen.csv" in report
     assert pairs.splitlines()[0] == "user,behaviour,probability,error"

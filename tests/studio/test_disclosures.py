@@ -67,12 +67,12 @@ def test_errors_and_notes_name_the_file_as_the_reader_does(tmp_path: Path) -> No
     path = tmp_path / "token.csv"
     path.write_text("round,user,behaviour\n1,ann,x\n")
 
-    with pytest.raises(am.InputError, match=r"^my log\.csv, line 2: there is a user and"):
+    with pytest.raises(am.InputError, match=r"^my log\.csv: line 2: there is a user and"):
         of_file(path, "my log.csv").find()
 
     path.write_text("round,user,behaviour\n2,ann,\n2,,x\n1,bob,\n1,,x\n")
     (note,) = of_file(path, "my log.csv").find().notes
-    assert note.startswith("my log.csv, line 4: round 1 comes after round 2")
+    assert note.startswith("my log.csv: line 4: round 1 comes after round 2")
     assert of_file(path, "my log.csv").command() == "anonymatch rounds 'my log.csv' --budget 20"
 
 

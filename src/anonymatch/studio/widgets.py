@@ -204,7 +204,8 @@ def step_slider(name: str, steps: Sequence[str], at: int, on_change: Handler) ->
     with box("label", "field"):
         with box("span", "name"):
             text(f"{name}: ", "span")
-            shown = text(steps[at], "output")
+            shown = text(steps[at], "span")
+            shown.props["aria-hidden"] = "true"  # the slider says it itself
         with box("div", "pair"):
             made = box(
                 "input",

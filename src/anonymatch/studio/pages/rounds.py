@@ -157,9 +157,8 @@ class _RoundsPage:
             return
         self.request, self.seen = request, 0
         fewer = (request.friends, request.batch) != (before.friends, before.batch)
-        if key == "users" and fewer:  # they cannot be more than there are users
-            self._controls()
-        await self._look(rest=_REST)
+        # They cannot be more than there are users.
+        await self._changed(rebuild=key == "users" and fewer, rest=_REST)
 
     async def _another(self) -> None:
         self.request = replace(self.request, seed=self.request.seed + 1)
@@ -175,11 +174,12 @@ class _RoundsPage:
         self.studio.store.leave(self.id)
         await self._changed()
 
-    async def _changed(self) -> None:
-        with self.client:
+    async def _changed(self, *, rebuild: bool = True, rest: float = 0.0) -> None:
+        with self.client:  # the control that was moved may be gone
             self.missing.clear()
-            self._controls()
-            await self._look()
+            if rebuild:
+                self._controls()
+            await self._look(rest)
 
     # ---- answers
 
