@@ -307,10 +307,13 @@ class _Work:
 
     def profiles_at(self, seen: dict[int, list[Believed]]) -> dict[int, Profiles]:
         """Who writes to whom by the first rounds alone, for every number of them looked at."""
-        return {
-            rounds: self.only(parts[0].profiles or first_round(self.log.part(0, 1).messages()))
-            for rounds, parts in sorted(seen.items())
+        found = {
+            rounds: self.only(parts[0].profiles) for rounds, parts in seen.items() if rounds > 1
         }
+        if 1 in seen:  # where there are more, it stands for each round by itself
+            alone = seen[1][0].profiles if self.log.n_rounds == 1 else None
+            found[1] = self.only(alone or first_round(self.log.part(0, 1).messages()))
+        return dict(sorted(found.items()))
 
     # Methods that give profiles and no probabilities of links.
 

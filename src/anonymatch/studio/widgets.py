@@ -201,7 +201,7 @@ def drop_zone(target: str, slot: str, words: str, hint: str, *, limit: int, refu
 
 def step_slider(name: str, steps: Sequence[str], at: int, on_change: Handler) -> None:
     """A slider over steps that have names; the handler gets the number of the step."""
-    with box("label", "field"):
+    with box("label", "field steps"):
         with box("span", "name"):
             text(f"{name}: ", "span")
             shown = text(steps[at], "span")
