@@ -44,13 +44,17 @@ def test_any_address_gives_a_log_that_can_be_made(query: dict[str, str]) -> None
     assert request.log().n_rounds == request.rounds
 
 
-def test_python_lines_give_what_the_page_shows() -> None:
+def test_python_lines_give_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     lines: dict[str, object] = {}
     exec(SMALL.python().replace("print", "repr"), lines)
     found = lines["found"]
 
     assert isinstance(found, Disclosure)
     assert found.decay.equals(SMALL.find().decay)
+    assert (tmp_path / "rounds.html").exists()
 
 
 def test_rounds_of_a_file_are_those_of_the_library(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -133,6 +134,13 @@ class Disclosure:
                     [_end(getattr(one, name), end) for one in self.curve], dtype=pl.Float64
                 )
         return pl.DataFrame(columns)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write it as one HTML page that needs nothing else."""
+        # A step up in the layers, as for audits: a reader looks for the report here.
+        from anonymatch.report import write_rounds_html
+
+        write_rounds_html(self, path)
 
     def __repr__(self) -> str:
         lasts = (

@@ -10,12 +10,11 @@ from shlex import quote
 from threading import Lock
 
 from anonymatch.base.errors import AnonymatchError, InputError
-from anonymatch.base.text import Message
+from anonymatch.base.text import Argument, Message, as_option
 from anonymatch.disclosure import Disclosure, rounds
 from anonymatch.running import Progress
 from anonymatch.sources import RoundLog, read_rounds, synthesize_rounds
 from anonymatch.studio.address import whole
-from anonymatch.studio.request import as_field
 
 __all__ = ["Disclosures", "RoundsRequest"]
 
@@ -86,12 +85,12 @@ class RoundsRequest:
             answer = rounds(log, budget=_SECONDS, progress=progress)
         except AnonymatchError as error:
             raise self._worded(error) from None
-        notes = tuple(Message(note).worded(as_field) for note in answer.notes)
+        notes = tuple(Message(note).worded(_on_command_line) for note in answer.notes)
         return replace(answer, notes=notes)
 
     def _worded(self, error: AnonymatchError) -> InputError:
         names = {} if self.path is None else {str(self.path): self.name}
-        return InputError(error.message.renamed(names).worded(as_field))
+        return InputError(error.message.renamed(names).worded(_on_command_line))
 
     def command(self) -> str:
         """The command lines that give the same."""
@@ -113,8 +112,13 @@ class RoundsRequest:
         )
         return (
             f"import anonymatch as am\n{log}\nfound = am.rounds(log, budget={_SECONDS:g})\n"
-            "print(found)"
+            "print(found)\nfound.report('rounds.html')"
         )
+
+
+def _on_command_line(argument: Argument) -> str:
+    """An argument that a message names: the page has no field for any of them."""
+    return f"{as_option(argument)} on the command line"
 
 
 class Disclosures:

@@ -89,7 +89,7 @@ def test_the_page_begins_with_the_half_life() -> None:
         ),
         (
             lambda: am.rounds(log(), method="exact", target="user 1", friends=2),
-            "rounds in which it sends",
+            "rounds in which user 1 sends",
         ),
     ],
 )
@@ -180,6 +180,31 @@ def test_larger_batches_are_said_to_help() -> None:
     assert needed[0] < needed[-1]
 
 
+def test_owners_of_pseudonyms_are_told_what_helps_them() -> None:
+    text = words(rounds_html(am.rounds(log(), method="presence")))
+
+    assert "is online in 50 % of rounds" in text  # 4 of 8 users send in every round
+    assert "Stay online" in text
+    assert "Larger batches" not in text
+
+
+def test_pairs_have_the_true_share_of_their_own_user() -> None:
+    root = ET.fromstring(rounds_html(found()))
+    (section,) = [each for each in root.iter() if each.get("id") == "pairs"]
+    true = true_profiles(found())
+    assert true is not None
+    known = {
+        (log().users[user], log().behaviours[behaviour]): share
+        for user, behaviour, share in zip(*(part.tolist() for part in true), strict=True)
+    }
+    rows = [[cell.text or "" for cell in row.iter("td")] for row in section.iter("tr")]
+    told = {(row[0], row[1]): row[-1] for row in rows if row}
+
+    assert set(known) <= set(told)
+    for pair, share in told.items():
+        assert float(share.split()[0]) == pytest.approx(100 * known.get(pair, 0.0), abs=0.06)
+
+
 def test_names_notes_and_commands_stay_text() -> None:
     nasty = RoundLog.of([(k, [NASTY, "b"], ["x", f"{NASTY}{k % 2}"]) for k in range(6)])
     disclosure = replace(am.rounds(nasty, budget=2), notes=(NASTY,))
@@ -195,6 +220,8 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert (tmp_path / "rounds.html").read_text() == rounds_html(
         found(), command="anonymatch rounds log.csv"
     )
+    found().report(tmp_path / "rounds.html")
+    assert (tmp_path / "rounds.html").read_text() == rounds_html(found())
     with pytest.raises(am.InputError):
         write_rounds_html(found(), tmp_path / "missing" / "rounds.html")
     assert [path.name for path in tmp_path.iterdir()] == ["rounds.html"]

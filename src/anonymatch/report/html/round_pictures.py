@@ -44,7 +44,7 @@ def method_words(disclosure: Disclosure) -> MethodWords:
         return MethodWords(
             "who owns which pseudonym",
             "the owner of a pseudonym",
-            "rounds in which it acts",
+            "rounds in which a pseudonym acts",
             "the probability that the user owns the pseudonym",
             "the likeliest owner is the owner",
         )
@@ -52,7 +52,7 @@ def method_words(disclosure: Disclosure) -> MethodWords:
         return MethodWords(
             f"the friends of {disclosure.target}",
             f"the friends of {disclosure.target}",
-            "rounds in which it sends",
+            f"rounds in which {disclosure.target} sends",
             "the probability that the behaviour is a friend",
             "one of the likeliest is a friend",
         )

@@ -10,13 +10,22 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anonymatch._native import version
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.numbers import amount, percent, plural, shown, span
-from anonymatch.disclosure import METHODS, CurvePoint, Disclosure, sda_rounds
+from anonymatch.disclosure import (
+    METHODS,
+    CurvePoint,
+    Disclosure,
+    Profiles,
+    intersection_candidates,
+    sda_rounds,
+)
 from anonymatch.measures import Interval
 from anonymatch.report.charts.decay import rounds_text
 from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.document import Section, document, panel_section, render, write_html
 from anonymatch.report.html.round_pictures import (
+    TrueProfiles,
     bits_picture,
     guess_picture,
     method_words,
@@ -66,6 +75,12 @@ _HELP = (
         "more users send in every round, the less the two differ."
     ),
 )
+_PRESENCE_HELP = (
+    "Stay online: a user who is there in most rounds is no suspect for having been there.",
+    "More users online in every round: each time the pseudonym acts, fewer are ruled out.",
+    "Shorter lives: a pseudonym that is given up after few rounds tells no more.",
+)
+_ACTS = (1, 2, 5, 10, 20)
 _CAVEATS = (
     (
         "Profiles that change make old rounds mislead: an attacker who takes them to be the same "
@@ -199,7 +214,11 @@ def _verdict(disclosure: Disclosure) -> Section:
 
 
 def _decay(disclosure: Disclosure) -> Section | None:
-    bits, guesses = bits_picture(disclosure), guess_picture(disclosure)
+    if not disclosure.curve:
+        return None
+    several = len(disclosure.curve) > 1
+    bits = bits_picture(disclosure) if several else None
+    guesses = guess_picture(disclosure) if several else None
     panels = []
     words = method_words(disclosure)
     if bits is not None:
@@ -219,8 +238,6 @@ def _decay(disclosure: Disclosure) -> Section | None:
                 "known, what is right. Higher is worse; where both are known they should meet.",
             )
         )
-    if not panels:
-        return None
     heads = ("rounds", "bits", "right", "believed")
     rows = [
         (
@@ -334,17 +351,10 @@ def _pair_table(disclosure: Disclosure) -> HtmlTable:
     pairs, log = disclosure.pairs, disclosure.log
     order = np.lexsort((pairs.behaviour, pairs.user, -pairs.probability))[:_PAIRS]
     true = true_profiles(disclosure)
-    shares = {}
-    if true is not None:
-        shares = {
-            (user, behaviour): share
-            for user, behaviour, share in zip(
-                true.user.tolist(), true.behaviour.tolist(), true.share.tolist(), strict=True
-            )
-        }
+    shares = None if true is None else _true_shares(true, pairs, order, len(log.behaviours))
     rough = pairs.error is not None and bool(pairs.error.any())
     rows = []
-    for k in order.tolist():
+    for at, k in enumerate(order.tolist()):
         user, behaviour = int(pairs.user[k]), int(pairs.behaviour[k])
         cells = [
             name_cell(log.users[user]),
@@ -354,14 +364,22 @@ def _pair_table(disclosure: Disclosure) -> HtmlTable:
         if rough:
             assert pairs.error is not None
             cells.append(number_cell(percent(float(pairs.error[k]))))
-        if true is not None:
-            cells.append(number_cell(percent(shares.get((user, behaviour), 0.0))))
+        if shares is not None:
+            cells.append(number_cell(percent(float(shares[at]))))
         rows.append(tuple(cells))
     heads = [name_cell("user"), name_cell("behaviour"), number_cell("probability")]
     heads += [number_cell("error of chains")] if rough else []
     heads += [] if true is None else [number_cell("true share")]
     more = len(pairs.user) - len(rows)
     return HtmlTable(tuple(heads), tuple(rows), _left_out(more, "pair"))
+
+
+def _true_shares(true: TrueProfiles, pairs: Profiles, chosen: Ints, behaviours: int) -> Floats:
+    """The true share of each chosen pair; 0 where nothing was written."""
+    known = true.user * behaviours + true.behaviour  # in order
+    asked = pairs.user[chosen].astype(np.int64) * behaviours + pairs.behaviour[chosen]
+    at = np.searchsorted(known, asked).clip(max=len(known) - 1)
+    return np.where(known[at] == asked, true.share[at], 0.0)
 
 
 def _left_out(more: int, noun: str) -> str:
@@ -416,6 +434,8 @@ def _truth(disclosure: Disclosure) -> Section:
 
 def _help(disclosure: Disclosure) -> Section:
     """What a designer can do, and what larger batches would buy against averages."""
+    if disclosure.method == "presence":
+        return _presence_help(disclosure)
     tables = []
     friends = _median_friends(disclosure)
     log = disclosure.log
@@ -436,6 +456,28 @@ def _help(disclosure: Disclosure) -> Section:
             "Better attacks need fewer."
         )
     return panel_section("help", "What a designer can do", before=before, tables=tables)
+
+
+def _presence_help(disclosure: Disclosure) -> Section:
+    """What keeps owners among others, and how many are left by formula."""
+    log = disclosure.log
+    rounds = np.repeat(np.arange(log.n_rounds), np.diff(log.sent))
+    there = len(np.unique(rounds * len(log.users) + log.sender))
+    online = there / (log.n_rounds * len(log.users))
+    rows = [
+        (shown(acts), amount(intersection_candidates(len(log.users), online, acts)))
+        for acts in _ACTS
+    ]
+    formula = (
+        f"By formula, users who were there every time, on average, if each of "
+        f"{plural(len(log.users), 'user')} is online in {percent(online)} of rounds, as here on "
+        "average:"
+    )
+    heads = ("rounds in which it acts", "users who may own it")
+    tables = [("Who is left", _numbers(heads, rows))]
+    return panel_section(
+        "help", "What a designer can do", before=[*_PRESENCE_HELP, formula], tables=tables
+    )
 
 
 def _median_friends(disclosure: Disclosure) -> int | None:
