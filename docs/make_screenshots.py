@@ -21,6 +21,7 @@ SHOTS = {
     "design-light": ("/design?users=8&edges=24", "light", 1280, 1250),
     "plan-light": ("/plan?cover=1&law=pool:1,2", "light", 1120, 900),
     "audit-dark": ("/audit?example=mix_log.csv&law=window:1,6&user=cem", "dark", 1280, 1000),
+    "rounds-light": ("/rounds?users=12&friends=2&batch=4&rounds=60&seen=10", "light", 1100, 840),
     "attack-dark": ("/attack?graph=best&targets=Alice,Eve", "dark", 1280, 1150),
     "paper-light": ("/paper?claim=figure-7", "light", 1280, 820),
     "start-phone": ("/?user=Alice", "dark", 390, 1000),

@@ -340,6 +340,96 @@ def test_numbers_that_a_log_does_not_say_are_asked_for(
     assert visit(browser, studio, "/audit", look) == 0
 
 
+def test_rounds_sharpen_by_keyboard_and_the_address_keeps_how_many(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> list[str]:
+        slider = page.get_by_label("Rounds seen")
+        slider.wait_for()
+        matrix = page.locator("svg.picture", has_text="Who writes to whom after")
+        drawn = [matrix.inner_html()]
+        page.get_by_text("Bits left after 30 rounds").wait_for()
+        slider.focus()
+        page.keyboard.press("Home")
+        page.get_by_text("Bits left after 1 round", exact=True).wait_for()
+        assert slider.get_attribute("aria-valuetext") == "1 of 30"
+        drawn.append(matrix.inner_html())
+        page.keyboard.press("ArrowRight")
+        page.get_by_text("Bits left after 2 rounds").wait_for()
+        page.wait_for_url("**seen=2")
+        drawn.append(matrix.inner_html())
+        assert page.evaluate("document.activeElement.type") == "range"
+        page.get_by_text("half-life").first.wait_for()
+        page.reload()
+        page.get_by_text("Bits left after 2 rounds").wait_for()
+        drawn.append(matrix.inner_html())
+        return drawn
+
+    last, first, second, again = visit(
+        browser, studio, "/rounds?users=8&friends=2&batch=3&rounds=30&seed=3", look
+    )
+
+    assert len({last, first, second}) == 3
+    assert again == second
+
+
+def test_a_log_is_made_anew_when_its_numbers_change(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> None:
+        page.get_by_text("Bits left after 10 rounds").wait_for()
+        page.get_by_label("Rounds, typed").fill("12")
+        page.get_by_label("Rounds, typed").press("Enter")
+        page.get_by_text("Bits left after 12 rounds").wait_for()
+        page.get_by_label("Users, typed").fill("2")
+        page.get_by_label("Users, typed").press("Enter")
+        page.wait_for_url("**users=2&friends=2&batch=2&rounds=12**")
+        page.get_by_role("button", name="Make another").click()
+        page.wait_for_url("**seed=2**")
+
+    visit(browser, studio, "/rounds?users=8&rounds=10", look)
+
+
+def test_a_dropped_log_of_rounds_is_shown_saved_and_removed(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    log = am.sources.synthesize_rounds(20, friends=2, users=6, batch=3, seed=1)
+    am.sources.write_rounds(log, tmp_path / "seen.csv")
+    (tmp_path / "bad.csv").write_text("round,user,behaviour\n1,ann,x\n")
+
+    def look(page: Page) -> tuple[str, str, str]:
+        page.set_input_files("input[type=file]", tmp_path / "bad.csv")
+        error = page.locator("[role=alert] p").inner_text()
+        page.set_input_files("input[type=file]", tmp_path / "seen.csv")
+        page.get_by_text("Bits left after 20 rounds").wait_for()
+        page.locator("figcaption", has_text="What is true is marked").wait_for()
+        with page.expect_download() as report:
+            page.get_by_role("button", name="Save the report").click()
+        with page.expect_download() as pairs:
+            page.get_by_role("button", name="Save who writes to whom as CSV").click()
+        texts = [one.value.path().read_text() for one in (report, pairs)]
+        page.get_by_role("button", name="Close it").click()
+        page.get_by_label("Users, typed").wait_for()
+        return error, texts[0], texts[1]
+
+    error, report, pairs = visit(browser, studio, "/rounds?users=4&rounds=5", look)
+
+    assert error.startswith("bad.csv: line 2: there is a user and a behaviour")
+    assert "<h1>Rounds: who writes to whom</h1>" in report
+    assert "anonymatch rounds seen.csv" in report
+    assert pairs.splitlines()[0] == "user,behaviour,probability,error"
+    assert gone(studio)
+
+
+def test_chains_over_rounds_are_stopped(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> None:
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("Stopped.").wait_for()
+        page.get_by_label("Rounds, typed").fill("5")
+        page.get_by_label("Rounds, typed").press("Enter")
+        page.get_by_text("Bits left after 5 rounds").wait_for()
+
+    visit(browser, studio, "/rounds?users=100&batch=20&rounds=2000", look)
+
+
 def test_a_phone_shows_every_page_in_any_font(
     browser_with: tuple[str, Browser], studio: Served
 ) -> None:
@@ -348,7 +438,10 @@ def test_a_phone_shows_every_page_in_any_font(
     def look(page: Page) -> list[str]:
         page.set_default_timeout(60_000)
         wide = []
-        for route in ("/", "/design", "/plan", "/audit?example=mix.csv", "/attack", "/paper"):
+        for route in (
+            "/", "/design", "/plan", "/audit?example=mix.csv", "/rounds?users=8&rounds=20",
+            "/attack", "/paper",
+        ):  # fmt: skip
             page.goto(f"{studio.address}{route}")
             page.locator("h1").wait_for()
             page.locator(".picture").first.wait_for()

@@ -46,6 +46,12 @@ def words(studio: Served, route: str) -> str:
         ("/audit?example=mix.csv", ["2 of 12", "anonymatch audit mix.csv --budget 30"]),
         ("/audit?file=nonsense", ["no longer here"]),
         ("/audit?example=../../etc/passwd", ["choose one"]),
+        (
+            "/rounds?users=8&friends=2&batch=3&rounds=9&seed=4",
+            ["Drop a log of rounds here", "--rounds 9 --friends 2 --users 8 --batch 3 --seed 4"],
+        ),
+        ("/rounds?users=3&batch=99&friends=x", ["--friends 3 --users 3 --batch 3"]),
+        ("/rounds?file=nonsense", ["no longer here", "anonymatch synthesize rounds.csv"]),
     ],
 )
 def test_the_address_says_what_is_shown(studio: Served, route: str, expected: list[str]) -> None:

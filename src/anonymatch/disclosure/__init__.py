@@ -10,6 +10,7 @@ from anonymatch.disclosure.gates import (
     check_round_gates,
     parse_round_gates,
 )
+from anonymatch.disclosure.posterior import Profiles
 from anonymatch.disclosure.result import Disclosure, UserFall
 from anonymatch.disclosure.wording import half_right, rounds_seen, verdict
 
@@ -20,6 +21,7 @@ __all__ = [
     "CurvePoint",
     "Disclosure",
     "MethodComparison",
+    "Profiles",
     "RoundGate",
     "UserFall",
     "check_round_gates",

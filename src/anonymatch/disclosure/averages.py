@@ -17,6 +17,8 @@ __all__ = ["averaged"]
 def averaged(data: Incidence, users: Ints) -> Floats:
     """Estimated profiles of some users, one a row; they sum to 1 and may be negative.
 
+    Users who never send have none: theirs are 0.
+
     Examples
     --------
     >>> from anonymatch.disclosure.incidence import incidence
@@ -35,4 +37,5 @@ def averaged(data: Incidence, users: Ints) -> Floats:
     without[alone], size_without[alone] = everything, data.sizes.sum()
     messages = data.messages[users]
     others = (size_with - messages) / size_without
-    return np.asarray((with_them - others[:, None] * without) / messages[:, None])
+    number = np.maximum(messages, 1.0)  # who never sends has a profile of 0
+    return np.asarray((with_them - others[:, None] * without) / number[:, None])

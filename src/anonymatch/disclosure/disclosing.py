@@ -21,7 +21,14 @@ from anonymatch.disclosure.estimates import estimate
 from anonymatch.disclosure.falls import falls_of
 from anonymatch.disclosure.gibbs import CHAINS, SWEEPS, Prior, seconds_of_sweep
 from anonymatch.disclosure.links import LinkTable, figures_of
-from anonymatch.disclosure.posterior import Believed, Profiles, believe, exactly, share_of
+from anonymatch.disclosure.posterior import (
+    Believed,
+    Profiles,
+    believe,
+    exactly,
+    first_round,
+    share_of,
+)
 from anonymatch.disclosure.presence import owners
 from anonymatch.disclosure.result import Disclosure
 from anonymatch.measures import Interval
@@ -254,6 +261,7 @@ class _Work:
             half_life_between=half_life(curve) if self.decay else None,
             users=falls_of(log, dict(sorted(seen.items())), self.target),
             pairs=self.only(last.profiles),
+            profiles_at=self.profiles_at(seen),
             calibrated=self.calibrated(curve[-1], last),
             rhat=last.rhat,
             sweeps=last.sweeps,
@@ -335,6 +343,16 @@ class _Work:
             return pairs
         mine = pairs.user == self.target
         return Profiles(*(None if part is None else part[mine] for part in pairs))  # type: ignore[arg-type]
+
+    def profiles_at(self, seen: dict[int, list[Believed]]) -> dict[int, Profiles]:
+        """Who writes to whom by the first rounds alone, for every number of them looked at."""
+        found = {
+            rounds: self.only(parts[0].profiles) for rounds, parts in seen.items() if rounds > 1
+        }
+        if 1 in seen:  # where there are more, it stands for each round by itself
+            alone = seen[1][0].profiles if self.log.n_rounds == 1 else None
+            found[1] = self.only(alone or first_round(self.log.part(0, 1).messages()))
+        return dict(sorted(found.items()))
 
     # Methods that give profiles and no probabilities of links.
 

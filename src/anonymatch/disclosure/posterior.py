@@ -18,7 +18,7 @@ from anonymatch.measures import Interval
 from anonymatch.running import Execution
 from anonymatch.sources import RoundLog
 
-__all__ = ["Believed", "Profiles", "believe", "exactly", "share_of"]
+__all__ = ["Believed", "Profiles", "believe", "exactly", "first_round", "share_of"]
 
 Codes = npt.NDArray[np.int32]
 
@@ -120,6 +120,21 @@ def exactly(values: Floats) -> Interval:
     """The mean of values that are no estimates."""
     mean = float(values.mean())
     return Interval(mean, mean, mean)
+
+
+def first_round(messages: RoundMessages) -> Profiles:
+    """What one round says of profiles: a message is any of those that leave, alike."""
+    table = LinkTable(messages)
+    sizes = np.diff(messages.entries())
+    pairs, pair = table.pairs(messages.receivers)
+    mass = np.bincount(pair, table.merged(np.repeat(1.0 / sizes, sizes)), len(pairs))
+    known = pairs >= 0
+    user, behaviour = np.divmod(pairs[known], messages.receivers)
+    number = np.bincount(user, mass[known], messages.senders)
+    probability = mass[known] / number[user]
+    return Profiles(
+        user.astype(np.int32), behaviour.astype(np.int32), probability, np.zeros(len(user))
+    )
 
 
 def _profiles(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import os
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,9 @@ class Disclosure:
     calibrated : bool or None
         Whether the share that is right is what is believed, within two standard errors; None
         if the truth is not known or the method believes nothing.
+    profiles_at : dict of int to Profiles
+        Who writes to whom by the first rounds alone, by how many of them were seen, for `gibbs`;
+        users who have not sent yet are not in it.
     rhat : float or None
         How far chains agree: 1 if they do.
     notes : tuple of str
@@ -76,6 +80,7 @@ class Disclosure:
     half_life_between: Interval | None = None
     users: tuple[UserFall, ...] = field(default=(), repr=False)
     pairs: Profiles = field(repr=False)
+    profiles_at: Mapping[int, Profiles] = field(default_factory=dict, repr=False)
     calibrated: bool | None = None
     rhat: float | None = None
     sweeps: int | None = None
@@ -136,6 +141,13 @@ class Disclosure:
                     [_end(getattr(one, name), end) for one in self.curve], dtype=pl.Float64
                 )
         return pl.DataFrame(columns)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write it as one HTML page that needs nothing else."""
+        # A step up in the layers, as for audits: a reader looks for the report here.
+        from anonymatch.report import write_rounds_html
+
+        write_rounds_html(self, path)
 
     def __repr__(self) -> str:
         lasts = (

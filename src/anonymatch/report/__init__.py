@@ -1,6 +1,7 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
 from anonymatch.report.charts.charts import Series, bar_chart, line_chart
+from anonymatch.report.charts.decay import rounds_text
 from anonymatch.report.charts.front import Chosen, FrontLine, front_chart
 from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
 from anonymatch.report.drawings.design_parts import parts
@@ -20,6 +21,8 @@ from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import Section, panel_section, render, write_html
 from anonymatch.report.html.paper import claim_card, paper_html
 from anonymatch.report.html.plan import plan_html
+from anonymatch.report.html.round_pictures import bits_picture, guess_picture, profile_picture
+from anonymatch.report.html.rounds import half_life_in_words, rounds_html, write_rounds_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.paper_figures import paper_figure
@@ -43,10 +46,13 @@ __all__ = [
     "audit_sections",
     "bar_chart",
     "bipartite",
+    "bits_picture",
     "claim_card",
     "comparison_html",
     "exposure",
     "front_chart",
+    "guess_picture",
+    "half_life_in_words",
     "line_chart",
     "matrix",
     "named",
@@ -55,11 +61,15 @@ __all__ = [
     "paper_html",
     "parts",
     "plan_html",
+    "profile_picture",
     "render",
+    "rounds_html",
+    "rounds_text",
     "script",
     "style",
     "table",
     "value_of",
     "verdict",
     "write_html",
+    "write_rounds_html",
 ]

@@ -15,7 +15,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.report import STYLE, script
 from anonymatch.studio.frame import HEAD, PAGES, style
 from anonymatch.studio.guard import NONCE, Guard
-from anonymatch.studio.pages import attack, audit, design, paper, plan, start
+from anonymatch.studio.pages import attack, audit, design, paper, plan, rounds, start
 from anonymatch.studio.session import Studio
 
 __all__ = ["build"]
@@ -29,6 +29,7 @@ _SHOW: Mapping[str, Show] = {
     "/design": design.show,
     "/plan": plan.show,
     "/audit": audit.show,
+    "/rounds": rounds.show,
     "/attack": attack.show,
     "/paper": paper.show,
 }

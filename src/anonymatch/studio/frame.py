@@ -17,6 +17,7 @@ PAGES = {
     "/design": "Design",
     "/plan": "Plan",
     "/audit": "Audit",
+    "/rounds": "Rounds",
     "/attack": "Attack",
     "/paper": "Paper",
 }

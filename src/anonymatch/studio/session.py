@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from anonymatch.studio.disclosures import Disclosures
 from anonymatch.studio.planner import Plans
 from anonymatch.studio.request import Audits
 from anonymatch.studio.uploads import Store, Upload
@@ -24,7 +25,9 @@ class Studio:
     store: Store
     audits: Audits = field(default_factory=Audits)
     plans: Plans = field(default_factory=Plans)
+    disclosures: Disclosures = field(default_factory=Disclosures)
     inboxes: dict[str, Callable[[Upload, str], Awaitable[None]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.store.on_gone(self.audits.forget)
+        self.store.on_gone(self.disclosures.forget)

@@ -25,6 +25,7 @@ __all__ = [
     "alert",
     "box",
     "button",
+    "drop_zone",
     "field",
     "figure",
     "heading",
@@ -34,6 +35,7 @@ __all__ = [
     "same_result",
     "save",
     "select",
+    "step_slider",
     "table",
     "text",
     "tiles",
@@ -178,6 +180,52 @@ def number_slider(
                 )
         if hint:
             text(hint, "small", "soft")
+
+
+def drop_zone(target: str, slot: str, words: str, hint: str, *, limit: int, refusal: str) -> None:
+    """A place to drop a file, or to choose one; it is sent to ``target`` unless it is too large."""
+    given = (target, slot, {"bytes": limit, "words": refusal})
+    handler = f"studio.dropped({', '.join(map(json.dumps, given))})"
+    over = "(event) => {{ event.preventDefault(); event.currentTarget.classList.{}('over') }}"
+    with box("div", "drop"):
+        with box("label", "dropzone") as zone:
+            text(words, "strong")
+            text(hint, "div", "soft")
+            chooser = box("input", type="file", aria_label=words)
+        text("", "p", "said").props["role"] = "status"
+    zone.on("drop", js_handler=handler)
+    zone.on("dragover", js_handler=over.format("add"))
+    zone.on("dragleave", js_handler=over.format("remove"))
+    chooser.on("change", js_handler=handler)
+
+
+def step_slider(name: str, steps: Sequence[str], at: int, on_change: Handler) -> None:
+    """A slider over steps that have names; the handler gets the number of the step."""
+    with box("label", "field steps"):
+        with box("span", "name"):
+            text(f"{name}: ", "span")
+            shown = text(steps[at], "span")
+            shown.props["aria-hidden"] = "true"  # the slider says it itself
+        with box("div", "pair"):
+            made = box(
+                "input",
+                "slider",
+                type="range",
+                min=0,
+                max=len(steps) - 1,
+                step=1,
+                defaultValue=str(at),
+                aria_label=name,
+                aria_valuetext=steps[at],
+            )
+
+    def moved(event: Any) -> Awaitable[None] | None:
+        step = min(max(int(event.args), 0), len(steps) - 1)
+        shown.set_content(escape(steps[step]))
+        made.props["aria-valuetext"] = steps[step]
+        return on_change(step)
+
+    made.on("input", moved, js_handler=_VALUE, throttle=0.1)
 
 
 def tiles(entries: Iterable[tuple[str, str, str]]) -> None:

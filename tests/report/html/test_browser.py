@@ -18,6 +18,7 @@ from anonymatch.report.html.audit import audit_html
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import write_html
 from anonymatch.report.html.paper import paper_html
+from anonymatch.report.html.rounds import rounds_html
 from anonymatch.sources.observation import Observation, Passage
 
 if TYPE_CHECKING:
@@ -118,6 +119,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "nasty": lambda: audit_html(audit(nasty()), command=f"anonymatch audit {NASTY}"),
     "comparison": lambda: comparison_html(
         compare([audit(passage(50)), audit(am.ring(9, 3))], ["mix", NASTY])
+    ),
+    "rounds": lambda: rounds_html(
+        am.rounds(am.sources.synthesize_rounds(60, friends=2, users=14, batch=4), budget=3)
     ),
 }
 

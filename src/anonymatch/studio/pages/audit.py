@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -36,6 +35,7 @@ from anonymatch.studio.widgets import (
     alert,
     box,
     button,
+    drop_zone,
     field,
     heading,
     html,
@@ -101,20 +101,8 @@ class _AuditPage:
         self.view = View("Auditing", stoppable=True)
 
     def _drop(self, slot: str, words: str, hint: str) -> None:
-        limit = {"bytes": self.studio.store.limit, "words": self.studio.store.refusal}
-        handler = f"studio.dropped({json.dumps(f'/upload/{self.id}')}, {json.dumps(slot)}, "
-        handler += f"{json.dumps(limit)})"
-        over = "(event) => {{ event.preventDefault(); event.currentTarget.classList.{}('over') }}"
-        with box("div", "drop"):
-            with box("label", "dropzone") as zone:
-                text(words, "strong")
-                text(hint, "div", "soft")
-                chooser = box("input", type="file", aria_label=words)
-            text("", "p", "said").props["role"] = "status"
-        zone.on("drop", js_handler=handler)
-        zone.on("dragover", js_handler=over.format("add"))
-        zone.on("dragleave", js_handler=over.format("remove"))
-        chooser.on("change", js_handler=handler)
+        store = self.studio.store
+        drop_zone(f"/upload/{self.id}", slot, words, hint, limit=store.limit, refusal=store.refusal)
 
     def _controls(self) -> None:
         options = self.options

@@ -1,0 +1,227 @@
+"""Rounds as a page: the half-life first, then for whom, and what to do."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import anonymatch as am
+from anonymatch.report import half_life_in_words, profile_picture, rounds_html, write_rounds_html
+from anonymatch.report.html.round_pictures import true_profiles
+from anonymatch.sources import RoundLog
+
+NASTY = "<script>alert('x')</script> & \"quotes\" \x00\u202e"
+
+
+@cache
+def log(rounds: int = 40, users: int = 8) -> RoundLog:
+    return am.sources.synthesize_rounds(rounds, friends=2, users=users, batch=4, seed=2)
+
+
+@cache
+def found() -> am.Disclosure:
+    return am.rounds(log(), budget=3)
+
+
+def words(page: str) -> str:
+    return " ".join("".join(ET.fromstring(page).itertext()).split())
+
+
+METHODS: dict[str, Callable[[], am.Disclosure]] = {
+    "gibbs": found,
+    "target": lambda: am.rounds(log(), target="user 1", budget=3),
+    "no decay": lambda: am.rounds(log(), decay=False, budget=3),
+    "one round": lambda: am.rounds(log(1), budget=3),
+    "exact": lambda: am.rounds(log(), method="exact", target="user 1", friends=2),
+    "presence": lambda: am.rounds(log(), method="presence"),
+    **{
+        name: lambda name=name: am.rounds(log(), method=name)  # type: ignore[misc]
+        for name in ("sda", "lsda", "lsda-nn", "pmda", "nsda", "em")
+    },
+}
+
+
+@pytest.mark.parametrize("make", METHODS.values(), ids=METHODS)
+def test_every_method_has_a_page_that_is_well_formed_and_loads_nothing(
+    make: Callable[[], am.Disclosure],
+) -> None:
+    page = rounds_html(make())
+    root = ET.fromstring(page)
+    anchors = {each.get("id") for each in root.iter() if each.get("id")}
+    links = re.findall(r'href="([^"]*)"', page)
+
+    assert not re.search(r'(src|href)="(?!#)', page)
+    assert {link[1:] for link in links} <= anchors
+    assert "nan" not in words(page).lower().split()
+    assert words(page).count("What the attacker has") == 2  # in the contents, and over it
+
+
+def test_the_page_begins_with_the_half_life() -> None:
+    disclosure = found()
+    assert disclosure.half_life is not None
+    sentence = half_life_in_words(disclosure)
+
+    assert sentence.startswith(f"After {disclosure.half_life:.2g}")
+    assert "half of the anonymity is gone." in sentence
+    text = words(rounds_html(disclosure))
+    assert text.index(sentence) < text.index("bits are unknown of the receiver of a message")
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (
+            lambda: am.rounds(log(2), budget=2),
+            "On this log's 2 rounds the half-life is not reached",
+        ),
+        (lambda: am.rounds(log(1), budget=2), "The log has one round"),
+        (lambda: am.rounds(log(), decay=False, budget=2), "All rounds were seen"),
+        (lambda: am.rounds(log(), method="sda"), "sda guesses profiles"),
+        (
+            lambda: am.rounds(RoundLog.of([(1, "a", "x"), (2, "b", "y")]), budget=2),
+            "There is nothing to lose",
+        ),
+        (
+            lambda: am.rounds(log(), method="exact", target="user 1", friends=2),
+            "rounds in which user 1 sends",
+        ),
+    ],
+)
+def test_where_there_is_no_half_life_of_the_log_it_is_said_why(
+    make: Callable[[], am.Disclosure], expected: str
+) -> None:
+    assert expected in half_life_in_words(make())
+
+
+def test_who_falls_first_comes_first_with_reasons() -> None:
+    disclosure = found()
+    page = ET.fromstring(rounds_html(disclosure))
+    (section,) = [each for each in page.iter() if each.get("id") == "users"]
+    cells = [row.findtext("td") for row in section.iter("tr") if row.find("td") is not None]
+
+    assert cells == [one.user for one in disclosure.users]
+    shown = words(ET.tostring(section, encoding="unicode"))
+    assert all(one.why in shown for one in disclosure.users)
+
+
+def test_few_users_are_a_matrix_and_many_are_pairs() -> None:
+    many = am.rounds(log(users=300), method="sda")
+
+    assert profile_picture(found()) is not None
+    assert profile_picture(many) is None
+    assert "The likeliest pairs" in rounds_html(many)
+    assert profile_picture(am.rounds(log(), target="user 1", budget=2)) is None
+
+
+def test_columns_stay_where_they_are_while_the_matrix_sharpens() -> None:
+    disclosure = found()
+    names = []
+    for rounds in disclosure.profiles_at:
+        picture = profile_picture(disclosure, rounds=rounds)
+        assert picture is not None
+        names.append([str(each) for each in picture.content if "rotate" in str(each)])
+
+    assert len(names[0]) == len(disclosure.log.behaviours)
+    assert all(each == names[0] for each in names)
+
+
+def test_truth_is_shown_where_it_is_known_and_only_there() -> None:
+    blind = am.rounds(replace(log(), truth=None), budget=2)
+
+    assert "true share" in words(rounds_html(found()))
+    assert "marked in orange" in words(rounds_html(found()))
+    text = words(rounds_html(blind))
+    assert "true share" not in text
+    assert "marked in orange" not in text
+    assert "The log knows no truth" in text
+
+
+def test_true_shares_are_those_of_the_messages() -> None:
+    true = true_profiles(found())
+    assert true is not None
+    receivers = log().true_receivers()
+    assert receivers is not None
+    for user, behaviour, share in zip(*(part.tolist() for part in true), strict=True):
+        own = receivers[log().sender == user]
+
+        assert share == pytest.approx((own == behaviour).mean())
+
+
+def test_promises_that_are_not_kept_are_told() -> None:
+    kept, broken = (words(rounds_html(replace(found(), calibrated=flag))) for flag in (True, False))
+
+    assert "can be trusted" in kept
+    assert "beyond two standard errors" in broken
+
+
+def test_chains_that_disagree_are_told() -> None:
+    assert "Chains do not agree yet (R-hat 1.300" in words(rounds_html(replace(found(), rhat=1.3)))
+    assert "Chains do not agree" not in words(rounds_html(replace(found(), rhat=1.01)))
+
+
+def test_larger_batches_are_said_to_help() -> None:
+    root = ET.fromstring(rounds_html(found()))
+    (section,) = [each for each in root.iter() if each.get("id") == "help"]
+    rows = [
+        [cell.text or "" for cell in row.iter("td")]
+        for row in section.iter("tr")
+        if row.find("td") is not None
+    ]
+
+    assert [row[0] for row in rows] == ["4", "8", "16"]
+    needed = [float(row[1]) for row in rows]
+    assert needed == sorted(needed)
+    assert needed[0] < needed[-1]
+
+
+def test_owners_of_pseudonyms_are_told_what_helps_them() -> None:
+    text = words(rounds_html(am.rounds(log(), method="presence")))
+
+    assert "is online in 50 % of rounds" in text  # 4 of 8 users send in every round
+    assert "Stay online" in text
+    assert "Larger batches" not in text
+
+
+def test_pairs_have_the_true_share_of_their_own_user() -> None:
+    root = ET.fromstring(rounds_html(found()))
+    (section,) = [each for each in root.iter() if each.get("id") == "pairs"]
+    true = true_profiles(found())
+    assert true is not None
+    known = {
+        (log().users[user], log().behaviours[behaviour]): share
+        for user, behaviour, share in zip(*(part.tolist() for part in true), strict=True)
+    }
+    rows = [[cell.text or "" for cell in row.iter("td")] for row in section.iter("tr")]
+    told = {(row[0], row[1]): row[-1] for row in rows if row}
+
+    assert set(known) <= set(told)
+    for pair, share in told.items():
+        assert float(share.split()[0]) == pytest.approx(100 * known.get(pair, 0.0), abs=0.06)
+
+
+def test_names_notes_and_commands_stay_text() -> None:
+    nasty = RoundLog.of([(k, [NASTY, "b"], ["x", f"{NASTY}{k % 2}"]) for k in range(6)])
+    disclosure = replace(am.rounds(nasty, budget=2), notes=(NASTY,))
+    page = rounds_html(disclosure, command=f"anonymatch rounds {NASTY}")
+
+    assert "<script>alert" not in page
+    ET.fromstring(page)
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    write_rounds_html(found(), tmp_path / "rounds.html", command="anonymatch rounds log.csv")
+
+    assert (tmp_path / "rounds.html").read_text() == rounds_html(
+        found(), command="anonymatch rounds log.csv"
+    )
+    found().report(tmp_path / "rounds.html")
+    assert (tmp_path / "rounds.html").read_text() == rounds_html(found())
+    with pytest.raises(am.InputError):
+        write_rounds_html(found(), tmp_path / "missing" / "rounds.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["rounds.html"]
