@@ -296,6 +296,30 @@ def test_least_squares_err_as_their_formula_says() -> None:
         assert np.mean(errors) == pytest.approx(formula, rel=0.1)
 
 
+# ---- profiles that change
+
+
+def test_profiles_that_change_are_told_and_others_are_not() -> None:
+    draw = np.random.default_rng(5)
+    before, after = (profiles("steps", 20, 20, draw) for _ in range(2))
+    halves = [world(table, 50, 6, draw) for table in (before, after, before)]
+    log = [
+        (t + 50 * k, [half.users[s] for s in senders], [half.behaviours[r] for r in out])
+        for k, half in enumerate(halves)
+        for t in range(50)
+        for senders, out in [(half.sender[half.sent[t] : half.sent[t + 1]], half.received_in(t))]
+    ]
+
+    changed = am.rounds(RoundLog.of(log[:100]), budget=20)
+    same = am.rounds(RoundLog.of([*log[:50], *log[100:]]), budget=20)
+
+    assert changed.drift is not None
+    assert same.drift is not None
+    assert changed.drift > 3 > 2 > same.drift
+    assert any("profiles change" in note for note in changed.notes)
+    assert not any("profiles change" in note for note in same.notes)
+
+
 # ---- presence
 
 

@@ -17,6 +17,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean, quoted, several
 from anonymatch.disclosure import one_target
 from anonymatch.disclosure.decay import CurvePoint, half_life, rounds_to_look_at, windows
+from anonymatch.disclosure.drift import drift_note, drift_of
 from anonymatch.disclosure.estimates import estimate
 from anonymatch.disclosure.falls import falls_of
 from anonymatch.disclosure.gibbs import CHAINS, SWEEPS, Prior, seconds_of_sweep
@@ -256,8 +257,12 @@ class _Work:
         self.execution.settle()
         curve = self.curve(seen)
         [last] = seen[all_rounds]
+        halves = max((one for one in seen if one > 1 and len(seen[one]) > 1), default=0)
+        drift = self.drift(seen[halves]) if halves else None
         return self.result(
+            remarks=drift_note(drift, halves),
             curve=curve,
+            drift=drift,
             half_life_between=half_life(curve) if self.decay else None,
             users=falls_of(log, dict(sorted(seen.items())), self.target),
             pairs=self.only(last.profiles),
@@ -267,6 +272,10 @@ class _Work:
             sweeps=last.sweeps,
             strength=last.strength,
         )
+
+    def drift(self, parts: list[Believed]) -> float | None:
+        """How far profiles of the first and the last of some stretches differ."""
+        return drift_of(parts[0], parts[-1], len(self.log.users), len(self.log.behaviours))
 
     def windows(self, rounds: int) -> list[tuple[int, int]]:
         return windows(self.log.n_rounds, rounds, _WINDOWS)

@@ -60,6 +60,9 @@ class Disclosure:
     profiles_at : dict of int to Profiles
         Who writes to whom by the first rounds alone, by how many of them were seen, for `gibbs`;
         users who have not sent yet are not in it.
+    drift : float or None
+        How far profiles of the first and the last rounds differ, as a multiple of what chance
+        does; from 2 on users do not stay the same.
     rhat : float or None
         How far chains agree: 1 if they do.
     notes : tuple of str
@@ -82,6 +85,7 @@ class Disclosure:
     pairs: Profiles = field(repr=False)
     profiles_at: Mapping[int, Profiles] = field(default_factory=dict, repr=False)
     calibrated: bool | None = None
+    drift: float | None = None
     rhat: float | None = None
     sweeps: int | None = None
     strength: float | None = None
