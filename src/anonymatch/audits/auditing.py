@@ -7,7 +7,7 @@ import os
 import time
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonymatch.audits.alternatives import same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
@@ -30,9 +30,13 @@ from anonymatch.running import (
 )
 from anonymatch.sources import Observation
 
+if TYPE_CHECKING:
+    from anonymatch.disclosure import Disclosure
+
 __all__ = ["audit"]
 
 _LN2 = math.log(2.0)
+_ROUNDS_SECONDS = 20.0  # for what rounds tell
 
 
 @tells_misfits
@@ -128,6 +132,7 @@ def audit(
         score=scored,
         people=senders,
         people_bits=of_people,
+        disclosure=_disclosure(source, seed, allowed, executor),
         verdict=verdict(users, bits, named, observation.nouns),
         caveats=caveats(observation, answers, scored),
         notes=(
@@ -154,6 +159,23 @@ def _observation(
 
     path = as_path(source)
     return open_observation(path, **how), path.name
+
+
+def _disclosure(
+    source: object, seed: int, budget: Budget, executor: Executor | None
+) -> Disclosure | None:
+    """What rounds tell, of a log that has them."""
+    if not isinstance(source, str | os.PathLike) or not os.path.isfile(source):
+        return None
+    from anonymatch.sources import has_rounds
+
+    path = as_path(source)
+    if not has_rounds(path):
+        return None
+    from anonymatch.disclosure import rounds
+
+    share = replace(budget, seconds=min(_ROUNDS_SECONDS, budget.seconds / 4))
+    return rounds(path, seed=seed, budget=share, executor=executor)
 
 
 def _looked_at(observation: Observation, answers: Answers) -> Observation:

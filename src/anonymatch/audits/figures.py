@@ -390,6 +390,16 @@ _TABLE = (
         rests_on="count",
     ),
     AuditFigure(
+        key="half-life",
+        title="half-life",
+        meaning="rounds after which half of the bits about the receiver of a message are gone",
+        unit="number",
+        better="higher",
+        group="system",
+        value=lambda audit: audit.disclosure and audit.disclosure.half_life_between,
+        rests_on="posterior",
+    ),
+    AuditFigure(
         key="ceiling",
         title="ceiling of the entropy",
         meaning=(

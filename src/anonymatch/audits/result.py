@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from anonymatch.designs import Design
+    from anonymatch.disclosure import Disclosure
 
 __all__ = [
     "Audit",
@@ -265,6 +266,8 @@ class Audit:
         Whether every figure is exact (or in doubles with a proven error).
     confidence : float
         Probability that the intervals hold; 1.0 means proven.
+    disclosure : Disclosure or None
+        What rounds tell, if the log says in which round each message was seen.
     seed : int
     seconds : float
         Wall time that it took.
@@ -289,6 +292,7 @@ class Audit:
     bound: float
     reached: Interval
     ceiling: float | None = None
+    disclosure: Disclosure | None = field(default=None, repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     identified: int
     threshold: float

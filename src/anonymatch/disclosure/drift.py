@@ -47,7 +47,5 @@ def drift_note(ratio: float | None, rounds: int) -> tuple[str, ...]:
     if ratio is None or ratio < _MARKED:
         return ()
     apart = f"those of the first and the last {rounds} rounds differ {ratio:.2g} times as much"
-    note = (
-        f"profiles change: {apart} as by chance; figures take users to stay the same, so look at "
-    )
-    return (f"{note}fewer rounds at once",)
+    note = f"profiles change: {apart} as by chance; figures take users to stay the same, so look "
+    return (f"{note}at fewer rounds at once",)

@@ -1,6 +1,6 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
-from anonymatch.sources.detect import PARTS, mean_delay, open_observation
+from anonymatch.sources.detect import PARTS, has_rounds, mean_delay, open_observation
 from anonymatch.sources.formats import SOURCES
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
@@ -92,6 +92,7 @@ __all__ = [
     "TimedPool",
     "Window",
     "exponential_graph",
+    "has_rounds",
     "help_text",
     "law_name",
     "law_usage",

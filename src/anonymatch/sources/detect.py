@@ -31,7 +31,7 @@ from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation
 from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["PARTS", "mean_delay", "open_observation"]
+__all__ = ["PARTS", "has_rounds", "mean_delay", "open_observation"]
 
 PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
@@ -250,6 +250,22 @@ def _json_kind(path: Path) -> str:
     return next(
         (name for name, each in kinds.items() if each.document and each.document(document)), "edges"
     )
+
+
+def has_rounds(path: Path) -> bool:
+    """Whether a message log also says in which round each message was seen."""
+    suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    with reading(path):
+        if suffix in ("csv", "tsv"):
+            header = _head(path).decode("utf-8", errors="replace")
+            columns = _columns(header, FORMATS[f".{suffix}"].separator)
+        elif suffix == "parquet":
+            from anonymatch.graph import parquet  # imports polars
+
+            columns = parquet.columns(Source(path, packed=False))
+        else:
+            return False
+    return _ROUND in {str(column).strip().lower() for column in columns}
 
 
 def _text_kind(path: Path) -> str:

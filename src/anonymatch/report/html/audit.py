@@ -24,6 +24,7 @@ from anonymatch.report.html.audit_people import people_section
 from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
+from anonymatch.report.html.rounds import decay_section
 from anonymatch.report.html.user_table import (
     ROWS,
     probability_head,
@@ -336,6 +337,7 @@ AUDIT_SECTIONS: tuple[AuditSection, ...] = (
     lambda report: _picture(report.audit),
     lambda report: _spread(report.audit),
     lambda report: _users(report.audit),
+    lambda report: decay_section(report.audit.disclosure),
     lambda report: attack_section(report.audit),
     lambda report: cost_section(report.audit),
     lambda report: truth_section(report.audit),

@@ -43,6 +43,7 @@ _SPELLINGS: Spellings = {
     "behaviour": ("behaviour", "behavior", "receiver"),
     "name": ("name", "id", "who"),
     "message": ("message", "message_id", "msg"),
+    "round": ("round",),
     "cover": ("cover",),
     "dummy": ("dummy",),
     "lost": ("lost",),
