@@ -12,7 +12,14 @@ from anonymatch.disclosure.gates import (
 )
 from anonymatch.disclosure.posterior import Profiles
 from anonymatch.disclosure.result import Disclosure, UserFall
-from anonymatch.disclosure.wording import half_right, rounds_seen, verdict
+from anonymatch.disclosure.wording import (
+    bits_about,
+    half_life_in_words,
+    half_right,
+    left_in_words,
+    rounds_seen,
+    verdict,
+)
 
 __all__ = [
     "METHODS",
@@ -24,10 +31,13 @@ __all__ = [
     "Profiles",
     "RoundGate",
     "UserFall",
+    "bits_about",
     "check_round_gates",
     "compare_methods",
+    "half_life_in_words",
     "half_right",
     "intersection_candidates",
+    "left_in_words",
     "lsda_error",
     "parse_round_gates",
     "rounds",

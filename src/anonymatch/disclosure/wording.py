@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from anonymatch.disclosure.result import Disclosure
     from anonymatch.measures import Interval
 
-__all__ = ["half_right", "rounds_seen", "verdict"]
+__all__ = [
+    "bits_about",
+    "half_life_in_words",
+    "half_right",
+    "left_in_words",
+    "rounds_seen",
+    "verdict",
+]
 
 
 def verdict(disclosure: Disclosure) -> str:
@@ -26,12 +33,7 @@ def verdict(disclosure: Disclosure) -> str:
     One round alone says nothing about how long anonymity lasts: record more. After one round, \
 1 bit about the receiver of a message is left.
     """
-    curve = disclosure.curve
-    if not curve or curve[0].bits is None:
-        told = f"{disclosure.method} tells who writes to whom, and no half-life; gibbs does."
-    else:
-        told = _half_life(disclosure, curve[0].bits)
-    return f"{told} {_left(disclosure)}".rstrip()
+    return f"{half_life_in_words(disclosure)} {left_in_words(disclosure)}".rstrip()
 
 
 def rounds_seen(disclosure: Disclosure) -> int:
@@ -50,13 +52,20 @@ def half_right(disclosure: Disclosure) -> Interval | None:
     return rounds_until([at for at, _ in known], [wrong for _, wrong in known], 0.5)
 
 
-def _half_life(disclosure: Disclosure, first: Interval) -> str:
-    about, rounds = _about(disclosure), _rounds(disclosure)
+def half_life_in_words(disclosure: Disclosure) -> str:
+    """How long anonymity lasts, in one sentence."""
+    curve = disclosure.curve
+    if not curve or curve[0].bits is None:
+        return f"{disclosure.method} tells who writes to whom, and no half-life; gibbs does."
+    first = curve[0].bits
+    about, rounds = bits_about(disclosure), _rounds(disclosure)
     seen, half = rounds_seen(disclosure), disclosure.half_life_between
     if first.value <= 0.0:
         return f"Nobody hides: one round alone leaves 0 bits about {about}."
     if half is None and seen <= 1:
         return "One round alone says nothing about how long anonymity lasts: record more."
+    if half is None and len(curve) == 1:
+        return f"All {seen} {rounds[1]} were looked at together, which tells no half-life."
     if half is None:
         return (
             f"The half-life is more than {several(seen, *rounds)}: after all of them more than "
@@ -76,13 +85,14 @@ def _half_life(disclosure: Disclosure, first: Interval) -> str:
     )
 
 
-def _left(disclosure: Disclosure) -> str:
+def left_in_words(disclosure: Disclosure) -> str:
     """Bits after all rounds, and the share of guesses that are right."""
     seen, curve = rounds_seen(disclosure), disclosure.curve
     first, last = (curve[0].bits, curve[-1].bits) if curve else (None, None)
     parts = []
     if first is not None and last is not None and first.value > 0.0:
-        about = f" about {_about(disclosure)}" if seen <= 1 else ""
+        alone = len(curve) == 1  # no sentence before has said what bits are about
+        about = f" about {bits_about(disclosure)}" if alone else ""
         parts.append(f"{_bits(last)}{about} {_are(last)} left")
     if disclosure.right is not None:
         parts.append(f"the attacker's best guess is right for {percent(disclosure.right)}")
@@ -99,7 +109,7 @@ def _left(disclosure: Disclosure) -> str:
     return f"After {rounds}, {' and '.join(parts)}."
 
 
-def _about(disclosure: Disclosure) -> str:
+def bits_about(disclosure: Disclosure) -> str:
     """Of what the bits are."""
     if disclosure.method == "presence":
         return "the owner of a pseudonym"

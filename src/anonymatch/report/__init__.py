@@ -22,7 +22,7 @@ from anonymatch.report.html.document import Section, panel_section, render, writ
 from anonymatch.report.html.paper import claim_card, paper_html
 from anonymatch.report.html.plan import plan_html
 from anonymatch.report.html.round_pictures import bits_picture, guess_picture, profile_picture
-from anonymatch.report.html.rounds import half_life_in_words, rounds_html, write_rounds_html
+from anonymatch.report.html.rounds import rounds_html, write_rounds_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.paper_figures import paper_figure
@@ -52,7 +52,6 @@ __all__ = [
     "exposure",
     "front_chart",
     "guess_picture",
-    "half_life_in_words",
     "line_chart",
     "matrix",
     "named",

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.report import half_life_in_words, profile_picture, rounds_html, write_rounds_html
+from anonymatch.disclosure import half_life_in_words
+from anonymatch.report import profile_picture, rounds_html, write_rounds_html
 from anonymatch.report.html.round_pictures import true_profiles
 from anonymatch.sources import RoundLog
 
@@ -67,10 +68,9 @@ def test_the_page_begins_with_the_half_life() -> None:
     assert disclosure.half_life is not None
     sentence = half_life_in_words(disclosure)
 
-    assert sentence.startswith(f"After {disclosure.half_life:.2g}")
-    assert "half of the anonymity is gone." in sentence
+    assert sentence.startswith(f"The half-life is about {round(disclosure.half_life)} rounds")
     text = words(rounds_html(disclosure))
-    assert text.index(sentence) < text.index("bits are unknown of the receiver of a message")
+    assert text.index(sentence) < text.index("the attacker's best guess is right for")
 
 
 @pytest.mark.parametrize(
@@ -78,18 +78,18 @@ def test_the_page_begins_with_the_half_life() -> None:
     [
         (
             lambda: am.rounds(log(2), budget=2),
-            "On this log's 2 rounds the half-life is not reached",
+            "The half-life is more than 2 rounds",
         ),
-        (lambda: am.rounds(log(1), budget=2), "The log has one round"),
-        (lambda: am.rounds(log(), decay=False, budget=2), "All rounds were seen"),
-        (lambda: am.rounds(log(), method="sda"), "sda guesses profiles"),
+        (lambda: am.rounds(log(1), budget=2), "One round alone says nothing"),
+        (lambda: am.rounds(log(), decay=False, budget=2), "All 40 rounds were looked at together"),
+        (lambda: am.rounds(log(), method="sda"), "no half-life; gibbs does"),
         (
             lambda: am.rounds(RoundLog.of([(1, "a", "x"), (2, "b", "y")]), budget=2),
-            "There is nothing to lose",
+            "Nobody hides",
         ),
         (
             lambda: am.rounds(log(), method="exact", target="user 1", friends=2),
-            "rounds in which user 1 sends",
+            "rounds of user 1",
         ),
     ],
 )

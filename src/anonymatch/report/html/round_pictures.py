@@ -8,7 +8,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.numbers import plural
-from anonymatch.disclosure import Disclosure, Profiles
+from anonymatch.disclosure import Disclosure, Profiles, bits_about
 from anonymatch.measures import Interval
 from anonymatch.report.charts.decay import DecayLine, decay_chart
 from anonymatch.report.drawings.profiles import MOST_DRAWN, profile_matrix
@@ -32,18 +32,16 @@ class MethodWords(NamedTuple):
     """What the numbers of a method are about."""
 
     title: str
-    doubt: str  # what bits are about
     each: str  # what a point of the curve has seen
     pair: str  # what a probability is
     guess: str  # what it is for a best guess to be right
 
 
 def method_words(disclosure: Disclosure) -> MethodWords:
-    """What probabilities and bits are about."""
+    """What probabilities are about."""
     if disclosure.method == "presence":
         return MethodWords(
             "who owns which pseudonym",
-            "the owner of a pseudonym",
             "rounds in which a pseudonym acts",
             "the probability that the user owns the pseudonym",
             "the likeliest owner is the owner",
@@ -51,15 +49,12 @@ def method_words(disclosure: Disclosure) -> MethodWords:
     if disclosure.method == "exact":
         return MethodWords(
             f"the friends of {disclosure.target}",
-            f"the friends of {disclosure.target}",
             f"rounds in which {disclosure.target} sends",
             "the probability that the behaviour is a friend",
             "one of the likeliest is a friend",
         )
-    whose = "" if disclosure.target is None else f" of {disclosure.target}"
     return MethodWords(
         "who writes to whom",
-        f"the receiver of a message{whose}",
         "rounds",
         "the probability that a message of the user is to that behaviour",
         "the likeliest receiver of a message is the receiver",
@@ -76,7 +71,7 @@ def bits_picture(
     return decay_chart(
         [line],
         title="Bits by rounds seen",
-        y_label=f"bits about {method_words(disclosure).doubt}",
+        y_label=f"bits about {bits_about(disclosure)}",
         half_life=disclosure.half_life,
         chosen=chosen,
         width=width,

@@ -14,10 +14,12 @@ from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.numbers import amount, percent, plural, shown, span
 from anonymatch.disclosure import (
     METHODS,
-    CurvePoint,
     Disclosure,
     Profiles,
+    bits_about,
+    half_life_in_words,
     intersection_candidates,
+    left_in_words,
     sda_rounds,
 )
 from anonymatch.measures import Interval
@@ -36,7 +38,7 @@ from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import name_cell, number_cell
 from anonymatch.report.paper_panels import Panel
 
-__all__ = ["half_life_in_words", "rounds_html", "write_rounds_html"]
+__all__ = ["rounds_html", "write_rounds_html"]
 
 _PAIRS = 60  # pairs of a table
 _SETS = 20  # sets of friends of a table
@@ -138,78 +140,13 @@ def rounds_html(disclosure: Disclosure, *, command: str | None = None) -> str:
     )
 
 
-def half_life_in_words(disclosure: Disclosure) -> str:
-    """After how many rounds half of the anonymity is gone, in one sentence.
-
-    Examples
-    --------
-    >>> import anonymatch as am
-    >>> log = am.sources.synthesize_rounds(3, users=9, batch=6)
-    >>> half_life_in_words(am.rounds(log))
-    "On this log's 3 rounds the half-life is not reached: more than half of the anonymity is left."
-    """
-    known = [point for point in disclosure.curve if point.bits is not None]
-    words = method_words(disclosure)
-    if not known:
-        return (
-            f"The method {disclosure.method} guesses profiles and gives no probabilities, so it "
-            "knows no half-life; gibbs does."
-        )
-    if _bits(known[0]) <= 0.0:
-        return f"There is nothing to lose: one round tells {words.doubt}."
-    if len(known) == 1:
-        only = "The log has one round" if disclosure.log.n_rounds == 1 else "All rounds were seen"
-        return f"{only}, so there is no half-life to tell."
-    half = disclosure.half_life_between
-    if half is None:
-        return (
-            f"On this log's {plural(disclosure.log.n_rounds, 'round')} the half-life is not "
-            "reached: more than half of the anonymity is left."
-        )
-    if half.low <= 0.0:
-        return f"After at most {rounds_text(half.high)} {words.each} half of the anonymity is gone."
-    between = "" if half.low >= half.high else f" (between {_whole(half.low, half.high)})"
-    return f"After {rounds_text(half.value)} {words.each}{between} half of the anonymity is gone."
-
-
-def _fall_in_words(disclosure: Disclosure) -> str:
-    """Bits at the beginning and at the end, and what guesses are worth then."""
-    known = [point for point in disclosure.curve if point.bits is not None]
-    words, parts = method_words(disclosure), []
-    if known:
-        begin, end = _digits(_bits(known[0])), _digits(_bits(known[-1]))
-        last = f"{end} after {plural(known[-1].rounds, 'round')}"
-        parts.append(
-            f"{begin} bits are unknown of {words.doubt} after {plural(known[0].rounds, 'round')}, "
-            f"and {last}."
-            if len(known) > 1
-            else f"{end} bits are unknown of {words.doubt}."
-        )
-    right, believed = disclosure.right, disclosure.believed
-    if right is not None:
-        sure = "" if believed is None else f"; the attacker believes {percent(believed)}"
-        parts.append(f"In the end the best guess is right for {percent(right)} of messages{sure}.")
-    elif believed is not None:
-        parts.append(f"In the end {words.guess} with a probability of {percent(believed)}.")
-    return " ".join(parts)
-
-
-def _bits(point: CurvePoint) -> float:
-    assert point.bits is not None
-    return point.bits.value
-
-
 def _digits(bits: float) -> str:
     return f"{bits:.2f}"
 
 
-def _whole(low: float, high: float) -> str:
-    return f"{low:,.0f} and {high:,.0f}"
-
-
 def _verdict(disclosure: Disclosure) -> Section:
     first = render("audit_verdict.html", verdict=half_life_in_words(disclosure), gates=())
-    rest = panel_section("", "", before=[_fall_in_words(disclosure)])
+    rest = panel_section("", "", before=[left_in_words(disclosure)])
     return Section("verdict", "How long anonymity lasts", first + rest.body, style=style())
 
 
@@ -226,8 +163,8 @@ def _decay(disclosure: Disclosure) -> Section | None:
         panels.append(
             Panel(
                 bits,
-                f"What is unknown of {words.doubt}, by {words.each} that were seen: lower is "
-                f"worse.{marked} A band is the interval of 95 %.",
+                f"What is unknown of {bits_about(disclosure)}, by {words.each} that were seen: "
+                f"lower is worse.{marked} A band is the interval of 95 %.",
             )
         )
     if guesses is not None:

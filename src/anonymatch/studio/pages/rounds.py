@@ -13,12 +13,11 @@ import numpy as np
 from nicegui import background_tasks, ui
 
 from anonymatch.base.numbers import percent, plural
-from anonymatch.disclosure import CurvePoint, Disclosure
+from anonymatch.disclosure import CurvePoint, Disclosure, half_life_in_words
 from anonymatch.graph import plain_table
 from anonymatch.report import (
     bits_picture,
     guess_picture,
-    half_life_in_words,
     profile_picture,
     rounds_html,
     rounds_text,
