@@ -189,6 +189,10 @@ def _fitting(observation: Observation) -> Ints | None:
     return np.searchsorted(came, passage.departures, side="right" if passage.at_once else "left")
 
 
+def _half_life(audit: Audit) -> Interval | None:
+    return None if audit.disclosure is None else audit.disclosure.half_life_between
+
+
 def _typical(audit: Audit) -> Interval | None:
     users = audit.answers.users
     sizes = users.effective.at(users.counted)
@@ -396,7 +400,7 @@ _TABLE = (
         unit="number",
         better="higher",
         group="system",
-        value=lambda audit: audit.disclosure and audit.disclosure.half_life_between,
+        value=_half_life,
         rests_on="posterior",
     ),
     AuditFigure(

@@ -22,9 +22,9 @@ from anonymatch.report.html.audit_attack import attack_section
 from anonymatch.report.html.audit_cost import cost_section
 from anonymatch.report.html.audit_people import people_section
 from anonymatch.report.html.audit_truth import truth_section
+from anonymatch.report.html.decay import decay_section
 from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
-from anonymatch.report.html.rounds import decay_section
 from anonymatch.report.html.user_table import (
     ROWS,
     probability_head,

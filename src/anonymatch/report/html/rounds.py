@@ -5,31 +5,27 @@ can be done.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from anonymatch._native import version
 from anonymatch.base.arrays import Floats, Ints
-from anonymatch.base.numbers import amount, percent, plural, shown, span
+from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.disclosure import (
     METHODS,
     Disclosure,
     Profiles,
-    bits_about,
     half_life_in_words,
     intersection_candidates,
     left_in_words,
     sda_rounds,
 )
-from anonymatch.measures import Interval
 from anonymatch.report.charts.decay import rounds_text
 from anonymatch.report.html.audit import script, style
+from anonymatch.report.html.decay import decay_section, numbers_table
 from anonymatch.report.html.document import Section, document, panel_section, render, write_html
 from anonymatch.report.html.round_pictures import (
     TrueProfiles,
-    bits_picture,
-    guess_picture,
     method_words,
     profile_picture,
     true_profiles,
@@ -118,7 +114,7 @@ def rounds_html(disclosure: Disclosure, *, command: str | None = None) -> str:
     """
     sections = (
         _verdict(disclosure),
-        _decay(disclosure),
+        decay_section(disclosure),
         _falls(disclosure),
         _pairs(disclosure),
         _truth(disclosure),
@@ -148,63 +144,6 @@ def _verdict(disclosure: Disclosure) -> Section:
     first = render("audit_verdict.html", verdict=half_life_in_words(disclosure), gates=())
     rest = panel_section("", "", before=[left_in_words(disclosure)])
     return Section("verdict", "How long anonymity lasts", first + rest.body, style=style())
-
-
-def _decay(disclosure: Disclosure) -> Section | None:
-    if not disclosure.curve:
-        return None
-    several = len(disclosure.curve) > 1
-    bits = bits_picture(disclosure) if several else None
-    guesses = guess_picture(disclosure) if several else None
-    panels = []
-    words = method_words(disclosure)
-    if bits is not None:
-        marked = "" if disclosure.half_life is None else " Half of the first is left at the mark."
-        panels.append(
-            Panel(
-                bits,
-                f"What is unknown of {bits_about(disclosure)}, by {words.each} that were seen: "
-                f"lower is worse.{marked} A band is the interval of 95 %.",
-            )
-        )
-    if guesses is not None:
-        panels.append(
-            Panel(
-                guesses,
-                f"How often {words.guess}: what the attacker believes and, where the truth is "
-                "known, what is right. Higher is worse; where both are known they should meet.",
-            )
-        )
-    heads = ("rounds", "bits", "right", "believed")
-    rows = [
-        (
-            shown(point.rounds),
-            _span(point.bits, amount),
-            _span(point.right, percent),
-            _span(point.believed, percent),
-        )
-        for point in disclosure.curve
-    ]
-    return panel_section(
-        "decay",
-        "How it falls with the rounds",
-        panels,
-        tables=[("By rounds seen", _numbers(heads, rows))],
-    )
-
-
-def _span(interval: Interval | None, write: Callable[[float], str]) -> str:
-    if interval is None:
-        return "–"
-    ends = span(interval.value, interval.low, interval.high, write)
-    middle = write(interval.value)
-    return middle if ends == middle else f"{middle} ({ends})"
-
-
-def _numbers(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> HtmlTable:
-    """A table whose cells are numbers that are written already."""
-    cells = tuple(tuple(number_cell(text) for text in row) for row in rows)
-    return HtmlTable(tuple(number_cell(name) for name in heads), cells, "")
 
 
 def _falls(disclosure: Disclosure) -> Section | None:
@@ -385,7 +324,7 @@ def _help(disclosure: Disclosure) -> Section:
             needed = sda_rounds(len(log.behaviours), friends, size)
             rows.append((shown(size), amount(round(needed, 1))))
         heads = ("messages a round", "rounds of a user until averages know its friends")
-        tables = [("What larger batches buy", _numbers(heads, rows))]
+        tables = [("What larger batches buy", numbers_table(heads, rows))]
         before.append(
             f"By formula, for a user with {plural(friends, 'friend')} among "
             f"{plural(len(log.behaviours), 'behaviour')} that receive alike: rounds in which it "
@@ -411,7 +350,7 @@ def _presence_help(disclosure: Disclosure) -> Section:
         "average:"
     )
     heads = ("rounds in which it acts", "users who may own it")
-    tables = [("Who is left", _numbers(heads, rows))]
+    tables = [("Who is left", numbers_table(heads, rows))]
     return panel_section(
         "help", "What a designer can do", before=[*_PRESENCE_HELP, formula], tables=tables
     )
