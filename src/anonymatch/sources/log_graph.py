@@ -40,10 +40,12 @@ from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.ends import with_ends
 from anonymatch.sources.labels import lost_slot_names
-from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, Linked, check_law
+from anonymatch.sources.laws import MOST_HOPS, DelayLaw, Exponential, Law, Linked, check_law
 from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
+
+_FAR = 3.0  # standard deviations beyond which numbers are not by chance
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
@@ -263,20 +265,15 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
     if law.alike and conditions.silent:
         loss = _loss_of_flushes(problem, conditions.end)
         if loss > 0.0:
-            lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
-            observation = _through(problem, _inside(problem, lossy))
-            note = Message(
-                f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
-                "at the end (",
-                Argument("loss", ...),
-                ")",
-            )
-            return replace(observation, notes=(*observation.notes, note))
+            return _with_loss(problem, conditions, loss)
     if law.by_moments:
         passage = problem.passage(conditions.lost)
         if passage is not None:
             return _through(problem, passage)
     if law.has_density and (conditions.loss or conditions.cover_rate):
+        return _through(problem, _inside(problem, conditions))
+    if law.has_density and _leaves_some_inside(problem, conditions):
+        _check_inside(problem, conditions)
         return _through(problem, _inside(problem, conditions))
     for name in ("loss", "cover_rate"):
         if getattr(conditions, name):
@@ -288,6 +285,72 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
                 Argument(number),
             )
     return _matched(problem, conditions, budget)
+
+
+def _with_loss(problem: LogProblem, conditions: Conditions, loss: float) -> Observation:
+    """The passage with losses that the numbers ask for."""
+    lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
+    observation = _through(problem, _inside(problem, lossy))
+    note = Message(
+        f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
+        "at the end (",
+        Argument("loss", ...),
+        ")",
+    )
+    return replace(observation, notes=(*observation.notes, note))
+
+
+def _still_inside(problem: LogProblem, conditions: Conditions) -> int:
+    """Messages that are not seen again, nor lost by what is told."""
+    left = problem.n_out - (conditions.cover or 0)
+    return problem.n_in - (conditions.lost or 0) - left
+
+
+def _leaves_some_inside(problem: LogProblem, conditions: Conditions) -> bool:
+    """Whether losses are told as a number, and more than those are missing."""
+    told = conditions.lost is not None and not conditions.drained
+    return told and _still_inside(problem, conditions) > 0
+
+
+def _check_inside(problem: LogProblem, conditions: Conditions) -> None:
+    """Refuse losses beside which more would have to be inside at the end than can be."""
+    inside = _still_inside(problem, conditions)
+    late = int(np.count_nonzero(problem.candidates(conditions.end).late))
+    if conditions.lost is None or inside <= late:
+        return
+    raise InputError(
+        Argument("lost"),
+        f" is {conditions.lost}, but {several(problem.n_in, 'message')} came in and "
+        f"{problem.n_out} left: {inside} would still be inside at the end, and under the "
+        f"{problem.law} at most {late} can be; give {conditions.lost + inside - late} or more",
+    )
+
+
+def _is_silent_beside_cover(conditions: Conditions) -> bool:
+    """Whether cover is told as a number, and nothing of losses."""
+    silent = conditions.loss is None and conditions.lost is None and not conditions.drained
+    return silent and conditions.cover is not None
+
+
+def _too_many_missing(problem: LogProblem, conditions: Conditions, runs: Candidates) -> bool:
+    """Whether more are missing than would be inside at the end."""
+    mean, variance = _expected_inside(problem, conditions.end)
+    most = min(mean + _FAR * math.sqrt(variance) + 1.0, int(np.count_nonzero(runs.late)))
+    return _still_inside(problem, conditions) > most
+
+
+def _needed_loss(problem: LogProblem, conditions: Conditions) -> float:
+    """The share of messages that are missing beside those expected inside: of one at least."""
+    mean, _ = _expected_inside(problem, conditions.end)
+    return max(_still_inside(problem, conditions) - mean, 1.0) / (problem.n_in + 1.0)
+
+
+def _expected_inside(problem: LogProblem, end: float) -> tuple[float, float]:
+    """Mean and variance of the number inside at the end, by the law alone."""
+    law = problem.law
+    assert isinstance(law, DelayLaw)
+    staying = np.exp(law.log_survival(end - problem.log.arrivals[problem.ins]))
+    return float(staying.sum()), float((staying * (1.0 - staying)).sum())
 
 
 def _loss_of_flushes(problem: LogProblem, end: float) -> float:
@@ -320,9 +383,9 @@ def _conditions(
     begin, last = (min(ends), max(ends)) if ends else (0.0, 0.0)
     end = last if until is None else _moment(until)
     if end < last:
+        told, latest = log.moments_apart(end, last)
         raise InputError(
-            Argument("until"),
-            f" is {log.moment(end)}, but the log goes on to {log.moment(last)}; give that or more",
+            Argument("until"), f" is {told}, but the log goes on to {latest}; give that or more"
         )
     given = Conditions(
         loss=None if loss is None else _loss(loss),
@@ -591,9 +654,14 @@ def _matched(problem: LogProblem, conditions: Conditions, budget: Budget) -> Obs
     spare = problem.n_out - (problem.n_in - lost_slots)
     notes = [runs.note] if runs.note else []
     if lost_slots:
-        late = lost is None and cover is None  # who knows numbers knows of losses on the way
+        late = _all_inside(problem, conditions)
+        open_ = late and problem.law.has_density and _is_silent_beside_cover(conditions)
+        if open_ and _too_many_missing(problem, conditions, runs):
+            return _with_loss(problem, conditions, _needed_loss(problem, conditions))
         graph, linked = _with_lost_slots(problem, runs, lost_slots, budget, late=late)
         if not structure(graph).matched:
+            if open_:
+                return _with_loss(problem, conditions, _needed_loss(problem, conditions))
             raise _too_few(
                 problem, runs, _graph(problem.users, problem.behaviours, 0, edges), missing
             )
@@ -601,6 +669,17 @@ def _matched(problem: LogProblem, conditions: Conditions, budget: Budget) -> Obs
     notes += _cover_notes(spare, len(alone))
     notes += _truth_notes(problem, lambda i, j: (runs.first[i] <= j) & (j < runs.end[i]))
     return _observation(problem, graph=graph, lost=lost_slots, spare=spare, notes=notes)
+
+
+def _all_inside(problem: LogProblem, conditions: Conditions) -> bool:
+    """Whether messages that are not seen again are inside at the end, and none of them is lost.
+
+    Who knows how many are lost on the way says so. Who knows only how much is cover leaves that
+    open; laws that say how likely a delay is have then ruled out that losses are needed.
+    """
+    if conditions.lost is not None or conditions.drained:
+        return False
+    return conditions.cover is None or problem.law.has_density
 
 
 def _with_lost_slots(
