@@ -229,6 +229,27 @@ def test_intervals_hold_what_enumeration_gives_where_numbers_lost_are_told() -> 
         assert counts[kind] >= 0.95 * counts[f"all {kind}"], kind
 
 
+def test_a_guess_that_is_nearly_sure_given_a_column_is_not_called_sure() -> None:
+    """Each message may be lost, and else is one of two messages out, nearly always the first."""
+    size = 60
+    first = 2 * np.arange(size)
+    band = LinkBand(
+        first=first,
+        last=first + 2,
+        weights=np.tile([1.0, 0.0011], size),
+        columns=2 * size,
+        unpaired=np.full(size, 0.5),
+        cover=1.0,
+    )
+    truth = 1.0 / 1.0011
+    for seed in range(4):
+        estimate = estimate_links(band, budget=Budget.of(0.1), seed=seed)
+        surest = estimate.surest
+        assert (surest.low < 1.0).all()
+        assert ((surest.low < truth) & (truth < surest.high)).mean() >= 0.95
+        assert estimate.surest.value.mean() == pytest.approx(truth, abs=3e-4)
+
+
 def erlang_with_cover() -> LinkBand:
     came, left = np.arange(5.0), np.array([2.5, 4, 4.5, 6, 7, 9.5])
     law = Erlang(3, 1 / 0.6)

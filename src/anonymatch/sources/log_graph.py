@@ -35,7 +35,7 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names, structure
-from anonymatch.measures import mixes
+from anonymatch.measures import mixes, rounding
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.ends import with_ends
@@ -154,6 +154,7 @@ def observe(
                 whole_log=whole_log,
                 budget=budget,
             ),
+            drained=drained,
         )
     problem = LogProblem.of(messages, rule, visible=cover_visible)
     conditions, notes = _conditions(
@@ -185,37 +186,44 @@ def _off_links(
     linked: Linked,
     until: float | str | None,
     observed: Callable[..., Observation],
+    *,
+    drained: bool,
 ) -> Observation:
     """The log as the mix sees it: messages out by the time at which they left it for the links.
 
-    Messages in that came so late that none of them can have come out are left out.
+    Messages in that came so late that none of them can have come out came in just after the end.
+    They are inside, or lost; if nothing was left inside they are left out, as nobody saw them.
     """
     seconds = linked.seconds
     departures = messages.departures - seconds
     last = max(times[-1] for times in (messages.arrivals, messages.departures) if len(times))
     end = (float(last) if until is None else _moment(until)) - seconds
-    number = int(np.searchsorted(messages.arrivals, end, side="right"))
-    late = messages.n_in - number
+    late = messages.n_in - int(np.searchsorted(messages.arrivals, end, side="right"))
+    number = messages.n_in - late if drained else messages.n_in
+    just_after = end + 4.0 * rounding(max(abs(end), seconds))
+    arrivals = np.minimum(messages.arrivals[:number], just_after)
     truth = None if messages.truth is None else messages.truth[:number].copy()
     if truth is not None:  # who was faster than links are is no message of this law
         known = np.flatnonzero(truth >= 0)
-        truth[known[departures[truth[known]] < messages.arrivals[known]]] = -1
+        truth[known[departures[truth[known]] < arrivals[known]]] = -1
     shifted = replace(
         messages,
-        arrivals=messages.arrivals[:number],
+        arrivals=arrivals,
         senders=messages.senders[:number],
         lost=None if messages.lost is None else messages.lost[:number],
         departures=departures,
         truth=truth,
     )
-    observation = observed(shifted, until=end)
-    left_out = "is left out" if late == 1 else "are left out"
-    notes = [f"{several(late, 'message')} in came too late to come out, and {left_out}"]
+    observation = observed(shifted, until=just_after if late and not drained else end)
+    then = "left out" if drained else "still inside at the end, or lost"
+    are = "is" if late == 1 else "are"
+    notes = [f"{several(late, 'message')} in came too late to come out, and {are} {then}"]
     return replace(
         observation,
         source=str(linked),
         mean_delay=_after(observation.mean_delay, seconds),
         longest_delay=_after(observation.longest_delay, seconds),
+        rate=_rate(messages.arrivals[:number]),
         notes=(*observation.notes, *(notes if late else ())),
     )
 
@@ -733,8 +741,6 @@ def _observation(
 ) -> Observation:
     nowhere = () if graph is None else (None,) * lost
     mean, longest = problem.delays()
-    arrivals = problem.log.arrivals
-    lasted = float(arrivals[-1] - arrivals[0]) if len(arrivals) > 1 else 0.0
     return Observation(
         graph=graph,
         passage=passage,
@@ -745,7 +751,7 @@ def _observation(
         truth=problem.truth(),
         mean_delay=mean,
         longest_delay=longest,
-        rate=(len(arrivals) - 1) / lasted if lasted > 0 else None,
+        rate=_rate(problem.log.arrivals),
         cover=_cover_share(problem, spare, followed=passage is not None),
         lost=lost,
         notes=(*problem.log.notes, *_flag_notes(problem), *notes),
@@ -753,6 +759,12 @@ def _observation(
         ceiling=None if lost or spare else _ceiling(problem),
         timed=graph is not None,
     )
+
+
+def _rate(arrivals: Floats) -> float | None:
+    """Messages in a second; None if that cannot be told."""
+    lasted = float(arrivals[-1] - arrivals[0]) if len(arrivals) > 1 else 0.0
+    return (len(arrivals) - 1) / lasted if lasted > 0 else None
 
 
 def _ceiling(problem: LogProblem) -> float | None:
