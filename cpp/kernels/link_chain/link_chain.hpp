@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/cancel.hpp"
+#include "common/large_vector.hpp"
 #include "common/random.hpp"
 #include "link_chain/link_chain_sweep.hpp"
 
@@ -156,7 +157,7 @@ private:
     std::vector<std::int64_t> offsets_;
     std::vector<link_chain::Run> runs_, cores_;
     std::vector<std::int32_t> reach_;
-    std::vector<float> logs_;      // of weights, and one more; empty if all are 1
+    LargeVector<float> logs_;      // of weights, and one more; empty if all are 1
     std::vector<float> unpaired_;  // log weights
     std::vector<float> log_lengths_;
     float cover_ = 0.0F;
@@ -165,7 +166,7 @@ private:
     std::vector<std::uint16_t> open_;
     std::array<std::int32_t, link_chain_lanes> pairs_{};
     std::int32_t least_ = 0, most_ = std::numeric_limits<std::int32_t>::max();
-    std::vector<std::uint16_t> counts_[2];
+    LargeVector<std::uint16_t> counts_[2];
     std::vector<std::int32_t> guesses_;
     std::vector<std::uint16_t> guessed_, alone_, lost_, real_;
     std::vector<double> losses_;             // of each row

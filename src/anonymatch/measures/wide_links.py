@@ -58,10 +58,10 @@ LINKS_CONFIDENCE = REPLICA_CONFIDENCE
 
 # Seconds, measured: of an entry in a step of the scaling, of a row in a sweep of all replicas,
 # without weights and with, and of a row in a sample.
-_ENTRY_SECONDS = 1.5e-9
+_ENTRY_SECONDS = 1e-9
 _SWEEP_SECONDS = (100e-9, 170e-9)
-_FARTHER_SECONDS = 1e-10  # the same with weights, for each entry of a row: they come from farther
-_RECORD_SECONDS = 80e-9
+_FARTHER_SECONDS = 2e-10  # the same with weights, for each entry of a row: they come from farther
+_RECORD_SECONDS = 150e-9
 _ROW_SECONDS = 60e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 15e-9  # of an entry
 BYTES_AN_ENTRY = 40.0
@@ -72,10 +72,11 @@ _APART, _FAR_APART = 0.65, 1.0  # and where the budget is small
 _NOTHING = 2e-4  # of all rows and columns
 _THIN = 4
 _NODE_SWEEPS, _SAMPLES = 50, 500
+_LEAST_SETTLED = 0.3  # of the sweeps before the first sample that are made always
 _SETTLED = 150  # sweeps after the weights have risen
 _BURN = 400  # sweeps: replicas that begin first in, first out tell too little for tens of them
 _MOST_EFFORT = 60.0
-_SHARE = 0.5  # of the budget, for the chain
+_SHARE = 0.8  # of the budget, for the chain: the rest is for the log and its band
 _UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
 _STEPS, _LEAST_STEPS = 400, 50  # of the scaling
 _PLAIN_STEPS = 16
@@ -247,12 +248,13 @@ class _Effort(NamedTuple):
     off: float  # bits a message that the integral may leave out
 
     def sweeps_in_all(self) -> int:
-        return 2 * self.nodes * (self.burn + self.sweeps) + self.settle + _THIN * self.samples
+        nodes = 2 * self.nodes * (self.burn + self.sweeps) + _PARTING
+        return nodes + self.settle + _THIN * self.samples
 
     def seconds(self, band: LinkBand) -> float:
         each = _sweep_seconds(band)
         return band.rows * (
-            each * self.sweeps_in_all() + _RECORD_SECONDS * self.samples
+            each * self.sweeps_in_all() + _record_seconds(band) * self.samples
         ) + band.entries * (_ENTRY_SECONDS * self.steps + _ROW_SECONDS + _SETUP_SECONDS)
 
 
@@ -321,28 +323,40 @@ def _sweep_seconds(band: LinkBand) -> float:
     return _SWEEP_SECONDS[True] + _FARTHER_SECONDS * band.entries / max(band.rows, 1)
 
 
+def _record_seconds(band: LinkBand) -> float:
+    """Of a row in a sample: counts come from as far as weights."""
+    return _RECORD_SECONDS + 2.0 * _FARTHER_SECONDS * band.entries / max(band.rows, 1)
+
+
 def _planned(band: LinkBand, budget: Budget) -> _Effort:
     """As much as the budget allows, up to where more would hardly be seen."""
     allowed = _SHARE * budget.seconds
     if not budget.chosen:
         allowed = min(allowed, max(_UNASKED, _UNASKED_EACH * band.rows))
-    steps = allowed / 4 / (_ENTRY_SECONDS * max(band.entries, 1))
+    steps = allowed / 8 / (_ENTRY_SECONDS * max(band.entries, 1))
 
     def plan(effort: float) -> _Effort:
         apart, off = (_APART, _INTEGRAL_OFF) if effort >= 1.0 else (_FAR_APART, _FAR_OFF)
         sweeps = max(round(_NODE_SWEEPS * effort * apart / _APART), 3)
+        most = _BURN if band.told else _SETTLED
         return _Effort(
             steps=int(np.clip(steps, _LEAST_STEPS, _STEPS)),
             nodes=1 + math.ceil((_LAST - _FIRST) / apart),
             burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
-            settle=_BURN if band.told else _SETTLED,
+            settle=int(np.clip(most * effort * 8, _LEAST_SETTLED * most, most)),
             samples=int(np.clip(_SAMPLES * effort, 20, LINK_CHAIN_SAMPLES)),
             apart=apart,
             off=off,
         )
 
-    return plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, _MOST_EFFORT)))
+    low, high = 0.0, _MOST_EFFORT
+    if plan(high).seconds(band) <= allowed:
+        return plan(high)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if plan(middle).seconds(band) <= allowed else (low, middle)
+    return plan(low)
 
 
 def estimate_links(
@@ -729,7 +743,7 @@ class _LinkJob:
         columns = np.log(self.chain.scaling.columns())
         rows[~counted] = math.nan
         self.chain.set_guesses(self.chain.likeliest())
-        each = _THIN * _sweep_seconds(self.band) + _RECORD_SECONDS
+        each = _THIN * _sweep_seconds(self.band) + _record_seconds(self.band)
         each *= self.band.rows
         together = max(1, round(0.1 / each))
         sums = np.zeros((4, LINK_CHAIN_LANES))
