@@ -147,14 +147,14 @@ def _numbers_told(law: str, logs: int, *, judged: bool) -> Line:
             senders=log.senders,
             receivers=tuple(np.array(log.receivers)[kept].tolist()),
         )
-        told = {"cover": int((log.cover & kept).sum()), "lost": int(log.lost.sum())}
-        audit = am.audit(observe(cut, law, until=end, **told), budget=1)
+        cover, gone = int((log.cover & kept).sum()), int(log.lost.sum())
+        audit = am.audit(observe(cut, law, until=end, cover=cover, lost=gone), budget=1)
         departed, lost = (audit.users[name].to_numpy() for name in ("departed", "lost"))
         late = log.arrivals > end - 12.0
         seen += float(np.count_nonzero(late & (log.truth >= 0) & np.append(kept, False)[log.truth]))
         expected += float(departed[late].sum())
         variance += float((departed * (1.0 - departed))[late].sum())
-        apart = max(apart, abs(float(lost.sum()) - told["lost"]))
+        apart = max(apart, abs(float(lost.sum()) - gone))
     z = (seen - expected) / math.sqrt(variance)
     return plain(
         f"{law}, numbers lost and of cover told, {logs} logs with messages inside at the end",

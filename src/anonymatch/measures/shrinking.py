@@ -118,4 +118,6 @@ def _together(model: Floats, counted: Floats, variance: Floats) -> tuple[Floats,
     share = spread / np.maximum(spread + variance, 1e-300)
     stray = np.abs(counted - middle) > _STRAY * np.sqrt(spread + variance)
     value = np.where(stray, counted, middle + share * (counted - middle))
+    # Who was counted often has the larger variance, and so the smaller share: that leans down.
+    value = np.clip(value + (counted.sum() - value.sum()) * size / size.sum(), 0.0, 1.0)
     return value, _ERRORS * np.sqrt(np.where(stray, 1.0, share) * variance), np.sqrt(spread)

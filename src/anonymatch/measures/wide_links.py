@@ -92,6 +92,7 @@ _NOISE = 0.5  # bits of the same, over the root of samples and rows: of counts t
 _ROUNDS = 4  # of short runs that make the told number of pairs the expected one
 _HOPELESS = 1e3  # budgets beyond which no plan can be wrong
 _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
+_TUNING = 3  # times the sweeps to settle, that this takes as a rule
 _SCALINGS = 40  # that make them so by the scaling, before
 _MOST_STATES = 50_000_000  # of a programme over who is lost
 _FAR_FROM_MEAN = 5.0  # standard deviations that are as good as never passed
@@ -243,13 +244,14 @@ class _Effort(NamedTuple):
     burn: int
     sweeps: int
     settle: int  # sweeps before the first sample
+    rounds: int  # in which that is done
     samples: int
     apart: float  # of nodes
     off: float  # bits a message that the integral may leave out
 
     def sweeps_in_all(self) -> int:
         nodes = 2 * self.nodes * (self.burn + self.sweeps) + _PARTING
-        return nodes + self.settle + _THIN * self.samples
+        return nodes + self.rounds * self.settle + _THIN * self.samples
 
     def seconds(self, band: LinkBand) -> float:
         each = _sweep_seconds(band)
@@ -323,6 +325,11 @@ def _sweep_seconds(band: LinkBand) -> float:
     return _SWEEP_SECONDS[True] + _FARTHER_SECONDS * band.entries / max(band.rows, 1)
 
 
+def _near(goal: float) -> float:
+    """How far an expected number may be from what is told, before the chain corrects it."""
+    return max(0.01, 0.03 * math.sqrt(goal))
+
+
 def _record_seconds(band: LinkBand) -> float:
     """Of a row in a sample: counts come from as far as weights."""
     return _RECORD_SECONDS + 2.0 * _FARTHER_SECONDS * band.entries / max(band.rows, 1)
@@ -344,7 +351,8 @@ def _planned(band: LinkBand, budget: Budget) -> _Effort:
             nodes=1 + math.ceil((_LAST - _FIRST) / apart),
             burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
-            settle=int(np.clip(most * effort * 8, _LEAST_SETTLED * most, most)),
+            rounds=_TUNING if band.told else 1,
+            settle=int(np.clip(most * effort * 4, _LEAST_SETTLED * most, most)),
             samples=int(np.clip(_SAMPLES * effort, 20, LINK_CHAIN_SAMPLES)),
             apart=apart,
             off=off,
@@ -560,7 +568,9 @@ class _LinkJob:
         goals = self.band.goals
         slopes = np.ones(len(goals))
         for _ in range(_SCALINGS):
-            near = np.array([abs(self._expected(name) - goal) < 0.01 for name, goal in self._told])
+            near = np.array(
+                [abs(self._expected(name) - goal) < _near(goal) for name, goal in self._told]
+            )
             if near.all():
                 break
             for at in np.flatnonzero(~near).tolist():
