@@ -82,33 +82,38 @@ void bind_link_chain(nb::module_& m) {
                 chain.set_weights(view(unpaired), cover);
             },
             "unpaired"_a, "cover"_a)
+        .def(
+            "set_losses", [](Chain& chain, const Reals& losses) { chain.set_losses(view(losses)); },
+            "losses"_a)
         .def("set_limits", &Chain::set_limits, "least"_a, "most"_a)
         .def(
             "sweep",
             [](Chain& chain, int sweeps, const Reals& shares, double cover_share,
-               std::int32_t exactly, const Bytes& cancel) {
+               std::int32_t pairs, std::int32_t lost, const Bytes& cancel) {
                 const auto sums = [&] {
                     const nb::gil_scoped_release nogil;
-                    return chain.sweep(sweeps, view(shares), cover_share, exactly,
+                    return chain.sweep(sweeps, view(shares), cover_share, {pairs, lost},
                                        cancel_flag(cancel));
                 }();
                 return std::make_tuple(by_lane(sums.shares), by_lane(sums.pairs),
-                                       by_lane(sums.squares), by_lane(sums.hits));
+                                       by_lane(sums.squares), by_lane(sums.hits),
+                                       by_lane(sums.lost), by_lane(sums.lost_squares),
+                                       by_lane(sums.products));
             },
-            "sweeps"_a, "shares"_a, "cover_share"_a, "exactly"_a, "cancel"_a)
+            "sweeps"_a, "shares"_a, "cover_share"_a, "pairs"_a, "lost"_a, "cancel"_a)
         .def(
             "record",
-            [](Chain& chain, int samples, int thin, std::int32_t exactly, const Reals& row_logs,
-               const Reals& column_logs, const Bytes& cancel) {
+            [](Chain& chain, int samples, int thin, std::int32_t pairs, std::int32_t lost,
+               const Reals& row_logs, const Reals& column_logs, const Bytes& cancel) {
                 const auto record = [&] {
                     const nb::gil_scoped_release nogil;
-                    return chain.record(samples, thin, exactly, view(row_logs), view(column_logs),
-                                        cancel_flag(cancel));
+                    return chain.record(samples, thin, {pairs, lost}, view(row_logs),
+                                        view(column_logs), cancel_flag(cancel));
                 }();
                 return std::make_tuple(by_lane(record.samples), by_lane(record.weights),
                                        by_lane(record.shares), by_lane(record.paired));
             },
-            "samples"_a, "thin"_a, "exactly"_a, "row_logs"_a, "column_logs"_a, "cancel"_a)
+            "samples"_a, "thin"_a, "pairs"_a, "lost"_a, "row_logs"_a, "column_logs"_a, "cancel"_a)
         .def_prop_ro("samples", &Chain::samples)
         .def(
             "explanation",
@@ -120,6 +125,7 @@ void bind_link_chain(nb::module_& m) {
             "guesses"_a)
         .def("guessed", [](const Chain& chain) { return owned(std::vector(chain.guessed())); })
         .def("alone", [](const Chain& chain) { return owned(std::vector(chain.alone())); })
+        .def("lost", [](const Chain& chain) { return owned(std::vector(chain.lost())); })
         .def("real", [](const Chain& chain) { return owned(std::vector(chain.real())); })
         .def(
             "likeliest",

@@ -62,6 +62,23 @@ def test_an_audit_of_a_wide_log_has_one_bar_and_keeps_its_budget(
     assert 0.0 <= audit.bits.low < audit.bits.high
 
 
+@pytest.mark.parametrize("budget", [0.7, 2.0])
+@pytest.mark.parametrize("law", ["lognormal:5,0.5", "erlang:3,1.6667"])
+def test_an_audit_of_a_wide_log_with_losses_and_cover_keeps_its_budget(
+    law: str, budget: float
+) -> None:
+    """In predicted seconds, of which the chain plans as many as it is left."""
+    log = am.sources.synthesize(law, messages=2500, rate=10.0, loss=0.02, cover=0.2, seed=1)
+    told = [(0.0, 0.0)]
+    audit = am.audit(
+        am.sources.observe(log, law), budget=budget, progress=lambda *work: told.append(work)
+    )
+    steps = [after[0] - before[0] for before, after in pairwise(told)]
+
+    assert 0 < sum(step for step in steps if step > 0) <= 1.2 * budget
+    assert audit.bits.high - audit.bits.low < 0.25 / budget
+
+
 def test_tilts_only_fall_where_time_is_short_and_the_interval_still_holds(tmp_path: Path) -> None:
     path = wide_log(tmp_path / "log.csv", 600)
     short, long = (am.audit(path, law="window:0,40", budget=budget) for budget in (0.05, 20.0))

@@ -116,6 +116,15 @@ def test_cover_of_a_mix_that_was_empty_is_still_cover() -> None:
         assert rates.cover_rate.origin == "fitted"
 
 
+def test_the_first_part_of_a_long_log_tells_what_was_inside_if_all_else_is_told() -> None:
+    """The log lasts 60 mean delays, and its fit ends before."""
+    log, inside = cut_out(5, inside=5.0, cover=0.3)
+    rates = am.audit(observe(log, "exponential:5", cover_rate=0.3, loss=0.0)).answers.rates
+    assert rates is not None
+    assert rates.inside_at_start.rate == pytest.approx(inside, abs=4)
+    assert rates.inside_at_start.origin == "fitted"
+
+
 def test_a_mix_that_is_told_to_be_empty_is_taken_to_be() -> None:
     log, _ = cut_out(1, inside=20.0)
     audit = am.audit(observe(log, "exponential:20", inside_at_start=0))

@@ -91,7 +91,9 @@ def test_cover_and_losses_in_any_numbers_agree_with_all_that_may_have_happened(s
         lost = draw.randint(0, n_in)
         spare = n_out - (n_in - lost)
         try:
-            observation = observe(log, "window:0,4", lost=lost, cover=max(spare, 0) or None)
+            observation = observe(
+                log, "window:0,4", lost=lost, cover=max(spare, 0) or None, drained=True
+            )
         except am.InputError:
             continue
         if observation.senders is None or observation.receivers is None:

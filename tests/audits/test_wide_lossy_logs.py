@@ -88,6 +88,96 @@ def test_rates_of_losses_and_cover_give_what_enumeration_does(name: str, delays_
     assert links.joint_bits.high - links.joint_bits.low < 0.3
 
 
+@pytest.mark.parametrize("law_text", ["window:0.5,4", "lognormal:2,0.6"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"cover": 2, "lost": 1},
+        {"cover": 1, "lost": 2},
+        {"cover_rate": 0.3, "lost": 1},
+        {"cover": 1, "loss": 0.1},
+        {"cover": 2, "loss": 0.1},
+    ],
+)
+def test_numbers_beside_messages_inside_give_what_enumeration_does(
+    law_text: str, told: dict[str, float]
+) -> None:
+    came, left = [0.0, 0.7, 1.5, 2.2, 3.6, 4.1], [1.9, 2.6, 3.1, 4.4]
+    law = check_law(law_text)
+    assert isinstance(law, DelayLaw)
+
+    def density(delay: float) -> float:
+        shortest = law.low if isinstance(law, Window) else 0.0
+        if not shortest < delay <= (law.longest_delay or math.inf):
+            return 0.0
+        return math.exp(law.log_density(np.array([delay]))[0])
+
+    truth = explained(
+        came,
+        left,
+        density=density,
+        survival=lambda delay: math.exp(law.log_survival(np.array([delay]))[0]),
+        begin=0.0,
+        end=4.6,
+        **told,  # type: ignore[arg-type]
+    )
+    assert truth is not None
+    links = links_of(log_of(came, left), law_text, until=4.6, **told)
+    assert np.abs(links.lost - truth.lost).max() < 0.012
+    assert np.abs(links.inside - truth.inside).max() < 0.012
+    assert np.abs(links.real - truth.real).max() < 0.012
+    best = truth.pairs[np.arange(len(came)), links.guess]
+    assert np.abs(links.probability.value - best).max() < 0.012
+    assert links.joint_bits.low <= truth.joint_bits <= links.joint_bits.high
+    assert links.joint_bits.high - links.joint_bits.low < 0.5
+    if "lost" in told:
+        assert links.lost.sum() == pytest.approx(told["lost"], abs=0.02)
+
+
+@pytest.mark.parametrize("law", ["window:0,12", "lognormal:5,0.5"])
+def test_told_cover_leaves_those_inside_at_the_end_as_they_are(law: str) -> None:
+    """How many departed late in a log, over several logs with a known truth."""
+    seen = expected = variance = 0.0
+    for seed in range(6):
+        log = synthesize(law, messages=300, rate=6.0, cover=0.1, seed=seed)
+        assert log.cover is not None
+        end = float(log.arrivals[-1])
+        kept = log.departures <= end
+        truth = log.truth
+        assert truth is not None
+        cut = Messages(
+            arrivals=log.arrivals,
+            departures=log.departures[kept],
+            senders=log.senders,
+            receivers=tuple(np.array(log.receivers)[kept]),
+        )
+        number = int((log.cover & kept).sum())
+        audit = am.audit(observe(cut, law, cover=number, loss=0.0, until=end), budget=0.7)
+        departed = audit.users["departed"].to_numpy()
+        late = log.arrivals > end - 12.0
+        seen += float(kept[truth[late]].sum())
+        expected += float(departed[late].sum())
+        variance += float((departed * (1 - departed))[late].sum())
+        assert departed[~late].min() > 0.9
+    assert abs(seen - expected) < 3.0 * math.sqrt(variance)
+
+
+@pytest.mark.parametrize("law", ["window:0,8", "lognormal:4,0.5"])
+def test_entropies_of_a_message_are_in_their_order(law: str) -> None:
+    log = synthesize(law, messages=400, rate=5.0, loss=0.05, cover=0.2, seed=3)
+    users = am.audit(observe(log, law), budget=0.5).users
+    least, middle, most = (users[name].to_numpy() for name in ("min_entropy", "renyi2", "shannon"))
+    assert (least <= middle).all()
+    assert (middle <= most).all()
+    assert (most <= np.log2(np.maximum(users["allowed"].to_numpy(), 1)) + 1e-12).all()
+    for name in ("min_entropy", "renyi2", "shannon"):
+        assert (users[f"{name}_low"] <= users[name]).all()
+        assert (users[name] <= users[f"{name}_high"]).all()
+    given = users["probability_departed"].to_numpy()
+    assert (users["probability"].to_numpy() <= users["departed"].to_numpy() + 1e-12).all()
+    assert least == pytest.approx(-np.log2(given), abs=0.3)
+
+
 def test_who_is_inside_when_a_window_log_ends_is_as_likely_as_its_delay() -> None:
     came, left = [0.0, 1.0, 2.0, 3.0], [2.5, 3.5]
     truth = explained(

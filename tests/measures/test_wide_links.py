@@ -20,7 +20,7 @@ class Truth:
         self.band = band
         self.total = self.logs = 0.0
         self.pairs = np.zeros((band.rows, band.columns))
-        self.alone = np.zeros(band.rows)
+        self.alone, self.lost = np.zeros(band.rows), np.zeros(band.rows)
         starts = np.concatenate(([0], np.cumsum(band.last - band.first)))
         self.weights = np.zeros((band.rows, band.columns))
         for i in range(band.rows):
@@ -31,6 +31,7 @@ class Truth:
         self._grow((), 1.0)
         self.pairs /= self.total
         self.alone /= self.total
+        self.lost /= self.total
 
     def _grow(self, chosen: tuple[int, ...], weight: float) -> None:
         band = self.band
@@ -38,13 +39,17 @@ class Truth:
             return
         i = len(chosen)
         if i < band.rows:
-            self._grow((*chosen, -1), weight * band.unpaired[i])
+            stays = 0.0 if band.lost is None or band.staying is None else band.staying[i]
+            self._grow((*chosen, -1), weight * (band.unpaired[i] - stays))
+            self._grow((*chosen, -2), weight * stays)
             for j in np.flatnonzero(self.weights[i]).tolist():
                 if j not in chosen:
                     self._grow((*chosen, j), weight * self.weights[i, j])
             return
         paired = sum(j >= 0 for j in chosen)
         if band.pairs is not None and paired != band.pairs:
+            return
+        if band.lost is not None and chosen.count(-1) != band.lost:
             return
         if paired < band.columns:
             weight *= band.cover ** (band.columns - paired)
@@ -55,6 +60,7 @@ class Truth:
         for row, j in enumerate(chosen):
             if j < 0:
                 self.alone[row] += weight
+                self.lost[row] += weight * (j == -1)
             else:
                 self.pairs[row, j] += weight
 
@@ -71,7 +77,7 @@ class Truth:
         departed = self.pairs.sum(axis=1, keepdims=True)
         some = self.pairs > 0.0
         shares = (self.pairs / np.maximum(departed, 1e-300))[some]
-        return float(-(self.pairs[some] * np.log2(shares)).sum() / departed.sum())
+        return float(-(self.pairs[some] * np.log2(shares)).sum() / max(departed.sum(), 1e-300))
 
 
 def drawn_band(seed: int) -> LinkBand | None:
@@ -141,9 +147,13 @@ def held(truth: Truth, estimate: LinksEstimate) -> Counter[str]:
         look(kind, getattr(truth, kind), interval.low, interval.high)
     for i, guess in enumerate(estimate.guess):
         look("alone", truth.alone[i], estimate.alone.low[i], estimate.alone.high[i])
+        if estimate.lost is not None:
+            look("lost", truth.lost[i], estimate.lost.low[i], estimate.lost.high[i])
         if guess >= 0:
             best = estimate.probability
             look("probability", truth.pairs[i, guess], best.low[i], best.high[i])
+            given = truth.pairs[i, guess] / max(1.0 - truth.alone[i], 1e-300)
+            look("surest", given, estimate.surest.low[i], estimate.surest.high[i])
     for j, real in enumerate(truth.pairs.sum(axis=0)):
         look("real", real, estimate.real.low[j], estimate.real.high[j])
     return counts
@@ -165,11 +175,79 @@ def test_intervals_hold_what_enumeration_gives_with_all_options() -> None:
         estimate = estimate_links(band, budget=Budget.of(0.1), seed=seed)
         counts += held(truth, estimate)
         halves.append((estimate.log_weight.high - estimate.log_weight.low) / 2 / band.rows)
-    kinds = ("log_weight", "entropy", "mean_shannon", "alone", "probability", "real")
+    kinds = ("log_weight", "entropy", "mean_shannon", "alone", "probability", "surest", "real")
     assert min(counts[f"all {kind}"] for kind in kinds) >= 40
     for kind in kinds:
         assert counts[kind] >= 0.95 * counts[f"all {kind}"], kind
     assert np.mean(halves) < 0.03  # and not by being wide
+
+
+def numbered_band(seed: int) -> LinkBand | None:
+    """A few messages of which some are lost and some inside at the end, and how many is told."""
+    draw = np.random.default_rng(seed)
+    law: DelayLaw = (Window(0.5, 4.0), LogNormal(2.0, 0.6), Erlang(3, 0.7))[seed % 3]
+    size, end = int(draw.integers(4, 8)), 5.0
+    came = np.sort(draw.uniform(0.0, 4.9, size))
+    delays = law.delays(size, draw)
+    lost = draw.random(size) < 0.25
+    seen = ~lost & (came + delays <= end)
+    extra = int(draw.integers(0, 3))
+    left = np.sort(np.append((came + delays)[seen], draw.uniform(0.5, end, extra)))
+    if not len(left) or not lost.any():
+        return None
+    runs = law.candidates(
+        came, left, users=np.arange(size), behaviours=np.arange(len(left)), end=end
+    )
+    first, last = np.minimum(runs.first, runs.end), runs.end
+    rows = np.repeat(np.arange(size), last - first)
+    columns = np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+    staying = 0.8 * np.exp(law.log_survival(end - came))
+    return LinkBand(
+        first=first,
+        last=last,
+        weights=0.8 * np.exp(law.log_density(left[columns.astype(int)] - came[rows])),
+        columns=len(left),
+        unpaired=0.2 + staying,
+        cover=float(extra > 0) * 0.3,
+        pairs=len(left) - extra if seed % 2 else None,
+        staying=staying,
+        lost=int(lost.sum()),
+    )
+
+
+def test_intervals_hold_what_enumeration_gives_where_numbers_lost_are_told() -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(60):
+        band = numbered_band(seed)
+        if band is None:
+            continue
+        estimate = estimate_links(band, budget=Budget.of(0.2), seed=seed)
+        counts += held(Truth(band), estimate)
+        assert estimate.lost is not None
+    for kind in ("entropy", "log_weight", "mean_shannon", "alone", "lost", "probability", "surest"):
+        assert counts[f"all {kind}"] >= 40
+        assert counts[kind] >= 0.95 * counts[f"all {kind}"], kind
+
+
+def test_a_guess_that_is_nearly_sure_given_a_column_is_not_called_sure() -> None:
+    """Each message may be lost, and else is one of two messages out, nearly always the first."""
+    size = 60
+    first = 2 * np.arange(size)
+    band = LinkBand(
+        first=first,
+        last=first + 2,
+        weights=np.tile([1.0, 0.0011], size),
+        columns=2 * size,
+        unpaired=np.full(size, 0.5),
+        cover=1.0,
+    )
+    truth = 1.0 / 1.0011
+    for seed in range(4):
+        estimate = estimate_links(band, budget=Budget.of(0.1), seed=seed)
+        surest = estimate.surest
+        assert (surest.low < 1.0).all()
+        assert ((surest.low < truth) & (truth < surest.high)).mean() >= 0.95
+        assert estimate.surest.value.mean() == pytest.approx(truth, abs=3e-4)
 
 
 def erlang_with_cover() -> LinkBand:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from itertools import permutations
 from typing import Any
@@ -85,7 +86,8 @@ def test_window_has_an_edge_for_every_delay_within_it(
         for j, d in enumerate(log.departures)
         if law.low <= d - a <= law.high
     }
-    graph = graph_of(observe(log, law, cover=log.n_out))  # nothing is refused
+    # Nothing is refused.
+    graph = graph_of(observe(log, law, cover=log.n_out, drained=True))
 
     edges = {(i, j) for i, j in zip(graph.rows(), graph.indices, strict=True) if j < log.n_out}
     assert edges == pairs
@@ -343,7 +345,40 @@ def test_cover_says_that_messages_out_are_nobodys() -> None:
     observation = observe(log, "window:1,3", cover=1)
 
     assert (observation.cover, observation.lost) == (1 / 3, 1)
-    assert graph_of(observation).to_rows() == ["0111", "0111", "0001"]
+    assert graph_of(observation).to_rows() == ["0110", "0110", "0001"]
+
+
+def test_cover_leaves_late_messages_inside_and_drained_ones_lost() -> None:
+    log = log_of([0, 1.2, 2.5], [0.5, 1.5, 2.0, 3.0])
+    inside, drained = (
+        graph_of(observe(log, "window:0,2", cover=2, drained=drained)) for drained in (False, True)
+    )
+
+    # At 3 s a tenth of the window is left to the one, three quarters to the other.
+    places = {edge[0]: float(edge[2]) for edge in inside.to_edges() if edge[1] == "lost #1"}
+    assert places == pytest.approx({"u1": 0.1, "u2": 0.75})
+    assert drained.to_rows() == ["11101", "01111", "00011"]
+
+
+def test_numbers_lost_leave_others_inside() -> None:
+    """Four came in, one left and one is lost: two are inside, of the three that can be."""
+    log = log_of([0, 8, 8.5, 9], [1, 9.5])
+    observation = observe(log, "window:0,2", lost=1)
+    assert observation.passage is not None
+    with pytest.raises(InputError, match="at most 3 can be; give 1 or more"):
+        observe(log_of([0, 0.1, 8, 8.5, 9], [9.5]), "window:0,2", lost=0)
+
+
+def test_more_missing_than_can_be_inside_are_lost_at_an_estimated_rate() -> None:
+    log = synthesize("window:0,2", messages=300, rate=2.0, loss=0.2, cover=0.2, seed=3)
+    bare = replace(log, cover=None, lost=None, truth=None)
+    assert log.cover is not None
+    number = int(np.count_nonzero(log.cover))
+    passage = observe(bare, "window:0,2", cover=number).passage
+    assert passage is not None
+    assert passage.conditions is not None
+    assert passage.conditions.estimated == {"loss"}
+    assert 0.1 < (passage.conditions.loss or 0.0) < 0.3
 
 
 def test_lost_opens_places_to_all() -> None:
@@ -432,7 +467,13 @@ def test_a_dummy_that_goes_all_the_way_is_a_message_to_the_attacker() -> None:
         ([0, 1, 2], [0.5], "pool:2,1", {}, "'b0' at 0.5 s: nobody"),
         ([0, 1], [1], "pool:2,1", {}, "'b0' at 1 s: nobody"),
         ([0, 1], [0.5, 1], "threshold:2", {}, "'b0' at 0.5 s: nobody"),
-        ([0, 1], [2], "window:1,2", {"lost": 0}, "lost is 0, but 2 messages came in and 1 left"),
+        (
+            [0, 1],
+            [2],
+            "window:1,2",
+            {"lost": 0, "drained": True},
+            "lost is 0, but 2 messages came in and 1 left",
+        ),
         ([0, 1], [2], "window:1,2", {"cover": 2}, "cover is 2, but"),
         ([0], [1, 2], "window:1,2", {"cover": 0}, "give a number from 1 to 2"),
         ([0], [1, 2], "window:1,2", {"cover": 1, "lost": 3}, "0 are lost, not 3"),
@@ -458,6 +499,28 @@ def test_the_end_of_a_log_is_told_as_its_times_are(until: float | str) -> None:
     assert passage is not None
     assert passage.conditions is not None
     assert passage.conditions.end == 10.0
+
+
+@pytest.mark.parametrize(
+    ("last", "until", "dates"),
+    [
+        (3.0000004, 3.0, None),
+        (3.0000004, 2.5, None),
+        (3.00000049, 3.00000041, None),
+        (1.8e9 + 3e-7, 1.8e9, "UTC"),
+        (1.8e9, 1.8e9 - 3e-7, "UTC"),
+    ],
+)
+def test_an_end_too_early_is_told_in_words_that_differ_and_help(
+    last: float, until: float, dates: str | None
+) -> None:
+    log = replace(log_of([last - 2, last - 1], [last - 0.5, last]), dates=dates)
+    with pytest.raises(InputError) as caught:
+        observe(log, "exponential:1", until=until)
+
+    told, latest = re.findall(r"(?:is|on to) (\S+?)(?: s|,|;)", str(caught.value))
+    assert told != latest
+    assert observe(log, "exponential:1", until=latest).passage is not None
 
 
 def test_an_end_that_is_no_time_is_refused() -> None:

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <functional>
 
-#include "common/random.hpp"
-
 namespace anonymatch {
 namespace {
 
@@ -64,6 +62,11 @@ struct Apart {
         cells += 1.0;
     }
 };
+
+/// Whether numbers are those that are told.
+bool are(const LinkNumbers& told, std::int32_t pairs, std::int32_t lost) {
+    return (told.pairs < 0 || pairs == told.pairs) && (told.lost < 0 || lost == told.lost);
+}
 
 void grow(double& value, double sum, double relaxation) {
     if (!(sum > 0.0)) return;
@@ -147,7 +150,8 @@ LinkChain::LinkChain(const LinkBand& band, std::span<const std::int32_t> reach,
     : band_(band),
       offsets_(offsets_of(band)),
       reach_(reach.begin(), reach.end()),
-      unpaired_(band.first.size(), 0.0F) {
+      unpaired_(band.first.size(), 0.0F),
+      label_random_(seed, lanes + 1) {
     const std::size_t rows = band.first.size();
     const auto entries = static_cast<std::size_t>(offsets_.back());
     runs_.resize(rows);
@@ -225,11 +229,34 @@ void LinkChain::run(int sweeps, CancelFlag cancel) {
     }
 }
 
+void LinkChain::set_losses(std::span<const double> losses) {
+    losses_.assign(losses.begin(), losses.end());
+    lost_lanes_.assign(losses.size(), 0);
+}
+
+std::array<std::int32_t, link_chain_lanes> LinkChain::draw_losses() {
+    std::array<std::int32_t, lanes> numbers{};
+    for (std::size_t i = 0; i < losses_.size(); ++i) {
+        const std::int32_t* const held = held_.data() + i * lanes;
+        const double loss = losses_[i];
+        std::uint32_t lost = 0;
+        for (std::size_t l = 0; l < lanes; ++l) {
+            if (held[l] >= 0) continue;
+            if (loss < 1.0 && !(label_random_.unit() < loss)) continue;
+            lost |= 1U << l;
+            ++numbers[l];
+        }
+        lost_lanes_[i] = static_cast<std::uint16_t>(lost);
+    }
+    return numbers;
+}
+
 LinkSums LinkChain::sweep(int sweeps, std::span<const double> shares, double cover_share,
-                          std::int32_t exactly, CancelFlag cancel) {
+                          LinkNumbers exactly, CancelFlag cancel) {
     LinkSums sums;
     for (int k = 0; k < sweeps && !cancel.raised(); ++k) {
         run(1, cancel);
+        const auto lost = draw_losses();
         for (std::size_t i = 0; i < shares.size(); ++i) {
             const std::int32_t* const held = held_.data() + i * lanes;
             for (std::size_t l = 0; l < lanes; ++l) sums.shares[l] += held[l] < 0 ? shares[i] : 0.0;
@@ -239,13 +266,17 @@ LinkSums LinkChain::sweep(int sweeps, std::span<const double> shares, double cov
             sums.shares[l] += cover_share * (static_cast<double>(band_.columns) - pairs);
             sums.pairs[l] += pairs;
             sums.squares[l] += pairs * pairs;
-            sums.hits[l] += pairs_[l] == exactly ? 1.0 : 0.0;
+            const auto gone = static_cast<double>(lost[l]);
+            sums.lost[l] += gone;
+            sums.lost_squares[l] += gone * gone;
+            sums.products[l] += gone * pairs;
+            sums.hits[l] += are(exactly, pairs_[l], lost[l]) ? 1.0 : 0.0;
         }
     }
     return sums;
 }
 
-LinkRecord LinkChain::record(int samples, int thin, std::int32_t exactly,
+LinkRecord LinkChain::record(int samples, int thin, LinkNumbers exactly,
                              std::span<const double> row_logs, std::span<const double> column_logs,
                              CancelFlag cancel) {
     const std::size_t rows = runs_.size();
@@ -253,15 +284,17 @@ LinkRecord LinkChain::record(int samples, int thin, std::int32_t exactly,
     guesses_.resize(rows, -1);
     guessed_.resize(rows * lanes, 0);
     alone_.resize(rows * lanes, 0);
+    if (!losses_.empty()) lost_.resize(rows * lanes, 0);
     real_.resize(at(band_.columns) * lanes, 0);
     LinkRecord record;
     for (int k = 0; k < samples && !cancel.raised(); ++k) {
         run(thin, cancel);
         ++samples_;
+        const auto numbers = draw_losses();
         std::uint16_t counts = 0;  // a bit for each replica that counts
         std::array<std::uint16_t, lanes> one{};
         for (std::size_t l = 0; l < lanes; ++l) {
-            if (exactly >= 0 && pairs_[l] != exactly) continue;
+            if (!are(exactly, pairs_[l], numbers[l])) continue;
             counts = static_cast<std::uint16_t>(counts | 1U << l);
             one[l] = 1;
             record.samples[l] += 1.0;
@@ -280,6 +313,16 @@ LinkRecord LinkChain::record(int samples, int thin, std::int32_t exactly,
                 guessed[l] =
                     static_cast<std::uint16_t>(guessed[l] + (held[l] == guess ? one[l] : 0));
                 alone[l] = static_cast<std::uint16_t>(alone[l] + (held[l] < 0 ? one[l] : 0));
+            }
+            if (!losses_.empty()) {
+                const std::uint32_t gone = lost_lanes_[i];
+                std::uint16_t* const lost = lost_.data() + i * lanes;
+                for (std::size_t l = 0; l < lanes; ++l) {
+                    if (one[l] == 0 || held[l] >= 0) continue;
+                    const bool is_lost = (gone >> l & 1U) != 0;
+                    lost[l] = static_cast<std::uint16_t>(lost[l] + (is_lost ? 1U : 0U));
+                    record.weights[l] += std::log(is_lost ? losses_[i] : 1.0 - losses_[i]);
+                }
             }
             for (std::size_t l = 0; l < lanes; ++l) {
                 if (one[l] == 0) continue;

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "common/cancel.hpp"
+#include "common/large_vector.hpp"
+#include "common/random.hpp"
 #include "link_chain/link_chain_sweep.hpp"
 
 namespace anonymatch {
@@ -59,12 +61,22 @@ struct LinkRecord {
     std::array<double, link_chain_lanes> paired{};   // rows that were asked for and had a column
 };
 
+/// Numbers that are told, negative where they are not: of pairs, and of lost rows among those
+/// without a column.
+struct LinkNumbers {
+    std::int32_t pairs = -1;
+    std::int32_t lost = -1;
+};
+
 /// Sums over the sweeps of each replica.
 struct LinkSums {
     std::array<double, link_chain_lanes> shares{};  // of rows without a column and of nobody's ones
     std::array<double, link_chain_lanes> pairs{};   // their number
     std::array<double, link_chain_lanes> squares{};  // and its square
-    std::array<double, link_chain_lanes> hits{};     // sweeps after which it was the one asked for
+    std::array<double, link_chain_lanes> hits{};     // sweeps after which numbers were those told
+    std::array<double, link_chain_lanes> lost{};     // rows that were lost
+    std::array<double, link_chain_lanes> lost_squares{};
+    std::array<double, link_chain_lanes> products{};  // of both numbers
 };
 
 /// What the scaled weights and the counts of a chain say of some rows, given that they have a column.
@@ -103,13 +115,17 @@ public:
     void set_weights(std::span<const double> unpaired, double cover);
     /// Numbers of pairs that a replica may have from now on, beside the one it has.
     void set_limits(std::int32_t least, std::int32_t most);
+    /// Probability of each row to be lost where it has no column, else it is still inside; nothing
+    /// if the two are not told apart. Which it is depends on nothing else, and is drawn anew after
+    /// each sweep.
+    void set_losses(std::span<const double> losses);
     /// So many sweeps; `shares`, one a row, and `cover_share` are added up after each.
     LinkSums sweep(int sweeps, std::span<const double> shares, double cover_share,
-                   std::int32_t exactly, CancelFlag cancel);
+                   LinkNumbers exactly, CancelFlag cancel);
     /// So many samples, `thin` sweeps apart, which add to the counts: at most 8000 in all. Those
-    /// with another number of pairs than `exactly` do not count, unless that is negative. Rows whose
-    /// `row_logs` are not finite are left out of shares.
-    LinkRecord record(int samples, int thin, std::int32_t exactly, std::span<const double> row_logs,
+    /// with other numbers than `exactly` do not count. Rows whose `row_logs` are not finite are left
+    /// out of shares. Log weights are with those of being lost or inside, where these are told apart.
+    LinkRecord record(int samples, int thin, LinkNumbers exactly, std::span<const double> row_logs,
                       std::span<const double> column_logs, CancelFlag cancel);
     [[nodiscard]] int samples() const { return samples_; }
     [[nodiscard]] std::vector<std::int32_t> explanation(std::size_t lane) const;
@@ -118,9 +134,11 @@ public:
         guesses_.assign(guesses.begin(), guesses.end());
     }
     /// Samples by replica, those of a row or column one after another, that counted and in which a
-    /// row had its guess; in which it had no column; and in which a column was somebody's.
+    /// row had its guess; in which it had no column; in which it was lost, where that is told apart;
+    /// and in which a column was somebody's.
     [[nodiscard]] const std::vector<std::uint16_t>& guessed() const { return guessed_; }
     [[nodiscard]] const std::vector<std::uint16_t>& alone() const { return alone_; }
+    [[nodiscard]] const std::vector<std::uint16_t>& lost() const { return lost_; }
     [[nodiscard]] const std::vector<std::uint16_t>& real() const { return real_; }
 
     /// The column of each row with the largest share, the first of equals; -1 if there is none.
@@ -132,12 +150,14 @@ public:
 
 private:
     void run(int sweeps, CancelFlag cancel);
+    /// Say of each row without a column whether it is lost; gives the number of those that are.
+    std::array<std::int32_t, link_chain_lanes> draw_losses();
 
     LinkBand band_;
     std::vector<std::int64_t> offsets_;
     std::vector<link_chain::Run> runs_, cores_;
     std::vector<std::int32_t> reach_;
-    std::vector<float> logs_;      // of weights, and one more; empty if all are 1
+    LargeVector<float> logs_;      // of weights, and one more; empty if all are 1
     std::vector<float> unpaired_;  // log weights
     std::vector<float> log_lengths_;
     float cover_ = 0.0F;
@@ -146,9 +166,12 @@ private:
     std::vector<std::uint16_t> open_;
     std::array<std::int32_t, link_chain_lanes> pairs_{};
     std::int32_t least_ = 0, most_ = std::numeric_limits<std::int32_t>::max();
-    std::vector<std::uint16_t> counts_[2];
+    LargeVector<std::uint16_t> counts_[2];
     std::vector<std::int32_t> guesses_;
-    std::vector<std::uint16_t> guessed_, alone_, real_;
+    std::vector<std::uint16_t> guessed_, alone_, lost_, real_;
+    std::vector<double> losses_;             // of each row
+    std::vector<std::uint16_t> lost_lanes_;  // of each row, a bit a replica
+    Random label_random_;
     std::array<double, 2> counted_{};  // samples of replicas, by halves
     std::uint32_t random_[4][link_chain_lanes];
     std::uint64_t shared_;

@@ -61,7 +61,7 @@ void explanations_are_visited_by_their_weights() {
         std::vector<double> own(5, 0.0);
         const int sweeps = 4000;
         for (int k = 0; k < sweeps; ++k) {
-            chain.sweep(1, {}, 0.0, -1, {});
+            chain.sweep(1, {}, 0.0, {}, {});
             for (std::size_t lane = 0; lane < am::link_chain_lanes; ++lane)
                 own[static_cast<std::size_t>(chain.explanation(lane)[0] + 1)] += 1.0;
         }
@@ -76,7 +76,7 @@ void a_column_is_never_two_messages_and_limits_hold() {
     am::LinkChain chain = test.chain(true);
     chain.set_limits(1, 2);
     for (int k = 0; k < 200; ++k) {
-        chain.sweep(1, {}, 0.0, -1, {});
+        chain.sweep(1, {}, 0.0, {}, {});
         for (std::size_t lane = 0; lane < am::link_chain_lanes; ++lane) {
             const auto columns = chain.explanation(lane);
             std::vector<int> used(4, 0);

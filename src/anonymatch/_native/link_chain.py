@@ -38,6 +38,9 @@ class LinkSums(NamedTuple):
     pairs: Floats
     squares: Floats
     hits: Floats
+    lost: Floats
+    lost_squares: Floats
+    products: Floats
 
 
 class LinkRecord(NamedTuple):
@@ -114,19 +117,26 @@ class LinkChain:
         """Numbers of pairs that replicas may have."""
         self.chain.set_limits(least, most)
 
+    def set_losses(self, losses: Floats) -> None:
+        """Probabilities to be lost where rows have no column; none if that is not told apart."""
+        if len(losses) not in (0, self._rows):
+            raise ValueError("one probability for each row")
+        self.chain.set_losses(floats(losses))
+
     def sweep(
         self,
         sweeps: int,
         shares: Floats,
         cover_share: float,
         *,
-        exactly: int = -1,
+        pairs: int = -1,
+        lost: int = -1,
         cancel: bytearray | None = None,
     ) -> LinkSums:
         if len(shares) not in (0, self._rows):
             raise ValueError("one share for each row")
         return LinkSums(
-            *self.chain.sweep(sweeps, floats(shares), cover_share, exactly, cancel_byte(cancel))
+            *self.chain.sweep(sweeps, floats(shares), cover_share, pairs, lost, cancel_byte(cancel))
         )
 
     def record(
@@ -136,7 +146,8 @@ class LinkChain:
         row_logs: Floats,
         column_logs: Floats,
         *,
-        exactly: int = -1,
+        pairs: int = -1,
+        lost: int = -1,
         cancel: bytearray | None = None,
     ) -> LinkRecord:
         if self.chain.samples + samples > LINK_CHAIN_SAMPLES:
@@ -145,7 +156,13 @@ class LinkChain:
             raise ValueError("one log for each row and column")
         return LinkRecord(
             *self.chain.record(
-                samples, thin, exactly, floats(row_logs), floats(column_logs), cancel_byte(cancel)
+                samples,
+                thin,
+                pairs,
+                lost,
+                floats(row_logs),
+                floats(column_logs),
+                cancel_byte(cancel),
             )
         )
 
@@ -171,6 +188,10 @@ class LinkChain:
     def alone(self) -> npt.NDArray[np.uint16]:
         """Samples in which each row had no column, by row and replica."""
         return np.asarray(self.chain.alone()).reshape(-1, LINK_CHAIN_LANES)
+
+    def lost(self) -> npt.NDArray[np.uint16]:
+        """Samples in which each row was lost, by row and replica."""
+        return np.asarray(self.chain.lost()).reshape(-1, LINK_CHAIN_LANES)
 
     def real(self) -> npt.NDArray[np.uint16]:
         """Samples in which each column was somebody's, by column and replica."""

@@ -25,6 +25,7 @@ from anonymatch.measures import (
     NetworkJoint,
     Range,
     UserFigures,
+    in_order,
     passage_count,
     passage_figures,
     system,
@@ -264,29 +265,37 @@ def _link_users(
 ) -> UserFigures:
     """Given that a message departed, but for the best guess: that may be wrong as it was lost."""
     some = links.departed > 0.0
-    collision = np.where(some, links.collision, 1.0)
-    renyi2 = 0.0 - np.log2(collision)
-    share = np.where(some, links.departed, 1.0)
-    # The likeliest of so many is no less likely than all would be alike, however rarely it departs.
-    least = 1.0 / np.maximum(_later(passage), 1)
-    drawn = links.probability.batches
-    best = Range(
-        *(
-            np.where(some, np.clip(part / share, least, 1.0), 1.0)
-            for part in links.probability.parts
-        ),
-        batches=None if drawn is None else np.asarray(drawn / share[:, None], dtype=np.float32),
-    )
+    renyi2 = 0.0 - np.log2(np.where(some, links.collision, 1.0))
+    best = links.surest
+    if best is None:
+        share = np.where(some, links.departed, 1.0)
+        # The likeliest of so many is no less likely than if all were alike, however rarely it
+        # departs.
+        least = 1.0 / np.maximum(_later(passage), 1)
+        drawn = links.probability.batches
+        best = Range(
+            *(
+                np.where(some, np.clip(part / share, least, 1.0), 1.0)
+                for part in links.probability.parts
+            ),
+            batches=None if drawn is None else np.asarray(drawn / share[:, None], dtype=np.float32),
+        )
     slack = links.shannon.high - links.shannon.low
+    shannon, renyi2_range, min_entropy = in_order(
+        links.shannon,
+        Range(renyi2, np.maximum(renyi2 - slack, 0.0), renyi2 + slack),
+        best.minus_log2(),
+        np.log2(np.maximum(links.allowed, 1)),
+    )
     return UserFigures(
         users=passage.users,
         behaviours=passage.behaviours,
         degree=links.allowed,
         allowed=links.allowed,
-        shannon=links.shannon,
-        renyi2=Range(renyi2, np.maximum(renyi2 - slack, 0.0), renyi2 + slack),
-        min_entropy=best.minus_log2(),
-        effective=links.shannon.map(np.exp2),
+        shannon=shannon,
+        renyi2=renyi2_range,
+        min_entropy=min_entropy,
+        effective=shannon.map(np.exp2),
         probability=links.probability,
         guess=np.where(links.guess >= 0, links.guess, LOST),
         departed=links.departed,
@@ -296,6 +305,7 @@ def _link_users(
         edge=edge,
         guesses=links.guessing,
         mean_shannon=links.mean_shannon,
+        given_departed=links.surest,
     )
 
 
@@ -433,28 +443,28 @@ def _estimated_users(
     renyi2 = 0.0 - np.log2(np.clip(estimate.collision, 1e-300, 1.0))
     slack = estimate.shannon.high - estimate.shannon.value
     degrees = np.asarray(band.last - band.first, dtype=np.int64)
-    share = np.maximum(departed, 1e-300)
-    least = 1.0 / np.maximum(degrees, 1)
-    drawn = estimate.probability.batches
-    best = Range(
-        *(np.clip(part / share, least, 1.0) for part in estimate.probability.parts),
-        batches=None if drawn is None else np.asarray(drawn / share[:, None], dtype=np.float32),
+    shannon, renyi2_range, min_entropy = in_order(
+        estimate.shannon,
+        Range(renyi2, np.maximum(renyi2 - slack, 0.0), renyi2 + slack),
+        estimate.surest.minus_log2(),
+        np.log2(np.maximum(degrees, 1)),
     )
     return UserFigures(
         users=graph.users,
         behaviours=graph.behaviours,
         degree=graph.degrees.astype(np.int64),
         allowed=degrees + (band.unpaired > 0.0) * 1,
-        shannon=estimate.shannon,
-        renyi2=Range(renyi2, np.maximum(renyi2 - slack, 0.0), renyi2 + slack),
-        min_entropy=best.minus_log2(),
-        effective=estimate.shannon.map(np.exp2),
+        shannon=shannon,
+        renyi2=renyi2_range,
+        min_entropy=min_entropy,
+        effective=shannon.map(np.exp2),
         probability=estimate.probability,
         guess=np.where(estimate.guess >= 0, estimate.guess, LOST),
         departed=departed if lost else None,
         edge=edge,
         guesses=estimate.guessing,
         mean_shannon=estimate.mean_shannon,
+        given_departed=estimate.surest if lost else None,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from anonymatch import measures
 from anonymatch.audits.rates import UsedRates, used_rates
-from anonymatch.base.arrays import Bools
+from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import BudgetError, InputError
 from anonymatch.base.text import Argument, several
 from anonymatch.measures import Channel, LinkFigures
@@ -33,7 +33,8 @@ __all__ = ["Passed", "bare_channel", "passed"]
 
 _FEWEST_FITTED, _MOST_FITTED = 20, 20_000  # messages of a flush mix whose losses are fitted
 _ROUNDS = 8  # in which they are
-_LEFT = 0.6  # of a budget that a chain over what is inside did not fit
+_LEFT = 0.8  # of a budget that a chain over what is inside did not fit
+_START = 40.0  # mean delays after which hardly anything is inside that was at the start
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -136,12 +137,19 @@ def _chosen(passage: Passage, law: Law, conditions: Conditions, effort: Executio
     mean = law.mean_delay
     assert mean is not None
 
+    # What was inside at the start is told by the first part of a log, if all else is told.
+    start_only = None not in (conditions.loss, conditions.cover_rate)
+
     def fitted(channel: Channel, *free: FreeRate) -> Rates:
+        cut = channel.begin + _START * mean if start_only else math.inf
+        arrivals, departures = (
+            _until(times, cut) for times in (passage.arrivals, passage.departures)
+        )
         return measures.fit_rates(
-            passage.arrivals,
-            passage.departures,
+            arrivals,
+            departures,
             mean=mean,
-            channel=channel,
+            channel=replace(channel, end=cut, drained=False) if cut < channel.end else channel,
             free=free,
             effort=effort,
         )
@@ -159,7 +167,13 @@ def _chosen(passage: Passage, law: Law, conditions: Conditions, effort: Executio
             Argument("until"),
             ")",
         )
-    return _best(bare, conditions, came, _models(conditions, came, lasts and needed > 0), fitted)
+    models = _models(conditions, came, lasts and needed > 0)
+    return _best(bare, conditions, came, models, fitted)
+
+
+def _until(times: Floats, end: float) -> Floats:
+    """Those of sorted times that are not later."""
+    return times[: int(np.searchsorted(times, end, side="right"))]
 
 
 def bare_channel(conditions: Conditions) -> Channel:

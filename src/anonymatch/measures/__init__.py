@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         UserFigures,
         drawn_mean,
         entropy_terms,
+        in_order,
         name_column,
         user_figures,
     )
@@ -109,6 +110,7 @@ __all__ = [
     "flush_numbers",
     "forward_marginals",
     "hidden_figures",
+    "in_order",
     "log_rescaled",
     "marginals_of",
     "message_classes",
@@ -155,7 +157,9 @@ __getattr__ = on_first_use(
         "summary": "Metrics metrics",
         "system": "log_rescaled",
         "two_layers": "two_layer_bits",
-        "users": "LOST Range UserFigures drawn_mean entropy_terms name_column user_figures",
+        "users": (
+            "LOST Range UserFigures drawn_mean entropy_terms in_order name_column user_figures"
+        ),
         "wide_band": "BandEstimate WideBand estimate_band",
         "wide_links": "LINKS_CONFIDENCE LinkBand LinksEstimate estimate_links",
     },

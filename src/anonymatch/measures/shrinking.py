@@ -51,7 +51,7 @@ def shrunk(
     hits : array of int, by probability and replica
         How many samples of a replica were hits.
     samples : array
-        How many a replica has.
+        How many a replica has; by probability and replica, where each is given something else.
     possible : array of bool
         Which are to be estimated.
     sure : array
@@ -71,27 +71,29 @@ def shrunk(
     """
     value, low, high = sure.copy(), sure.copy(), sure.copy()
     at = np.flatnonzero(possible)
-    some = samples > 0
     if not len(at):
         return Range(value, low, high)
-    if np.count_nonzero(some) < 2:
-        value[at], low[at], high[at] = model[at], 0.0, 1.0
+    drawn = np.broadcast_to(samples, hits.shape)[at].astype(np.float64)
+    total = drawn.sum(axis=1)
+    told = np.count_nonzero(drawn, axis=1) > 1
+    value[at], low[at], high[at] = model[at], 0.0, 1.0
+    at, drawn, total = at[told], drawn[told], total[told]
+    if not len(at):
         return Range(value, low, high)
-    counted = hits[at][:, some].astype(np.float64) / samples[some]
-    weights = samples[some] / samples.sum()
-    mean = counted @ weights
-    number = len(weights)
-    own = ((counted - mean[:, None]) ** 2 @ weights) / (number - 1)
-    size = np.maximum(mean * (1.0 - mean), 0.5 / float(samples.sum()))
-    pooled = float(own.sum() / size.sum()) * size
+    mean = hits[at].sum(axis=1) / total
+    counted = np.where(drawn > 0, hits[at] / np.maximum(drawn, 1.0), mean[:, None])
+    number = np.count_nonzero(drawn, axis=1)
+    own = ((counted - mean[:, None]) ** 2 * drawn).sum(axis=1) / (total * (number - 1))
+    size = np.maximum(mean * (1.0 - mean), 0.5 / total)
+    pooled = float((own * total).sum() / size.sum()) * size / total
     variance = ((number - 1) * own + _POOLED * pooled) / (number - 1 + _POOLED)
     for group in _groups(model[at]):
         which = at[group]
         value[which], half, off = _together(model[which], mean[group], variance[group])
-        half += _NONE / float(samples.sum())
+        half += _NONE / total[group]
         low[which], high[which] = value[which] - half, value[which] + half + off * largest
     # The model is made right on average by the counts, so that a mean varies as they do.
-    batches = np.repeat(value[:, None], number, axis=1).astype(np.float32)
+    batches = np.repeat(value[:, None], hits.shape[1], axis=1).astype(np.float32)
     batches[at] += (counted - mean[:, None]).astype(np.float32)
     return Range(value, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), batches=batches)
 
@@ -116,4 +118,6 @@ def _together(model: Floats, counted: Floats, variance: Floats) -> tuple[Floats,
     share = spread / np.maximum(spread + variance, 1e-300)
     stray = np.abs(counted - middle) > _STRAY * np.sqrt(spread + variance)
     value = np.where(stray, counted, middle + share * (counted - middle))
+    # Who was counted often has the larger variance, and so the smaller share: that leans down.
+    value = np.clip(value + (counted.sum() - value.sum()) * size / size.sum(), 0.0, 1.0)
     return value, _ERRORS * np.sqrt(np.where(stray, 1.0, share) * variance), np.sqrt(spread)

@@ -25,6 +25,7 @@ __all__ = [
     "UserFigures",
     "drawn_mean",
     "entropy_terms",
+    "in_order",
     "name_column",
     "user_figures",
 ]
@@ -87,6 +88,45 @@ class Range:
         return np.asarray(logs, dtype=np.float32)
 
 
+def in_order(
+    shannon: Range, renyi2: Range, min_entropy: Range, most: Floats
+) -> tuple[Range, Range, Range]:
+    """Entropies that were estimated apart, as all of them must be: each at most the one before.
+
+    ``most``: bits of as many candidates, all alike. Where two ends contradict each other both
+    cannot hold, so that what the one leaves open the other may close. Values go where ends are.
+
+    Examples
+    --------
+    >>> one, two, three = (Range(*np.array([[v], [v - 0.5], [v + 0.5]])) for v in (1.9, 2.1, 1.0))
+    >>> [entropy.value.tolist() for entropy in in_order(one, two, three, np.array([2.0]))]
+    [[1.9], [1.9], [1.0]]
+    """
+    ranges = []
+    value, high = most, most
+    for entropy in (shannon, renyi2, min_entropy):
+        value, high = np.fmin(entropy.value, value), np.fmin(entropy.high, high)
+        ranges.append([value, entropy.low, high])
+    low = np.zeros(len(most))
+    for part in reversed(ranges):
+        low = np.fmax(part[1], low)
+        part[1] = np.fmin(low, part[2])
+        part[0] = np.where(np.isnan(part[0]), np.nan, np.clip(part[0], part[1], part[2]))
+    first, second, third = (
+        Range(*part, batches=_moved(entropy, part[0]))
+        for part, entropy in zip(ranges, (shannon, renyi2, min_entropy), strict=True)
+    )
+    return first, second, third
+
+
+def _moved(figures: Range, values: Floats) -> npt.NDArray[np.float32] | None:
+    """Batches, whose mean is to be these values."""
+    if figures.batches is None:
+        return None
+    moved = values - figures.value
+    return np.asarray(figures.batches + moved[:, None], dtype=np.float32)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UserFigures:
     """Figures of all users, as arrays in their order. Entropies are in bits.
@@ -120,6 +160,8 @@ class UserFigures:
         one is named. None where that is not known; NaN, ends too, where only some were computed.
     mean_shannon : Interval or None
         The mean of `shannon` over the counted users, where it is known more closely than each.
+    given_departed : Range or None
+        `surest`, where it is known better than as the quotient of two estimates.
     weights : array or None
         For how many users each stands, where not all were looked at: 1 for those that were taken
         on purpose, more for those that were drawn.
@@ -142,6 +184,7 @@ class UserFigures:
     edge: Bools | None = None
     guesses: Range | None = None
     mean_shannon: Interval | None = None
+    given_departed: Range | None = None
     weights: Floats | None = None
 
     @property
@@ -156,6 +199,8 @@ class UserFigures:
         That a message may be lost is no anonymity: where that is open, `probability` is divided by
         the probability to have departed.
         """
+        if self.given_departed is not None:
+            return self.given_departed
         if self.departed is None:
             return self.probability
         departed = np.where(self.departed > 0.0, self.departed, 1.0)

@@ -39,7 +39,7 @@ from anonymatch.graph import Graph
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.replicas import GROUPS, REPLICA_CONFIDENCE, T_GROUPS, replica_mean
 from anonymatch.measures.shrinking import shrunk
-from anonymatch.measures.users import LOST, Range, UserFigures
+from anonymatch.measures.users import LOST, Range, UserFigures, in_order
 from anonymatch.running import Budget, Execution
 
 __all__ = ["BandEstimate", "WideBand", "estimate_band", "one_peak"]
@@ -649,15 +649,21 @@ def _figures(
     guesses = np.maximum(rows.guessing, 1.0)
     departed = np.where(real > 0, 1.0 - rows.gone, 0.0)  # without a rounding's rest
     some = band.alike > 0
+    shannons, renyis, smallest = in_order(
+        entropy,
+        Range(renyi, np.maximum(renyi - slack, 0.0), np.minimum(renyi + slack, most)),
+        best.minus_log2(),
+        most,
+    )
     return UserFigures(
         users=graph.users,
         behaviours=graph.behaviours,
         degree=graph.degrees.astype(np.int64),
         allowed=real + (rows.gone > 0.0) * 1,
-        shannon=entropy,
-        renyi2=Range(renyi, np.maximum(renyi - slack, 0.0), np.minimum(renyi + slack, most)),
-        min_entropy=best.minus_log2(),
-        effective=entropy.map(np.exp2),
+        shannon=shannons,
+        renyi2=renyis,
+        min_entropy=smallest,
+        effective=shannons.map(np.exp2),
         probability=Range(*(part * departed for part in best.parts), batches=counted.batches)
         if some
         else best,

@@ -37,6 +37,7 @@ from anonymatch._native import (
     LinkChain,
     LinkRecord,
     LinkRows,
+    LinkSums,
 )
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
@@ -57,10 +58,10 @@ LINKS_CONFIDENCE = REPLICA_CONFIDENCE
 
 # Seconds, measured: of an entry in a step of the scaling, of a row in a sweep of all replicas,
 # without weights and with, and of a row in a sample.
-_ENTRY_SECONDS = 1.5e-9
+_ENTRY_SECONDS = 1e-9
 _SWEEP_SECONDS = (100e-9, 170e-9)
-_FARTHER_SECONDS = 1e-10  # the same with weights, for each entry of a row: they come from farther
-_RECORD_SECONDS = 80e-9
+_FARTHER_SECONDS = 2e-10  # the same with weights, for each entry of a row: they come from farther
+_RECORD_SECONDS = 150e-9
 _ROW_SECONDS = 60e-9  # of an entry, for figures of its row
 _SETUP_SECONDS = 15e-9  # of an entry
 BYTES_AN_ENTRY = 40.0
@@ -71,20 +72,30 @@ _APART, _FAR_APART = 0.65, 1.0  # and where the budget is small
 _NOTHING = 2e-4  # of all rows and columns
 _THIN = 4
 _NODE_SWEEPS, _SAMPLES = 50, 500
+_LEAST_SETTLED = 0.3  # of the sweeps before the first sample that are made always
+_SETTLED = 150  # sweeps after the weights have risen
 _BURN = 400  # sweeps: replicas that begin first in, first out tell too little for tens of them
 _MOST_EFFORT = 60.0
-_SHARE = 0.5  # of the budget, for the chain
+_SHARE = 0.8  # of the budget, for the chain: the rest is for the log and its band
 _UNASKED, _UNASKED_EACH = 8.0, 4e-4  # seconds of the chain, and a row, if nobody told a budget
 _STEPS, _LEAST_STEPS = 400, 50  # of the scaling
 _PLAIN_STEPS = 16
 _CLOSE = 1e-7  # of rows' sums to 1, where the scaling may stop
-_LAG_LEFT = 0.25  # of the difference between both ways, that their mean may be off
+# Of both ways, the share of that up, and of their difference, by which that may be off. Measured
+# on windows, log-normal and Erlang logs with losses, cover or both, 4 to 27 sweeps a node: the
+# share was 0.30 to 0.43.
+_UPWARD, _LAG_LEFT = 0.37, 0.08
+_FARTHER, _PARTING = 8.0, 12  # before the first node, and sweeps there: all pairs are given up
 _INTEGRAL_OFF, _FAR_OFF = 1e-4, 5e-4  # bits a message that the integral may leave out
 _DIVERGENCE_OFF = 2e-5  # bits of the divergence, which is taken to its second order
 _NOISE = 0.5  # bits of the same, over the root of samples and rows: of counts themselves
 _ROUNDS = 4  # of short runs that make the told number of pairs the expected one
 _HOPELESS = 1e3  # budgets beyond which no plan can be wrong
 _STATE_SECONDS = 2e-9  # of a state in an exact programme, for a look ahead
+_TUNING = 3  # times the sweeps to settle, that this takes as a rule
+_SCALINGS = 40  # that make them so by the scaling, before
+_MOST_STATES = 50_000_000  # of a programme over who is lost
+_FAR_FROM_MEAN = 5.0  # standard deviations that are as good as never passed
 _NORMAL = 4.0  # variance from which on numbers of pairs are nearly normal
 
 
@@ -105,6 +116,10 @@ class LinkBand:
         Weight of a column to be nobody's; 0 if all are somebody's.
     pairs : int or None
         How many rows have a column, if that is told.
+    staying : array or None
+        The part of ``unpaired`` that is the weight to be still inside; the rest is to be lost.
+    lost : int or None
+        How many rows are lost, if that is told.
     """
 
     first: Ints
@@ -114,6 +129,8 @@ class LinkBand:
     unpaired: Floats
     cover: float
     pairs: int | None = None
+    staying: Floats | None = None
+    lost: int | None = None
 
     @classmethod
     def of(cls, graph: Graph, lost: int) -> LinkBand | None:
@@ -140,15 +157,15 @@ class LinkBand:
         if not np.isin(places, (0, lost)).all():
             return None
         starts = graph.indptr[:-1]
-        # A row without a run lies where the one before it began.
         some = lengths > 0
-        first = np.where(some, graph.indices[np.minimum(starts, len(graph.indices) - 1)], 0)
-        first = np.maximum.accumulate(first).astype(np.int64)
-        last = first + lengths
-        ends = graph.indices[np.maximum(starts + lengths - 1, 0)] + 1
-        if not some.all() or (ends != last).any() or (np.diff(last) < 0).any():
+        last = np.where(some, graph.indices[np.maximum(starts + lengths - 1, 0)] + 1, 0)
+        # A row without a run lies after those of the rows before it.
+        last = np.where(some, last, np.maximum.accumulate(last)).astype(np.int64)
+        begins = graph.indices[np.minimum(starts, len(graph.indices) - 1)]
+        first = np.where(some, begins, last).astype(np.int64)
+        if (last - first != lengths).any() or (np.diff(last) < 0).any():
             return None
-        if (np.diff(graph.indices[starts]) < 0).any():
+        if (np.diff(first) < 0).any():
             return None
         weights, unpaired = None, (places > 0).astype(np.float64)
         if graph.weights is not None:
@@ -195,6 +212,29 @@ class LinkBand:
         free = self.cover > 0.0 and bool((self.unpaired > 0.0).any())
         return self.pairs if free else None
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What is counted: "alone" (rows without a column), or apart "lost" and "inside"."""
+        if self.lost is None:
+            return () if self.counted is None else ("alone",)
+        return ("lost",) if self.counted is None else ("lost", "inside")
+
+    @property
+    def goals(self) -> Floats:
+        """The numbers of what is `told`."""
+        alone = self.rows - (self.pairs or 0)
+        numbers = {"alone": alone, "lost": self.lost or 0, "inside": alone - (self.lost or 0)}
+        return np.array([numbers[name] for name in self.told], dtype=np.float64)
+
+    def tilted(self, tilts: Floats) -> tuple[Floats, Floats]:
+        """Weights to have no column times exponentials of tilts of what is `told`; shares lost."""
+        by = dict(zip(self.told, np.exp(tilts).tolist(), strict=True))
+        staying = np.zeros(self.rows) if self.staying is None else self.staying
+        lost = (self.unpaired - staying) * by.get("alone", by.get("lost", 1.0))
+        inside = staying * by.get("alone", by.get("inside", 1.0))
+        unpaired = lost + inside
+        return unpaired, np.divide(lost, unpaired, out=np.ones(self.rows), where=unpaired > 0.0)
+
 
 class _Effort(NamedTuple):
     """How much is done: steps of the scaling, nodes, sweeps at each, both ways, and samples."""
@@ -204,17 +244,19 @@ class _Effort(NamedTuple):
     burn: int
     sweeps: int
     settle: int  # sweeps before the first sample
+    rounds: int  # in which that is done
     samples: int
     apart: float  # of nodes
     off: float  # bits a message that the integral may leave out
 
     def sweeps_in_all(self) -> int:
-        return 2 * self.nodes * (self.burn + self.sweeps) + self.settle + _THIN * self.samples
+        nodes = 2 * self.nodes * (self.burn + self.sweeps) + _PARTING
+        return nodes + self.rounds * self.settle + _THIN * self.samples
 
     def seconds(self, band: LinkBand) -> float:
         each = _sweep_seconds(band)
         return band.rows * (
-            each * self.sweeps_in_all() + _RECORD_SECONDS * self.samples
+            each * self.sweeps_in_all() + _record_seconds(band) * self.samples
         ) + band.entries * (_ENTRY_SECONDS * self.steps + _ROW_SECONDS + _SETUP_SECONDS)
 
 
@@ -227,9 +269,12 @@ class LinksEstimate:
     log_weight : Interval
         Natural log of the sum over explanations of their weights.
     entropy : Interval
-        Of the explanation that happened; what has no column is one outcome.
+        Of the explanation that happened; what has no column is one outcome, unless the number of
+        lost ones is told: then lost and inside are two.
     alone, real : Range
         Probability of each row to have no column, and of each column to be somebody's.
+    lost : Range or None
+        Probability of each row to be lost, where their number is told.
     shannon : Range
         Entropy in bits of which column a row has, given that it has one.
     mean_shannon : Interval
@@ -238,6 +283,8 @@ class LinksEstimate:
         Sum of squared probabilities of its columns, given that it has one.
     probability : Range
         Of the likeliest column, not given anything.
+    surest : Range
+        The same, given that the row has a column.
     guess : array
         That column; -1 if there is none.
     guessing : Range
@@ -247,7 +294,7 @@ class LinksEstimate:
     group_shannon, group_largest, group_guess : array
         The same with columns of a group taken together; empty without groups.
     variance : float
-        Of the number of pairs.
+        Of what is told, of the first if it is two numbers.
     replicas : int
     """
 
@@ -259,6 +306,7 @@ class LinksEstimate:
     mean_shannon: Interval
     collision: Floats
     probability: Range
+    surest: Range
     guess: Ints
     guessing: Range
     allowed: Ints
@@ -266,6 +314,7 @@ class LinksEstimate:
     group_largest: Floats
     group_guess: Ints
     variance: float
+    lost: Range | None = None
     replicas: int = LINK_CHAIN_LANES
 
 
@@ -276,28 +325,46 @@ def _sweep_seconds(band: LinkBand) -> float:
     return _SWEEP_SECONDS[True] + _FARTHER_SECONDS * band.entries / max(band.rows, 1)
 
 
+def _near(goal: float) -> float:
+    """How far an expected number may be from what is told, before the chain corrects it."""
+    return max(0.01, 0.03 * math.sqrt(goal))
+
+
+def _record_seconds(band: LinkBand) -> float:
+    """Of a row in a sample: counts come from as far as weights."""
+    return _RECORD_SECONDS + 2.0 * _FARTHER_SECONDS * band.entries / max(band.rows, 1)
+
+
 def _planned(band: LinkBand, budget: Budget) -> _Effort:
     """As much as the budget allows, up to where more would hardly be seen."""
     allowed = _SHARE * budget.seconds
     if not budget.chosen:
         allowed = min(allowed, max(_UNASKED, _UNASKED_EACH * band.rows))
-    steps = allowed / 4 / (_ENTRY_SECONDS * max(band.entries, 1))
+    steps = allowed / 8 / (_ENTRY_SECONDS * max(band.entries, 1))
 
     def plan(effort: float) -> _Effort:
         apart, off = (_APART, _INTEGRAL_OFF) if effort >= 1.0 else (_FAR_APART, _FAR_OFF)
         sweeps = max(round(_NODE_SWEEPS * effort * apart / _APART), 3)
+        most = _BURN if band.told else _SETTLED
         return _Effort(
             steps=int(np.clip(steps, _LEAST_STEPS, _STEPS)),
             nodes=1 + math.ceil((_LAST - _FIRST) / apart),
             burn=max(sweeps // 3, min(6, sweeps)),
             sweeps=sweeps,
-            settle=_BURN,
+            rounds=_TUNING if band.told else 1,
+            settle=int(np.clip(most * effort * 4, _LEAST_SETTLED * most, most)),
             samples=int(np.clip(_SAMPLES * effort, 20, LINK_CHAIN_SAMPLES)),
             apart=apart,
             off=off,
         )
 
-    return plan(float(np.clip(allowed / plan(1.0).seconds(band), 0.0, _MOST_EFFORT)))
+    low, high = 0.0, _MOST_EFFORT
+    if plan(high).seconds(band) <= allowed:
+        return plan(high)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if plan(middle).seconds(band) <= allowed else (low, middle)
+    return plan(low)
 
 
 def estimate_links(
@@ -349,10 +416,18 @@ def estimate_links(
     counted = np.ones(band.rows, dtype=np.bool_) if edge is None else ~edge
     if not counted.any():
         counted[:] = True
-    number = job.tune()
-    record = job.sample(counted)
-    job.release()
-    return _estimate(job, record, job.integrate(), number, counted, job.figures(groups))
+    number = _Number(0.0, 0.0, 0.0)
+    if band.told:  # weights are known only when their numbers are the expected ones
+        number = job.tune()
+        record = job.sample(counted)
+        job.release()
+        risen = job.rise()
+    else:  # replicas that come from nothing paired know nothing of each other
+        risen = job.rise()
+        job.settle()
+        record = job.sample(counted)
+    integral = job.integral(risen, job.fall(risen))
+    return _estimate(job, record, integral, number, counted, job.figures(groups))
 
 
 def _unexplained() -> InputError:
@@ -367,19 +442,21 @@ def _nothing_paired(band: LinkBand, grouped: bool) -> LinksEstimate:
     none = np.zeros(band.rows)
     if band.pairs or (band.unpaired == 0.0).any() or (band.columns and band.cover == 0.0):
         raise _unexplained()
-    log = float(np.log(band.unpaired).sum())
+    log, entropy, lost = _fates(band)
     log += band.columns * math.log(band.cover) if band.columns else 0.0
     nobody = np.full(band.rows, -1, dtype=np.int64)
     sure, real = none + 1.0, np.zeros(band.columns)
     return LinksEstimate(
         log_weight=Interval(log, log, log),
-        entropy=Interval(0.0, 0.0, 0.0),
+        entropy=Interval(entropy, entropy, entropy),
+        lost=None if lost is None else Range(lost, lost, lost),
         alone=Range(sure, sure, sure),
         real=Range(real, real, real),
         shannon=Range(none, none, none),
         mean_shannon=Interval(0.0, 0.0, 0.0),
         collision=sure,
         probability=Range(none, none, none),
+        surest=Range(sure, sure, sure),
         guess=nobody,
         guessing=Range(sure, sure, sure),
         allowed=np.zeros(band.rows, dtype=np.int64),
@@ -390,12 +467,60 @@ def _nothing_paired(band: LinkBand, grouped: bool) -> LinksEstimate:
     )
 
 
+def _fates(band: LinkBand) -> tuple[float, float, Floats | None]:
+    """Log weight and entropy where no row has a column, and who is lost if the number is told.
+
+    By a programme over rows and the number that are lost so far, there and back.
+    """
+    if band.lost is None or band.staying is None:
+        return float(np.log(band.unpaired).sum()), 0.0, None
+    size, number = band.rows, band.lost
+    if size * (number + 1) > _MOST_STATES:
+        raise _unexplained()
+    lost = (band.unpaired - band.staying) / band.unpaired
+    before = np.zeros((size + 1, number + 1))
+    after = np.zeros((size + 1, number + 1))
+    before[0, 0] = after[size, number] = 1.0
+    for i in range(size):
+        before[i + 1] = before[i] * (1.0 - lost[i])
+        before[i + 1, 1:] += before[i, :-1] * lost[i]
+    for i in range(size - 1, -1, -1):
+        after[i] = after[i + 1] * (1.0 - lost[i])
+        after[i, :-1] += after[i + 1, 1:] * lost[i]
+    total = float(before[size, number])
+    if not total > 0.0:
+        raise _unexplained()
+    losses = lost * (before[:-1, :-1] * after[1:, 1:]).sum(axis=1) / total
+    logs = losses * np.log(np.where(lost > 0.0, lost, 1.0))
+    logs += (1.0 - losses) * np.log(np.where(lost < 1.0, 1.0 - lost, 1.0))
+    entropy = max(math.log(total) - float(logs.sum()), 0.0)
+    return float(np.log(band.unpaired).sum()) + math.log(total), entropy, losses
+
+
 class _Number(NamedTuple):
-    """Of pairs where it is free: its variance, and the log of the probability of the told one."""
+    """Of what is told: the variance, and the log of the probability that it is what is told."""
 
     variance: float
     log_probability: float
     slack: float
+
+
+def _probability_of(means: Floats, covariance: Floats, off: Floats, hits: Floats) -> _Number:
+    """How likely told numbers are that are off their means by so much; ``hits``: shares of sweeps.
+
+    ``means`` are by number and replica.
+    """
+    variances = np.diag(covariance)
+    share = float(hits.mean())
+    if float(np.linalg.eigvalsh(covariance)[0]) >= _NORMAL or share == 0.0:
+        log = -0.5 * float(np.linalg.slogdet(2.0 * math.pi * covariance)[1])
+        log -= 0.5 * float(off @ np.linalg.solve(covariance, off))
+        errors = T_LANES * means.std(axis=1, ddof=1) / 4 / np.sqrt(variances)
+        slack = float((0.5 / variances + errors).sum())
+    else:
+        log = math.log(share)
+        slack = T_LANES * float(hits.std(ddof=1)) / 4 / share
+    return _Number(float(variances[0]), log, slack)
 
 
 class _Node(NamedTuple):
@@ -410,12 +535,20 @@ class _Node(NamedTuple):
     alone: float
 
 
+class _Integral(NamedTuple):
+    """Log of the sum of weights in each replica, and what all of them may be off by."""
+
+    logs: Floats
+    slack: float
+
+
 class _LinkJob:
     """The work on one log, in calls short enough to be cancelled."""
 
     def __init__(self, band: LinkBand, plan: _Effort, seed: int, effort: Execution) -> None:
         self.band, self.plan, self.effort, self.seed = band, plan, effort, seed
-        self.unpaired = band.unpaired
+        self.tilts = np.zeros(len(band.told))
+        self.unpaired, self.losses = band.tilted(self.tilts)
         first, last = (ends.astype(np.int32) for ends in (band.first, band.last))
         self.chain = LinkChain(first, last, band.weights, band.columns, band.unpaired, band.cover)
         effort.expect(plan.seconds(band))
@@ -432,24 +565,43 @@ class _LinkJob:
     def scale(self) -> None:
         """Factors of rows and columns; where pairs are counted, for rates that mean as many."""
         self._balance(self.plan.steps)
-        goal = self.band.counted
-        if goal is None:
-            return
-        low, high = -60.0, 60.0
-        tilt = 0.0
-        for _ in range(40):
-            pairs = self.band.rows - float(self.chain.scaling.alone().sum())
-            if abs(pairs - goal) < 0.01:
+        goals = self.band.goals
+        slopes = np.ones(len(goals))
+        for _ in range(_SCALINGS):
+            near = np.array(
+                [abs(self._expected(name) - goal) < _near(goal) for name, goal in self._told]
+            )
+            if near.all():
                 break
-            low, high = (tilt, high) if pairs > goal else (low, tilt)
-            nearer = tilt + math.log((self.band.rows - goal) / max(self.band.rows - pairs, 1e-9))
-            tilt = nearer if low < nearer < high else (low + high) / 2
-            self._tilt(tilt)
-            self._balance(max(self.plan.steps // 8, 10))
+            for at in np.flatnonzero(~near).tolist():
+                slopes[at] = self._nearer(at, float(goals[at]), float(slopes[at]))
 
-    def _tilt(self, tilt: float) -> None:
-        """Weights to have no column times the exponential of this."""
-        self.unpaired = self.band.unpaired * math.exp(tilt)
+    @property
+    def _told(self) -> list[tuple[str, float]]:
+        return list(zip(self.band.told, self.band.goals.tolist(), strict=True))
+
+    def _expected(self, name: str) -> float:
+        """How many rows have no column, are lost or inside, by the scaling."""
+        alone = np.clip(self.chain.scaling.alone(), 0.0, 1.0)
+        if name == "alone":
+            return float(alone.sum())
+        return float(alone @ (self.losses if name == "lost" else 1.0 - self.losses))
+
+    def _nearer(self, at: int, goal: float, slope: float) -> float:
+        """Tilt one number to what is told, by how its log answered to the last tilt."""
+        name = self.band.told[at]
+        before = math.log(max(self._expected(name), 1e-9))
+        step = float(np.clip((math.log(max(goal, 1e-3)) - before) / slope, -3.0, 3.0))
+        tilts = self.tilts.copy()
+        tilts[at] = np.clip(tilts[at] + step, -60.0, 60.0)
+        self._tilt(tilts)
+        self._balance(max(self.plan.steps // 8, 10))
+        moved = math.log(max(self._expected(name), 1e-9)) - before
+        return float(np.clip(moved / step, 0.1, 1.0)) if abs(step) > 1e-6 else slope
+
+    def _tilt(self, tilts: Floats) -> None:
+        self.tilts = tilts
+        self.unpaired, self.losses = self.band.tilted(tilts)
         self.chain.set_scaling(self.unpaired, self.band.cover)
 
     def _balance(self, most: int) -> None:
@@ -510,54 +662,89 @@ class _LinkJob:
             column / (self.band.cover + column) if column else 0.0
         )
 
-    def _swept(self, sweeps: int, shares: Floats, cover: float) -> tuple[Floats, Floats, Floats]:
-        """Means over sweeps of shares, pairs, their squares and hits, in calls to be cancelled."""
+    def _swept(self, sweeps: int, shares: Floats, cover: float) -> LinkSums:
+        """Means over sweeps, in calls to be cancelled."""
         each = _sweep_seconds(self.band) * self.band.rows
         together = max(1, round(0.1 / each))
-        sums = np.zeros((4, LINK_CHAIN_LANES))
-        exactly = -1 if self.band.counted is None else self.band.counted
+        sums = np.zeros((len(LinkSums._fields), LINK_CHAIN_LANES))
         for begin in range(0, sweeps, together):
             some = min(together, sweeps - begin)
             sums += self.chain.sweep(
-                some, shares, cover, exactly=exactly, cancel=self.effort.stop.byte
+                some, shares, cover, **self._exactly, cancel=self.effort.stop.byte
             )
             self._done(each * some)
-        sums /= max(sweeps, 1)
-        return sums[0], sums[1], np.stack((sums[2], sums[3]))
+        return LinkSums(*(sums / max(sweeps, 1)))
+
+    @property
+    def _exactly(self) -> dict[str, int]:
+        """Numbers that are told, for the chain."""
+        numbers = {"pairs": self.band.counted, "lost": self.band.lost}
+        return {name: -1 if number is None else number for name, number in numbers.items()}
+
+    def _numbers(self, sums: LinkSums) -> tuple[Floats, Floats]:
+        """Means of what is told, by replica, and the covariances of it."""
+        # Rows that are lost and that are inside, from pairs and lost ones.
+        moments = np.array([sums.lost, self.band.rows - sums.pairs - sums.lost])
+        lost, pairs = sums.lost.mean(), sums.pairs.mean()
+        own = sums.lost_squares.mean() - lost**2
+        both = sums.products.mean() - lost * pairs
+        paired = sums.squares.mean() - pairs**2
+        covariance = np.array([[own, -own - both], [-own - both, own + 2 * both + paired]])
+        parts = {"lost": [1.0, 0.0], "inside": [0.0, 1.0], "alone": [1.0, 1.0]}
+        picked = np.array([parts[name] for name in self.band.told])
+        return picked @ moments, picked @ covariance @ picked.T
+
+    def settle(self) -> None:
+        """Sweeps until replicas have followed the weights."""
+        self._swept(self.plan.settle, np.zeros(0), 0.0)
 
     def tune(self) -> _Number:
-        """Make the told number of pairs the expected one, and tell how likely it is then."""
-        goal = self.band.counted
+        """Make numbers that are told the expected ones, and tell how likely they are then."""
         nothing = np.zeros(0)
-        if goal is None:
-            self._swept(self.plan.settle, nothing, 0.0)
-            return _Number(0.0, 0.0, 0.0)
-        tilt = math.log(float(self.unpaired.sum() / self.band.unpaired.sum()))
+        if self.band.lost is not None:
+            self.chain.set_losses(self.losses)
         sweeps = max(self.plan.settle, 40)
         for attempt in range(_ROUNDS):
             self._swept(sweeps // 4, nothing, 0.0)
-            _, pairs, others = self._swept(sweeps, nothing, 0.0)
-            mean = float(pairs.mean())
-            variance = max(float(others[0].mean()) - mean**2, 1e-3)
-            if attempt == _ROUNDS - 1 or abs(mean - goal) < 0.3 * math.sqrt(variance):
+            sums = self._swept(sweeps, nothing, 0.0)
+            means, covariance = self._numbers(sums)
+            covariance += 1e-3 * np.eye(len(means))
+            off = self.band.goals - means.mean(axis=1)
+            near = bool((np.abs(off) < 0.3 * np.sqrt(np.diag(covariance))).all())
+            if attempt == _ROUNDS - 1 or near:
                 break
-            tilt -= float(np.clip((goal - mean) / variance, -1.0, 1.0))
-            self._tilt(tilt)
+            self._tilt(self.tilts + np.clip(np.linalg.solve(covariance, off), -1.0, 1.0))
             self._balance(max(self.plan.steps // 8, 10))
             self._weigh(math.inf)
-        hits = float(others[1].mean())
-        if variance >= _NORMAL or hits == 0.0:
-            log = -0.5 * math.log(2 * math.pi * variance) - (goal - mean) ** 2 / (2 * variance)
-            slack = 0.5 / variance + T_LANES * float(pairs.std(ddof=1)) / 4 / math.sqrt(variance)
-        else:
-            log = math.log(hits)
-            slack = T_LANES * float(others[1].std(ddof=1)) / 4 / hits
-        self.chain.set_limits(max(goal - 1, 0), goal + 1)
+            if self.band.lost is not None:
+                self.chain.set_losses(self.losses)
+        self._limit(sums)
         self._swept(sweeps // 2, nothing, 0.0)
-        return _Number(variance, log, slack)
+        return _probability_of(means, covariance, off, sums.hits)
+
+    def _limit(self, sums: LinkSums) -> None:
+        """Let replicas stay near to the told numbers: others do not count."""
+        goal = self.band.counted
+        if goal is not None:
+            self.chain.set_limits(max(goal - 1, 0), goal + 1)
+            return
+        rows, pairs, lost = self.band.rows, sums.pairs.mean(), sums.lost.mean()
+        variance = (
+            sums.squares.mean()
+            + sums.lost_squares.mean()
+            + 2.0 * sums.products.mean()
+            - (pairs + lost) ** 2
+        )
+        # So many lost, and as many inside as there may be.
+        reach = _FAR_FROM_MEAN * math.sqrt(max(variance, 0.0)) + 2.0
+        middle = pairs + lost - (self.band.lost or 0)
+        self.chain.set_limits(
+            max(math.floor(middle - reach), 0), min(math.ceil(middle + reach), rows)
+        )
 
     def release(self) -> None:
         self.chain.set_limits()
+        self.chain.set_losses(np.zeros(0))
 
     def sample(self, counted: Bools) -> LinkRecord:
         """Sums over samples of log weights and of logs of shares of the counted rows."""
@@ -566,47 +753,59 @@ class _LinkJob:
         columns = np.log(self.chain.scaling.columns())
         rows[~counted] = math.nan
         self.chain.set_guesses(self.chain.likeliest())
-        exactly = -1 if self.band.counted is None else self.band.counted
-        each = _THIN * _sweep_seconds(self.band) + _RECORD_SECONDS
+        each = _THIN * _sweep_seconds(self.band) + _record_seconds(self.band)
         each *= self.band.rows
         together = max(1, round(0.1 / each))
         sums = np.zeros((4, LINK_CHAIN_LANES))
         for begin in range(0, self.plan.samples, together):
             some = min(together, self.plan.samples - begin)
             sums += self.chain.record(
-                some, _THIN, rows, columns, exactly=exactly, cancel=self.effort.stop.byte
+                some, _THIN, rows, columns, **self._exactly, cancel=self.effort.stop.byte
             )
             self._done(each * some)
         return LinkRecord(*sums)
 
-    def integrate(self) -> tuple[Floats, Floats, float]:
-        """Log of the sum of weights in each replica, twice, and what the ends may leave out.
-
-        Once from the weights themselves to where hardly anything is paired, and once back:
-        replicas lag behind what is added, and both ways they are off by as much, in opposite
-        directions.
-        """
+    def rise(self) -> list[tuple[float, _Node]]:
+        """Nodes from where hardly anything is paired to the weights themselves."""
         step = self.plan.apart
-        nodes: list[float] = []
-        down: list[_Node] = []
-        added = _LAST
-        while True:  # up to where what is added does not matter any more
-            node = self._node(added)
-            if node.heights.mean() <= _NOTHING * self._size + 0.02 or added >= _FARTHEST:
-                break
-            added += step
-        while True:
-            nodes.append(added)
-            down.append(node)
-            if node.pairs.mean() <= _NOTHING * self._size + 0.005 or added <= -_FARTHEST:
-                break
+        self._weigh(_FIRST - _FARTHER)
+        self._swept(_PARTING, np.zeros(0), 0.0)
+        added = _FIRST
+        node = self._node(added)
+        while node.pairs.mean() > _NOTHING * self._size + 0.005 and added > -_FARTHEST:
             added -= step
             node = self._node(added)
-        up = [self._node(added) for added in reversed(nodes)]
+        nodes = [(added, node)]
+        while True:  # up to where what is added does not matter any more
+            added += step
+            node = self._node(added)
+            nodes.append((added, node))
+            little = node.heights.mean() <= _NOTHING * self._size + 0.02
+            if (added >= _LAST - step and little) or added >= _FARTHEST:
+                break
         self._weigh(math.inf)
-        last, first = float(down[0].heights.mean()), float(down[-1].pairs.mean())
-        off = 0.5 * last + first**2
-        return self._integral(down), self._integral(up[::-1]), off
+        return nodes
+
+    def fall(self, risen: list[tuple[float, _Node]]) -> list[tuple[float, _Node]]:
+        """The same nodes on the way back."""
+        nodes = [(added, self._node(added)) for added, _ in reversed(risen)]
+        self._weigh(math.inf)
+        return nodes[::-1]
+
+    def integral(
+        self, risen: list[tuple[float, _Node]], fallen: list[tuple[float, _Node]]
+    ) -> _Integral:
+        """Log of the sum of weights in each replica, both ways, and what may be left out.
+
+        Replicas lag behind what is added, in opposite directions both ways. They make pairs more
+        slowly than they give them up: over logs of all laws, the truth is where the way up, on
+        which they are made, counts for a little more than a third.
+        """
+        up, down = (self._summed([node for _, node in reversed(way)]) for way in (risen, fallen))
+        last, first = float(risen[-1][1].heights.mean()), float(risen[0][1].pairs.mean())
+        lag = abs(float(up.mean() - down.mean()))
+        slack = 0.5 * last + first**2 + _LAG_LEFT * lag
+        return _Integral(_UPWARD * up + (1.0 - _UPWARD) * down, slack)
 
     @property
     def _size(self) -> int:
@@ -615,14 +814,14 @@ class _LinkJob:
     def _node(self, added: float) -> _Node:
         shares, cover = self._weigh(added)
         self._swept(self.plan.burn, np.zeros(0), 0.0)
-        heights, pairs, _ = self._swept(self.plan.sweeps, shares, cover)
+        sums = self._swept(self.plan.sweeps, shares, cover)
         little = math.exp(-added)
         columns = float(np.exp(np.log(self.chain.scaling.columns()).mean()))
         alone = float(np.log(self.unpaired + little / self.chain.scaling.rows()).sum())
         alone += self.band.columns * math.log(self.band.cover + little / columns)
-        return _Node(heights, pairs, alone)
+        return _Node(sums.shares, sums.pairs, alone)
 
-    def _integral(self, nodes: list[_Node]) -> Floats:
+    def _summed(self, nodes: list[_Node]) -> Floats:
         """By trapezoids, from the node at which least is added to that at which most is."""
         heights = np.array([node.heights for node in nodes])
         step = self.plan.apart
@@ -650,22 +849,17 @@ class _LinkJob:
 def _estimate(
     job: _LinkJob,
     record: LinkRecord,
-    integrals: tuple[Floats, Floats, float],
+    integral: _Integral,
     number: _Number,
     counted: Bools,
     rows: LinkRows,
 ) -> LinksEstimate:
     band = job.band
     some = record.samples > 0
-    lag = abs(float(integrals[1].mean() - integrals[0].mean()))
-    off = job.plan.off * _LN2 * band.rows + _LAG_LEFT * lag + number.slack + integrals[2]
-    logs = (integrals[0] + integrals[1]) / 2 + number.log_probability
+    off = job.plan.off * _LN2 * band.rows + number.slack + integral.slack
+    logs = integral.logs + number.log_probability
     weights = record.weights[some] / record.samples[some]
-    tilt = 0.0
-    if band.counted is not None:
-        tilt = (band.rows - band.counted) * math.log(
-            float(job.unpaired.sum() / band.unpaired.sum())
-        )
+    tilt = float(job.tilts @ band.goals)
     # Where hardly a replica had the told number of pairs, what they had is known less well.
     wider = math.sqrt(LINK_CHAIN_LANES / max(int(some.sum()), 2))
     entropy = replica_mean(logs, off) if wider == 1.0 else replica_mean(logs, 4 * off)
@@ -697,6 +891,8 @@ def _estimate(
         variance=number.variance,
         shannon=figures.shannon,
         probability=figures.probability,
+        surest=figures.surest,
+        lost=_lost(job, record.samples, alone),
         guessing=figures.guessing,
     )
 
@@ -743,6 +939,31 @@ def _alone(job: _LinkJob, samples: Floats) -> Range:
     )
 
 
+def _lost(job: _LinkJob, samples: Floats, alone: Range) -> Range | None:
+    """Probability to be lost, where their number is told: given that, no row's is its own."""
+    band = job.band
+    if band.lost is None or band.staying is None:
+        return None
+    both = (band.staying > 0.0) & (band.unpaired > band.staying)
+    never = band.unpaired <= band.staying
+    # Who came long before the end is hardly inside: that is known far better than who is lost.
+    inside = shrunk(
+        np.clip(job.chain.scaling.alone(), 0.0, 1.0) * (1.0 - job.losses),
+        job.chain.alone() - job.chain.lost(),
+        samples,
+        both,
+        np.where(never, alone.value, 0.0),
+    )
+    value = np.clip(alone.value - inside.value, 0.0, 1.0)
+    low, high = alone.low - inside.value, alone.high - inside.value
+    half = np.maximum(inside.high - inside.low, alone.high - alone.low) / 2
+    return Range(
+        value,
+        np.where(never, 0.0, np.clip(np.where(both, value - half, low), 0.0, 1.0)),
+        np.where(never, 0.0, np.clip(np.where(both, value + half, high), 0.0, 1.0)),
+    )
+
+
 def _real(job: _LinkJob, samples: Floats) -> Range:
     covered = job.chain.scaling.columns() * job.band.cover
     reached = _reached(job.band)
@@ -768,6 +989,7 @@ class _RowFigures(NamedTuple):
 
     shannon: Range
     probability: Range
+    surest: Range
     guessing: Range
 
 
@@ -807,11 +1029,29 @@ def _row_figures(
         np.where(some, departed, 0.0),
         largest=True,
     )
+    # Both from the same samples: a quotient of two estimates would have the noise of both.
+    paired = samples - job.chain.alone().astype(np.float64)
+    given = shrunk(
+        np.where(some, rows.largest, 1.0),
+        job.chain.guessed(),
+        paired,
+        ~sure,
+        np.ones(len(sure)),
+        largest=True,
+    )
+    least = 1.0 / np.maximum(degrees, 1)
+    given = Range(*(np.clip(part, least, 1.0) for part in given.parts), batches=given.batches)
     off = np.where(sure, 0.0, np.minimum(5.0 * relative, 0.9))
     guesses = np.maximum(rows.guessing, 1.0)
     return _RowFigures(
         shannon=Range(shannon, np.maximum(shannon - slack, 0.0), np.minimum(shannon + slack, most)),
-        probability=best,
+        probability=Range(
+            np.minimum(best.value, departed),
+            best.low,
+            np.minimum(best.high, 1.0 - alone.low),
+            batches=best.batches,
+        ),
+        surest=given,
         guessing=Range(
             guesses,
             np.maximum(guesses * (1.0 - off), 1.0),

@@ -35,15 +35,17 @@ from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, quoted, several
 from anonymatch.graph import Edges, Graph, Names, structure
-from anonymatch.measures import mixes
+from anonymatch.measures import mixes, rounding
 from anonymatch.running import Budget
 from anonymatch.sources.candidates import Candidates, edges_of
 from anonymatch.sources.ends import with_ends
 from anonymatch.sources.labels import lost_slot_names
-from anonymatch.sources.laws import MOST_HOPS, Exponential, Law, Linked, check_law
+from anonymatch.sources.laws import MOST_HOPS, DelayLaw, Exponential, Law, Linked, check_law
 from anonymatch.sources.log_problem import LogProblem
 from anonymatch.sources.messages import LATEST, Messages, check_messages
 from anonymatch.sources.observation import MESSAGES, Conditions, Observation, Passage
+
+_FAR = 3.0  # standard deviations beyond which numbers are not by chance
 
 __all__ = ["exponential_graph", "observe", "passage_graph"]
 
@@ -152,6 +154,7 @@ def observe(
                 whole_log=whole_log,
                 budget=budget,
             ),
+            drained=drained,
         )
     problem = LogProblem.of(messages, rule, visible=cover_visible)
     conditions, notes = _conditions(
@@ -183,37 +186,44 @@ def _off_links(
     linked: Linked,
     until: float | str | None,
     observed: Callable[..., Observation],
+    *,
+    drained: bool,
 ) -> Observation:
     """The log as the mix sees it: messages out by the time at which they left it for the links.
 
-    Messages in that came so late that none of them can have come out are left out.
+    Messages in that came so late that none of them can have come out came in just after the end.
+    They are inside, or lost; if nothing was left inside they are left out, as nobody saw them.
     """
     seconds = linked.seconds
     departures = messages.departures - seconds
     last = max(times[-1] for times in (messages.arrivals, messages.departures) if len(times))
     end = (float(last) if until is None else _moment(until)) - seconds
-    number = int(np.searchsorted(messages.arrivals, end, side="right"))
-    late = messages.n_in - number
+    late = messages.n_in - int(np.searchsorted(messages.arrivals, end, side="right"))
+    number = messages.n_in - late if drained else messages.n_in
+    just_after = end + 4.0 * rounding(max(abs(end), seconds))
+    arrivals = np.minimum(messages.arrivals[:number], just_after)
     truth = None if messages.truth is None else messages.truth[:number].copy()
     if truth is not None:  # who was faster than links are is no message of this law
         known = np.flatnonzero(truth >= 0)
-        truth[known[departures[truth[known]] < messages.arrivals[known]]] = -1
+        truth[known[departures[truth[known]] < arrivals[known]]] = -1
     shifted = replace(
         messages,
-        arrivals=messages.arrivals[:number],
+        arrivals=arrivals,
         senders=messages.senders[:number],
         lost=None if messages.lost is None else messages.lost[:number],
         departures=departures,
         truth=truth,
     )
-    observation = observed(shifted, until=end)
-    left_out = "is left out" if late == 1 else "are left out"
-    notes = [f"{several(late, 'message')} in came too late to come out, and {left_out}"]
+    observation = observed(shifted, until=just_after if late and not drained else end)
+    then = "left out" if drained else "still inside at the end, or lost"
+    are = "is" if late == 1 else "are"
+    notes = [f"{several(late, 'message')} in came too late to come out, and {are} {then}"]
     return replace(
         observation,
         source=str(linked),
         mean_delay=_after(observation.mean_delay, seconds),
         longest_delay=_after(observation.longest_delay, seconds),
+        rate=_rate(messages.arrivals[:number]),
         notes=(*observation.notes, *(notes if late else ())),
     )
 
@@ -263,20 +273,15 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
     if law.alike and conditions.silent:
         loss = _loss_of_flushes(problem, conditions.end)
         if loss > 0.0:
-            lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
-            observation = _through(problem, _inside(problem, lossy))
-            note = Message(
-                f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
-                "at the end (",
-                Argument("loss", ...),
-                ")",
-            )
-            return replace(observation, notes=(*observation.notes, note))
+            return _with_loss(problem, conditions, loss)
     if law.by_moments:
         passage = problem.passage(conditions.lost)
         if passage is not None:
             return _through(problem, passage)
     if law.has_density and (conditions.loss or conditions.cover_rate):
+        return _through(problem, _inside(problem, conditions))
+    if law.has_density and _leaves_some_inside(problem, conditions):
+        _check_inside(problem, conditions)
         return _through(problem, _inside(problem, conditions))
     for name in ("loss", "cover_rate"):
         if getattr(conditions, name):
@@ -288,6 +293,72 @@ def _observed(problem: LogProblem, conditions: Conditions, budget: Budget) -> Ob
                 Argument(number),
             )
     return _matched(problem, conditions, budget)
+
+
+def _with_loss(problem: LogProblem, conditions: Conditions, loss: float) -> Observation:
+    """The passage with losses that the numbers ask for."""
+    lossy = replace(conditions, loss=loss, estimated=frozenset({"loss"}))
+    observation = _through(problem, _inside(problem, lossy))
+    note = Message(
+        f"A loss of {loss:.3g} a message is estimated: more are missing than can be inside "
+        "at the end (",
+        Argument("loss", ...),
+        ")",
+    )
+    return replace(observation, notes=(*observation.notes, note))
+
+
+def _still_inside(problem: LogProblem, conditions: Conditions) -> int:
+    """Messages that are not seen again, nor lost by what is told."""
+    left = problem.n_out - (conditions.cover or 0)
+    return problem.n_in - (conditions.lost or 0) - left
+
+
+def _leaves_some_inside(problem: LogProblem, conditions: Conditions) -> bool:
+    """Whether losses are told as a number, and more than those are missing."""
+    told = conditions.lost is not None and not conditions.drained
+    return told and _still_inside(problem, conditions) > 0
+
+
+def _check_inside(problem: LogProblem, conditions: Conditions) -> None:
+    """Refuse losses beside which more would have to be inside at the end than can be."""
+    inside = _still_inside(problem, conditions)
+    late = int(np.count_nonzero(problem.candidates(conditions.end).late))
+    if conditions.lost is None or inside <= late:
+        return
+    raise InputError(
+        Argument("lost"),
+        f" is {conditions.lost}, but {several(problem.n_in, 'message')} came in and "
+        f"{problem.n_out} left: {inside} would still be inside at the end, and under the "
+        f"{problem.law} at most {late} can be; give {conditions.lost + inside - late} or more",
+    )
+
+
+def _is_silent_beside_cover(conditions: Conditions) -> bool:
+    """Whether cover is told as a number, and nothing of losses."""
+    silent = conditions.loss is None and conditions.lost is None and not conditions.drained
+    return silent and conditions.cover is not None
+
+
+def _too_many_missing(problem: LogProblem, conditions: Conditions, runs: Candidates) -> bool:
+    """Whether more are missing than would be inside at the end."""
+    mean, variance = _expected_inside(problem, conditions.end)
+    most = min(mean + _FAR * math.sqrt(variance) + 1.0, int(np.count_nonzero(runs.late)))
+    return _still_inside(problem, conditions) > most
+
+
+def _needed_loss(problem: LogProblem, conditions: Conditions) -> float:
+    """The share of messages that are missing beside those expected inside: of one at least."""
+    mean, _ = _expected_inside(problem, conditions.end)
+    return max(_still_inside(problem, conditions) - mean, 1.0) / (problem.n_in + 1.0)
+
+
+def _expected_inside(problem: LogProblem, end: float) -> tuple[float, float]:
+    """Mean and variance of the number inside at the end, by the law alone."""
+    law = problem.law
+    assert isinstance(law, DelayLaw)
+    staying = np.exp(law.log_survival(end - problem.log.arrivals[problem.ins]))
+    return float(staying.sum()), float((staying * (1.0 - staying)).sum())
 
 
 def _loss_of_flushes(problem: LogProblem, end: float) -> float:
@@ -320,9 +391,9 @@ def _conditions(
     begin, last = (min(ends), max(ends)) if ends else (0.0, 0.0)
     end = last if until is None else _moment(until)
     if end < last:
+        told, latest = log.moments_apart(end, last)
         raise InputError(
-            Argument("until"),
-            f" is {log.moment(end)}, but the log goes on to {log.moment(last)}; give that or more",
+            Argument("until"), f" is {told}, but the log goes on to {latest}; give that or more"
         )
     given = Conditions(
         loss=None if loss is None else _loss(loss),
@@ -591,9 +662,14 @@ def _matched(problem: LogProblem, conditions: Conditions, budget: Budget) -> Obs
     spare = problem.n_out - (problem.n_in - lost_slots)
     notes = [runs.note] if runs.note else []
     if lost_slots:
-        late = lost is None and cover is None  # who knows numbers knows of losses on the way
+        late = _all_inside(problem, conditions)
+        open_ = late and problem.law.has_density and _is_silent_beside_cover(conditions)
+        if open_ and _too_many_missing(problem, conditions, runs):
+            return _with_loss(problem, conditions, _needed_loss(problem, conditions))
         graph, linked = _with_lost_slots(problem, runs, lost_slots, budget, late=late)
         if not structure(graph).matched:
+            if open_:
+                return _with_loss(problem, conditions, _needed_loss(problem, conditions))
             raise _too_few(
                 problem, runs, _graph(problem.users, problem.behaviours, 0, edges), missing
             )
@@ -601,6 +677,17 @@ def _matched(problem: LogProblem, conditions: Conditions, budget: Budget) -> Obs
     notes += _cover_notes(spare, len(alone))
     notes += _truth_notes(problem, lambda i, j: (runs.first[i] <= j) & (j < runs.end[i]))
     return _observation(problem, graph=graph, lost=lost_slots, spare=spare, notes=notes)
+
+
+def _all_inside(problem: LogProblem, conditions: Conditions) -> bool:
+    """Whether messages that are not seen again are inside at the end, and none of them is lost.
+
+    Who knows how many are lost on the way says so. Who knows only how much is cover leaves that
+    open; laws that say how likely a delay is have then ruled out that losses are needed.
+    """
+    if conditions.lost is not None or conditions.drained:
+        return False
+    return conditions.cover is None or problem.law.has_density
 
 
 def _with_lost_slots(
@@ -654,8 +741,6 @@ def _observation(
 ) -> Observation:
     nowhere = () if graph is None else (None,) * lost
     mean, longest = problem.delays()
-    arrivals = problem.log.arrivals
-    lasted = float(arrivals[-1] - arrivals[0]) if len(arrivals) > 1 else 0.0
     return Observation(
         graph=graph,
         passage=passage,
@@ -666,7 +751,7 @@ def _observation(
         truth=problem.truth(),
         mean_delay=mean,
         longest_delay=longest,
-        rate=(len(arrivals) - 1) / lasted if lasted > 0 else None,
+        rate=_rate(problem.log.arrivals),
         cover=_cover_share(problem, spare, followed=passage is not None),
         lost=lost,
         notes=(*problem.log.notes, *_flag_notes(problem), *notes),
@@ -674,6 +759,12 @@ def _observation(
         ceiling=None if lost or spare else _ceiling(problem),
         timed=graph is not None,
     )
+
+
+def _rate(arrivals: Floats) -> float | None:
+    """Messages in a second; None if that cannot be told."""
+    lasted = float(arrivals[-1] - arrivals[0]) if len(arrivals) > 1 else 0.0
+    return (len(arrivals) - 1) / lasted if lasted > 0 else None
 
 
 def _ceiling(problem: LogProblem) -> float | None:

@@ -159,6 +159,10 @@ class Messages:
         """A time of this log as its reader writes it."""
         return in_words(time, self.dates)
 
+    def moments_apart(self, earlier: float, later: float) -> tuple[str, str]:
+        """Two times that are not the same in words that are not, each on its side of the other."""
+        return _rounded(earlier, self.dates, up=False), _rounded(later, self.dates, up=True)
+
     def _truth(self, given: object) -> Ints:
         truth = wholes(given, "truth", least=-1)
         _check_length(truth, "truth", self.n_in)
@@ -201,6 +205,16 @@ def in_words(time: float, dates: str | None) -> str:
         return f"{round(float(time), 6):.15g} s"
     moment = str(np.datetime64(round(float(time) * 1e6), "us")).removesuffix(".000000")
     return f"{moment}Z" if dates == "UTC" else moment
+
+
+def _rounded(time: float, dates: str | None, *, up: bool) -> str:
+    """A time in words that are not later than it; ``up``: not earlier."""
+    near = round(float(time), 6)
+    if near == time or (near > time) == up:
+        return in_words(near, dates)
+    if dates is None:
+        return f"{float(time)!r} s"
+    return in_words(near + (1e-6 if up else -1e-6), dates)
 
 
 def check_messages(messages: object) -> None:

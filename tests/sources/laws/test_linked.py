@@ -52,8 +52,9 @@ def test_links_change_nothing_but_the_delay(law: str) -> None:
     assert linked.cost.mean_delay == pytest.approx(plain.cost.mean_delay + 5.0)
 
 
-def test_messages_that_came_too_late_to_come_out_are_left_out_and_that_is_told() -> None:
-    log = synthesize("0.5+erlang:2,1", messages=200, rate=2.0, seed=1)
+def cut_log() -> tuple[Messages, float, int]:
+    """A log that ends while messages are inside, its end, and how many cannot be out by then."""
+    log = synthesize("1.5+erlang:2,1", messages=200, rate=2.0, seed=1)
     end = float(log.arrivals[-1])
     kept = log.departures <= end
     cut = Messages.in_order(
@@ -62,14 +63,33 @@ def test_messages_that_came_too_late_to_come_out_are_left_out_and_that_is_told()
         senders=log.senders,
         receivers=[name for name, one in zip(log.receivers, kept, strict=True) if one],
     )
+    return cut, end, int((log.arrivals > end - 1.5).sum())
 
-    observation = observe(cut, "0.5+erlang:2,1", until=end)
 
-    late = int((log.arrivals > end - 0.5).sum())
-    assert any(f"{late} message" in str(note) for note in observation.notes)
+@pytest.mark.parametrize("told", [{}, {"loss": 0.02}, {"cover": 3, "lost": 2}])
+def test_messages_that_came_too_late_to_come_out_are_inside_or_lost(told: dict[str, float]) -> None:
+    cut, end, late = cut_log()
+    assert late >= 2
+    observation = observe(cut, "1.5+erlang:2,1", until=end, **told)  # type: ignore[arg-type]
+
+    assert any(f"{late} messages in came too late" in str(note) for note in observation.notes)
+    users = am.audit(observation).users
+    departed, lost, inside = (users[name].to_numpy() for name in ("departed", "lost", "inside"))
+    assert len(departed) == 200
+    assert (departed[-late:] < 1e-9).all()
+    assert (inside[-late:] > 0.8).all()
+    if "lost" in told:
+        assert lost.sum() == pytest.approx(told["lost"], abs=0.05)
+    if "loss" in told:
+        assert lost[-late:] == pytest.approx(np.full(late, told["loss"]), abs=1e-6)
+
+
+def test_messages_too_late_are_left_out_of_a_log_that_is_drained() -> None:
+    cut, end, late = cut_log()
+    observation = observe(cut, "1.5+erlang:2,1", until=end, drained=True, loss=0.1)
     assert observation.passage is not None
     assert len(observation.passage.users) == 200 - late
-    assert am.audit(observation).entropy.value > 1.0
+    assert any(str(note).endswith("and are left out") for note in observation.notes)
 
 
 def test_guesses_keep_their_promises_on_logs_with_links_and_unlike_hops() -> None:

@@ -19,7 +19,6 @@ from anonymatch.measures.passages.links import (
     Channel,
     LinkFigures,
     ReceiverFigures,
-    taken_as_mean,
     two_outcomes,
 )
 from anonymatch.measures.users import Range, entropy_terms
@@ -74,7 +73,7 @@ def delay_figures(
 ) -> LinkFigures:
     """What a log says of each message, estimated with intervals of 95 %.
 
-    Losses and cover are rates; numbers of them are taken as means.
+    Losses and cover are rates, or numbers that explanations must have.
 
     Raises
     ------
@@ -115,7 +114,7 @@ def delay_figures(
     stays = np.zeros(len(log.arrivals))
     if not channel.drained:
         stays = (1.0 - loss) * np.exp(log.log_survival(channel.end - log.arrivals))
-    band = _band(log, lengths, loss, loss + stays, nobodys)
+    band = _with_numbers(_band(log, lengths, loss, loss + stays, nobodys), channel, loss, stays)
     groups = None if receivers is None else np.asarray(receivers, dtype=np.int64)
     estimate = estimate_links(
         band, budget=budget, edge=edge, groups=groups, seed=seed, effort=effort
@@ -124,21 +123,28 @@ def delay_figures(
     if early.any():
         shares = (1.0 - figures.real) * early / np.maximum(nobodys, 1e-300)
         figures = replace(figures, early=shares)
-    for number, name in ((channel.lost, "lost"), (channel.cover, "cover")):
-        if number:
-            alone = replace(channel, lost=number if name == "lost" else None)
-            figures = taken_as_mean(figures, alone, number, float(number))
     return figures
 
 
 def _rates(channel: Channel, came: int) -> tuple[float, float]:
-    """Rates; those at which the numbers that are told are expected."""
+    """Rates; about those at which the numbers that are told are expected."""
     loss, cover = channel.loss, channel.cover_rate
     if channel.lost is not None:
         loss = min(channel.lost / max(came, 1), 1.0 - 0.5 / max(came, 1))
     if channel.cover is not None:
-        cover = channel.cover / (channel.end - channel.begin) if channel.cover else 0.0
+        cover = channel.cover / max(channel.end - channel.begin, 1e-9) if channel.cover else 0.0
     return loss, cover
+
+
+def _with_numbers(band: LinkBand, channel: Channel, loss: float, stays: Floats) -> LinkBand:
+    """The band with the numbers that are told; where nothing is inside one tells the other."""
+    pairs = None if channel.cover is None else band.columns - channel.cover
+    if not channel.lost:  # none: no more than a rate of 0
+        return replace(band, pairs=pairs)
+    if not stays.any():
+        return replace(band, pairs=band.rows - channel.lost)
+    share = stays / (loss + stays)
+    return replace(band, pairs=pairs, lost=channel.lost, staying=band.unpaired * share)
 
 
 def _band(log: DelayLog, lengths: Ints, loss: float, unpaired: Floats, nobodys: Floats) -> LinkBand:
@@ -190,11 +196,19 @@ def _link_figures(
     alone = estimate.alone
     departed = 1.0 - alone.value
     share = np.where(unpaired > 0.0, loss / np.maximum(unpaired, 1e-300), 0.0)
-    lost, inside = alone.value * share, alone.value * (1.0 - share)
-    link = _scaled(estimate.entropy, 1.0 / _LN2)
-    apart = float((alone.value * two_outcomes(share)).sum())
-    error = float(((alone.high - alone.low) / 2 * two_outcomes(share)).sum())
-    joint = Interval(link.value + apart, link.low + apart - error, link.high + apart + error)
+    entropy = _scaled(estimate.entropy, 1.0 / _LN2)
+    if estimate.lost is None:
+        lost, link = alone.value * share, entropy
+        apart = float((alone.value * two_outcomes(share)).sum())
+        error = float(((alone.high - alone.low) / 2 * two_outcomes(share)).sum())
+        joint = Interval(link.value + apart, link.low + apart - error, link.high + apart + error)
+    else:
+        lost, joint = estimate.lost.value, entropy
+        # To know more of those not seen says at most what is open of them.
+        share = np.where(alone.value > 0.0, lost / np.maximum(alone.value, 1e-300), 0.0)
+        apart = float((alone.value * two_outcomes(share)).sum())
+        link = Interval.between(max(joint.low - apart, 0.0), joint.high)
+    inside = np.maximum(alone.value - lost, 0.0)
     fate = entropy_terms(departed) + entropy_terms(lost) + entropy_terms(inside)
     shannon = estimate.shannon
     note = (
@@ -229,6 +243,7 @@ def _link_figures(
         else None,
         notes=(note,),
         mean_shannon=estimate.mean_shannon,
+        surest=estimate.surest,
     )
 
 

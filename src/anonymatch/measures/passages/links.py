@@ -121,6 +121,8 @@ class LinkFigures:
         Sum of squared probabilities of its departures, given that it departed.
     probability : Range
         Of the likeliest departure, not divided by that of having departed.
+    surest : Range or None
+        The same given that it departed, where it is not just divided by that.
     guess : array
         That departure, the first of equals; -1 where no departure is possible.
     allowed : array
@@ -165,6 +167,7 @@ class LinkFigures:
     pairs: Floats | None = field(default=None, repr=False)
     early: Floats | None = field(default=None, repr=False)
     mean_shannon: Interval | None = None
+    surest: Range | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -287,6 +290,7 @@ def taken_as_mean(
         shannon=_wider(links.shannon, _ENTROPY_OFF, math.inf),
         shannon_all=_wider(links.shannon_all, _ENTROPY_OFF, math.inf),
         probability=_wider(links.probability, _PROBABILITY_OFF, 1.0),
+        surest=None if links.surest is None else _wider(links.surest, _PROBABILITY_OFF, 1.0),
         error=error,
         guessing=guessing,
         confidence=min(links.confidence, 0.95),
