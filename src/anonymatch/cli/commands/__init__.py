@@ -11,6 +11,7 @@ __all__ = ["COMMANDS", "load_commands"]
 COMMANDS = {
     "audit": "auditing",
     "compare": "auditing",
+    "totals": "totalling",
     "count": "counting",
     "posterior": "counting",
     "sample": "counting",
