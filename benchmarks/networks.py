@@ -14,8 +14,8 @@ from tests.audits.network_logs import all_histories, bits, drawn, entropy, margi
 import anonymatch as am
 from anonymatch import _native
 from anonymatch._native import NetworkMix
-from anonymatch.sources import synthesize_network, write_network
-from benchmarks.report import Line, Size, plain, under
+from anonymatch.sources import synthesize, synthesize_network, write_messages, write_network
+from benchmarks.report import Line, Size, faster, plain, under
 
 __all__ = ["lines"]
 
@@ -35,6 +35,8 @@ def lines(size: Size) -> Iterator[Line]:
         yield _lanes(_MESSAGES[size], judged=judged)
         yield _all(path, _MESSAGES[size], size)
         yield _sampled(path, 10 * _MESSAGES[size], size)
+        for law in ("exponential:1", "threshold:10"):
+            yield _totals(path, law, 10 * _MESSAGES[size], size)
 
 
 def _by_definition(path: Path, logs: int, *, judged: bool) -> Line:
@@ -138,3 +140,20 @@ def _sampled(path: Path, messages: int, size: Size) -> Line:
         note=f"entropy {audit.entropy.low:.3f} to {audit.entropy.high:.3f} bits of "
         f"{len(audit.users):,} messages that were looked at; closed form {form:.3f}",
     )
+
+
+def _totals(path: Path, law: str, messages: int, size: Size) -> Line:
+    """One mix, and a log that is summed up in stretches."""
+    write_messages(synthesize(law, messages=messages, rate=5.0, seed=3), path)
+    begin = time.process_time()
+    audit = am.audit(path, law=law, whole_log=True, drained=True)
+    whole = time.process_time() - begin
+    begin = time.process_time()
+    totals = am.totals(path, law=law, rows=100_000)
+    spent = time.process_time() - begin
+    assert abs(totals.entropy - audit.entropy.value) < _CLOSE
+    assert abs(totals.joint_bits - audit.bits.value) < _CLOSE
+    goal = 2.0 if size == "full" else None
+    note = f"entropy {totals.entropy:.4f} bits; in constant memory"
+    what = f"{messages:,} messages through one mix ({law}), summed up"
+    return faster(what, spent, "the whole audit", whole, goal, note=note)

@@ -30,6 +30,7 @@ NAMES = [
     "Graph",
     "InputError",
     "Interval",
+    "LogTotals",
     "Metrics",
     "Disclosure",
     "NetworkPlan",
@@ -66,6 +67,7 @@ NAMES = [
     "rounds",
     "sample",
     "sources",
+    "totals",
     "witness",
     "write",
 ]

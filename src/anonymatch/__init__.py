@@ -16,7 +16,7 @@ _ROOMS = {
     "measures": "Interval Metrics metrics mixes",
     "attacks": "Attack adaptive attack exposure exposures improve",
     "designs": "Design design formulas max_bound random_expectation",
-    "audits": "Audit Comparison audit check_gates compare",
+    "audits": "Audit Comparison LogTotals audit check_gates compare totals",
     "plans": "NetworkPlan plan",
     "disclosure": "Disclosure rounds",
     "running": "Budget Checkpoint Cluster",

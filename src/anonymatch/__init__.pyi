@@ -81,10 +81,12 @@ from anonymatch.audits import (
     Comparison as Comparison,
     GATES as GATES,
     Gate as Gate,
+    LogTotals as LogTotals,
     Score as Score,
     audit as audit,
     check_gates as check_gates,
     compare as compare,
+    totals as totals,
 )
 from anonymatch.plans import (
     NetworkPlan as NetworkPlan,

@@ -158,9 +158,7 @@ def test_joint_bits_hold_where_packets_stay_inside(tmp_path: Path, seed: int) ->
     assert audit.bits.low * number - 1e-9 <= joint <= audit.bits.high * number + 1e-9
 
 
-def test_arrivals_come_before_departures_at_equal_times_whatever_their_order(
-    tmp_path: Path,
-) -> None:
+def test_rows_of_one_time_are_one_by_one_where_the_file_tells_their_order(tmp_path: Path) -> None:
     rows = [
         (0, "a", "A"),
         (1, "A", "B"),
@@ -169,11 +167,46 @@ def test_arrivals_come_before_departures_at_equal_times_whatever_their_order(
         (1, "A", "B"),
         (1, "B", "y"),
     ]
-    first, second = (
-        am.audit(written(tmp_path / f"{k}.csv", some, ("time", "from", "to")), law="exponential")
-        for k, some in enumerate((rows, rows[::-1]))
-    )
-    assert first.users["shannon"].to_list() == second.users["shannon"].to_list() == [1.0, 1.0]
+    late = [rows[0], *rows[2:4], *rows[4:], rows[1]]  # B sends on what it has not got
+
+    def own(name: str, some: list[Any]) -> list[float]:
+        path = written(tmp_path / f"{name}.csv", some, ("time", "from", "to"))
+        return [float(one) for one in am.audit(path, law="exponential").users["shannon"]]
+
+    assert own("in order", rows) == [0.0, 0.0]
+    # Else those who arrive come before those who leave: the file tells no order, or a wrong one.
+    assert own("out of order", rows[::-1]) == own("impossible", late) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "mix", [_native.NetworkMix("batch", batch=10), _native.NetworkMix("batch", batch=4, kept=3)]
+)
+def test_batches_at_one_instant_have_the_bits_of_the_simulation_that_drew_them(
+    tmp_path: Path, mix: _native.NetworkMix
+) -> None:
+    draw = np.random.default_rng(6)
+    arrivals = np.repeat(np.arange(60.0), 12)
+    routes = (draw.integers(0, 3, (len(arrivals), 3)) + 3 * np.arange(3)).astype(np.int32)
+    log = _native.network_draw(arrivals, routes, 9, mix, seed=5)
+    events = _native.NetworkEvents(log.from_, log.to, np.full(len(log.from_), -1), 9)
+    targets = np.flatnonzero(log.from_ == _native.OUTSIDE)
+    simulated = _native.network_forward(
+        events, _native.network_inside(events), targets, lanes=32
+    ).shannon
+    rows = [
+        (
+            time,
+            f"user {packet}" if from_ == _native.OUTSIDE else f"m{from_}",
+            f"receiver {packet}" if to == _native.OUTSIDE else f"m{to}",
+        )
+        for time, from_, to, packet in zip(log.time, log.from_, log.to, log.packet, strict=True)
+    ]
+    path = written(tmp_path / "log.csv", rows, ("time", "from", "to"))
+    audit = am.audit(path, law="threshold", whole_log=True)
+    by_user = dict(zip(audit.users["user"], audit.users["shannon"], strict=True))
+    early = targets[:200]  # who have left when the log ends
+    seen = [by_user[f"user {packet}"] for packet in log.packet[early].tolist()]
+    assert seen == pytest.approx(simulated[:200].tolist(), abs=1e-9)
 
 
 def test_links_that_take_time_are_followed_on_their_way(tmp_path: Path) -> None:

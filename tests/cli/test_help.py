@@ -65,3 +65,10 @@ def test_the_list_of_commands_has_one_line_a_command(capsys: pytest.CaptureFixtu
     for line in listed:
         assert re.match(r"  [a-z]+ +[A-Z].*[.?]$", line)
         assert len(line) <= 80
+
+
+def test_laws_are_listed_with_all_their_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["audit", "--help"])
+    text = "".join(capsys.readouterr().out.split())
+    assert "timed-pool:SECONDS,KEPT[,SHARE[,ORIGIN]]" in text
+    assert "binomial:SECONDS,P[,SD[,ORIGIN]]" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,28 @@ def test_bad_options_get_one_line(
 
 def test_laws_keep_their_own_commas() -> None:
     assert _laws("pool:2,4,exponential,timed:3") == ["pool:2,4", "exponential", "timed:3"]
+
+
+def test_users_that_were_taken_are_told_in_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--network", "one", "--cover", "0", "--law", "threshold:10")
+    _, _, err = run(capsys, "--rate", "0.1", *asked)
+    assert err == "note: 1,000 users are taken; tell how many with --users\n"
+    assert run(capsys, "--rate", "0.1", "--users", "100", *asked)[2] == ""
+
+
+def test_one_setting_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, *_QUICK, "--law", "threshold:10", "--worst", "1%=8")
+    assert "The front: 1 setting was tried" in out
+    assert out.count("\n  threshold:10 ") == 1
+
+
+def test_long_work_without_a_terminal_says_now_and_then_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("anonymatch.cli.console._FIRST_LINE", 0.5)
+    asked = ("--users", "100", "--rate", "0.1", "--law", "exponential,pool", "--worst", "1%=8")
+    _, _, err = run(capsys, *asked, "--threads", "1")
+    lines = err.splitlines()
+    assert lines
+    assert all(re.fullmatch(r"planning: (\d+ %|at work) after \d+ s", line) for line in lines)
+    assert any("%" in line for line in lines)

@@ -13,7 +13,7 @@ import pytest
 import anonymatch as am
 from anonymatch.plans import Network, PlanRequest, preset_named, read_request, request_as_toml
 from anonymatch.plans.outcome import Outcome, outcome_of
-from anonymatch.plans.simulation import Effort, Scenario, replicate
+from anonymatch.plans.simulation import Effort, Scenario, _routes, replicate, seconds_of
 from anonymatch.plans.strategies import FAMILIES
 
 
@@ -277,3 +277,81 @@ def test_those_who_pass_corrupt_mixes_only_are_told_so() -> None:
     plan = am.plan(laws="pool:2,3", cover=0, network="cascade:2", corrupt_mixes=2)
     assert plan.best is not None
     assert plan.best.causes == {"passed corrupt mixes only": 1.0}
+
+
+def test_what_the_ceiling_refuses_is_not_swept_and_the_nearest_is_told() -> None:
+    asked = {"laws": "exponential", "cover": 0, "worst": (0.01, 20)}
+    refused = am.plan(**asked, mean_delay=0.5)  # type: ignore[arg-type]
+    allowed = am.plan(**asked, mean_delay=2.0)  # type: ignore[arg-type]
+    work = [sum(setting.targets for setting in plan.tried) for plan in (refused, allowed)]
+    assert work[0] <= 0.3 * work[1]
+    assert not refused.confirmations
+    assert refused.nearest is not None
+    assert [name for name, _, _ in refused.nearest.missed()] == ["mean_delay"]
+    assert refused.nearest.mean_delay.value == pytest.approx(2.7, rel=0.2)
+    # Ten messages a second, and e (10 D + 1/2) = 20^0.99.
+    assert refused.least_delay == pytest.approx((20**0.99 / math.e - 0.5) / 10, rel=0.02)
+    assert "at least 0.6" in refused.verdict
+
+
+def test_corrupt_paths_are_told_without_a_whole_sweep() -> None:
+    plan = am.plan(laws="exponential", cover=0, worst=(0.01, 20), corrupt_mixes=(1, 1, 1))
+    assert not plan.confirmations
+    assert len(plan.tried) == 7
+    assert plan.nearest is not None
+
+
+def test_a_setting_is_on_the_front_once() -> None:
+    plan = am.plan(network="one", laws=("threshold:10", "pool:1,4"), cover=0, worst=(0.01, 8))
+    names = [(setting.law, setting.cover) for setting in plan.front_settings]
+    assert plan.confirmations
+    assert len(names) == len(set(names))
+    assert plan.best in plan.front_settings
+
+
+def test_long_free_routes_do_not_cost_as_many_times_more_as_they_are_longer() -> None:
+    effort = Effort(150, 30_000, False)
+    costs = [
+        seconds_of(scenario("exponential", 20.0, layers=hops, width=2, shape="free"), effort)
+        for hops in (3, 100)
+    ]
+    assert costs[1] < 8 * costs[0]  # 33 times as long
+
+
+def test_free_routes_never_stay_at_a_mix() -> None:
+    case = scenario("exponential", 1.0, layers=20, width=3, shape="free")
+    routes = _routes(case, 2000, np.random.default_rng(1))
+    there = routes >= 0
+    assert there[:, 0].all()
+    assert not (np.diff(there.astype(int), axis=1) > 0).any()  # they end once
+    assert there.sum() / 2000 == pytest.approx(20, rel=0.1)
+    both = there[:, :-1] & there[:, 1:]
+    steps = ((routes[:, 1:] - routes[:, :-1]) % 3)[both]
+    assert set(np.unique(steps)) == {1, 2}
+    assert routes.max() == 2
+
+
+def test_part_of_the_traffic_alone_is_told_what_was_taken_for_the_rest() -> None:
+    quick = {"network": "one", "laws": "threshold:10", "cover": 0}
+    assert "1,000 users" in am.plan(rate=0.1, **quick).notes[0]  # type: ignore[arg-type]
+    assert "0.01 messages" in am.plan(users=10, **quick).notes[0]  # type: ignore[arg-type]
+    assert am.plan(users=10, rate=0.1, **quick).notes == ()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("table", [None, "user\n1\n", "time\nnoon\n"])
+def test_arrivals_that_a_plan_cannot_use_are_told_with_the_file_that_names_them(
+    tmp_path: Path, table: str | None
+) -> None:
+    if table is not None:
+        (tmp_path / "log.csv").write_text(table)
+    path = tmp_path / "plan.toml"
+    path.write_text('[traffic]\narrivals = "log.csv"\n')
+    with pytest.raises(am.InputError, match=r"plan\.toml: arrivals: .*log\.csv"):
+        am.plan(path)
+
+
+def test_a_number_of_many_digits_is_called_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(f"[traffic]\nusers = 1{'0' * 80}\n")
+    with pytest.raises(am.InputError, match="not a number of 81 digits"):
+        am.plan(path)

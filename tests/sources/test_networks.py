@@ -179,3 +179,21 @@ def test_a_cascade_is_a_network_of_width_one() -> None:
     cascade = synthesize_network("cascade:3", messages=20, seed=1)
     assert cascade.equals(synthesize_network("3x1", messages=20, seed=1))
     assert set(cascade["from"]) >= {"m1", "m2", "m3"}
+
+
+@pytest.mark.parametrize("law", ["timed:1e-9", "timed-pool:1e-9,2,0.5", "binomial:1e-9,9,1"])
+def test_a_clock_of_any_speed_is_drawn(law: str) -> None:
+    # 1e11 ticks, at nearly all of which nobody leaves.
+    log = am.sources.synthesize_network("2x2", law, messages=200, rate=2.0, seed=3)
+    assert log["message"].n_unique() == 200
+    assert log["time"].is_sorted()
+
+
+def test_coins_of_a_fast_clock_are_those_of_the_law() -> None:
+    # Where 100 ticks go by between arrivals, it does not matter that idle ones are skipped: each
+    # packet leaves by itself, with probability 0.01 a tick of 0.01 s: 1 s on average.
+    log = am.sources.synthesize_network("one", "binomial:0.01,0.01", messages=20_000, seed=4)
+    times = log.sort("message", "time")["time"].to_numpy().reshape(-1, 2)
+    delays = np.diff(times, axis=1).ravel()
+    assert delays.mean() == pytest.approx(1.0, abs=0.03)
+    assert np.quantile(delays, 0.9) == pytest.approx(np.log(10), abs=0.1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
-from anonymatch.plans import Network, read_request
+from anonymatch.plans import FAMILIES, Network, read_request
 from anonymatch.studio.planner import KINDS, Curve, Plans, Wish, confirm, curves, front_picture
 
 
@@ -33,6 +33,15 @@ def test_curves_of_one_traffic_serve_every_other(known: list[Curve]) -> None:
 
         assert setting.mean_delay.value == pytest.approx(chosen.mean_delay, rel=0.05)
         assert setting.worst.value == pytest.approx(expected, rel=0.25)
+
+
+def test_every_kind_of_mix_that_plans_know_may_be_chosen() -> None:
+    assert set(KINDS) == set(FAMILIES)
+    for kind in KINDS:
+        wish = Wish.of({"kind": kind, "corrupt": "2", "delay": "3"})
+        assert wish.strategy.keyword == kind
+        assert wish.mean_delay == pytest.approx(3, rel=0.25)
+        assert "--corrupt-mixes 2" in wish.command()
 
 
 def test_more_cover_moves_the_front_to_the_left(known: list[Curve]) -> None:

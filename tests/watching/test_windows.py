@@ -48,6 +48,24 @@ def test_the_network_has_the_closed_forms_at_equal_mixes() -> None:
     assert figures.thin_bits == coarse(am.mixes.thin_network_bits(10.0, 3, 1.0, 4))
     assert figures.deep_bits == coarse(am.mixes.network_bits(10.0, 3, 1.0))
     assert figures.ceiling_bits == coarse(am.mixes.ceiling_bits(30.0))
+    assert figures.bits < min(figures.thin_bits, figures.deep_bits, figures.ceiling_bits)
+
+
+@pytest.mark.parametrize(
+    ("inside", "bits", "formula"), [(10.7, 7.57, 7.7), (2.67, 5.32, 5.7), (0.67, 2.53, 3.3)]
+)
+def test_the_network_has_the_bits_of_simulations_where_pools_are_thin(
+    inside: float, bits: float, formula: float
+) -> None:
+    figures = NetworkFigures.of(Network.named("3x3"), [inside] * 9)
+
+    assert min(figures.thin_bits, figures.deep_bits, figures.ceiling_bits) == formula
+    assert figures.bits == pytest.approx(bits, abs=0.12)  # two digits, and noise
+
+
+def test_formulas_are_told_where_a_simulation_takes_too_long() -> None:
+    figures = NetworkFigures.of(Network.named("3x3"), [50_000.0] * 9)
+
     assert figures.bits == min(figures.thin_bits, figures.deep_bits, figures.ceiling_bits)
 
 

@@ -18,7 +18,7 @@ struct Moment {
     std::int64_t packet;  // -1: the clock of a mix
     std::int32_t hop;     // that it comes to, or leaves; the mix for a clock
     bool leaves;
-    std::int64_t before;  // event that carries it here, or -1
+    std::int64_t before;  // event that carries it here, or -1; which tick it is for a clock
 
     bool operator<(const Moment& other) const {  // the queue has the largest first
         return time != other.time ? time > other.time : order > other.order;
@@ -38,8 +38,8 @@ public:
           choice_(seed, std::numeric_limits<std::uint64_t>::max() - 1),
           pools_(static_cast<std::size_t>(mixes)) {
         if (!timed() || arrivals.empty()) return;
-        for (std::int32_t m = 0; m < mixes; ++m)
-            push(arrivals.front() + mix.seconds * choice_.unit(), -1, m, true, -1);
+        clocks_.resize(pools_.size());
+        for (Clock& clock : clocks_) clock.start = arrivals.front() + mix.seconds * choice_.unit();
     }
 
     NetworkLog run(const CancelFlag& cancel) {
@@ -79,6 +79,12 @@ private:
     struct Packet {
         std::int64_t packet;
         std::int32_t hop;
+    };
+    struct Clock {
+        double start = 0;          // time of tick 0
+        double next = 0;           // the first tick that has not been
+        double waits_for = 0;      // the tick at which somebody leaves next
+        std::int64_t version = 0;  // of that tick among those that are queued
     };
 
     [[nodiscard]] bool timed() const {
@@ -125,11 +131,14 @@ private:
             return;
         }
         pools_[mix].push_back({packet, hop});
-        ++held_;
         last_move_ = now;
-        if (mix_.kind == Kind::batch &&
-            pools_[mix].size() >= static_cast<std::size_t>(mix_.batch + mix_.kept))
+        if (mix_.kind != Kind::batch) {
+            Clock& clock = clocks_[mix];
+            clock.next = std::max(clock.next, std::ceil((now - clock.start) / mix_.seconds));
+            wait(mix);
+        } else if (pools_[mix].size() >= static_cast<std::size_t>(mix_.batch + mix_.kept)) {
             flush(now, mix, static_cast<std::size_t>(mix_.batch));
+        }
     }
 
     void leave(double now, std::int64_t packet, std::int32_t hop) {
@@ -147,55 +156,83 @@ private:
             pool[chosen] = pool.back();
             pool.pop_back();
         }
-        held_ -= static_cast<std::int64_t>(number);
         for (const Packet& packet : leaving) leave(now, packet.packet, packet.hop);
+    }
+
+    /// Waits for the next tick at which somebody leaves. Ticks at which nobody can leave, or at which
+    /// all coins fall for staying, are counted and not gone through: a clock may be as fast as it
+    /// likes.
+    void wait(std::size_t mix) {
+        Clock& clock = clocks_[mix];
+        ++clock.version;  // whatever it waited for before is void: coins have no memory
+        const double chance = chance_of_leaving(pools_[mix].size());
+        if (!(chance > 0)) return;
+        const double idle =
+            chance < 1 ? std::floor(std::log1p(-choice_.unit()) / std::log1p(-chance)) : 0.0;
+        clock.waits_for = clock.next + idle;
+        const double time = clock.start + clock.waits_for * mix_.seconds;
+        if (!std::isfinite(time)) return;
+        // Where a clock is finer than numbers of this size, its next tick is now.
+        push(std::max(time, last_move_), -1, static_cast<std::int32_t>(mix), true, clock.version);
     }
 
     void tick(const Moment& now, std::size_t sent) {
         const auto mix = static_cast<std::size_t>(now.hop);
-        const std::size_t number = leaving(pools_[mix].size());
-        if (number > 0) {
-            last_move_ = now.time;
-            flush(now.time, mix, number);
-        }
-        const bool all_sent = sent == arrivals_.size();
-        // Coins may leave the last ones inside for long; nobody waits for them for ever.
-        const bool over = all_sent && under_way_ == 0 &&
-                          (held_ == 0 || now.time > last_move_ + 50 * mix_.seconds);
-        if (over) return;
-        double steps = 1.0;
-        // Nothing is anywhere until the next packet comes, so no tick before it does anything.
-        if (!all_sent && under_way_ == 0 && held_ == 0)
-            steps = std::max(1.0, std::ceil((arrivals_[sent] - now.time) / mix_.seconds));
-        push(now.time + steps * mix_.seconds, -1, now.hop, true, -1);
+        Clock& clock = clocks_[mix];
+        if (now.before != clock.version) return;
+        // Coins that know how few are inside may leave the last ones there for ever.
+        if (mix_.kind == Kind::normal_coins && sent == arrivals_.size() && under_way_ == 0 &&
+            clock.waits_for > clock.next + 50 && now.time > last_move_ + 50 * mix_.seconds)
+            return;
+        last_move_ = now.time;
+        clock.next = clock.waits_for + 1;
+        flush(now.time, mix, leaving(pools_[mix].size()));
+        wait(mix);
     }
 
-    [[nodiscard]] std::size_t leaving(std::size_t inside) {
-        const auto kept = static_cast<std::size_t>(mix_.kept);
-        const double size = static_cast<double>(inside);
-        const std::size_t free = inside > kept ? inside - kept : 0;
-        switch (mix_.kind) {
-            case Kind::timed:
-                return free;
-            case Kind::timed_share:
-                // A product that rounds below a whole number is that number.
-                return std::min(
-                    free, static_cast<std::size_t>(std::floor(mix_.share * size * (1 + 1e-12))));
-            case Kind::coins:
-                return coins(inside, inside == 0
-                                         ? 0.0
-                                         : std::min(mix_.share, static_cast<double>(free) / size));
-            case Kind::normal_coins:
-                return coins(inside,
-                             0.5 * std::erfc((mix_.centre - size) / mix_.spread / std::sqrt(2.0)));
-            default:
-                return 0;
-        }
+    /// Of at least one packet, at a tick.
+    [[nodiscard]] double chance_of_leaving(std::size_t inside) const {
+        if (mix_.kind == Kind::timed || mix_.kind == Kind::timed_share)
+            return sure_leaving(inside) > 0 ? 1.0 : 0.0;
+        return inside == 0 ? 0.0
+                           : -std::expm1(static_cast<double>(inside) * std::log1p(-coin(inside)));
     }
-    std::size_t coins(std::size_t number, double probability) {
-        std::size_t sum = 0;
-        for (std::size_t k = 0; k < number; ++k) sum += choice_.unit() < probability ? 1U : 0U;
+
+    /// How many leave at a tick at which somebody does.
+    std::size_t leaving(std::size_t inside) {
+        if (mix_.kind == Kind::timed || mix_.kind == Kind::timed_share) return sure_leaving(inside);
+        // The first coin that falls for leaving is one of them, by its probability; those after it
+        // are free.
+        const double probability = coin(inside);
+        double rest = chance_of_leaving(inside) * choice_.unit();
+        std::size_t first = 0;
+        for (double each = probability; first + 1 < inside && rest >= each; ++first) {
+            rest -= each;
+            each *= 1 - probability;
+        }
+        std::size_t sum = 1;
+        for (std::size_t k = first + 1; k < inside; ++k)
+            sum += choice_.unit() < probability ? 1U : 0U;
         return sum;
+    }
+
+    [[nodiscard]] std::size_t sure_leaving(std::size_t inside) const {
+        const auto kept = static_cast<std::size_t>(mix_.kept);
+        const std::size_t free = inside > kept ? inside - kept : 0;
+        if (mix_.kind == Kind::timed) return free;
+        // A product that rounds below a whole number is that number.
+        const double share = mix_.share * static_cast<double>(inside);
+        return std::min(free, static_cast<std::size_t>(std::floor(share * (1 + 1e-12))));
+    }
+
+    /// The probability of one coin.
+    [[nodiscard]] double coin(std::size_t inside) const {
+        const double size = static_cast<double>(inside);
+        if (mix_.kind == Kind::normal_coins)
+            return 0.5 * std::erfc((mix_.centre - size) / mix_.spread / std::sqrt(2.0));
+        const auto kept = static_cast<std::size_t>(mix_.kept);
+        return inside > kept ? std::min(mix_.share, static_cast<double>(inside - kept) / size)
+                             : 0.0;
     }
 
     std::span<const double> arrivals_;
@@ -206,9 +243,10 @@ private:
     std::uint64_t seed_;
     Random choice_;
     std::vector<std::vector<Packet>> pools_;
+    std::vector<Clock> clocks_;
     std::priority_queue<Moment> queue_;
     std::uint64_t order_ = 0;
-    std::int64_t held_ = 0, under_way_ = 0;
+    std::int64_t under_way_ = 0;
     double last_move_ = 0;
     NetworkLog log_;
 };

@@ -130,9 +130,34 @@ void check_drawn(const NetworkMix& mix, double link, std::size_t stay) {
     CHECK(near(total, static_cast<double>(out), 1e-6));  // every exit is somebody's
 }
 
+/// Coins of a full mix: how many leave at once, and how long nobody does, as the law has it.
+void check_coins() {
+    // Forty come at once. Each leaves at a tick with probability p = share, so the flush at tick k
+    // takes Binomial(number inside, p) of them.
+    const double p = 0.02;
+    double first = 0, alone = 0;
+    const int runs = 4000;
+    for (int run = 0; run < runs; ++run) {
+        const std::vector<double> arrivals(40, 0.0);
+        const Ints routes(40, 0);
+        const NetworkLog log =
+            network_draw(arrivals, routes, 1, 1, {NetworkMix::Kind::coins, 1, 1, 0, p, 0, 1}, 0,
+                         static_cast<std::uint64_t>(run), {});
+        std::vector<double> out;
+        for (std::size_t e = 0; e < log.from.size(); ++e)
+            if (log.to[e] == network_outside) out.push_back(log.time[e]);
+        first += std::floor(out[0]);  // ticks before it: the clock begins within a second
+        alone += out[1] > out[0];
+    }
+    const double stay = std::pow(1 - p, 40), sole = 40 * p * std::pow(1 - p, 39) / (1 - stay);
+    CHECK(std::abs(first / runs - stay / (1 - stay)) < 0.06);  // 4.5 standard errors
+    CHECK(std::abs(alone / runs - sole) < 0.035);
+}
+
 }  // namespace
 
 int main() {
+    check_coins();
     check_small();
     check_told();
     check_refused();
@@ -145,6 +170,12 @@ int main() {
         check_drawn({Kind::timed_share, 0.7, 1, 3, 0.5, 0, 1}, link, 9 * 3);
         check_drawn({Kind::coins, 0.7, 1, 0, 0.5, 0, 1}, link, 0);
         check_drawn({Kind::normal_coins, 0.7, 1, 0, 1, 3, 2}, link, 9 * 10);
+        // 4e10 ticks, at nearly all of which nobody leaves.
+        check_drawn({Kind::timed, 1e-9, 1, 0, 1, 0, 1}, link, 0);
+        check_drawn({Kind::timed_share, 1e-9, 1, 3, 0.5, 0, 1}, link, 9 * 3);
+        check_drawn({Kind::coins, 1e-9, 1, 2, 1e-3, 0, 1}, link, 9 * 3);
+        check_drawn({Kind::normal_coins, 1e-9, 1, 0, 1, 20, 1}, link, 9 * 20);
+        check_drawn({Kind::timed, 1e-18, 1, 0, 1, 0, 1}, link, 0);  // finer than times are
     }
     return check::report("test_network");
 }

@@ -22,6 +22,7 @@ from anonymatch.audits.gates import (
     parse_gates,
 )
 from anonymatch.audits.identification import Identified, identified
+from anonymatch.audits.log_totals import LogTotals, totals
 from anonymatch.audits.result import Audit, Bin, CampaignStep, Score, Worst
 from anonymatch.audits.wording import FigureText, figure_text, sureness
 
@@ -41,6 +42,7 @@ __all__ = [
     "FigureText",
     "Gate",
     "Identified",
+    "LogTotals",
     "Score",
     "Show",
     "Worst",
@@ -55,4 +57,5 @@ __all__ = [
     "parse_gates",
     "shown_figures",
     "sureness",
+    "totals",
 ]

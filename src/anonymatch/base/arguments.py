@@ -95,4 +95,6 @@ def _shown(value: object) -> str:
         text = repr(value)
     except ValueError:  # an integer of more than 4300 digits
         return "a number of thousands of digits"
+    if isinstance(value, Integral) and len(text) > 60:
+        return f"a number of {len(text.lstrip('-'))} digits"
     return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"

@@ -12,6 +12,7 @@ import math
 import os
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
@@ -54,6 +55,7 @@ DONE, MISSED, STOPPED, BAD_INPUT, INTERRUPTED = 0, 1, 1, 2, 130
 AT_THE_END.append(discard_unfinished)
 _PATIENCE = 0.4  # seconds before a bar appears: shorter work needs none
 _GLANCE = 0.05  # seconds at most until Ctrl-C is heard
+_FIRST_LINE, _LONGEST_PAUSE = 15.0, 120.0  # seconds between lines where there is no terminal
 _GRACE = 0.9  # seconds that work which is asked to end may take to say what it has
 
 
@@ -223,13 +225,16 @@ def _console(*, stderr: bool) -> Console:
 def watch(what: str, work: Callable[[Progress], T], *, stop: CancelToken | None = None) -> T:
     """The result of ``work``, with a bar on a terminal, while Ctrl-C stays alive.
 
+    Where standard error is no terminal, long work says in a line now and then how far it is.
     With a ``stop``, Ctrl-C asks work that has something to show for what it has.
     """
     result: Future[T] = Future()
     bar = _bar() if sys.stderr.isatty() else None
     task = None if bar is None else bar.add_task(what, total=None)
+    lines = _Lines(what)
 
     def tell(done: float, total: float) -> None:
+        lines.done, lines.total = done, total
         if bar is not None and task is not None and total > 0:
             bar.update(task, completed=done, total=total)
 
@@ -248,7 +253,8 @@ def watch(what: str, work: Callable[[Progress], T], *, stop: CancelToken | None 
                     # Look up now and then: once polars has read a file, its signal handler lets a
                     # wait without a limit sleep through Ctrl-C.
                     while wait([result], timeout=_GLANCE).not_done:
-                        pass
+                        if bar is None:
+                            lines.look()
     except KeyboardInterrupt:
         if stop is None or not stop.useful:
             raise
@@ -256,6 +262,24 @@ def watch(what: str, work: Callable[[Progress], T], *, stop: CancelToken | None 
         if wait([result], timeout=_GRACE).not_done:
             raise
     return result.result()
+
+
+class _Lines:
+    """How far work is, in a line now and then: for logs of programs that nobody watches."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.done, self.total = what, 0.0, 0.0
+        self.began, self.pause = time.monotonic(), _FIRST_LINE
+        self.next = self.began + self.pause
+
+    def look(self) -> None:
+        """Say it, if it is time for it; pauses grow with the work."""
+        now = time.monotonic()
+        if now < self.next:
+            return
+        share = f"{100 * min(self.done / self.total, 1.0):.0f} %" if self.total > 0 else "at work"
+        print(f"{self.what}: {share} after {now - self.began:.0f} s", file=sys.stderr, flush=True)
+        self.next, self.pause = now + self.pause, min(2 * self.pause, _LONGEST_PAUSE)
 
 
 @contextmanager

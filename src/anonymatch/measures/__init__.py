@@ -8,6 +8,7 @@ from anonymatch.base.faces import on_first_use
 
 if TYPE_CHECKING:
     from anonymatch.measures import mixes
+    from anonymatch.measures.flush_totals import FlushTotals
     from anonymatch.measures.interval import Interval
     from anonymatch.measures.messages import message_classes
     from anonymatch.measures.mixes import (
@@ -74,6 +75,7 @@ __all__ = [
     "DelayLog",
     "Dummies",
     "FlushRule",
+    "FlushTotals",
     "ForwardPlan",
     "FreeRate",
     "Interval",
@@ -135,6 +137,7 @@ __all__ = [
 __getattr__ = on_first_use(
     __name__,
     {
+        "flush_totals": "FlushTotals",
         "interval": "Interval",
         "messages": "message_classes",
         "mixes": (

@@ -1,6 +1,7 @@
 """Plans of mix networks: which mix, which delay, how much cover, and what nothing can do."""
 
 from anonymatch.plans.emit import LANGUAGES
+from anonymatch.plans.expected import simulated_bits
 from anonymatch.plans.planning import plan, plan_request
 from anonymatch.plans.presets import PRESETS, preset_named
 from anonymatch.plans.request import Adversary, Burst, Network, PlanRequest, Targets, Traffic
@@ -29,5 +30,6 @@ __all__ = [
     "read_request",
     "request_as_toml",
     "setting_in_words",
+    "simulated_bits",
     "strategy_named",
 ]

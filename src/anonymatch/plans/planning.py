@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import BudgetError, InputError
-from anonymatch.base.text import Argument
+from anonymatch.base.text import Argument, Message
 from anonymatch.measures import Interval, mixes
 from anonymatch.plans.arrivals import read_arrivals
 from anonymatch.plans.outcome import Outcome, outcome_of
 from anonymatch.plans.presets import preset_named
-from anonymatch.plans.request import Burst, Network, PlanRequest
+from anonymatch.plans.request import Burst, Network, PlanRequest, Traffic
 from anonymatch.plans.result import NetworkPlan, Setting
 from anonymatch.plans.simulation import Effort, Sample, Scenario, replicate, seconds_of
 from anonymatch.plans.strategies import Strategy
@@ -35,9 +35,19 @@ from anonymatch.running import Budget, Execution, Progress
 
 __all__ = ["plan", "plan_request"]
 
-_POINTS = 14  # of a curve
-_RUNS, _CONFIRM_RUNS = 16, 24
-_SWEEP = Effort(targets=150, packets=30_000, ranked=False)
+
+class _Sweep(NamedTuple):
+    """How well settings are looked at before one is chosen."""
+
+    points: int  # of a curve
+    runs: int
+    effort: Effort
+
+
+_FULL = _Sweep(14, 16, Effort(targets=150, packets=30_000, ranked=False))
+# Enough to name the nearest setting where nothing can meet the targets.
+_LIGHT = _Sweep(7, 8, Effort(targets=150, packets=15_000, ranked=False))
+_CONFIRM_RUNS = 24
 _CONFIRM = Effort(targets=300, packets=75_000, ranked=True)
 _TRIES = 8  # settings that are simulated again before a plan gives up
 _LEAST_STAY, _MOST_STAY = 0.25, 20.0  # arrivals of a mix, unless targets ask for more
@@ -151,7 +161,14 @@ def plan(
         laws=laws,
         cover=cover,
     )
-    return plan_request(given, seed=seed, budget=budget, executor=executor, progress=progress)
+    try:
+        log = _arrivals(given)
+    except InputError as error:
+        if file is None or arrivals is not None:
+            raise
+        raise InputError(f"{file}: arrivals: {error}") from None
+    planned = _planned(given, log, seed, budget, executor, progress)
+    return replace(planned, notes=_notes(file, preset, users, rate, arrivals))
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -220,13 +237,40 @@ def plan_request(
     progress: Progress | None = None,
 ) -> NetworkPlan:
     """:func:`plan` for a request that was made before."""
-    work = _Planner(
-        request,
-        whole(seed, "seed"),
-        Budget.of(budget),
-        Execution(executor=executor, progress=progress),
-    )
-    return work.plan()
+    return _planned(request, _arrivals(request), seed, budget, executor, progress)
+
+
+def _arrivals(request: PlanRequest) -> Floats:
+    path = request.traffic.arrivals
+    return np.empty(0) if path is None else read_arrivals(path)
+
+
+def _planned(
+    request: PlanRequest,
+    log: Floats,
+    seed: int,
+    budget: Budget | float | None,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> NetworkPlan:
+    execution = Execution(executor=executor, progress=progress)
+    return _Planner(request, log, whole(seed, "seed"), Budget.of(budget), execution).plan()
+
+
+def _notes(
+    file: object, preset: object, users: int | None, rate: float | None, arrivals: object
+) -> tuple[Message, ...]:
+    """What of the traffic was taken for want of better, if only a part of it was told."""
+    if file is not None or preset is not None or arrivals is not None:
+        return ()
+    taken = Traffic()
+    if users is None and rate is not None:
+        words = f"{taken.users:,} users are taken; tell how many with "
+        return (Message(words, Argument("users")),)
+    if rate is None and users is not None:
+        words = f"{taken.rate:g} messages a second of each user are taken; tell how many with "
+        return (Message(words, Argument("rate")),)
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +284,11 @@ class _Point:
 
 class _Planner:
     def __init__(
-        self, request: PlanRequest, seed: int, budget: Budget, execution: Execution
+        self, request: PlanRequest, log: Floats, seed: int, budget: Budget, execution: Execution
     ) -> None:
         self.request, self.seed, self.budget, self.execution = request, seed, budget, execution
-        traffic = request.traffic
-        self.log = np.empty(0) if traffic.arrivals is None else read_arrivals(traffic.arrivals)
-        self.messages = traffic.messages
+        self.log = log  # of arrivals; empty if they are drawn
+        self.messages = request.traffic.messages
         if len(self.log):
             self.messages = (len(self.log) - 1) / float(self.log[-1] - self.log[0])
         self.tries = 0
@@ -305,10 +348,17 @@ class _Planner:
     # The steps.
 
     def plan(self) -> NetworkPlan:
-        points = self.sweep()
+        best: Setting | None = None
+        nearest: Setting | None = None
+        tried: list[Setting] = []
+        if self.impossible():  # then only the nearest is looked for
+            points = self.glance()
+        elif self.unreachable():
+            points = self.sweep(_LIGHT)
+        else:
+            points = self.sweep(_FULL)
+            best, tried = self.confirmed(points)
         settings = [self.setting(point) for point in points]
-        best, tried = self.confirmed(points)
-        nearest = None
         if best is None and self.request.targets.among is not None:
             nearest = self.nearest(points)
         self.execution.settle()
@@ -319,6 +369,7 @@ class _Planner:
             tried=tuple(settings),
             confirmations=tuple(tried),
             ceiling=self.ceiling(best),
+            least_delay=self.least_delay(),
             messages=self.messages,
             seed=self.seed,
         )
@@ -329,16 +380,33 @@ class _Planner:
         delay = targets.mean_delay or targets.delay_99
         if delay is None:
             delay = best.mean_delay.value if best is not None else math.inf
-        links = self.request.network.link * (self.request.network.layers + 1)
+        return mixes.ceiling_bits(self.honest_rate() * max(delay - self.links(), 0.0))
+
+    def least_delay(self) -> float:
+        """Mean delay without which the ceiling is too low for what the worst shall hide among."""
+        return self.links() + self.in_flight() / self.honest_rate()
+
+    def honest_rate(self) -> float:
+        """Packets a second, of those that the attacker has not sent, when there are most."""
         honest = 1 - self.request.adversary.corrupt_users
-        rate = honest * self.rate(max(self.levels())) * self.request.busiest
-        return mixes.ceiling_bits(rate * max(delay - links, 0.0))
+        return honest * self.rate(max(self.levels())) * self.request.busiest
+
+    def links(self) -> float:
+        """Seconds on links."""
+        return self.request.network.link * (self.request.network.layers + 1)
+
+    def impossible(self) -> bool:
+        """Whether the targets contradict the ceiling: then no mix has to be tried."""
+        targets = self.request.targets
+        if targets.among is None:
+            return False
+        return self.ceiling(None) < (1 - targets.worst) * math.log2(targets.among)
 
     def levels(self) -> list[float]:
         most = self.request.targets.packets
         return [c for c in self.request.cover if most is None or 1 + c <= most]
 
-    def stays(self) -> Floats:
+    def stays(self, points: int) -> Floats:
         """Mean stays in a mix that are worth a try, in its arrivals."""
         request, targets, layers = self.request, self.request.targets, self.request.network.layers
         links = request.network.link * (layers + 1)
@@ -349,10 +417,14 @@ class _Planner:
         elif targets.among is not None:
             most = max(most, 4 * targets.among / (math.e * request.network.mixes))
         least = max(min(_LEAST_STAY, most / 20), self.screened())
-        return np.geomspace(min(least, most), most, _POINTS)
+        return np.geomspace(min(least, most), most, points)
 
     def screened(self) -> float:
         """The least stay with which the worst share can hide among enough."""
+        return self.in_flight() / self.request.network.mixes / self.request.busiest
+
+    def in_flight(self) -> float:
+        """Packets on their way, on average, for a ceiling as high as the targets ask."""
         targets = self.request.targets
         if targets.among is None or targets.among <= 1:
             return 0.0
@@ -361,10 +433,10 @@ class _Planner:
         for _ in range(100):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if mixes.ceiling_bits(middle) >= needed else (middle, high)
-        return high / self.request.network.mixes / self.request.busiest
+        return high
 
-    def sweep(self) -> list[_Point]:
-        stays = self.stays().tolist()
+    def sweep(self, how: _Sweep) -> list[_Point]:
+        stays = self.stays(how.points).tolist()
         wanted: dict[tuple[Strategy, float], Scenario] = {}
         for law in self.request.strategies:
             for cover in self.levels():
@@ -376,7 +448,7 @@ class _Planner:
                 for parameters in settings:
                     strategy = Strategy(law.keyword, parameters)
                     wanted[strategy, cover] = self.scenario(strategy, cover)
-        outcomes = self.simulated(list(wanted.values()), _RUNS, _SWEEP, 0)
+        outcomes = self.simulated(list(wanted.values()), how.runs, how.effort, 0)
         return [
             _Point(strategy, cover, outcome)
             for (strategy, cover), outcome in zip(wanted, outcomes, strict=True)
@@ -503,26 +575,59 @@ class _Planner:
         )
         return _Point(Strategy(point.strategy.keyword, family.near(stay)), point.cover, outcome)
 
-    def nearest(self, points: list[_Point]) -> Setting | None:
-        """The setting that misses the targets by least; longer delays are tried, too."""
-        free = replace(self.request.targets, mean_delay=None, delay_99=None)
-        relaxed = _Planner(
-            replace(self.request, targets=free), self.seed, self.budget, self.execution
-        )
+    def glance(self) -> list[_Point]:
+        """A few settings without the limits of delays; none if even they are too much work."""
+        relaxed = self.relaxed()
         try:
-            more = [] if self.unreachable() else relaxed.candidates(relaxed.sweep())
-        except BudgetError:  # then the nearest of those that were tried
-            more = []
-        settings = [self.setting(point) for point in (*more, *points)]
-        return min(settings, key=lambda one: (one.excess, -one.entropy.value), default=None)
+            points = relaxed.sweep(_LIGHT)
+        except BudgetError:
+            return []
+        return list(dict.fromkeys((*relaxed.candidates(points), *points)))
+
+    def relaxed(self) -> _Planner:
+        """The same without limits of delays."""
+        free = replace(self.request.targets, mean_delay=None, delay_99=None)
+        request = replace(self.request, targets=free)
+        return _Planner(request, self.log, self.seed, self.budget, self.execution)
+
+    def nearest(self, points: list[_Point]) -> Setting | None:
+        """The setting that comes nearest: what else is asked is met, and the delay is least.
+
+        If nothing that was tried meets what else is asked, the one that misses by least.
+        """
+        more: list[_Point] = []
+        if not self.impossible() and not self.unreachable():
+            relaxed = self.relaxed()
+            try:
+                more = relaxed.candidates(relaxed.sweep(_FULL))
+            except BudgetError:  # then the nearest of those that were tried
+                more = []
+
+        def distance(point: _Point) -> tuple[bool, float, float]:
+            one = self.setting(point)
+            return (one.misses(delays=False), one.excess, -one.entropy.value)
+
+        nearest = min((*more, *points), key=distance, default=None)
+        if nearest is None:
+            return None
+        try:  # a setting between those that were tried has no figures of its own yet
+            return self.again(nearest)
+        except BudgetError:
+            return min((self.setting(point) for point in points), key=_excess, default=None)
 
     def unreachable(self) -> bool:
         """Whether so many messages pass corrupt mixes only that nothing can help."""
-        return self.request.adversary.path_share(self.request.network) > self.request.targets.worst
+        targets = self.request.targets
+        asked = targets.among is not None and targets.among > 1
+        return asked and self.request.adversary.path_share(self.request.network) > targets.worst
 
 
 def _shifted(interval: Interval, factor: float, more: float) -> Interval:
     return Interval(*(end * factor + more for end in (interval.value, interval.low, interval.high)))
+
+
+def _excess(setting: Setting) -> float:
+    return setting.excess
 
 
 def _seed(seed: int, stream: int, run: int) -> int:

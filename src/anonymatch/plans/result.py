@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.numbers import amount
+from anonymatch.base.text import Message
 from anonymatch.measures import Interval, Price
 from anonymatch.plans.emit import emitted
 from anonymatch.plans.outcome import CONFIDENCE, Outcome
@@ -234,6 +235,10 @@ class NetworkPlan:
     tried : tuple of Setting
     ceiling : float
         Bits that nothing can exceed with the traffic and the delay that targets allow.
+    least_delay : float
+        Seconds of mean delay that what the worst shall hide among needs at least, by the ceiling.
+    notes : tuple of str
+        What was taken for want of better.
 
     Examples
     --------
@@ -252,6 +257,8 @@ class NetworkPlan:
     messages: float
     seed: int
     confidence: float = CONFIDENCE
+    least_delay: float = 0.0
+    notes: tuple[Message, ...] = ()
 
     @cached_property
     def settings(self) -> pl.DataFrame:
@@ -265,7 +272,10 @@ class NetworkPlan:
 
     @cached_property
     def front_settings(self) -> tuple[Setting, ...]:
-        everything = (*self.confirmations, *self.tried)
+        # A setting that was simulated again has those figures alone.
+        again = {(one.law, one.cover) for one in self.confirmations}
+        swept = [one for one in self.tried if (one.law, one.cover) not in again]
+        everything = (*self.confirmations, *swept)
         chosen = [one for one in everything if not any(_beats(other, one) for other in everything)]
         chosen.sort(key=lambda setting: (setting.packets, setting.mean_delay.value))
         if len(chosen) <= _FRONT:
@@ -274,6 +284,7 @@ class NetworkPlan:
         kept = [chosen[k] for k in dict.fromkeys(steps)]
         if self.best in chosen and self.best not in kept and self.best is not None:
             kept[-1] = self.best
+            kept.sort(key=lambda setting: (setting.packets, setting.mean_delay.value))
         return tuple(kept)
 
     @property
@@ -314,12 +325,14 @@ class NetworkPlan:
             "front": self.front.to_dicts(),
             "settings": self.settings.to_dicts(),
             "ceiling": self.ceiling if math.isfinite(self.ceiling) else None,
+            "least_delay": self.least_delay,
             "corrupt_path_share": self.corrupt_path_share,
             "width_needed": self.width_needed,
             "messages_per_second": self.messages,
             "network": str(self.request.network),
             "confidence": self.confidence,
             "seed": self.seed,
+            "notes": list(self.notes),
         }
 
     def to_json(self) -> str:

@@ -36,6 +36,7 @@ CAUSES = (
     "met few others",
 )
 _LANES = 32
+_LAYERS = 3  # for which an effort names packets
 _PACKET_SECONDS = 0.4e-6  # to draw a packet at a hop, with its share of passes; about
 _TICK_SECONDS = 50e-9  # of a mix, at most
 _RANK_SECONDS = 0.7e-6  # to rank what is open for a target, for each packet in flight; about
@@ -69,7 +70,10 @@ class Scenario(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """How much of a stretch is drawn: targets, and packets at most between filling and leaving."""
+    """How much of a stretch is drawn: targets, and packets at most between filling and leaving.
+
+    So many packets through three layers; on longer ways there are fewer.
+    """
 
     targets: int
     packets: int
@@ -92,9 +96,9 @@ def seconds_of(scenario: Scenario, effort: Effort) -> float:
     pieces = _pieces(scenario, effort.targets)
     packets = sum(_lengths(scenario, effort._replace(targets=part))[3] for _, part in pieces)
     seconds = 1e-3 + _PACKET_SECONDS * scenario.layers * packets
-    if scenario.mix.kind not in ("exponential", "batch"):  # a clock ticks while nobody leaves, too
+    if scenario.mix.kind not in ("exponential", "batch"):  # ticks at which nobody leaves cost none
         ticks = packets / scenario.rate / scenario.mix.seconds * scenario.mixes
-        seconds += _TICK_SECONDS * ticks
+        seconds += _TICK_SECONDS * min(ticks, 2.0 * packets * scenario.layers)
     if effort.ranked:
         seconds += _RANK_SECONDS * effort.targets * scenario.stay * scenario.mixes
     return seconds
@@ -157,7 +161,8 @@ def _lengths(scenario: Scenario, effort: Effort) -> tuple[float, float, float, i
     size, gap = scenario.burst
     bursts = _LEAST_BURSTS * size / scenario.rate / scenario.real + 4 * size * gap
     enough = effort.targets / scenario.rate / scenario.real
-    span = min(span, max(effort.packets / scenario.rate, 2 * stay * hops, enough))
+    packets = effort.packets * min(1.0, _LAYERS / scenario.layers)
+    span = min(span, max(packets / scenario.rate, 2 * stay * hops, enough))
     span = max(span, bursts if size > 1 else 0.0)
     return fill, span, leave, math.ceil(scenario.rate * (fill + span + leave))
 
@@ -251,13 +256,13 @@ def _routes(scenario: Scenario, number: int, draw: np.random.Generator) -> Numbe
         return (steps + np.arange(layers) * width).astype(np.int32)
     # After each hop a packet leaves with the same probability, so that a hop tells no length.
     lengths = np.minimum(draw.geometric(1 / layers, number), 16 * layers)
-    hops = int(lengths.max(initial=1))
-    routes = np.empty((number, hops), dtype=np.int32)
-    routes[:, 0] = draw.integers(0, width, number)
-    for hop in range(1, hops):  # any mix but the last one
-        step = draw.integers(1, max(width, 2), number)
-        routes[:, hop] = (routes[:, hop - 1] + step) % width
-    routes[np.arange(hops) >= lengths[:, None]] = -1
+    starts = np.cumsum(lengths) - lengths
+    steps = draw.integers(1, max(width, 2), int(lengths.sum()))  # to any mix but the last one
+    steps[starts] = draw.integers(0, width, number)
+    sums = np.cumsum(steps)
+    routes = np.full((number, int(lengths.max(initial=1))), -1, dtype=np.int32)
+    there = np.arange(routes.shape[1]) < lengths[:, None]
+    routes[there] = (sums - np.repeat(sums[starts] - steps[starts], lengths)) % width
     return routes
 
 

@@ -24,6 +24,7 @@ from anonymatch.measures import Price, mixes
 __all__ = ["FAMILIES", "Strategy", "strategy_named"]
 
 Parameters = tuple[float, ...]
+_MOST_FLUSHES = 100_000  # of an attack that are gone through
 
 
 class Family(ABC):
@@ -185,10 +186,18 @@ class _TimedPool(Family):
 
     def price(self, parameters: Parameters) -> Price:
         interval, kept, share = parameters
-        # While he keeps kept / (1 - share) inside, a share of the honest ones leaves each time.
-        left = math.log(100 * max(self.stay(parameters), 1.0))
-        flushes = math.ceil(left / -math.log1p(-min(share, 0.99)))
-        each = math.ceil(kept * share / max(1 - share, 0.01))
+        if share == 1 and not kept:
+            return Price(0.0, interval)
+        # So many of his own each interval that the share leaves, and not only what is not kept;
+        # and at least one, for a share of a single packet is none.
+        each = max(1, math.ceil(kept * min(share / max(1 - share, 1e-9), 2.0)))
+        inside, honest, flushes = self.stay(parameters), max(self.stay(parameters), 1.0), 0
+        while honest > 0.01 and flushes < _MOST_FLUSHES:
+            inside += each
+            leave = min(inside - kept, math.floor(share * inside * (1 + 1e-12)))
+            honest *= 1 - max(leave, 0.0) / inside
+            inside -= max(leave, 0.0)
+            flushes += 1
         return Price(float(flushes * each), flushes * interval)
 
 

@@ -38,8 +38,9 @@ def verdict(plan: NetworkPlan) -> str:
     if targets.among is not None and plan.ceiling < (1 - targets.worst) * math.log2(targets.among):
         return (
             f"Nothing can meet the targets, whatever the mix: with this traffic and delay messages "
-            f"hide among {amount(2**plan.ceiling)} at most on average (the ceiling)."
-            f"{_nearest(plan)}"
+            f"hide among {amount(2**plan.ceiling)} at most on average (the ceiling); "
+            f"{amount(targets.among)} for all but the worst take a mean delay of at least "
+            f"{amount(plan.least_delay)} s.{_nearest(plan)}"
         )
     return f"No setting that was tried meets the targets.{_nearest(plan)}"
 

@@ -1,8 +1,9 @@
 """Networks of mixes of which every link is seen: from rows of a log to what an attacker knows.
 
 A row is a packet on a link. Names from and to which packets go are mixes, all others are senders
-and receivers. Rows become events in an order that explains them: at equal times packets arrive at a
-mix before others leave it. A mix that tells (a corrupt one) passes on who is who.
+and receivers. Rows become events in an order that explains them: at equal times that of the file,
+if it is in order of time and no packet leaves before it came; else packets arrive at a mix before
+others leave it. A mix that tells (a corrupt one) passes on who is who.
 """
 
 from __future__ import annotations
@@ -409,7 +410,7 @@ class _Events:
 
 
 def _events(rows: LinkRows, mixes: _Mixes, chains: _Chains, tells: Bools) -> _Events:
-    """At equal times by layers: who arrives at a mix comes before who leaves it."""
+    """At equal times as the file has them, or else by layers: arrivals before departures."""
     number = len(rows.sent)
     to_mix = mixes.is_mix[rows.to]
     rank = np.zeros(len(rows.names), dtype=np.int64)
@@ -428,17 +429,19 @@ def _events(rows: LinkRows, mixes: _Mixes, chains: _Chains, tells: Bools) -> _Ev
         time = np.concatenate((time, rows.received[arrivals]))
         key = np.concatenate((key, 2 * rank[rows.to[arrivals]] - 1))
         row = np.concatenate((row, arrivals))
-    order = np.lexsort((np.arange(len(time)), key, time))
-    event = np.empty(len(order), dtype=np.int64)
-    event[order] = np.arange(len(order))
-    departs, arrives = event[:number], event[:number].copy()
-    arrives[arrivals] = event[number:]
     born = chains.born(rows, mixes.is_mix)
     enters = np.where(to_mix, mixes.number[rows.to], _native.OUTSIDE)
     enters[to_mix & (tells[rows.to] | chains.dropped(rows, mixes.is_mix))] = _native.CARRIED
     leaves = np.where(mixes.is_mix[rows.from_] & ~born, mixes.number[rows.from_], _native.OUTSIDE)
     told = tells[rows.from_] & ~born
     leaves[told] = _native.CARRIED
+    if rows.received is None:
+        key[_one_by_one(rows, chains, leaves, enters)] = 0
+    order = np.lexsort((np.arange(len(time)), key, time))
+    event = np.empty(len(order), dtype=np.int64)
+    event[order] = np.arange(len(order))
+    departs, arrives = event[:number], event[:number].copy()
+    arrives[arrivals] = event[number:]
     from_, to = np.empty(len(order), dtype=np.int32), np.empty(len(order), dtype=np.int32)
     before = np.full(len(order), -1, dtype=np.int64)
     from_[departs], to[departs] = leaves, np.where(on_link, _native.CARRIED, enters)
@@ -449,6 +452,30 @@ def _events(rows: LinkRows, mixes: _Mixes, chains: _Chains, tells: Bools) -> _Ev
     return _Events(
         NetworkEvents(from_, to, before, len(mixes.which)), row[order], time[order], departs
     )
+
+
+def _one_by_one(rows: LinkRows, chains: _Chains, leaves: Ints, enters: Ints) -> Bools:
+    """Rows whose order among those of the same time is that of the file.
+
+    It is, where the file is in order of time, unless that would let a packet leave an empty mix or
+    leave before it came: then the file tells no order of that time.
+    """
+    number = len(rows.sent)
+    if (rows.sent[1:] < rows.sent[:-1]).any():
+        return np.zeros(number, dtype=np.bool_)
+    group = np.concatenate(([0], np.cumsum(rows.sent[1:] != rows.sent[:-1])))
+    told = np.ones(number, dtype=np.bool_)  # by group
+    told[group[chains.after[chains.after < chains.before]]] = False
+    # Packets in each mix after each row, where a row is first a packet out and then one in.
+    mix = np.stack((leaves, enters), axis=1).reshape(-1)
+    steps = np.flatnonzero(mix >= 0)
+    steps = steps[np.argsort(mix[steps], kind="stable")]
+    change = np.where(steps % 2 == 0, -1, 1)
+    inside = np.cumsum(change)
+    first = np.flatnonzero(np.diff(mix[steps], prepend=-1))
+    inside -= np.repeat(inside[first] - change[first], np.diff(first, append=len(steps)))
+    told[group[steps[inside < 0] // 2]] = False
+    return told[group]
 
 
 # ---- what an attacker saw

@@ -44,6 +44,8 @@ KINDS = {
     "pool": "pool: one comes, one of those inside leaves",
     "threshold": "threshold: all leave when enough are there",
     "timed": "timed: all leave every so often",
+    "timed-pool": "timed pool: every so often half leave, but some are kept",
+    "binomial": "binomial: every so often each leaves by a coin",
 }
 """Kinds of mixes that are compared, and what they do."""
 

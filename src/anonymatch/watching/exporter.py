@@ -21,7 +21,7 @@ METRICS = {
     "anonymatch_mix_joint_bits": "Mean of log2 of those inside when one leaves",
     "anonymatch_mix_alone_probability": "Probability that a packet meets nobody in a mix",
     "anonymatch_mix_withheld": "1 if too little passed a mix for figures of it",
-    "anonymatch_network_bits": "Own bits of a message through the network, at most about",
+    "anonymatch_network_bits": "Own bits of a message through the network, about",
     "anonymatch_network_ceiling_bits": "Own bits that nothing exceeds with so many in flight",
     "anonymatch_alarm": "1 if a target is missed",
     "anonymatch_last_report_seconds": "When the figures were made, in seconds since 1970",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymatch.measures import mixes
-from anonymatch.plans import Network
+from anonymatch.plans import Network, simulated_bits
 
 __all__ = ["ASSUMPTION", "MixFigures", "NetworkFigures", "Report", "coarse"]
 
@@ -87,7 +87,7 @@ class NetworkFigures:
     mixes : int
         How many mixes it is made from; others of the network are taken to be like these.
     bits : float
-        At most about so many: the least of the three below.
+        About so many: by simulation, as if all mixes had as many inside; at most the three below.
     deep_bits : float
         If pools are deep.
     thin_bits : float
@@ -113,7 +113,7 @@ class NetworkFigures:
         --------
         >>> figures = NetworkFigures.of(Network.named("3x3"), [10.7] * 9)
         >>> figures.bits, figures.deep_bits, figures.thin_bits, figures.ceiling_bits
-        (7.7, 7.7, 15.0, 8.0)
+        (7.6, 7.7, 15.0, 8.0)
         """
         layers, total = network.layers, sum(means)
         each = total / len(means)  # of a mix
@@ -127,6 +127,10 @@ class NetworkFigures:
         ceiling = mixes.ceiling_bits(flight)
         # One hop is mixed in one mix only, and what that hides is known.
         bits = min(thin, ceiling) if layers == 1 else min(deep, thin, ceiling)
+        # These are too much where pools are thin, and an alarm must not rest on that.
+        if layers > 1 and bits > 0 and network.shape != "free":
+            simulated = simulated_bits(network, each)
+            bits = bits if simulated is None else min(bits, simulated)
         return cls(str(network), len(means), *map(coarse, (bits, deep, thin, ceiling)))
 
 

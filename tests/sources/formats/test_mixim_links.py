@@ -93,6 +93,18 @@ class Simulated:
         return folder
 
 
+@pytest.mark.parametrize("delay", ["1e300", "-0.5", "e"])
+def test_delays_that_are_no_seconds_are_refused_by_row(tmp_path: Path, delay: str) -> None:
+    folder = Simulated(5).write(tmp_path)
+    sent = folder / "SentMessages.csv"
+    lines = sent.read_text().splitlines()
+    first = lines[3].index(", ", lines[3].index('"[')) + 2
+    lines[3] = lines[3][:first] + delay + lines[3][lines[3].index(", ", first) :]
+    sent.write_text("\n".join(lines) + "\n")
+    with pytest.raises(am.InputError, match=r"SentMessages\.csv.*row 3: MessageDelay must be"):
+        am.audit(folder)
+
+
 @pytest.mark.parametrize("corrupt", [(), (3,), (1, 4)])
 def test_entropies_are_those_that_the_simulator_knows(
     tmp_path: Path, corrupt: tuple[int, ...]

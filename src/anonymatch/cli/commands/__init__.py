@@ -12,6 +12,7 @@ COMMANDS = {
     "audit": "auditing",
     "compare": "auditing",
     "rounds": "disclosing",
+    "totals": "totalling",
     "count": "counting",
     "posterior": "counting",
     "sample": "counting",

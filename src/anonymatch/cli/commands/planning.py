@@ -11,6 +11,7 @@ import typer
 
 import anonymatch as am
 from anonymatch.base.errors import InputError
+from anonymatch.base.text import as_option
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app
 from anonymatch.cli.console import MISSED, note, show, watch
@@ -247,6 +248,8 @@ def plan(
             progress=tell,
         ),
     )
+    for remark in result.notes:
+        note(remark.worded(as_option))
     written = None if emit is None else result.emit(emit)
     if csv is not None:
         saving.save(result.settings.to_dict(as_series=True), csv)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from anonymatch.base.numbers import amount, percent, span
+from anonymatch.base.text import several
 from anonymatch.cli.screens import elements
 
 if TYPE_CHECKING:
@@ -108,10 +109,11 @@ def _front(plan: am.NetworkPlan) -> RenderableType:
 
 
 def _words(plan: am.NetworkPlan) -> str:
+    number = len({(one.law, one.cover) for one in (*plan.tried, *plan.confirmations)})
+    were = f"{several(number, 'setting')} {'was' if number == 1 else 'were'}"
     front = (
-        f"The front: {len(plan.tried)} settings were tried, and no other beats these in what the "
-        "worst hide among, mean delay and packets. A target is met if the bound of its interval "
-        "meets it."
+        f"The front: {were} tried, and no other beats these in what the worst hide among, mean "
+        "delay and packets. A target is met if the bound of its interval meets it."
     )
     words = [front]
     if plan.request.network.shape == "free":

@@ -37,8 +37,8 @@ def watch_screen(report: Report) -> list[RenderableType]:
         mixes = several(network.mixes, "mix", "mixes")
         screen.append(
             elements.paragraph(
-                f"Network {network.network}, from {mixes}: at most about {amount(network.bits)} "
-                f"own bits (deep pools {amount(network.deep_bits)}, hops added up "
+                f"Network {network.network}, from {mixes}: about {amount(network.bits)} own bits "
+                f"(at most: deep pools {amount(network.deep_bits)}, hops added up "
                 f"{amount(network.thin_bits)}, ceiling {amount(network.ceiling_bits)})."
             )
         )

@@ -6,6 +6,7 @@ edge, a null user keeps a behaviour.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -88,8 +89,12 @@ def _check_ends(source: Source) -> int:
 
 
 def _check_readable(source: Source, columns: list[str] | None = None) -> None:
+    check_readable(source.path, columns)
+
+
+def check_readable(path: Path, columns: list[str] | None = None) -> None:
     """Refuse a file, or columns of it, that another process cannot read."""
-    reason = why_unreadable(source.path, columns)
+    reason = why_unreadable(path, columns)
     if reason:
         raise InputError(f"the Parquet data is damaged ({reason})")
 

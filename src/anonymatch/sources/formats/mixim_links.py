@@ -39,6 +39,7 @@ _HOP = r"\( *id: ([^,)]+)"
 _CORRUPT = r"\( *id: ([^,)]+), corrupt: True *\)"
 _NOBODY = "dummies"
 _DUMMIES = "DummyMessages.csv"
+_LONGEST = 1e12  # seconds in a mix
 _FEW = 1e-6  # seconds by which times of one message may fail to add up
 _OF_LINKS = ("cover_visible", "whole_log")
 
@@ -83,7 +84,11 @@ def _dummies(path: Path) -> tuple[str, ...]:
     if not rows:
         return ()
     dummies = several(rows, "dummy", "dummies")
-    note = f"{path.name} has {dummies} of mixes, which are not followed: pools are without them"
+    # It gives a mix's dummies no time, and of those between other layers nothing at all.
+    note = (
+        f"{path.name} has {dummies} of mixes, which are not followed, for MiXiM does not write "
+        "when they left: pools are without them, so messages may hide among more"
+    )
     return (note,)
 
 
@@ -161,12 +166,23 @@ class _Packets:
                 .at(row + 1, noun="row")
                 .about(path)
             )
+        self._check(values, sizes, path)
         flat = values.explode().drop_nulls().to_numpy().astype(np.float64)
         of = np.repeat(np.arange(len(sizes)), sizes)
         place = np.arange(len(of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         alone = (sizes == self.hops)[of]
         delays: Floats = flat[alone | ((place > 0) & (place < sizes[of] - 1))]
         return delays
+
+    @staticmethod
+    def _check(values: pl.Series, sizes: Ints, path: Path) -> None:
+        """Delays are numbers of seconds that times can tell apart."""
+        flat = values.explode().fill_null(np.nan).to_numpy().astype(np.float64)
+        wrong = np.flatnonzero(~((flat >= 0) & (flat <= _LONGEST)))
+        if len(wrong):
+            row = int(np.searchsorted(np.cumsum(sizes), wrong[0], side="right"))
+            what = f"MessageDelay must be seconds from 0 to {_LONGEST:g} each"
+            raise InputError(what).at(row + 1, noun="row").about(path)
 
     @classmethod
     def of(

@@ -368,6 +368,7 @@ class Binomial(FlushLaw):
         Parameter("origin", "ORIGIN", "when one of them is", optional=True),
     )
     example: ClassVar[str] = "60,0.5"
+    remark: ClassVar[str] = "with SD, P is the number inside where it is 1/2"
 
     interval: float
     leave: float

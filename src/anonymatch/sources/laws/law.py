@@ -331,6 +331,8 @@ def law_usage() -> str:
 
 def _usage(law: type[Law]) -> str:
     symbols = ",".join(one.symbol for one in law.parameters if not one.optional)
+    more = [one.symbol for one in law.parameters if one.optional]
+    symbols += "".join(f"[,{symbol}" for symbol in more) + "]" * len(more)
     return f"{law.keyword}:{symbols}" + (f" ({law.remark})" if law.remark else "")
 
 

@@ -291,7 +291,7 @@ class _PlanPage:
     def _confirmed(self, wish: Wish, plan: NetworkPlan) -> None:
         if wish != self.wish:
             return
-        self.setting = plan.best or plan.tried[0]
+        self.setting = plan.best or plan.nearest or plan.tried[0]
         self.draw()
         _row(self.setting)
 
