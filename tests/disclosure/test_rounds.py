@@ -15,6 +15,7 @@ from tests.disclosure.worlds import Floats, profiles, table_of, world
 
 import anonymatch as am
 from anonymatch.disclosure import lsda_error
+from anonymatch.disclosure.lasting import link_shares
 from anonymatch.disclosure.presence import owner_probabilities
 from anonymatch.sources import Messages, RoundLog, rounds_of_messages, synthesize_rounds
 
@@ -86,6 +87,23 @@ def test_the_curve_of_one_target_falls_as_known() -> None:
 
     for rounds_seen, bits in known.items():
         assert sums[rounds_seen] == pytest.approx(bits, abs=0.2)
+
+
+def test_links_of_one_target_are_those_by_all_explanations() -> None:
+    """Others write to anybody alike; the target's profile is Dirichlet with strength 2."""
+    draw = np.random.default_rng(2)
+    rounds = np.array([[0, 1, 2], [0, 3, 4], [1, 0, 5]])
+    weights = np.zeros((3, 3))
+    for links in itertools.product(range(3), repeat=3):
+        counts = Counter(int(rounds[t, k]) for t, k in enumerate(links))
+        weight = math.exp(sum(math.lgamma(2 / 6 + c) - math.lgamma(2 / 6) for c in counts.values()))
+        for t, k in enumerate(links):
+            weights[t, k] += weight
+    expected = weights / weights.sum(axis=1, keepdims=True)
+
+    shares = link_shares(np.tile(rounds, (400, 1, 1)), 6, draw)
+
+    assert shares.mean(axis=0) == pytest.approx(expected, abs=0.01)
 
 
 # ---- chains

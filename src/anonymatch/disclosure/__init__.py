@@ -10,6 +10,7 @@ from anonymatch.disclosure.gates import (
     check_round_gates,
     parse_round_gates,
 )
+from anonymatch.disclosure.lasting import target_half_life
 from anonymatch.disclosure.posterior import Profiles
 from anonymatch.disclosure.result import Disclosure, UserFall
 from anonymatch.disclosure.wording import (
@@ -43,5 +44,6 @@ __all__ = [
     "rounds",
     "rounds_seen",
     "sda_rounds",
+    "target_half_life",
     "verdict",
 ]

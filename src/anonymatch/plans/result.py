@@ -261,6 +261,22 @@ class NetworkPlan:
     notes: tuple[Message, ...] = ()
 
     @cached_property
+    def half_life(self) -> Interval | None:
+        """Messages of a user with three friends until half the bits about their receivers are gone.
+
+        Of the setting that is chosen, whose every message hides as the average one does. None if
+        there is no setting.
+        """
+        from anonymatch.disclosure import target_half_life
+
+        setting = self.best or self.nearest
+        if setting is None:
+            return None
+        among = max(1, round(2.0**setting.entropy.value))
+        users = self.request.traffic.users
+        return target_half_life(among, friends=min(3, users), behaviours=users, seed=self.seed)
+
+    @cached_property
     def settings(self) -> pl.DataFrame:
         """A row a setting: all that were tried, and those that were simulated again."""
         return _frame((*self.tried, *self.confirmations))
@@ -326,6 +342,7 @@ class NetworkPlan:
             "settings": self.settings.to_dicts(),
             "ceiling": self.ceiling if math.isfinite(self.ceiling) else None,
             "least_delay": self.least_delay,
+            "half_life_messages": _interval(self.half_life),
             "corrupt_path_share": self.corrupt_path_share,
             "width_needed": self.width_needed,
             "messages_per_second": self.messages,

@@ -58,6 +58,9 @@ def _lines(plan: am.NetworkPlan, setting: Setting) -> list[elements.Line]:
         ("identified", percent(setting.identified.value), _identified(setting)),
         ("n-1 attack", setting.n1_price, "what one mix costs an attacker who may send and block"),
     ]
+    if plan.half_life is not None:
+        meaning = "of a user with 3 friends: then half is known of whom they write to, see rounds"
+        lines.append(("half-life", f"{amount(plan.half_life.value)} messages", meaning))
     if math.isfinite(plan.ceiling):
         meaning = "what no mix and no network exceeds with the traffic and delay allowed"
         lines.append(("ceiling", f"{plan.ceiling:.2f} bits", meaning))
