@@ -6,7 +6,7 @@
 namespace anonymatch {
 namespace {
 
-// What is thought of the prior's strength before anything is seen: log-normal around this, as people
+// What is thought of the prior's strength before anything is seen: it is around this, as people
 // write to few others. The spread leaves it to the log from some rounds on.
 constexpr double usual_strength = 2.0;
 constexpr double strength_spread = 0.4;
@@ -44,10 +44,11 @@ private:
     double product_ = 1.0, sum_ = 0.0;
 };
 
-/// Log density of the logarithm of a number, but for a constant.
-double log_normal(double number, double middle, double spread) {
+/// Log density of the logarithm of a number, but for a constant: hyperbolic, as a normal one in the
+/// middle and with tails that a log can overcome.
+double usual(double number, double middle, double spread) {
     const double z = std::log(number / middle) / spread;
-    return -0.5 * z * z;
+    return 1.0 - std::sqrt(1.0 + z * z);
 }
 
 /// Log of the chance that receivers were drawn so often, by how even their base is.
@@ -329,7 +330,7 @@ void ProfileChain::exchange(std::int32_t a, std::int32_t b) {
 void ProfileChain::learn() {
     const double next = prior_.strength * std::exp(learning_step * (random_.unit() - 0.5));
     const auto chance = [this](double strength) {
-        return fit(strength) + log_normal(strength, usual_strength, strength_spread);
+        return fit(strength) + usual(strength, usual_strength, strength_spread);
     };
     if (std::log1p(-random_.unit()) < chance(next) - chance(prior_.strength))
         prior_.strength = next;
@@ -349,7 +350,7 @@ void ProfileChain::learn_base() {
     });
     const double next = prior_.evenness * std::exp(learning_step * (random_.unit() - 0.5));
     const auto chance = [&](double evenness) {
-        return even_fit(drawn, evenness) + log_normal(evenness, usual_evenness, evenness_spread);
+        return even_fit(drawn, evenness) + usual(evenness, usual_evenness, evenness_spread);
     };
     if (std::log1p(-random_.unit()) < chance(next) - chance(prior_.evenness))
         prior_.evenness = next;

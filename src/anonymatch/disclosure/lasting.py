@@ -75,7 +75,7 @@ def link_shares(out: Ints, known: int, draw: np.random.Generator) -> Floats:
     counts = np.zeros((number, known))
     for at in range(messages):
         counts[worlds, out[worlds, at, link[:, at]]] += 1
-    sums: Floats = np.zeros(out.shape)
+    sums: Floats = np.zeros((number, messages, size))
     for sweep in range(_BURN + _SWEEPS):
         for at in range(messages):
             counts[worlds, out[worlds, at, link[:, at]]] -= 1
@@ -85,7 +85,8 @@ def link_shares(out: Ints, known: int, draw: np.random.Generator) -> Floats:
                 sums[:, at] += weights / total[:, -1:]
             link[:, at] = (draw.random(number)[:, None] * total[:, -1:] > total).sum(axis=1)
             counts[worlds, out[worlds, at, link[:, at]]] += 1
-    return sums / _SWEEPS
+    sums /= _SWEEPS
+    return sums
 
 
 def _entropies(out: Ints, shares: Floats) -> Floats:
