@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 import anonymatch as am
+from anonymatch.cli import main
 from anonymatch.disclosure import Disclosure
 from anonymatch.studio.disclosures import Disclosures, RoundsRequest
 
@@ -55,6 +58,20 @@ def test_python_lines_give_what_the_page_shows(
     assert isinstance(found, Disclosure)
     assert found.decay.equals(SMALL.find().decay)
     assert (tmp_path / "rounds.html").exists()
+
+
+def test_command_lines_give_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for line in SMALL.command().splitlines():
+        assert main([*shlex.split(line)[1:], "--json"]) == 0
+    *_, last = capsys.readouterr().out.strip().splitlines()
+
+    bits = [point["bits"] for point in json.loads(last)["curve"]]
+    expected = [None if one.bits is None else one.bits.value for one in SMALL.find().curve]
+    # In a file users are in the order in which they first come: chains draw other matchings.
+    assert [value["value"] for value in bits] == pytest.approx(expected, abs=0.06)
 
 
 def test_rounds_of_a_file_are_those_of_the_library(tmp_path: Path) -> None:

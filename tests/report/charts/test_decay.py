@@ -61,7 +61,7 @@ def test_the_band_is_the_interval() -> None:
     picture = chart(most=2.0)
     (band,) = [each for each in tree(picture).iter(SVG + "path") if each.get("class") == "span"]
     heights = [float(y) for _, y in re.findall(r"([\d.]+) ([\d.]+)", band.get("d", ""))]
-    begin, end = 30 + 0.3 * 560 + 90, 30.0
+    begin, end = 30 + 0.3 * 420 + 90, 30.0
 
     expected = [2, 1.5, 0.6, 0.4, 0.5, 2]  # along the upper ends, and back along the lower ones
     assert heights == pytest.approx(

@@ -19,7 +19,7 @@ from anonymatch.report.drawings.text_width import text_width
 
 __all__ = ["DecayLine", "decay_chart", "rounds_text"]
 
-_WIDTH, _TOP = 560.0, 30.0
+_WIDTH, _TOP = 420.0, 30.0  # as wide as a narrow screen still shows whole
 
 
 @dataclass(frozen=True, slots=True)

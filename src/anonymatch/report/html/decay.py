@@ -31,7 +31,8 @@ def decay_section(disclosure: Disclosure | None) -> Section | None:
             Panel(
                 bits,
                 f"What is unknown of {bits_about(disclosure)}, by {words.each} that were seen: "
-                f"lower is worse.{marked} A band is the interval of 95 %.",
+                f"lower is worse.{marked} The band is what draws leave open (95 %); other logs of "
+                "such users differ by more.",
             )
         )
     if guesses is not None:

@@ -24,7 +24,7 @@ __all__ = [
     "profile_picture",
     "true_profiles",
 ]
-WIDTH = 560.0
+WIDTH = 420.0
 """Pixels of a chart, unless told."""
 
 
