@@ -83,7 +83,7 @@ def link_shares(out: Ints, known: int, draw: np.random.Generator) -> Floats:
             total = np.cumsum(weights, axis=1)
             if sweep >= _BURN:
                 sums[:, at] += weights / total[:, -1:]
-            link[:, at] = (draw.random(number)[:, None] * total[:, -1:] > total).sum(axis=1)
+            link[:, at] = (draw.random((number, 1)) * total[:, -1:] > total).sum(axis=1)
             counts[worlds, out[worlds, at, link[:, at]]] += 1
     sums /= _SWEEPS
     return sums
