@@ -27,10 +27,10 @@ def averaged(data: Incidence, users: Ints) -> Floats:
     >>> averaged(incidence(log), np.array([0])).tolist()
     [[1.0, 0.0, 0.0]]
     """
-    present = data.sent[:, users].astype(bool).astype(np.float64)
-    with_them = (present.T @ data.received).toarray()
-    size_with = present.T @ data.sizes
-    everything = np.asarray(data.received.sum(axis=0), dtype=np.float64).ravel()
+    present = data.by_user[users]
+    with_them = (present @ data.received).toarray()
+    size_with = present @ data.sizes
+    everything = data.heard
     without = everything - with_them
     size_without = data.sizes.sum() - size_with
     alone = size_without == 0  # no round without them: then what others do is what all do

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, Message, several
 from anonymatch.disclosure import averages, least_squares, matchings
@@ -54,8 +54,9 @@ def estimate(
         return _by_user(log, data, method, target, seconds=seconds, execution=execution, seed=seed)
     table = _of_all(log, data, method, execution)
     users = np.arange(len(log.users)) if target is None else np.array([target])
-    hits = _hits(log, table[users], users)
-    return Estimate(_pairs(table[users], users, None), share_of(hits) if len(hits) else None, ())
+    guesses = _Guesses(log, users)
+    guesses.take(table[users], users)
+    return Estimate(_pairs(table[users], users, None), guesses.right(), ())
 
 
 def _by_user(
@@ -87,12 +88,12 @@ def _by_user(
         notes = (Message(few, Argument("target")),)
     attack = averages.averaged if method == "sda" else least_squares.fitted
     execution.expect(each * len(users))
-    parts, hits = [], []
+    parts, guesses = [], _Guesses(log, users)
     for block in _blocks(users, len(log.behaviours), whole=dense):
         execution.stop.check()
         table = attack(data, block)
         parts.append(_pairs(table, block, _TOLD if many else None))
-        hits.append(_hits(log, table, block))
+        guesses.take(table, block)
         execution.advance(each * len(block))
     pairs = Profiles(
         np.concatenate([part.user for part in parts]),
@@ -100,8 +101,7 @@ def _by_user(
         np.concatenate([part.probability for part in parts]),
         None,
     )
-    right = np.concatenate(hits)
-    return Estimate(pairs, share_of(right) if len(right) else None, notes)
+    return Estimate(pairs, guesses.right(), notes)
 
 
 def _blocks(users: Ints, width: int, *, whole: bool) -> Iterator[Ints]:
@@ -143,18 +143,33 @@ def _pairs(table: Floats, users: Ints, most: int | None) -> Profiles:
     return Profiles(users[row].astype(np.int32), behaviour.astype(np.int32), values, None)
 
 
-def _hits(log: RoundLog, table: Floats, users: Ints) -> Bools:
-    """Whether the likeliest receiver of each message of these users is the true one."""
-    truth = log.true_receivers()
-    if truth is None:
-        return np.empty(0, dtype=np.bool_)
-    row = np.full(len(log.users), -1, dtype=np.int64)
-    row[users] = np.arange(len(users))
-    messages, mine = log.of_users(row >= 0)
-    links = LinkTable(messages)
-    scores = np.where(
-        links.receiver >= 0, table[row[links.sender], links.receiver.clip(0)], -np.inf
-    )
-    guess = figures_of(links, scores, entropies=False).guess
-    known = truth[mine] != -2
-    return np.asarray((guess == truth[mine])[known])
+class _Guesses:
+    """The likeliest receivers of messages of some users, held against the truth if that is known."""
+
+    def __init__(self, log: RoundLog, users: Ints) -> None:
+        self._truth = log.true_receivers()
+        if self._truth is None:
+            return
+        chosen = np.zeros(len(log.users), dtype=np.bool_)
+        chosen[users] = True
+        messages, self._mine = log.of_users(chosen)
+        self._links = LinkTable(messages)
+        self._scores = np.full(len(self._links.receiver), -np.inf)
+
+    def take(self, table: Floats, users: Ints) -> None:
+        """What a table says of the links of these users, one a row."""
+        if self._truth is None:
+            return
+        sender, receiver = self._links.sender, self._links.receiver
+        row = np.searchsorted(users, sender).clip(0, len(users) - 1)
+        own = np.flatnonzero((users[row] == sender) & (receiver >= 0))
+        self._scores[own] = table[row[own], receiver[own]]
+
+    def right(self) -> Interval | None:
+        """The share that is right."""
+        if self._truth is None:
+            return None
+        guess = figures_of(self._links, self._scores, entropies=False).guess
+        truth = self._truth[self._mine]
+        known = truth != -2
+        return share_of((guess == truth)[known]) if known.any() else None

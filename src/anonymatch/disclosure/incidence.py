@@ -18,23 +18,30 @@ __all__ = ["Incidence", "incidence"]
 
 
 class Incidence(NamedTuple):
-    """Messages by round: rows are rounds."""
+    """Messages by round: rows are rounds. What is summed over all of them is summed once."""
 
     sent: csr_array  # messages of each user
     received: csr_array  # messages of each behaviour
     sizes: Floats  # messages out of each round
-
-    @property
-    def messages(self) -> Floats:
-        """Messages of each user."""
-        return np.asarray(self.sent.sum(axis=0), dtype=np.float64).ravel()
+    by_user: csr_array  # rounds in which each user sent, a row a user
+    messages: Floats  # of each user
+    heard: Floats  # of each behaviour
 
 
 def incidence(log: RoundLog) -> Incidence:
     """The matrices of a log."""
     sent = _matrix(log.sent, log.sender, len(log.users))
     received = _matrix(log.received, log.receiver, len(log.behaviours))
-    return Incidence(sent, received, np.diff(log.received).astype(np.float64))
+    by_user = sent.T.tocsr()
+    by_user.data[:] = 1.0
+    return Incidence(
+        sent,
+        received,
+        np.diff(log.received).astype(np.float64),
+        by_user,
+        np.bincount(log.sender, minlength=len(log.users)).astype(np.float64),
+        np.bincount(log.receiver, minlength=len(log.behaviours)).astype(np.float64),
+    )
 
 
 def _matrix(starts: Ints, codes: npt.NDArray[np.int32], number: int) -> csr_array:
