@@ -117,7 +117,7 @@ def flows(tmp_path: Path) -> Path:
     [
         (("--law", "window:1,2"), "allow for cover traffic (--cover 6)"),
         (("--law", "window:1,2", "--cover", 1), "--cover is 1, but"),
-        (("--law", "window:1,6", "--lost", 0, "--cover", 3), "leave --lost or --cover out"),
+        (("--law", "window:1,6", "--lost", 0, "--cover", 3), "--lost is 0, but"),
         (("--law", "window:1,6", "--unit", "ms"), "leave --unit ms out"),
         (("--law", "window:1,6", "--unit", "msec"), "not 'msec'; did you mean 'ms'?"),
         (("--departures", LOG, "--original", LOG), "--departures is for message logs and --orig"),

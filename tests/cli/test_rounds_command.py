@@ -275,7 +275,7 @@ def test_a_sample_of_users_is_told(capsys: pytest.CaptureFixture[str], tmp_path:
     record = answer(capsys, path, "--method", "sda")
 
     assert "200 users drawn among" in record["notes"][0]
-    assert "name one with --target" in record["notes"][0]
+    assert "name a user with --target" in record["notes"][0]
     assert len({pair["user"] for pair in record["profiles"]}) == 200
 
 

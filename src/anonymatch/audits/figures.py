@@ -402,6 +402,7 @@ _TABLE = (
         group="system",
         value=_half_life,
         rests_on="posterior",
+        show=Show.SCREEN | Show.JSON,
         gate=20,
     ),
     AuditFigure(

@@ -19,7 +19,6 @@ from anonymatch.base.arguments import whole
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.graph import parquet
 from anonymatch.measures import FlushTotals
 from anonymatch.running import Progress, check_work
 from anonymatch.sources import LAWS, Exponential, FlushLaw, Law, law_name, parse_law
@@ -185,6 +184,8 @@ class _Log:
 
     def __init__(self, path: Path, rows: int) -> None:
         import polars as pl
+
+        from anonymatch.graph import parquet
 
         self.path, self.rows = path, rows
         if path.suffix.lower() != ".parquet" or not path.is_file():

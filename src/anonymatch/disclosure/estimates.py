@@ -144,7 +144,7 @@ def _pairs(table: Floats, users: Ints, most: int | None) -> Profiles:
 
 
 class _Guesses:
-    """The likeliest receivers of messages of some users, held against the truth if that is known."""
+    """The likeliest receivers of messages of some users, held against the truth if it is known."""
 
     def __init__(self, log: RoundLog, users: Ints) -> None:
         self._truth = log.true_receivers()

@@ -23,8 +23,8 @@ def simulated_bits(network: Network, inside: float) -> float | None:
 
     Examples
     --------
-    >>> round(simulated_bits(Network.named("3x3"), 2.67), 1)
-    5.3
+    >>> round(simulated_bits(Network.named("3x3"), 2.67))
+    5
     """
     family = FAMILIES["exponential"]
     scenario = Scenario(
