@@ -29,7 +29,7 @@ def lines(size: Size) -> Iterator[Line]:
         yield _beside(kind, max(2, _WORLDS[size] // 20), judged=judged)
     for method in ("sda", "lsda"):
         yield _large(method, _MESSAGES[size], judged=size == "full")
-    yield _chains(_ROUNDS[size])
+    yield _chains(_ROUNDS[size], budget=30 if judged else 1)
 
 
 def _calibrated(rounds: int, worlds: int, *, judged: bool) -> Line:
@@ -95,10 +95,10 @@ def _large(method: str, messages: int, *, judged: bool) -> Line:
     )
 
 
-def _chains(rounds: int) -> Line:
+def _chains(rounds: int, *, budget: float) -> Line:
     log = am.sources.synthesize_rounds(rounds, users=max(100, rounds // 10), friends=3, batch=20)
     begin = time.process_time()
-    found = am.rounds(log, decay=False, budget=30)
+    found = am.rounds(log, decay=False, budget=budget)
     seconds = time.process_time() - begin
     assert found.right is not None
     assert found.sweeps is not None

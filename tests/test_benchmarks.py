@@ -13,7 +13,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
     "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "planning", "lossy",
-    "hops", "networks", "tables", "wide", "structure", "scale", "cluster", "csv", "startup",
+    "hops", "networks", "rounds", "tables", "wide", "structure", "scale", "cluster", "csv",
+    "startup",
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.disclosure.worlds import Floats, profiles, table_of, world
 
 import anonymatch as am
-from anonymatch.disclosure import lsda_error
+from anonymatch.disclosure import check_round_gates, lsda_error
 from anonymatch.disclosure.lasting import link_shares
 from anonymatch.disclosure.presence import owner_probabilities
 from anonymatch.sources import Messages, RoundLog, rounds_of_messages, synthesize_rounds
@@ -87,6 +87,28 @@ def test_the_curve_of_one_target_falls_as_known() -> None:
 
     for rounds_seen, bits in known.items():
         assert sums[rounds_seen] == pytest.approx(bits, abs=0.2)
+
+
+def test_a_target_who_sends_twice_in_a_round_has_two_friends_there() -> None:
+    rounds = [(1, ["t", "t", "o"], "abc"), (2, ["t", "t", "o"], "abd"), (3, ["o"], "d")]
+    found = am.rounds(RoundLog.of(rounds), method="exact", target="t", friends=2)
+
+    assert found.friend_sets == ((("a", "b"), 1),)
+    assert found.bits == 0.0
+
+
+def test_a_message_of_the_target_may_be_the_one_that_was_lost() -> None:
+    """By hand: the last round has the factor 1 + 3 c, of two friends of six."""
+    rounds = [(k, "to", f"a{other}") for k, other in enumerate("bcde")] + [(5, "to", "f")]
+    found = am.rounds(RoundLog.of(rounds), method="exact", target="t", friends=2)
+
+    assert found.friend_sets is not None
+    total = sum(weight for _, weight in found.friend_sets)
+    shares = {"".join(map(str, names)): weight / total for names, weight in found.friend_sets}
+    assert shares == pytest.approx(
+        {"af": 1 / 3, "ab": 1 / 6, "ac": 1 / 6, "ad": 1 / 6, "ae": 1 / 6}
+    )
+    assert found.bits == pytest.approx(2.251629, abs=1e-6)
 
 
 def test_links_of_one_target_are_those_by_all_explanations() -> None:
@@ -450,6 +472,18 @@ def test_a_log_that_the_law_forbids_is_one_line() -> None:
         am.rounds(messages, law="window:0,3")
 
 
+@pytest.mark.parametrize("messages", [1, 2, 3])
+@pytest.mark.parametrize("law", ["exponential:2", "erlang:2,1", "lognormal:1,0.5", "window:0,4"])
+def test_very_short_logs_have_an_answer(law: str, messages: int) -> None:
+    log = Messages(
+        arrivals=np.arange(messages, dtype=np.float64),
+        departures=np.arange(messages, dtype=np.float64) + 1.5,
+        senders=tuple("abc"[:messages]),
+        receivers=tuple("xyz"[:messages]),
+    )
+    assert am.rounds(log, law=law, budget=2).curve
+
+
 # ---- bad input
 
 
@@ -471,6 +505,23 @@ def test_bad_arguments_are_one_line(arguments: dict[str, object], words: str) ->
     with pytest.raises(am.InputError, match=words) as error:
         am.rounds(log, **arguments)  # type: ignore[arg-type]
     assert "\n" not in str(error.value)
+
+
+def test_chains_that_disagree_say_so_and_keep_no_threshold() -> None:
+    log = synthesize_rounds(120, users=80, batch=20, seed=1)
+    found = am.rounds(log, budget=0.5)
+
+    assert found.rhat is not None
+    assert found.rhat > 1.1
+    assert any("chains disagree" in note for note in found.notes)
+    [gate] = check_round_gates(found, {"half-life": 1})
+    assert gate.state == "cannot be judged"
+
+
+def test_em_that_takes_too_long_is_refused() -> None:
+    log = synthesize_rounds(200, users=60, batch=20, seed=1)
+    with pytest.raises(am.BudgetError, match="em would take"):
+        am.rounds(log, method="em", budget=5)
 
 
 def test_one_round_only_is_a_plain_answer() -> None:

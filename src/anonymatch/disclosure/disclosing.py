@@ -14,13 +14,13 @@ import numpy as np
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Bools, Floats
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, did_you_mean, quoted, several
+from anonymatch.base.text import Argument, Message, did_you_mean, quoted, several
 from anonymatch.disclosure import one_target
 from anonymatch.disclosure.decay import CurvePoint, half_life, rounds_to_look_at, windows
 from anonymatch.disclosure.drift import drift_note, drift_of
 from anonymatch.disclosure.estimates import estimate
 from anonymatch.disclosure.falls import falls_of
-from anonymatch.disclosure.gibbs import CHAINS, SWEEPS, Prior, seconds_of_sweep
+from anonymatch.disclosure.gibbs import CHAINS, FEWEST_SWEEPS, SWEEPS, Prior, seconds_of_sweep
 from anonymatch.disclosure.links import LinkTable, figures_of
 from anonymatch.disclosure.posterior import (
     Believed,
@@ -31,7 +31,7 @@ from anonymatch.disclosure.posterior import (
     share_of,
 )
 from anonymatch.disclosure.presence import owners
-from anonymatch.disclosure.result import Disclosure
+from anonymatch.disclosure.result import DISAGREE, Disclosure
 from anonymatch.measures import Interval
 from anonymatch.running import Budget, Execution, Progress
 from anonymatch.sources import (
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "rounds"]
 
 METHODS = {
-    "gibbs": "matchings of all rounds drawn together; probabilities that can be trusted",
+    "gibbs": "matchings of all rounds drawn together, with what is believed of each",
     "sda": "statistical disclosure: averages over the rounds of a user, less those of others",
     "lsda": "least squares",
     "lsda-nn": "least squares without negative profiles",
@@ -209,6 +209,8 @@ class _Work:
         self.log, self.method, self.target, self.seed = log, method, target, seed
         self.budget, self.execution, self.decay = budget, execution, decay
         self.truth = log.true_receivers()
+        self.stretches = _WINDOWS
+        self.left, self.ahead = 0.0, 0.0  # seconds, and rounds to look at
 
     @property
     def seconds(self) -> float:
@@ -241,34 +243,49 @@ class _Work:
             points = [one for one in points if one == 1 or one >= min(_FEWEST, all_rounds)]
         later = [one for one in points if one > 1 or all_rounds == 1]
         each = seconds_of_sweep(log.messages()) / all_rounds  # a sweep of a round, on average
-        looked = {one: one * len(self.windows(one)) for one in later}
-        cost = (sum(looked.values()) + _REFINED * all_rounds * self.decay) * each
         allowed = self.seconds
+        if allowed == 0.0:
+            raise self.budget.refusal("chains", each * all_rounds * SWEEPS * CHAINS, memory)
+        while True:
+            looked = sum(one * len(self.windows(one)) for one in later)
+            cost = (looked + _REFINED * all_rounds * self.decay) * each
+            if self.stretches == 1 or FEWEST_SWEEPS * CHAINS * cost <= allowed:
+                break
+            self.stretches //= 2
         self.execution.foresee(min(allowed, SWEEPS * CHAINS * cost))
-        share = allowed * each / cost  # of what is allowed, for one round
-        seen = {1: [self.alone(share)]} if 1 in points else {}
+        self.left, self.ahead = allowed, cost / each
+        seen = {1: [self.alone()]} if 1 in points else {}
         for one in later:
-            seen[one] = self.believe(one, prior, share)
+            seen[one] = self.believe(one, prior)
         for _ in range(_REFINED if self.decay else 0):
             middle = _middle(self.curve(seen))
             if middle is None:
                 break
-            seen[middle] = self.believe(middle, prior, share)
+            seen[middle] = self.believe(middle, prior)
         self.execution.settle()
         curve = self.curve(seen)
         [last] = seen[all_rounds]
         halves = max((one for one in seen if one > 1 and len(seen[one]) > 1), default=0)
         drift = self.drift(seen[halves]) if halves else None
+        half = half_life(curve)
+        rests_on = [last] + [
+            one
+            for rounds, parts in seen.items()
+            for one in parts
+            if half is None or half.low <= rounds <= half.high
+        ]
+        rhat = max(one.rhat for one in rests_on)
         return self.result(
-            remarks=drift_note(drift, halves),
+            remarks=(*drift_note(drift, halves), *_disagreement(rhat)),
+            bits=curve[-1].bits.value if curve and curve[-1].bits else None,
             curve=curve,
             drift=drift,
-            half_life_between=half_life(curve) if self.decay else None,
+            half_life_between=half if self.decay else None,
             users=falls_of(log, dict(sorted(seen.items())), self.target),
             pairs=self.only(last.profiles),
             profiles_at=self.profiles_at(seen),
             calibrated=self.calibrated(curve[-1], last),
-            rhat=last.rhat,
+            rhat=rhat,
             sweeps=last.sweeps,
             strength=last.strength,
         )
@@ -278,25 +295,31 @@ class _Work:
         return drift_of(parts[0], parts[-1], len(self.log.users), len(self.log.behaviours))
 
     def windows(self, rounds: int) -> list[tuple[int, int]]:
-        return windows(self.log.n_rounds, rounds, _WINDOWS)
+        return windows(self.log.n_rounds, rounds, self.stretches)
 
-    def believe(self, rounds: int, prior: Prior, share: float) -> list[Believed]:
-        """What stretches of so many rounds tell, each by itself; ``share``: seconds a round."""
-        return [
-            believe(
+    def believe(self, rounds: int, prior: Prior) -> list[Believed]:
+        """What stretches of so many rounds tell, each by itself.
+
+        Each may take its share of the seconds that are left, by the rounds that are still ahead.
+        """
+        found = []
+        for begin, end in self.windows(rounds):
+            part = believe(
                 self.log.part(begin, end),
                 prior,
-                seconds=rounds * share,
+                seconds=self.left * rounds / max(self.ahead, rounds),
                 execution=self.execution,
                 seed=(self.seed, rounds, begin),
             )
-            for begin, end in self.windows(rounds)
-        ]
+            self.left -= part.seconds
+            self.ahead -= rounds
+            found.append(part)
+        return found
 
-    def alone(self, share: float) -> Believed:
+    def alone(self) -> Believed:
         """What each round says by itself, all of them taken together."""
         if self.log.timed:  # nobody writes to anybody more than to others
-            return self.believe(self.log.n_rounds, Prior(_NO_HABITS), share)[0]
+            return self.believe(self.log.n_rounds, Prior(_NO_HABITS))[0]
         messages = self.log.messages()
         table = LinkTable(messages)
         sizes = np.diff(messages.entries())
@@ -386,10 +409,13 @@ class _Work:
         if friends is None:
             raise InputError("exact needs a number of friends; give ", Argument("friends"))
         log, number = self.log, len(self.log.behaviours)
-        own = np.unique(
-            np.repeat(np.arange(log.n_rounds), np.diff(log.sent))[log.sender == self.target]
-        )
-        heard: list[dict[int, int]] = [Counter(log.received_in(t).tolist()) for t in own.tolist()]
+        number_in = np.repeat(np.arange(log.n_rounds), np.diff(log.sent))
+        own, sent = np.unique(number_in[log.sender == self.target], return_counts=True)
+        lost = np.maximum(np.diff(log.sent) - np.diff(log.received), 0)
+        heard = [
+            one_target.TargetRound(Counter(log.received_in(t).tolist()), k, int(lost[t]))
+            for t, k in zip(own.tolist(), sent.tolist(), strict=True)
+        ]
         found = one_target.friend_sets(heard, number, whole(friends, "friends", least=1))
         curve = []
         for seen in range(len(heard) + 1) if self.decay else ():
@@ -436,6 +462,19 @@ def _mean(parts: Sequence[tuple[Floats, Interval, float]]) -> Interval:
         square += (share * (known.high - known.value)) ** 2
     value, width = max(float(values.mean()) + lean, 0.0), math.sqrt(square)
     return Interval(value, max(value - width, 0.0), value + width)
+
+
+def _disagreement(rhat: float) -> tuple[Message, ...]:
+    """A note on chains that have not come together."""
+    if rhat <= DISAGREE:
+        return ()
+    return (
+        Message(
+            f"chains disagree (R-hat {rhat:.3g}), so that less seems to be known than is; allow "
+            "more with ",
+            Argument("budget"),
+        ),
+    )
 
 
 def _middle(curve: Sequence[CurvePoint]) -> int | None:

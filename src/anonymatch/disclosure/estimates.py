@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from anonymatch.disclosure.incidence import Incidence, incidence
 from anonymatch.disclosure.links import LinkTable, figures_of
 from anonymatch.disclosure.posterior import Profiles, share_of
 from anonymatch.measures import Interval
-from anonymatch.running import Execution
+from anonymatch.running import Budget, Execution
 from anonymatch.sources import RoundLog
 
 __all__ = ["Estimate", "estimate"]
@@ -52,7 +52,7 @@ def estimate(
     data = incidence(log)
     if method in ("sda", "lsda"):
         return _by_user(log, data, method, target, seconds=seconds, execution=execution, seed=seed)
-    table = _of_all(log, data, method, execution)
+    table = _of_all(log, data, method, execution, seconds)
     users = np.arange(len(log.users)) if target is None else np.array([target])
     guesses = _Guesses(log, users)
     guesses.take(table[users], users)
@@ -110,7 +110,9 @@ def _blocks(users: Ints, width: int, *, whole: bool) -> Iterator[Ints]:
         yield users[begin : begin + size]
 
 
-def _of_all(log: RoundLog, data: Incidence, method: str, execution: Execution) -> Floats:
+def _of_all(
+    log: RoundLog, data: Incidence, method: str, execution: Execution, seconds: float
+) -> Floats:
     """By what takes all users at once: a table of users and behaviours."""
     if log.timed:
         raise InputError(
@@ -125,11 +127,9 @@ def _of_all(log: RoundLog, data: Incidence, method: str, execution: Execution) -
     if method == "lsda-nn":
         return least_squares.fitted_without_negatives(data)
     first = averages.averaged(data, np.arange(people))
-    attack: Callable[..., Floats] = {
-        "pmda": matchings.assigned,
-        "nsda": matchings.normalised,
-        "em": matchings.maximised,
-    }[method]
+    if method == "em":
+        return matchings.maximised(log.messages(), first, execution, Budget(seconds=seconds))
+    attack = matchings.assigned if method == "pmda" else matchings.normalised
     return attack(log.messages(), first, execution)
 
 

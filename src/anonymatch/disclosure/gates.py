@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import amount, in_bits, percent, span
 from anonymatch.base.text import did_you_mean, several
+from anonymatch.disclosure.result import DISAGREE
 from anonymatch.disclosure.wording import rounds_seen
 from anonymatch.measures import Interval
 
@@ -106,6 +107,9 @@ def check_round_gates(
 
 def _checked(disclosure: Disclosure, name: str, threshold: float) -> RoundGate:
     figure, reason = _half_life(disclosure) if name == "half-life" else _last(disclosure, name)
+    if disclosure.rhat is not None and disclosure.rhat > DISAGREE:
+        figure = None  # less seems to be known than is
+        reason = f"chains disagree (R-hat {disclosure.rhat:.3g}); allow more with --budget"
     if figure is None:
         reached, state = False, "cannot be judged"
     elif name in _AT_MOST:

@@ -15,14 +15,24 @@ from anonymatch._native import ProfileChain, RoundMessages
 from anonymatch.base.arrays import Floats
 from anonymatch.running import Cancelled, Execution, Shared, byte_of_work
 
-__all__ = ["CHAINS", "SWEEPS", "ChainJob", "ChainRun", "Prior", "run_chains", "seconds_of_sweep"]
+__all__ = [
+    "CHAINS",
+    "FEWEST_SWEEPS",
+    "SWEEPS",
+    "ChainJob",
+    "ChainRun",
+    "Prior",
+    "run_chains",
+    "seconds_of_sweep",
+]
 
 Codes = npt.NDArray[np.int32]
 
 CHAINS = 4
+FEWEST_SWEEPS = 24
+"""Of each chain, whatever they cost."""
 SWEEPS = 360
 """Of each chain, the first third of which does not count; more if chains disagree."""
-_FEWEST = 24  # sweeps of a chain, whatever they cost
 _CHEAP = 0.03  # seconds
 _MOST_SWEEPS = 6000
 _LONGER = 5  # times at most that chains which disagree go on, twice as long each time
@@ -62,9 +72,10 @@ class ChainRun(NamedTuple):
 
     entries: list[npt.NDArray[np.float32]]  # probability of each entry, by chain
     strengths: Floats  # of the prior, drawn
-    base: Floats  # mean
+    bases: list[Floats]  # mean of each chain
     rhat: float
     sweeps: int  # of all chains, that counted
+    seconds: float  # predicted, of all that was done
     draws: list[Codes]  # matchings at times, if they take little memory
 
 
@@ -96,7 +107,8 @@ def run_chains(
 ) -> ChainRun:
     """Chains until they agree, or so many predicted seconds are spent."""
     each = seconds_of_sweep(job.messages)
-    allowed = max(_FEWEST, int(seconds / (CHAINS * each)))
+    allowed = max(FEWEST_SWEEPS, int(seconds / (CHAINS * each)))
+    given = allowed
     # More where they cost next to nothing.
     wanted = min(max(SWEEPS, int(_CHEAP / (CHAINS * each))), _MOST_SWEEPS)
     burn = min(wanted, allowed) // 3
@@ -126,9 +138,10 @@ def run_chains(
     return ChainRun(
         entries=[total.sums / np.float32(counted) for total in totals],
         strengths=np.concatenate([total.strengths for total in totals]),
-        base=np.mean([total.base / counted for total in totals], axis=0),
+        bases=[total.base / counted for total in totals],
         rhat=rhat,
         sweeps=CHAINS * counted,
+        seconds=CHAINS * each * (given - allowed),
         draws=[draw for total in totals for draw in total.draws],
     )
 

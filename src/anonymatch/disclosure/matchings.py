@@ -8,7 +8,7 @@ import numpy.typing as npt
 from anonymatch._native import ROUND_MARGINALS_LIMIT, RoundMessages, round_marginals
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
-from anonymatch.running import Cancelled, Execution
+from anonymatch.running import Budget, Cancelled, Execution
 
 __all__ = ["assigned", "maximised", "normalised"]
 
@@ -16,7 +16,8 @@ Codes = npt.NDArray[np.int32]
 
 _LEAST = 1e-6  # of a profile that an average puts at 0 or below
 _BALANCED = 30  # steps of Sinkhorn's scaling
-_ITERATIONS = 300
+_ITERATIONS, _LEAST_STEPS = 300, 30
+_SET_SECONDS = 5e-9  # one column of one set, there and back
 _STEADY = 1e-5  # the largest change of a profile that ends EM
 
 
@@ -55,7 +56,9 @@ def normalised(messages: RoundMessages, profiles: Floats, execution: Execution) 
     return _shares(counts)
 
 
-def maximised(messages: RoundMessages, profiles: Floats, execution: Execution) -> Floats:
+def maximised(
+    messages: RoundMessages, profiles: Floats, execution: Execution, budget: Budget
+) -> Floats:
     """The likeliest profiles (EM): posteriors of every round by permanents, and shares of them.
 
     Its probabilities say nothing of how sure it is: it takes its own guesses for facts.
@@ -64,6 +67,12 @@ def maximised(messages: RoundMessages, profiles: Floats, execution: Execution) -
         raise InputError(
             f"a round has more than {ROUND_MARGINALS_LIMIT} messages, too many for em; choose gibbs"
         )
+    size = np.diff(messages.starts).astype(np.float64)
+    each = float((size * 2.0**size).sum()) * _SET_SECONDS
+    if each * _LEAST_STEPS > budget.seconds:
+        raise budget.refusal("em", each * _LEAST_STEPS, 0.0, "choose gibbs")
+    steps = int(min(_ITERATIONS, budget.seconds / each))
+    execution.expect(each * steps)
     sizes = np.diff(messages.entries())
     message = np.repeat(np.arange(len(sizes)), sizes)
     begins = np.repeat(messages.starts[:-1], np.diff(messages.starts))
@@ -73,7 +82,7 @@ def maximised(messages: RoundMessages, profiles: Floats, execution: Execution) -
     pair = sender[both].astype(np.int64) * profiles.shape[1] + receiver[both]
     blank = np.where(receiver < 0, np.where(sender < 0, 0.0, 1.0), 1.0)
     now = np.full_like(profiles, 1.0 / profiles.shape[1])
-    for _ in range(_ITERATIONS):
+    for _ in range(steps):
         weights = blank.copy()
         weights[both] = now.ravel()[pair]
         shares, finished = round_marginals(messages, weights, execution.stop.byte)
@@ -83,6 +92,7 @@ def maximised(messages: RoundMessages, profiles: Floats, execution: Execution) -
         then = _shares(counts.reshape(now.shape))
         change = float(np.abs(then - now).max())
         now = then
+        execution.advance(each)
         if change < _STEADY:
             break
     return now

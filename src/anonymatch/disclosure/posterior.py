@@ -22,6 +22,8 @@ __all__ = ["Believed", "Profiles", "believe", "exactly", "first_round", "share_o
 
 Codes = npt.NDArray[np.int32]
 
+_NOTHING = 1e-9  # messages, of a user all of whose were lost
+
 
 class Profiles(NamedTuple):
     """Who writes to whom: pairs that can be, with the probability of a message of theirs."""
@@ -49,6 +51,7 @@ class Believed:
     strength: float = 0.0  # of the prior that was learnt, mean
     rhat: float = 1.0
     sweeps: int = 0
+    seconds: float = 0.0  # that chains took, predicted
     drawn: Bools | None = None  # rows of draws: whether the likeliest receiver is the one drawn
 
     @classmethod
@@ -105,6 +108,7 @@ def believe(
         strength=math.exp(float(np.log(run.strengths).mean())),
         rhat=run.rhat,
         sweeps=run.sweeps,
+        seconds=run.seconds,
         drawn=_drawn(messages, run, whole.guess),
     )
 
@@ -146,27 +150,28 @@ def _profiles(
     """Mean of (a g + C) / (a + n) over chains, and its error by how they differ."""
     pairs, pair = table.pairs(messages.receivers)
     number, lost = len(chains), int(pairs[0] < 0)
-    total, squares = np.zeros(len(pairs)), np.zeros(len(pairs))
-    for chain in chains:
-        counts = np.bincount(pair, chain, len(pairs))
-        total += counts
-        squares += counts**2
-    mean = (total / number)[lost:]
-    spread = np.maximum(squares - total**2 / number, 0.0)[lost:] / (number - 1)
     user, behaviour = np.divmod(pairs[lost:], messages.receivers)
     sizes, size_of = np.unique(
         np.bincount(messages.sender[messages.sender >= 0], minlength=messages.senders),
         return_inverse=True,
     )
-    # The part of a profile that the prior keeps, by how many messages a user has.
-    kept = np.array([(run.strengths / (run.strengths + size)).mean() for size in sizes])[size_of]
-    sent = np.maximum(np.bincount(user, mean, messages.senders), 1e-300)[user]  # that left
-    probability = kept[user] * run.base[behaviour] + (1 - kept[user]) * mean / sent
+    total, squares = np.zeros(len(user)), np.zeros(len(user))
+    for chain, base, strengths in zip(
+        chains, run.bases, np.split(run.strengths, number), strict=True
+    ):
+        counts = np.bincount(pair, chain, len(pairs))[lost:]
+        sent = np.maximum(np.bincount(user, counts, messages.senders), _NOTHING)  # that left
+        # The part of a profile that the prior keeps, by how many messages a user has.
+        kept = np.array([(strengths / (strengths + size)).mean() for size in sizes])[size_of]
+        values = kept[user] * base[behaviour] + (1 - kept[user]) * counts / sent[user]
+        total += values
+        squares += values**2
+    probability = np.clip(total / number, 0.0, 1.0)
     # Few chains say little of one probability and much of all: their differences are pooled.
-    each = spread / sent**2
+    each = np.maximum(squares - total**2 / number, 0.0) / (number - 1)
     about = probability * (1 - probability) + 1e-12
-    scale = float(each.sum() / about.sum())
-    error = np.sqrt((each + 4 * scale * about) / 5 / number) * (1 - kept[user])
+    pooled = float(each.sum() / about.sum()) * about
+    error = np.sqrt(np.maximum(each, pooled) / number)
     return Profiles(user.astype(np.int32), behaviour.astype(np.int32), probability, error)
 
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from anonymatch.disclosure.posterior import Profiles
     from anonymatch.sources import RoundLog
 
-__all__ = ["Disclosure", "UserFall"]
+__all__ = ["DISAGREE", "Disclosure", "UserFall"]
+
+
+DISAGREE = 1.1
+"""R-hat from which on chains say different things, and figures are not to be relied on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +68,8 @@ class Disclosure:
         How far profiles of the first and the last rounds differ, as a multiple of what chance
         does; from 2 on users do not stay the same.
     rhat : float or None
-        How far chains agree: 1 if they do.
+        How far chains agree, of those that the half-life and the end of the curve rest on: 1 if
+        they do.
     notes : tuple of str
 
     Examples

@@ -23,6 +23,7 @@ from anonymatch.sources.round_log import Codes, RoundLog
 __all__ = ["TimedRoundLog", "rounds_of_messages"]
 
 _LEAST = 1e-30  # of a weight
+_FEWEST = 5  # stretches of a log of which some are left out
 
 
 class Passing(NamedTuple):
@@ -87,8 +88,11 @@ class TimedRoundLog(RoundLog):
         return max(1, round(float(inside)))
 
     def settled(self) -> Bools:
-        """All but those of the last two stretches, in which many are inside at the end."""
-        return np.asarray(np.arange(self.n_messages) < self.sent[max(0, self.n_rounds - 2)])
+        """All but those of the last two stretches, in which many are inside at the end; all of a
+        short log.
+        """
+        end = self.n_rounds - 2 if self.n_rounds >= _FEWEST else self.n_rounds
+        return np.asarray(np.arange(self.n_messages) < self.sent[end])
 
     def start(self) -> Codes:
         return np.arange(
@@ -271,7 +275,7 @@ def _stretches(problem: LogProblem) -> tuple[Ints, Ints]:
     came, left = log.arrivals[problem.ins], log.departures[problem.outs]
     inside = np.arange(1, len(came) + 1) - np.searchsorted(left, came, side="left")
     size = max(2, round(float(np.maximum(inside, 1).mean())))
-    sent = np.append(np.arange(0, len(came) - size // 2, size), len(came))
+    sent = np.append(np.arange(0, max(1, len(came) - size // 2), size), len(came))
     received = np.searchsorted(left, came[sent[:-1]], side="left")
     received = np.append(np.minimum(received, sent[:-1]), len(left))
     received[0] = 0
