@@ -90,7 +90,7 @@ def test_the_curve_of_one_target_falls_as_known() -> None:
 
 
 def test_a_target_who_sends_twice_in_a_round_has_two_friends_there() -> None:
-    rounds = [(1, ["t", "t", "o"], "abc"), (2, ["t", "t", "o"], "abd"), (3, ["o"], "d")]
+    rounds = [(1, ["t", "t", "o"], "abc"), (2, ["t", "t", "o"], ["a", "b", "d"]), (3, ["o"], "d")]
     found = am.rounds(RoundLog.of(rounds), method="exact", target="t", friends=2)
 
     assert found.friend_sets == ((("a", "b"), 1),)
