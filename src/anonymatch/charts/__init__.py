@@ -3,7 +3,13 @@
 Altair is imported when a chart is made, so that importing this room costs nothing.
 """
 
-from anonymatch.charts.embedding import EmbeddedChart, chart_script, chart_style, embedded
+from anonymatch.charts.embedding import (
+    EmbeddedChart,
+    chart_attributes,
+    chart_script,
+    chart_style,
+    embedded,
+)
 from anonymatch.charts.files import SUFFIXES, chart_svg, save_chart
 from anonymatch.charts.lines import Line, Rule, line_chart, zoom
 from anonymatch.charts.palette import DARK, GROUPS, LIGHT
@@ -21,6 +27,7 @@ __all__ = [
     "EmbeddedChart",
     "Line",
     "Rule",
+    "chart_attributes",
     "chart_script",
     "chart_style",
     "chart_svg",
