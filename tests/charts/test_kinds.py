@@ -45,7 +45,10 @@ def test_long_lines_keep_their_peak_and_their_gaps() -> None:
     values = np.zeros(100_000)
     values[77_777] = 9.0
     values[5] = np.nan
-    heights = [row["y"] for row in rows(line_chart([Line("a", range(100_000), values)], title="T"))]
+    heights = [
+        row["y"]
+        for row in rows(line_chart([Line("a", range(100_000), values.tolist())], title="T"))
+    ]
 
     assert len(heights) < 2500
     assert max(height for height in heights if height is not None) == 9.0
