@@ -75,6 +75,7 @@ void bind_profile_chain(nb::module_& m);
 void bind_ryser(nb::module_& m);
 void bind_sinkhorn(nb::module_& m);
 void bind_small(nb::module_& m);
+void bind_spare_chain(nb::module_& m);
 void bind_structure(nb::module_& m);
 void bind_subset(nb::module_& m);
 void bind_tree(nb::module_& m);

@@ -14,6 +14,7 @@ NB_MODULE(_kernels, m) {
     bindings::bind_subset(m);
     bindings::bind_small(m);
     bindings::bind_sinkhorn(m);
+    bindings::bind_spare_chain(m);
     bindings::bind_structure(m);
     bindings::bind_belief_propagation(m);
     bindings::bind_importance(m);

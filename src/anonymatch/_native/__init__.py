@@ -112,6 +112,7 @@ from anonymatch._native.small import (
     small_counts,
     small_counts_weighted,
 )
+from anonymatch._native.spare_chain import SpareChain, SpareSamples
 from anonymatch._native.structure import (
     BlockTable,
     Structure,
@@ -203,6 +204,8 @@ __all__ = [
     "RoundMessages",
     "Rows",
     "SmallBlocks",
+    "SpareChain",
+    "SpareSamples",
     "Structure",
     "SubsetProgramme",
     "SwapChain",

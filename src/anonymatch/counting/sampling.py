@@ -100,7 +100,7 @@ def sample(
         matchings[:, table.users[users]] = names.transpose(1, 0, 2)
     if inexact:
         warnings.warn(
-            f"matchings of {several(inexact, 'user')} come from a Markov chain (worm): "
+            f"matchings of {several(inexact, 'user')} come from a Markov chain: "
             "close to the right probabilities, not exactly of them",
             ApproximateNote,
             stacklevel=2,

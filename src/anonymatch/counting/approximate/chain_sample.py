@@ -1,4 +1,7 @@
-"""Matchings of one block that cannot be drawn exactly: along worm chains from guided draws."""
+"""Matchings of one block that cannot be drawn exactly, along chains.
+
+Worm chains from guided draws; where behaviours are left over, chains of moves and swaps.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy.typing as npt
 
 from anonymatch.counting.approximate.estimate import EstimateBudget, Sampling
 from anonymatch.counting.approximate.importance import TooSlowError, WormChain
+from anonymatch.counting.approximate.spare_chain import SPARE_CHAINS, SpareChains
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import squared
 from anonymatch.running import Execution
@@ -16,6 +20,8 @@ from anonymatch.running import Execution
 __all__ = ["chain_sample"]
 
 Matchings = npt.NDArray[np.int32]
+
+_APART = 5  # times that about every user picks between two matchings
 
 
 def chain_sample(
@@ -26,6 +32,10 @@ def chain_sample(
     Chains begin at independent guided draws, go 100 steps a user unseen (50 in giant blocks), and
     then 10 steps a user from one sample to the next.
     """
+    if block.optional:
+        drawn = _by_moves(block, size, seed=seed, allowed=allowed, effort=effort)
+        if drawn is not None:
+            return drawn
     square = squared(block)
     if square is None:
         return None
@@ -40,6 +50,22 @@ def chain_sample(
         drawn = sampling.chains.matchings(each, effort)
     except TooSlowError:
         return None
-    order = np.random.default_rng([*seed, 7]).permutation(each * number)[:size]
-    matchings: Matchings = drawn.reshape(len(drawn) * each, -1)[order, : block.n_users]
-    return matchings
+    return _shuffled(drawn, size, seed)[:, : block.n_users]
+
+
+def _by_moves(
+    block: Block, size: int, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
+) -> Matchings | None:
+    each = math.ceil(size / SPARE_CHAINS)
+    try:
+        drawn = SpareChains(block, seed, effort).matchings(each, _APART, allowed.seconds)
+    except TooSlowError:
+        return None
+    return None if drawn is None else _shuffled(drawn, size, seed)
+
+
+def _shuffled(drawn: Matchings, size: int, seed: tuple[int, ...]) -> Matchings:
+    """So many of the chains' samples in a random order: neighbours are of one chain."""
+    matchings = drawn.reshape(drawn.shape[0] * drawn.shape[1], -1)
+    chosen: Matchings = matchings[np.random.default_rng([*seed, 7]).permutation(len(matchings))]
+    return chosen[:size]

@@ -4,6 +4,9 @@ Draws are runs of particle filters where those agree, else trees guided by belie
 are unbiased; but they may miss rare heavy matchings without any sign of it. So plain draws are held
 against matchings of a worm chain, which knows nothing of the guide. If both agree, draws give the
 interval; if not, the bridge between the two; and if they hardly meet, only what remains certain.
+
+Where so many behaviours are left over that added users are too many, chains in which users may rest
+give the count instead.
 """
 
 from __future__ import annotations
@@ -36,6 +39,11 @@ from anonymatch.counting.approximate.particles import (
     NORMAL_USERS,
     ParticleFilter,
     promising_filter,
+)
+from anonymatch.counting.approximate.spare_chain import (
+    SPARE_CHAINS,
+    SPARE_METHOD,
+    log_count_at_rest,
 )
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import padded_edges, squared
@@ -71,6 +79,7 @@ _UNCHECKED = 1.15  # times as wide where no chain was asked
 _PILOT_SHARE = 0.15  # of the seconds, for a first look at particle filters
 _TREE_VARIANCE = 0.02  # relative, of a tree as a rule: what a particle filter has to beat
 _TREES_EDGES = 2_000_000  # of a square block from which trees are no rival
+_REST_SHARE = 0.6  # of the seconds, for chains in which users rest
 _CHAIN_EDGES = 2_000_000  # with those of added users, that chains go over
 
 
@@ -94,7 +103,7 @@ class Estimate:
     proven : tuple of float
         What holds without any luck.
     method : str
-        "guided sampling", "bridge sampling", "bracket" or "proven bounds".
+        "guided sampling", "bridge sampling", "moves and swaps", "bracket" or "proven bounds".
     effective : float
         Independent draws that would tell as much; 0 without any.
     """
@@ -109,7 +118,7 @@ class Estimate:
     @property
     def statistical(self) -> bool:
         """Whether the interval comes from errors that are independent of other blocks'."""
-        return self.method in ("guided sampling", "bridge sampling")
+        return self.method in ("guided sampling", "bridge sampling", SPARE_METHOD)
 
 
 def estimate(
@@ -127,13 +136,31 @@ def estimate(
     proven = block_bounds(block) if proven is None else proven
     if allowed.seconds <= 0 or effort.stop.cancelled:
         return _proven_only(proven)
-    sampled = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
+    sampled = None
+    if block.optional and padded_edges(block) > _CHAIN_EDGES:
+        sampled = _by_rests(block, seed=seed, allowed=allowed, effort=effort)
+    if sampled is None:
+        sampled = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
     square = squared(block) if sampled is None and not effort.stop.cancelled else None
     if square is not None:
         padded, divisor = square
         sampled = _finished(Sampling(padded, seed=seed, allowed=allowed, effort=effort))
         sampled = None if sampled is None else _divided(sampled, divisor)
     return _proven_only(proven) if sampled is None else _within(sampled, proven)
+
+
+def _by_rests(
+    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
+) -> Estimate | None:
+    """From chains in which users may rest: many behaviours are left over."""
+    share = _REST_SHARE * allowed.seconds
+    try:
+        log = log_count_at_rest(
+            block, seed=seed, seconds=share, half_width=allowed.half_width, effort=effort
+        )
+    except Cancelled:
+        return None
+    return None if log is None else _sampled(*log, SPARE_METHOD, SPARE_CHAINS)
 
 
 def _by_filter(

@@ -1,9 +1,10 @@
 """Probabilities of the edges of one block beyond exact reach, each with a standard error.
 
-Four sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are
-far cheaper; for large blocks belief propagation, whose error the chains tell; and where behaviours
-are left over that would need too many added users, matchings of particle filters. Where time is too
-short for any draw, belief propagation or Sinkhorn's shares alone, of which nothing is known.
+Where behaviours are left over, chains of moves and swaps. Else, or where those are too slow, four
+sources: trees of guided draws, whose lower parts are exact; worm chains, whose samples are far
+cheaper; for large blocks belief propagation, whose error the chains tell; and where left-over
+behaviours would need too many added users, matchings of particle filters. Where time is too short
+for any draw, belief propagation or Sinkhorn's shares alone, of which nothing is known.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from anonymatch.counting.approximate.importance import (
     messages,
 )
 from anonymatch.counting.approximate.particles import promising_filter
+from anonymatch.counting.approximate.spare_chain import SPARE_METHOD, SpareChains
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.blocks.padding import padded_edges, squared
 from anonymatch.counting.blocks.tuning import tuning
@@ -42,6 +44,7 @@ _PILOT = 64  # trees
 _PILOT_EACH = 16  # samples of a chain
 _FEWEST_EACH = (8, 4, 1)  # the same at least: as a rule, of few chains, of as few as can be
 _SHARE = 0.6  # of the seconds for the last stage
+_MOVES_SHARE = 0.9  # the same, for chains of moves
 _MOST_EACH = 100_000  # samples of a chain
 _PADDED = 20  # times as many edges with added users: then matchings of filters are cheaper
 _PADDED_FEW = 20_000  # edges of which chains are cheap in any case
@@ -75,6 +78,10 @@ def estimate_edges(
     """
     if allowed.seconds <= 0:
         return None
+    if block.optional:
+        by_moves = _by_moves(block, seed=seed, allowed=allowed, effort=effort)
+        if by_moves is not None:
+            return by_moves
     if padded_edges(block) > max(_PADDED * block.n_edges, _PADDED_FEW):
         by_filter = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
         if by_filter is not None:
@@ -125,6 +132,20 @@ def _short_of_time(
         if sampling.chains_price(_FEWEST_EACH[few]) <= _SHARE * allowed.seconds:
             return sampling
     return None
+
+
+def _by_moves(
+    block: Block, *, seed: tuple[int, ...], allowed: EstimateBudget, effort: Execution
+) -> EdgeEstimate | None:
+    """By chains that need no added users; None where they are too slow."""
+    close = min(allowed.half_width, tuning().spare_probability if allowed.strict else math.inf)
+    try:
+        means = SpareChains(block, seed, effort).edge_means(_MOVES_SHARE * allowed.seconds, close)
+    except TooSlowError:
+        return None
+    if means is None:
+        return None
+    return EdgeEstimate(_of_rows(block, means.probabilities), means.errors, SPARE_METHOD)
 
 
 def _by_filter(

@@ -185,6 +185,13 @@ class Tuning:
     worm_latest: int = 10  # times the expected steps of a stretch, likewise
     worm_uneven: float = 0.1  # weight of the lightest edge of a behaviour, against all alike
 
+    # ---- chains where behaviours are left over (approximate/spare_chain)
+    spare_pick: float = 1.5e-8  # a pick
+    spare_far: float = 6.0  # times slower, ten times beyond 2 * 10^5 edges
+    spare_edge: float = 2e-9  # of a sample
+    spare_bytes: float = 150.0  # an edge
+    spare_probability: float = 0.001  # half-width of a probability, where a budget is given
+
     # ---- particle filters (approximate/particles)
     particle_edge: float = 0.24e-9  # a particle and edge
     particle_pick: float = 2.5e-9  # a particle and user

@@ -147,7 +147,8 @@ class Computation:
         )
         aside = tuning().planning_share * budget.seconds + self._proving
         seconds = max(budget.seconds - self._spent - aside, 0.05 * budget.seconds)
-        if tuning().estimate_bytes * kind.block.n_edges > budget.memory:
+        each = tuning().spare_bytes if kind.block.optional else tuning().estimate_bytes
+        if each * kind.block.n_edges > budget.memory:
             seconds = 0.0
         elif not budget.chosen:
             seconds = tuning().estimate_seconds
