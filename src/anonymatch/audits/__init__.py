@@ -25,6 +25,7 @@ from anonymatch.audits.gates import (
 from anonymatch.audits.identification import Identified, identified
 from anonymatch.audits.log_totals import LogTotals, totals
 from anonymatch.audits.result import Audit, Bin, CampaignStep, Score, Worst
+from anonymatch.audits.rings import CertainSpend, RingFigures, RingPeriod
 from anonymatch.audits.wording import FigureText, figure_text, sureness
 
 __all__ = [
@@ -38,12 +39,15 @@ __all__ = [
     "AuditFigure",
     "Bin",
     "CampaignStep",
+    "CertainSpend",
     "ComparedFigure",
     "Comparison",
     "FigureText",
     "Gate",
     "Identified",
     "LogTotals",
+    "RingFigures",
+    "RingPeriod",
     "Score",
     "Show",
     "Worst",

@@ -14,6 +14,7 @@ from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
 from anonymatch.audits.result import Audit, SystemCost
+from anonymatch.audits.rings import ring_figures, ring_notes
 from anonymatch.audits.scoring import score
 from anonymatch.audits.verdict import caveats, left_out, verdict
 from anonymatch.audits.worst import worst
@@ -109,6 +110,7 @@ def audit(
     named = worst(observation, answers, top or len(users.users))
     senders = people(observation, answers)
     scored = score(observation, answers)
+    of_rings = ring_figures(observation, answers)
     attacked = campaign(observation, answers, steps, resources)
     of_people = people_bits(observation, resources)
     bar.finish()
@@ -132,6 +134,7 @@ def audit(
         score=scored,
         people=senders,
         people_bits=of_people,
+        rings=of_rings,
         disclosure=_disclosure(source, seed, allowed, executor),
         verdict=verdict(users, bits, named, observation.nouns),
         caveats=caveats(observation, answers, scored),
@@ -140,6 +143,7 @@ def audit(
             *answers.notes,
             *left_out(users, observation.nouns),
             *people_notes(senders),
+            *ring_notes(observation, of_rings),
         ),
         seed=seed,
         seconds=time.perf_counter() - began,

@@ -218,6 +218,16 @@ def _identified(audit: Audit) -> FigureText:
     return FigureText(number, "exact", span=number)
 
 
+def _certain_share(how: str) -> _Value:
+    """Of the inputs of rings: the share that is certain in one of the ways."""
+
+    def value(audit: Audit) -> Interval | None:
+        rings = audit.rings
+        return None if rings is None else _exactly(getattr(rings, how) / max(rings.inputs, 1))
+
+    return value
+
+
 def _lost(audit: Audit) -> FigureText:
     """Losses that are only expected are no count."""
     number, sure = shown(audit.cost.lost), "exact"
@@ -286,6 +296,36 @@ _TABLE = (
         show=Show.EVERYWHERE ^ Show.JSON,
         gate=0.01,
         wording=_identified,
+    ),
+    AuditFigure(
+        key="chain_reaction",
+        title="by chain reaction",
+        meaning=(
+            "share of {users} whose spend is certain since all other members of the ring are spent "
+            "by others that are certain"
+        ),
+        unit="share",
+        better="lower",
+        group="exposed",
+        value=_certain_share("chain_reaction"),
+        rests_on="log",
+        gate=0.01,
+        only_if_known=True,
+    ),
+    AuditFigure(
+        key="closed_sets",
+        title="by closed sets",
+        meaning=(
+            "share of {users} more whose spend is certain since sets of rings spend all that they "
+            "have, which the chain reaction misses"
+        ),
+        unit="share",
+        better="lower",
+        group="exposed",
+        value=_certain_share("closed_sets"),
+        rests_on="log",
+        gate=0.01,
+        only_if_known=True,
     ),
     AuditFigure(
         key="unreleased",

@@ -63,6 +63,7 @@ def record(audit: Audit) -> dict[str, Any]:
         "one_step": json_value(audit.one_step),
         "campaign": json_value(audit.campaign),
         "score": json_value(audit.score),
+        **({} if audit.rings is None else {"rings": json_value(audit.rings)}),
         "people": None if audit.people is None else json_value(audit.people.to_dicts()),
         "caveats": list(audit.caveats),
         "notes": list(audit.notes),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anonymatch.audits.answers import Answers
+from anonymatch.audits.rings import RingFigures
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.counting import Count
 from anonymatch.measures import Interval, averages, drawn_mean
@@ -271,6 +272,9 @@ class Audit:
         Whether every figure is exact (or in doubles with a proven error).
     confidence : float
         Probability that the intervals hold; 1.0 means proven.
+    rings : RingFigures or None
+        Of ring signatures: which spends are certain and how that is known, figures over time, and
+        merged outputs.
     disclosure : Disclosure or None
         What rounds tell, if the log says in which round each message was seen.
     seed : int
@@ -298,6 +302,7 @@ class Audit:
     reached: Interval
     ceiling: float | None = None
     disclosure: Disclosure | None = field(default=None, repr=False)
+    rings: RingFigures | None = field(default=None, repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     identified: int
     threshold: float

@@ -82,6 +82,11 @@ class FilesOptions:
     align: Annotated[str | None, _ReadOption("align", "WHERE")] = None
     corrupt: Annotated[list[str] | None, _ReadOption("corrupt", "MIXES")] = None
     view: Annotated[str | None, _ReadOption("view", "VIEW")] = None
+    decoys: Annotated[str | None, _ReadOption("decoys", "LAW")] = None
+    spends: Annotated[str | None, _ReadOption("spends", "LAW")] = None
+    merging: Annotated[
+        float | None, _ReadOption("merging", "TIMES", parser=above_zero("factor"))
+    ] = None
 
     def law_of(self, k: int) -> str | None:
         """The law of the k-th file: one for all of them, or one for each."""

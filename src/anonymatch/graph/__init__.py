@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.graph import families
+from anonymatch.graph.chain_reaction import chain_reaction
 from anonymatch.graph.decomposition import (
     Blocks,
     BlockTable,
@@ -72,6 +73,7 @@ __all__ = [
     "block_table",
     "blocks",
     "canonical",
+    "chain_reaction",
     "check_graph",
     "check_memory",
     "circulant",

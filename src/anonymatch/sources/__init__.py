@@ -43,6 +43,7 @@ from anonymatch.sources.network_graphs import MixGraph, mix_graphs
 from anonymatch.sources.observation import (
     MESSAGES,
     PEOPLE,
+    RINGS,
     USERS,
     Conditions,
     Network,
@@ -51,6 +52,7 @@ from anonymatch.sources.observation import (
     Passage,
 )
 from anonymatch.sources.reading import ReadOptions, help_text
+from anonymatch.sources.ring_set import RingSet
 from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.synthetic_networks import synthesize_network, write_network
@@ -62,6 +64,7 @@ __all__ = [
     "MESSAGES",
     "PARTS",
     "PEOPLE",
+    "RINGS",
     "SOURCES",
     "USERS",
     "Binomial",
@@ -86,6 +89,7 @@ __all__ = [
     "PassageWork",
     "Pool",
     "ReadOptions",
+    "RingSet",
     "RoundLog",
     "Threshold",
     "Timed",

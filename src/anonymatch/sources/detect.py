@@ -24,6 +24,7 @@ from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
+from anonymatch.sources.formats.rings import RING_COLUMNS
 from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
@@ -304,6 +305,8 @@ _LOOKS: dict[str, Callable[[Path], str]] = {
 
 def _table_kind(path: Path, columns: list[str]) -> str:
     there = {str(column).strip().lower() for column in columns}
+    if there.issuperset(RING_COLUMNS):
+        return "rings"
     if there.issuperset(LINKS) and not there.isdisjoint((*TIMES, "sent")):
         return "network"
     if there.isdisjoint(TIMES):

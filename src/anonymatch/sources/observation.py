@@ -13,11 +13,13 @@ from anonymatch.base.arrays import Floats
 from anonymatch.graph import Graph
 from anonymatch.measures import LinkedNetwork
 from anonymatch.sources.laws import Law
+from anonymatch.sources.ring_set import RingSet
 
 __all__ = [
     "FLOWS",
     "MESSAGES",
     "PEOPLE",
+    "RINGS",
     "USERS",
     "Conditions",
     "Network",
@@ -64,6 +66,8 @@ MESSAGES = Nouns("message", "messages", " in", "messages out")
 FLOWS = Nouns("flow", "flows", " of initiators", "flows of responders")
 PEOPLE = Nouns("person", "people", "", "rows")
 """Of a released table: whoever no row can be of is not in the release."""
+RINGS = Nouns("input", "inputs", "", "outputs")
+"""Of ring signatures: every input spends one output of its ring."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +226,8 @@ class Observation:
         Users known never to come out, where the truth is known.
     ceiling : float, optional
         Most entropy of a message on average, whatever the mix, with as many inside.
+    rings : RingSet, optional
+        Of ring signatures: what is known beside their members.
     timed : bool
         Whether users and behaviours of the graph are in order of time, and its weights of delays.
     """
@@ -243,6 +249,7 @@ class Observation:
     edge: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     gone: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     ceiling: float | None = None
+    rings: RingSet | None = field(default=None, repr=False)
     timed: bool = False
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ __all__ = ["ReadOptions", "help_text"]
 
 _FILE, _TABLE, _FLOWS = frozenset({"messages"}), frozenset({"released"}), frozenset({"mixmatch"})
 _NETWORK = frozenset({"network"})
+_RINGS = frozenset({"rings"})
 
 Path = str | os.PathLike[str]
 
@@ -49,6 +50,8 @@ cover_visible, whole_log
         As for :func:`~anonymatch.sources.formats.mixmatch.read_flow_pairs`.
     corrupt : str or sequence of str, optional
         Of a network: mixes that tell the attacker which packet is which, ``"m3,m7"``.
+    decoys, spends, merging
+        Of rings: as for :func:`~anonymatch.sources.formats.rings.read_rings`.
     view : {"links", "ends"}, optional
         Of a simulator's log that has every hop: whether the attacker sees all links or only the
         ends; all links unless a law is given.
@@ -164,6 +167,27 @@ cover_visible, whole_log
             "Of a simulator's log with all hops: links or ends, what the attacker sees (links "
             "unless a law is given).",
             LINKED,
+        ),
+    )
+
+    decoys: str | None = field(
+        default=None,
+        metadata=_option(
+            "Of rings: how old decoys are, uniform, triangular or gamma:SHAPE,RATE.", _RINGS
+        ),
+    )
+    spends: str | None = field(
+        default=None,
+        metadata=_option(
+            "Of rings: how old outputs are when they are spent (gamma where decoys are told).",
+            _RINGS,
+        ),
+    )
+    merging: float | None = field(
+        default=None,
+        metadata=_option(
+            "Of rings: times that members weigh more which one transaction may spend together.",
+            _RINGS,
         ),
     )
 

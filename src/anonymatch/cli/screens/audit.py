@@ -10,6 +10,7 @@ from anonymatch.audits import GROUPS, QUANTILES, Show, figure_text, shown_figure
 from anonymatch.base import numbers, text
 from anonymatch.base.text import Message
 from anonymatch.cli.screens import elements
+from anonymatch.cli.screens.rings import ring_lines
 from anonymatch.cli.words import option
 from anonymatch.measures import Interval
 
@@ -37,6 +38,7 @@ def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rendera
     if gates:
         screen.append(elements.bullets("Thresholds:", [gate.text for gate in gates]))
     screen.append(elements.figures(_figures(audit)))
+    screen += ring_lines(audit)
     screen += _worst(audit)
     screen += _attack(audit)
     if audit.score is not None:
@@ -236,7 +238,9 @@ def _worst(audit: am.Audit) -> list[RenderableType]:
     if not audit.worst:
         return []
     probability = "if departed" if audit.departures_are_open else "probability"
-    table = elements.columns("user", "best guess", "why", right=(probability, "set size"))
+    table = elements.columns(
+        audit.observation.nouns.user, "best guess", "why", right=(probability, "set size")
+    )
     for one in audit.worst:
         table.add_row(
             text.name(one.user),

@@ -2,7 +2,21 @@
 
 JSON: ``{input: [candidate outputs], ...}``; with what really was, ``{input: {"members": [...],
 "truth": output}, ...}``; or a list of ``{"ring": input, "members": [...], "truth": output}``.
-Names are text; whole numbers become text.
+Names are text; whole numbers become text. With more about outputs and laws, any of these as
+``rings``:
+
+===========  ===================================================================================
+``rings``    of each ring ``members``; maybe ``truth``; ``weights``, one a member; ``height`` or
+             ``time`` (seconds); ``transaction``, of which it is an input
+``outputs``  ``{output: {"height": 7, "time": 840, "transaction": name}, ...}``, any of them
+``decoys``   how old decoys are: ``uniform``, ``triangular``, ``gamma``, ``gamma:19.28,1.61``
+``spends``   the same of outputs that are spent
+``merging``  times that a member weighs more if its transaction may be spent from together
+===========  ===================================================================================
+
+A table has a row a member: columns ``ring`` and ``member``; maybe ``true`` (1 for what was spent),
+``weight``, ``height`` or ``time``, ``transaction``, ``output_height`` or ``output_time``, and
+``output_transaction``.
 
 Inputs are users and outputs are behaviours: every input spends one output, no output is spent
 twice, and most outputs are spent by none of these inputs.
@@ -10,38 +24,75 @@ twice, and most outputs are spent by none of these inputs.
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anonymatch.base.arrays import Floats
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import quoted, several
-from anonymatch.graph import Graph, reading
-from anonymatch.sources.formats.json_files import as_name, as_object, load_json, true_indices
+from anonymatch.base.text import Argument, quoted, several
+from anonymatch.graph import Edges, Graph, Names, reading
+from anonymatch.sources.formats.json_files import as_name, as_object, load_json
 from anonymatch.sources.formats.relay_files import is_relays
 from anonymatch.sources.formats.source_format import SourceFormat
-from anonymatch.sources.observation import Observation
+from anonymatch.sources.observation import RINGS, Observation
+from anonymatch.sources.ring_set import BLOCK, AgeLaw, Merge, RingSet, age_law, merges
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from anonymatch.running import Budget
     from anonymatch.sources.laws import Law
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["is_rings", "read_rings"]
+__all__ = ["RING_COLUMNS", "is_rings", "read_rings"]
 
-_KEYS = {"ring", "members", "truth"}
+_KEYS = {"ring", "members", "truth", "weights", "height", "time", "transaction"}
+_OUTPUT_KEYS = {"height", "time", "transaction"}
+_FILE_KEYS = {"rings", "outputs", "decoys", "spends", "merging"}
+_UNITS = ("height", "time")
+
+RING_COLUMNS = frozenset({"ring", "member"})
+"""Columns by which a table of rings is known."""
+
+_MORE_COLUMNS = {
+    "true",
+    "weight",
+    "height",
+    "time",
+    "transaction",
+    "output_height",
+    "output_time",
+    "output_transaction",
+}
 
 
-def read_rings(path: str | os.PathLike[str]) -> Observation:
+def read_rings(
+    path: str | os.PathLike[str],
+    *,
+    decoys: str | None = None,
+    spends: str | None = None,
+    merging: float | None = None,
+) -> Observation:
     r"""The graph of inputs and their candidate outputs.
 
     Parameters
     ----------
     path : path
-        A .json file, which may end in .gz.
+        A .json file or a table, which may end in .gz.
+    decoys, spends : str, optional
+        How old decoys are, and outputs that are spent, instead of what the file says: members weigh
+        the second over the first. If one is given, the other is uniform for decoys, and gamma for
+        spends.
+    merging : float, optional
+        Times that members weigh more that may be spent together.
 
     Examples
     --------
@@ -54,26 +105,20 @@ def read_rings(path: str | os.PathLike[str]) -> Observation:
     """
     file = as_path(path)
     with reading(file):
-        rings, truth = _rings(load_json(file))
-        outputs = {name: at for at, name in enumerate(dict.fromkeys(_flat(rings)))}
-        indices = true_indices(truth, rings, outputs)
-        graph = Graph.from_edges(
-            [(ring, member) for ring, members in rings.items() for member in members],
-            users=list(rings),
-            behaviours=list(outputs),
-        )
-    repeats = sum(len(members) - len(set(members)) for members in rings.values())
-    note = f"{several(repeats, 'member')} came twice in one ring; once is enough."
-    return Observation(
-        graph=graph,
-        source=f"{several(len(rings), 'ring signature')} over {several(len(outputs), 'output')}",
-        truth=np.array(indices, dtype=np.int64) if truth else None,
-        notes=(note,) if repeats else (),
-    )
+        is_json = file.name.lower().removesuffix(".gz").endswith(".json")
+        rings = _of_document(load_json(file)) if is_json else _of_table(file)
+        rings = rings.with_laws(decoys, spends, merging)
+        return _observation(rings)
 
 
 def is_rings(document: object) -> bool:
     """Whether a JSON value can only be rings: it has members, or is a list of such."""
+    if isinstance(document, dict) and "rings" in document and set(document) <= _FILE_KEYS:
+        inner = document["rings"]
+        values = list(inner.values()) if isinstance(inner, dict) else inner
+        return isinstance(values, list) and (
+            len(document) > 1 or all(isinstance(ring, dict | list) for ring in values)
+        )
     if isinstance(document, list):
         values = document
     elif isinstance(document, dict):
@@ -83,32 +128,96 @@ def is_rings(document: object) -> bool:
     return bool(values) and all(isinstance(ring, dict) and "members" in ring for ring in values)
 
 
-def _rings(document: object) -> tuple[dict[str, list[str]], dict[str, str]]:
+# ---- what a file says
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Output:
+    when: float | None = None
+    transaction: str | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Ring:
+    members: list[str]
+    truth: str | None = None
+    weights: list[float] | None = None
+    when: float | None = None
+    transaction: str | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _File:
+    rings: dict[str, _Ring]
+    outputs: dict[str, _Output] = field(default_factory=dict)
+    unit: str | None = None
+    decoys: str | None = None
+    spends: str | None = None
+    merging: float | None = None
+
+    def with_laws(self, decoys: str | None, spends: str | None, merging: float | None) -> _File:
+        """What is told beside the file comes before what it says."""
+        self.decoys, self.spends = decoys or self.decoys, spends or self.spends
+        self.merging = self.merging if merging is None else merging
+        if self.merging is not None and not 1.0 <= self.merging < math.inf:
+            raise InputError(Argument("merging"), f" must be 1 or more, not {self.merging!r}")
+        if not self.rings:
+            raise InputError("it holds no ring; give {input: [candidate outputs], ...}")
+        return self
+
+    def tell_unit(self, unit: str, who: str) -> None:
+        if self.unit is not None and self.unit != unit:
+            raise InputError(f"{who} has a {unit}, and others a {self.unit}; give one of them")
+        self.unit = unit
+
+
+def _of_document(document: object) -> _File:
+    keys = set(document) if isinstance(document, dict) else set()
+    # An input may have any name, also "rings": then its members are names.
+    of_file = "rings" in keys and keys <= _FILE_KEYS and is_rings(document)
+    if not of_file:
+        return _with_rings(_File(rings={}), document)
+    assert isinstance(document, dict)
+    file = _File(rings={})
+    for key in ("decoys", "spends"):
+        law = document.get(key)
+        if law is not None and not isinstance(law, str):
+            raise InputError(f'"{key}" must be the name of a law, such as "gamma"')
+        setattr(file, key, law)
+    if document.get("merging") is not None:
+        file.merging = _number(document["merging"], '"merging"')
+    for name, output in as_object(document.get("outputs", {}), '"outputs"').items():
+        who = f"output {quoted(name)}"
+        given = as_object(output, who)
+        _check_keys(given, _OUTPUT_KEYS, who)
+        file.outputs[name] = _Output(
+            when=_when(file, given, who), transaction=_transaction(given, who)
+        )
+    return _with_rings(file, document["rings"])
+
+
+def _with_rings(file: _File, document: object) -> _File:
     named = _named(document) if isinstance(document, list) else as_object(document, "rings")
-    if not named:
-        raise InputError("it holds no ring; give {input: [candidate outputs], ...}")
-    rings: dict[str, list[str]] = {}
-    truth: dict[str, str] = {}
     for name, ring in named.items():
-        given = ring
-        if isinstance(ring, dict):
-            extra = set(ring) - _KEYS
-            if extra:
-                raise InputError(
-                    f"ring {quoted(name)} has the unknown key {quoted(min(extra))}; known are "
-                    "members and truth"
-                )
-            given = ring.get("members")
-        if not isinstance(given, list) or not given:
-            raise InputError(f"ring {quoted(name)} must have a list of members, at least one")
-        rings[name] = [as_name(member, f"a member of ring {quoted(name)}") for member in given]
-        if isinstance(ring, dict) and ring.get("truth") is not None:
-            truth[name] = as_name(ring["truth"], f"the truth of ring {quoted(name)}")
-            if truth[name] not in rings[name]:
-                raise InputError(
-                    f"ring {quoted(name)}: its truth {quoted(truth[name])} is none of its members"
-                )
-    return rings, truth
+        who = f"ring {quoted(name)}"
+        given: dict[str, Any] = ring if isinstance(ring, dict) else {"members": ring}
+        _check_keys(given, _KEYS, who)
+        members = given.get("members")
+        if isinstance(members, list) and not members:
+            raise InputError(f"{who} has no members; give at least one")
+        if not isinstance(members, list):
+            raise InputError(f"{who} must have a list of members, at least one")
+        read = _Ring(
+            members=[as_name(member, f"a member of {who}") for member in members],
+            when=_when(file, given, who),
+            transaction=_transaction(given, who),
+        )
+        if given.get("truth") is not None:
+            read.truth = as_name(given["truth"], f"the truth of {who}")
+        if given.get("weights") is not None:
+            read.weights = _weights(given["weights"], len(members), who)
+        file.rings[name] = read
+    return file
 
 
 def _named(rings: list[Any]) -> dict[str, Any]:
@@ -121,19 +230,304 @@ def _named(rings: list[Any]) -> dict[str, Any]:
     return named
 
 
-def _flat(rings: dict[str, list[str]]) -> list[str]:
-    return [member for members in rings.values() for member in members]
+def _check_keys(given: dict[str, Any], known: set[str], who: str) -> None:
+    extra = set(given) - known
+    if extra:
+        raise InputError(
+            f"{who} has the unknown key {quoted(min(extra))}; known are "
+            f"{', '.join(sorted(known - {'ring'}))}"
+        )
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InputError(f"{what} must be a finite number")
+    return float(value)
+
+
+def _when(file: _File, given: dict[str, Any], who: str) -> float | None:
+    when = None
+    for unit in _UNITS:
+        if given.get(unit) is not None:
+            file.tell_unit(unit, who)
+            when = _number(given[unit], f"the {unit} of {who}")
+    return when
+
+
+def _transaction(given: dict[str, Any], who: str) -> str | None:
+    name = given.get("transaction")
+    return None if name is None else as_name(name, f"the transaction of {who}")
+
+
+def _weights(given: object, number: int, who: str) -> list[float]:
+    if not isinstance(given, list) or len(given) != number:
+        raise InputError(f"{who} must have as many weights as members, {number}")
+    return [_weight(weight, who) for weight in given]
+
+
+def _weight(value: object, who: str) -> float:
+    weight = _number(value, f"a weight of {who}")
+    if weight <= 0.0:
+        raise InputError(f"{who} has the weight {weight:g}; weights are above 0: leave members out")
+    return weight
+
+
+# ---- tables
+
+
+def _of_table(path: Path) -> _File:
+    from anonymatch.sources.formats.text_tables import find_column, read_text_table
+
+    frame = read_text_table(path)
+    columns = {column.strip().lower(): column for column in frame.columns}
+    ring, member = (frame[find_column(frame, name)].to_list() for name in ("ring", "member"))
+    unknown = set(columns) - RING_COLUMNS - _MORE_COLUMNS
+    if unknown:
+        known = ", ".join(sorted(RING_COLUMNS | _MORE_COLUMNS))
+        raise InputError(
+            f"a table of rings has no column {quoted(columns[min(unknown)])}; known are {known}"
+        )
+    for name, values in (("ring", ring), ("member", member)):
+        if None in values:
+            raise InputError(f"{name} is empty; name it").at(values.index(None) + 1, noun="row")
+    file = _File(rings={})
+    for name, output in zip(ring, member, strict=True):
+        file.rings.setdefault(name, _Ring(members=[])).members.append(output)
+    _table_truth(file, frame, columns, ring, member)
+    _table_weights(file, frame, columns, ring)
+    for unit in _UNITS:
+        for key, name in ((unit, "ring"), (f"output_{unit}", "output")):
+            if key in columns:
+                file.tell_unit(unit, f"column {key}")
+                values = _optional_numbers(frame[columns[key]])
+                _put_all(file, ring if name == "ring" else member, name, "when", values)
+    for key, name in (("transaction", "ring"), ("output_transaction", "output")):
+        if key in columns:
+            of = ring if name == "ring" else member
+            _put_all(file, of, name, "transaction", frame[columns[key]].to_list())
+    return file
+
+
+def _put_all(file: _File, names: Sequence[str], what: str, key: str, values: Sequence[Any]) -> None:
+    """A value a row, which must be the same in all rows of one ring or output."""
+    known: dict[str, Any] = {}
+    for row, (name, value) in enumerate(zip(names, values, strict=True), start=1):
+        if value is None:
+            continue
+        if known.setdefault(name, value) != value:
+            said = "transactions" if key == "transaction" else "heights or times"
+            raise InputError(f"{what} {quoted(name)} has two {said}; give one").at(row, noun="row")
+        holder = file.rings[name] if what == "ring" else file.outputs.setdefault(name, _Output())
+        setattr(holder, key, value)
+
+
+def _table_truth(
+    file: _File, frame: pl.DataFrame, columns: dict[str, str], ring: list[str], member: list[str]
+) -> None:
+    if "true" not in columns:
+        return
+    signs = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    for row, sign in enumerate(frame[columns["true"]].to_list()):
+        is_true = sign is not None and signs.get(sign.strip().lower())
+        if is_true is None:
+            raise InputError(f"true is {quoted(sign)}; give 1 or 0").at(row + 1, noun="row")
+        if is_true:
+            given = file.rings[ring[row]]
+            if given.truth is not None and given.truth != member[row]:
+                raise InputError(
+                    f"ring {quoted(ring[row])} spends {quoted(given.truth)} and "
+                    f"{quoted(member[row])}; it spends one"
+                ).at(row + 1, noun="row")
+            given.truth = member[row]
+
+
+def _table_weights(
+    file: _File, frame: pl.DataFrame, columns: dict[str, str], ring: list[str]
+) -> None:
+    if "weight" not in columns:
+        return
+    from anonymatch.sources.formats.text_tables import numbers
+
+    for name, value in zip(ring, numbers(frame[columns["weight"]]).tolist(), strict=True):
+        given = file.rings[name]
+        given.weights = [] if given.weights is None else given.weights
+        given.weights.append(_weight(value, f"ring {quoted(name)}"))
+
+
+def _optional_numbers(column: pl.Series) -> list[float | None]:
+    from anonymatch.sources.formats.text_tables import numbers
+
+    there = column.is_not_null().to_list()
+    values = iter(numbers(column.fill_null("0")).tolist())
+    return [value if known else None for known, value in zip(there, values, strict=True)]
+
+
+# ---- what follows
+
+
+def _observation(file: _File) -> Observation:
+    rings = list(file.rings.values())
+    outputs: dict[str, int] = {}
+    for member in chain.from_iterable(ring.members for ring in rings):
+        outputs.setdefault(member, len(outputs))
+    codes = [[outputs[member] for member in ring.members] for ring in rings]
+    merged = merges(
+        codes,
+        [ring.transaction for ring in rings],
+        _transactions(file, outputs),
+    )
+    weights, weighted = _member_weights(file, outputs, codes, merged)
+    graph = _graph(file, outputs, codes, weights)
+    when = None
+    if any(ring.when is not None for ring in rings):
+        when = np.array([math.nan if ring.when is None else ring.when for ring in rings])
+    repeats = len(list(chain.from_iterable(codes))) - graph.n_edges
+    note = f"{several(repeats, 'member')} came twice in one ring; once is enough."
+    return Observation(
+        graph=graph,
+        source=f"{several(len(rings), 'ring signature')} over {several(len(outputs), 'output')}",
+        nouns=RINGS,
+        truth=_truth(file, outputs),
+        notes=(note,) if repeats else (),
+        rings=RingSet(
+            when=when,
+            unit=file.unit or "height",
+            weighted=weighted,
+            merges=merged,
+            merging=file.merging or 1.0,
+        ),
+    )
+
+
+def _transactions(file: _File, outputs: dict[str, int]) -> list[str | None]:
+    made: list[str | None] = [None] * len(outputs)
+    for name, output in file.outputs.items():
+        if name in outputs:
+            made[outputs[name]] = output.transaction
+    return made
+
+
+def _graph(
+    file: _File, outputs: dict[str, int], codes: list[list[int]], weights: Floats | None
+) -> Graph:
+    """Rows in the order of the file; members that come twice count once."""
+    sizes = np.array([len(ring) for ring in codes], dtype=np.int64)
+    rows = np.repeat(np.arange(len(codes)), sizes)
+    members = np.fromiter(chain.from_iterable(codes), dtype=np.int64, count=int(sizes.sum()))
+    _, first = np.unique(rows * max(len(outputs), 1) + members, return_index=True)
+    rows, members = rows[first], members[first]
+    kept = None if weights is None else weights[first]
+    if kept is not None and (kept == 1.0).all():
+        kept = None
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(codes)))))
+    edges = Edges(
+        indptr=indptr.astype(np.int32),
+        indices=members.astype(np.int32),
+        weights=kept,
+        exact=None,
+    )
+    return Graph(Names(tuple(file.rings), "input"), Names(tuple(outputs), "output"), edges)
+
+
+def _truth(file: _File, outputs: dict[str, int]) -> Any:
+    owners: dict[str, str] = {}
+    for name, ring in file.rings.items():
+        if ring.truth is None:
+            continue
+        if ring.truth not in ring.members:
+            raise InputError(
+                f"ring {quoted(name)}: its truth {quoted(ring.truth)} is none of its members"
+            )
+        if ring.truth in owners:
+            raise InputError(
+                f'"truth" gives {quoted(ring.truth)} to {quoted(owners[ring.truth])} and '
+                f"{quoted(name)}; keep one"
+            )
+        owners[ring.truth] = name
+    if not owners:
+        return None
+    spent = [-1 if ring.truth is None else outputs[ring.truth] for ring in file.rings.values()]
+    return np.array(spent, dtype=np.int64)
+
+
+# ---- weights
+
+
+def _member_weights(
+    file: _File, outputs: dict[str, int], codes: list[list[int]], merged: Sequence[Merge]
+) -> tuple[Floats | None, str]:
+    """Of all members in the order of the file, the heaviest of a ring 1; and what they are from."""
+    rings = list(file.rings.values())
+    logs = np.zeros(sum(len(ring) for ring in codes))
+    begins = np.concatenate(([0], np.cumsum([len(ring) for ring in codes]))).astype(np.int64)
+    words = []
+    if any(ring.weights is not None for ring in rings):
+        words.append("weights in the file")
+        for ring, begin in zip(rings, begins.tolist(), strict=False):
+            if ring.weights is not None:
+                logs[begin : begin + len(ring.weights)] += np.log(ring.weights)
+    if file.decoys is not None or file.spends is not None:
+        decoys = age_law(file.decoys or "uniform", "decoys")
+        spends = age_law(file.spends or "gamma", "spends")
+        logs += _log_ratio(file, outputs, codes, spends, decoys)
+        words.append(f"{spends.name} spends over {decoys.name} decoys")
+    if file.merging is not None and file.merging > 1.0 and merged:
+        words.append(f"merged outputs {file.merging:g} times")
+        for one in merged:
+            begin = int(begins[one.input])
+            for at, output in enumerate(codes[one.input]):
+                if output == one.output:
+                    logs[begin + at] += math.log(file.merging)
+    if not words:
+        return None, ""
+    tops = np.maximum.reduceat(logs, begins[:-1])
+    return np.exp(np.maximum(logs - np.repeat(tops, np.diff(begins)), -690.0)), ", ".join(words)
+
+
+def _log_ratio(
+    file: _File, outputs: dict[str, int], codes: list[list[int]], spends: AgeLaw, decoys: AgeLaw
+) -> Floats:
+    """How much likelier each member is as what was spent than as a decoy, as a log."""
+    scale = BLOCK if file.unit != "time" else 1.0
+    told = {name: output.when for name, output in file.outputs.items()}
+    born = [told.get(name) for name in outputs]
+    names = list(outputs)
+    first = min((when for when in born if when is not None), default=0.0)
+    first = 0.0 if file.unit != "time" else first
+    ages, spans = [], []
+    for (name, ring), members in zip(file.rings.items(), codes, strict=True):
+        if ring.when is None:
+            raise InputError(
+                f"ring {quoted(name)} has no height or time; laws of ages need one for every ring "
+                "and every member"
+            )
+        for member in members:
+            when = born[member]
+            if when is None:
+                raise InputError(
+                    f"output {quoted(names[member])} has no height or time; laws of ages need one "
+                    "for every ring and every member"
+                )
+            if when > ring.when:
+                raise InputError(
+                    f"ring {quoted(name)} of {file.unit} {ring.when:g} has the member "
+                    f"{quoted(names[member])} of {file.unit} {when:g}, which is later; check both"
+                )
+            ages.append(scale * (ring.when - when))
+            spans.append(scale * (ring.when - first))
+    age, span = np.array(ages), np.array(spans)
+    return spends.log_density(age, span) - decoys.log_density(age, span)
 
 
 def _open(
     path: Path, options: ReadOptions, law: Law | None, budget: Budget | float | None
 ) -> Observation:
-    return read_rings(path)
+    return read_rings(path, decoys=options.decoys, spends=options.spends, merging=options.merging)
 
 
 FORMAT = SourceFormat(
-    text="ring signatures: .json, {input: [candidate outputs]}",
+    text="ring signatures: .json, {input: [candidate outputs]}; or a table of rings and members",
     open=_open,
     document=lambda document: is_rings(document) and not is_relays(document),
-    marks=(b'"members"',),
+    marks=(b'"members"', b'"rings"'),
 )
