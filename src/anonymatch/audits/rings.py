@@ -1,4 +1,4 @@
-"""What an audit says of ring signatures beside its figures: certain spends, time, merged outputs."""
+"""What an audit says of rings beside its figures: certain spends, time, merged outputs."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import numpy as np
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.result import Score, Worst
 from anonymatch.base.numbers import in_bits, percent
-from anonymatch.base.text import name, several
+from anonymatch.base.text import name, renamed, several
 from anonymatch.measures import Interval, UserFigures, averages
-from anonymatch.sources import PEOPLE, Nouns, Observation
+from anonymatch.sources import PEOPLE, RINGS, Nouns, Observation
 
 __all__ = ["caveats", "left_out", "verdict"]
 
@@ -44,6 +44,12 @@ _WEIGHTED_HISTORIES = (
 )
 _OTHERS = (
     "An attacker who knows more, path lengths of free routes, habits or other logs, does better."
+)
+
+
+_OTHER_RINGS = (
+    "Only the rings of this file are measured: others that spend some of the same outputs rule out "
+    "more."
 )
 
 
@@ -151,6 +157,12 @@ def caveats(observation: Observation, answers: Answers, scored: Score | None) ->
             "'anonymatch rounds' tells how long their anonymity lasts."
         ),
     ]
+    if observation.nouns == RINGS:
+        sentences = [
+            renamed(sentence, "input", "output").replace("other logs", "other data")
+            for sentence in sentences[:-1]
+        ]
+        sentences.append(_OTHER_RINGS)
     if answers.confidence < 1.0:
         sure = percent(answers.confidence)
         sentences.append(

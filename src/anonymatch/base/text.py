@@ -6,6 +6,7 @@ message words it: ``cover=1`` in Python, ``--cover 1`` on the command line, a fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -29,6 +30,7 @@ __all__ = [
     "names",
     "plain",
     "quoted",
+    "renamed",
     "several",
 ]
 
@@ -286,3 +288,21 @@ def listed(values: Sequence[object], most: int = 8) -> str:
     ("'a', 'b'", "'a', 'b', ...")
     """
     return ", ".join(map(quoted, values[:most])) + (", ..." if len(values) > most else "")
+
+
+def renamed(text: str, user: str, behaviour: str) -> str:
+    """A sentence about users and behaviours, in other words for both.
+
+    Examples
+    --------
+    >>> renamed("What a user did: users have one of the behaviours.", "input", "output")
+    'What an input did: inputs have one of the outputs.'
+    """
+    if (user, behaviour) == ("user", "behaviour"):
+        return text
+    for old, new in (("user", user), ("behaviour", behaviour)):
+        article = "an" if new[0] in "aeiou" else "a"
+        text = re.sub(rf"\ba {old}\b", f"{article} {new}", text)
+        text = re.sub(rf"\b{old}(s?)\b", rf"{new}\1", text)
+        text = re.sub(rf"\b{old.capitalize()}(s?)\b", rf"{new.capitalize()}\1", text)
+    return text

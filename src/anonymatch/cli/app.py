@@ -97,4 +97,15 @@ def load(path: Path, options: Options) -> am.Graph:
     """Read FILE, with its notes on standard error."""
     options.limit_readers()
     with notes():
-        return watch(f"reading {path.name}", lambda _: am.read(path))
+        return watch(f"reading {path.name}", lambda _: _graph(path))
+
+
+def _graph(path: Path) -> am.Graph:
+    """Of edges, or of rings, which are such a graph too."""
+    from anonymatch.sources import holds_rings, read_rings
+
+    if not holds_rings(path):
+        return am.read(path)
+    graph = read_rings(path).graph
+    assert graph is not None
+    return graph

@@ -383,7 +383,10 @@ def require_matching(graph: Graph) -> Structure:
     if not parts.matched:
         why = witness(graph)
         assert why is not None
-        raise NoMatchingError(why.users, why.behaviours)
+        if graph.nouns == ("user", "behaviour"):
+            raise NoMatchingError(why.users, why.behaviours)
+        advice = f"check what fits these {graph.nouns[0]}s"
+        raise NoMatchingError(why.users, why.behaviours, graph.nouns, advice)
     return parts
 
 

@@ -214,6 +214,11 @@ class Graph:
     # ---- what it holds
 
     @property
+    def nouns(self) -> tuple[str, str]:
+        """What users and behaviours are called where this graph comes from."""
+        return self._users.noun, self._behaviours.noun
+
+    @property
     def n_users(self) -> int:
         return len(self._users)
 

@@ -30,7 +30,7 @@ class Column(Protocol):
 
 
 class Names:
-    """Different hashable names, and the index of each; ``noun`` is user or behaviour."""
+    """Different hashable names, and the index of each; ``noun`` is what one is called."""
 
     __slots__ = ("_index", "_source", "noun")
 

@@ -1,6 +1,6 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
-from anonymatch.sources.detect import PARTS, has_rounds, mean_delay, open_observation
+from anonymatch.sources.detect import PARTS, has_rounds, holds_rings, mean_delay, open_observation
 from anonymatch.sources.formats import SOURCES
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
@@ -98,6 +98,7 @@ __all__ = [
     "exponential_graph",
     "has_rounds",
     "help_text",
+    "holds_rings",
     "law_name",
     "law_usage",
     "mean_delay",

@@ -32,7 +32,7 @@ from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation
 from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["PARTS", "has_rounds", "mean_delay", "open_observation"]
+__all__ = ["PARTS", "has_rounds", "holds_rings", "mean_delay", "open_observation"]
 
 PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
@@ -267,6 +267,21 @@ def has_rounds(path: Path) -> bool:
         else:
             return False
     return _ROUND in {str(column).strip().lower() for column in columns}
+
+
+def holds_rings(path: Path) -> bool:
+    """Whether a file that may be a graph can only be rings: a document or a table of them."""
+    suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
+    if not path.is_file():
+        return False
+    with reading(path):
+        if suffix == "json":
+            return _json_kind(path) == "rings"
+        if suffix in ("csv", "tsv"):
+            header = _head(path).decode("utf-8", errors="replace")
+            columns = _columns(header, FORMATS[f".{suffix}"].separator)
+            return {column.lower() for column in columns} >= RING_COLUMNS
+    return False
 
 
 def _text_kind(path: Path) -> str:

@@ -27,7 +27,8 @@ class AgeLaw:
     Examples
     --------
     >>> law = age_law("gamma", "decoys")
-    >>> law.name, law.log_density(np.array([120.0, 86400.0]), np.array([1e8, 1e8])).round(2).tolist()
+    >>> ages, span = np.array([120.0, 86400.0]), np.array([1e8, 1e8])
+    >>> law.name, law.log_density(ages, span).round(2).tolist()
     ('gamma', [-9.49, -12.85])
     """
 

@@ -27,7 +27,7 @@ def attack_screen(
     """The campaign in figures, then step by step with what is left as bars."""
     screen = [
         elements.heading(f"{title}: {elements.size(graph)}"),
-        elements.figures(_lines(attack)),
+        elements.figures(_lines(attack, graph.nouns[1])),
     ]
     if not attack.steps:
         return [
@@ -60,7 +60,8 @@ def attack_screen(
             elements.paragraph(f"{len(attack.steps) - len(shown):,} steps more: --top 0.")
         )
     if not along:
-        screen.append(elements.paragraph("also identified: how many other users, on average."))
+        others = f"also identified: how many other {graph.nouns[0]}s, on average."
+        screen.append(elements.paragraph(others))
     return screen
 
 
@@ -93,7 +94,7 @@ def _bits(log: float) -> str:
     return numbers.bits(log if log > 1e-9 or log < -1e-9 else 0.0).split()[0]
 
 
-def _lines(attack: am.Attack) -> list[elements.Line]:
+def _lines(attack: am.Attack, behaviour: str) -> list[elements.Line]:
     how = {
         "given": "along the truth that was given",
         "sampled": f"along a truth that was drawn, seed {attack.seed}",
@@ -112,7 +113,7 @@ def _lines(attack: am.Attack) -> list[elements.Line]:
             (
                 "after the first",
                 _number(first.expected_left, first.log_expected_left),
-                f"{what} left on average when the target's behaviour is learnt"
+                f"{what} left on average when the target's {behaviour} is learnt"
                 + ("; exact" if attack.exact and attack.samples is None else ""),
             ),
             ("after all", _bits(attack.logs[-1]) + " bits", how),
@@ -165,7 +166,9 @@ def improve_screen(
     if not improvement.edges and not improvement.not_searched:
         screen.append(elements.paragraph("No edge would add a matching."))
     if improvement.edges:
-        table = elements.columns("add user", "behaviour", "helps most", right=("times", "gain"))
+        table = elements.columns(
+            f"add {graph.nouns[0]}", graph.nouns[1], "helps most", right=("times", "gain")
+        )
         for edge in improvement.edges:
             table.add_row(
                 text.name(edge.user),

@@ -42,7 +42,9 @@ def audit_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rendera
     screen += _worst(audit)
     screen += _attack(audit)
     if audit.score is not None:
-        screen.append(elements.paragraph(_score(audit.score)))
+        screen.append(
+            elements.paragraph(_score(audit.score, "log" if audit.rings is None else "file"))
+        )
     for note in audit.notes:
         screen.append(elements.paragraph(f"Note: {Message(note).worded(option)}"))
     screen.append(elements.paragraph(" ".join(audit.caveats)))
@@ -295,9 +297,9 @@ def _bits_of_all(audit: am.Audit) -> str:
     return interval_text(Interval(count.log2, count.low / _LN2, count.high / _LN2))
 
 
-def _score(score: am.Score) -> str:
+def _score(score: am.Score, where: str) -> str:
     line = (
-        f"Against the truth in the log: {numbers.percent(score.right)} of "
+        f"Against the truth in the {where}: {numbers.percent(score.right)} of "
         f"{numbers.plural(score.guesses, 'guess', 'guesses')} are right, "
         f"{numbers.percent(score.promised)} were promised"
     )

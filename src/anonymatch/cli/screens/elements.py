@@ -79,7 +79,8 @@ def paragraph(text: str) -> RenderableType:
 
 def size(graph: am.Graph) -> str:
     """How large a graph is."""
-    sizes = ((graph.n_users, "user"), (graph.n_behaviours, "behaviour"), (graph.n_edges, "edge"))
+    user, behaviour = graph.nouns
+    sizes = ((graph.n_users, user), (graph.n_behaviours, behaviour), (graph.n_edges, "edge"))
     return ", ".join(numbers.plural(amount, noun) for amount, noun in sizes) + (
         ", weighted" if graph.weighted else ""
     )
@@ -119,7 +120,7 @@ def count_screen(
     """A count and what it means."""
     screen = [heading(f"{title}: {size(graph)}"), figures(count_lines(graph, count))]
     if count.witness is not None:
-        return [*screen, paragraph(_no_matching(count.witness))]
+        return [*screen, paragraph(_no_matching(graph, count.witness))]
     if not count.exact and not graph.weighted:
         screen.append(paragraph(_price(count.plan)))
     if explain:
@@ -132,9 +133,10 @@ def count_screen(
 
 def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
     """The figures of a count."""
-    method = ("found by", *methods.in_words(count.method))
+    how, why = (text.renamed(part, *graph.nouns) for part in methods.in_words(count.method))
+    method = ("found by", how, why)
     if count.log == -math.inf:
-        return [("matchings", "0", "ways to match users to what was seen; exact")]
+        return [("matchings", "0", f"{ways_to_match(graph)}; exact")]
     if graph.weighted:
         return [
             ("total weight", _value(count), "of all matchings, each the product of its weights"),
@@ -143,15 +145,15 @@ def count_lines(graph: am.Graph, count: am.Count) -> list[Line]:
             *_luck(count),
             method,
         ]
-    lines = [("matchings", _value(count), f"ways to match users to what was seen; {_trust(count)}")]
+    lines = [("matchings", _value(count), f"{ways_to_match(graph)}; {_trust(count)}")]
     least = "" if count.exact else "at least "
     anonymity = (
         numbers.bits(count.low) if count.exact else numbers.bits_between(count.low, count.high)
     )
     lines.append(("anonymity", anonymity, "log2 of it: yes-no answers an attacker still needs"))
     each = numbers.bits(count.low / max(graph.n_users, 1))
-    meaning = "on average; some users may have none: see blocks"
-    lines.append(("per user", least + each, meaning))
+    meaning = f"on average; some {graph.nouns[0]}s may have none: see blocks"
+    lines.append((f"per {graph.nouns[0]}", least + each, meaning))
     full = _full(graph)
     if full > 0:
         reached = numbers.percent(max(count.low / full, 0.0))
@@ -209,13 +211,26 @@ def _price(plan: am.Plan) -> str:
     return f"An exact count would take {cost}: allow it with {allow}."
 
 
-def _no_matching(why: am.Witness) -> str:
+def ways_to_match(graph: am.Graph) -> str:
+    """What is counted."""
+    user, behaviour = graph.nouns
+    those = "what was seen" if behaviour == "behaviour" else f"{behaviour}s"
+    return f"ways to match {user}s to {those}"
+
+
+def _no_matching(graph: am.Graph, why: am.Witness) -> str:
+    user, behaviour = graph.nouns
+    advice = (
+        "widen what they may have done, or drop users who did nothing"
+        if behaviour == "behaviour"
+        else f"check what fits these {user}s"
+    )
     return (
-        f"Why: {numbers.plural(len(why.users), 'user')} ({text.names(why.users)}) "
+        f"Why: {numbers.plural(len(why.users), user)} ({text.names(why.users)}) "
         f"{'fits' if len(why.users) == 1 else 'together fit'} only "
-        f"{numbers.plural(len(why.behaviours), 'behaviour')}"
+        f"{numbers.plural(len(why.behaviours), behaviour)}"
         + (f" ({text.names(why.behaviours)})" if why.behaviours else "")
-        + ".\nWhat to do: widen what they may have done, or drop users who did nothing."
+        + f".\nWhat to do: {advice}."
     )
 
 
@@ -249,7 +264,11 @@ def posterior_screen(
                     trust,
                     f"all matchings {likely}; {_source(posterior)}see --explain",
                 ),
-                ("identified", numbers.plural(sure, "user"), "whose behaviour is certain"),
+                (
+                    "identified",
+                    numbers.plural(sure, graph.nouns[0]),
+                    f"whose {graph.nouns[1]} is certain",
+                ),
             ]
         ),
         certainty_table(graph, sureness, shown, posterior.counts if counts else None),
@@ -257,8 +276,8 @@ def posterior_screen(
     if len(shown) < len(rows):
         screen.append(
             paragraph(
-                f"... and {numbers.plural(len(rows) - len(shown), 'user')} who are not worse off. "
-                "--top 0 shows all, --out FILE saves every probability."
+                f"... and {numbers.plural(len(rows) - len(shown), graph.nouns[0])} who are not "
+                "worse off. --top 0 shows all, --out FILE saves every probability."
             )
         )
     if explain:
@@ -280,7 +299,7 @@ def certainty_table(
     matchings.
     """
     more = () if counts is None else ("matchings",)
-    table = columns("user", "best guess", right=("probability", "hides among", *more))
+    table = columns(graph.nouns[0], "best guess", right=("probability", "hides among", *more))
     for row in np.asarray(rows).tolist():
         user, guess = graph.users[row], graph.behaviours[int(sureness.behaviour[row])]
         cells = [
@@ -304,7 +323,7 @@ def sample_screen(
 ) -> list[RenderableType]:
     """Matchings beside each other, a line a user."""
     shown = graph.n_users if top == 0 else min(top, graph.n_users)
-    table = columns("user", *(f"matching {k + 1}" for k in range(min(len(drawn), _DRAWN))))
+    table = columns(graph.nouns[0], *(f"matching {k + 1}" for k in range(min(len(drawn), _DRAWN))))
     users, behaviours = graph.users, graph.behaviours
     for user, row in zip(users[:shown], drawn[:_DRAWN, :shown].T.tolist(), strict=True):
         table.add_row(*(Text(text.name(v)) for v in (user, *(behaviours[j] for j in row))))
@@ -315,7 +334,9 @@ def sample_screen(
     ]
     more = []
     if shown < graph.n_users:
-        more.append(f"{numbers.plural(graph.n_users - shown, 'more user')} (--top 0 shows all)")
+        more.append(
+            f"{numbers.plural(graph.n_users - shown, f'more {graph.nouns[0]}')} (--top 0 shows all)"
+        )
     if len(drawn) > _DRAWN:
         more.append(numbers.plural(len(drawn) - _DRAWN, "more matching"))
     if more:
@@ -342,7 +363,7 @@ def bounds_screen(
         for name, value in sorted(ours, key=lambda item: -item[1]):
             table.add_row(side, numbers.bits(value), Text(methods.bound(name)))
     screen = [heading(f"{title}: {size(graph)}"), figures(lines), Padding(table, (1, 0, 0, 2))]
-    return screen if why is None else [*screen, paragraph(_no_matching(why))]
+    return screen if why is None else [*screen, paragraph(_no_matching(graph, why))]
 
 
 def blocks_screen(
@@ -359,26 +380,30 @@ def blocks_screen(
         ("blocks", f"{len(sizes):,}", "groups that hide only among themselves"),
         (
             "largest",
-            numbers.plural(int(sizes.max(initial=0)), "user"),
+            numbers.plural(int(sizes.max(initial=0)), graph.nouns[0]),
             "the most that anybody can hide among",
         ),
         (
             "identified",
-            numbers.plural(n_forced, "user"),
-            f"whose behaviour is certain: {exposed} of all",
+            numbers.plural(n_forced, graph.nouns[0]),
+            f"whose {graph.nouns[1]} is certain: {exposed} of all",
         ),
     ]
-    screen = [heading(f"{title}: {size(graph)}"), figures(lines), *_size_table(sizes)]
+    screen = [
+        heading(f"{title}: {size(graph)}"),
+        figures(lines),
+        *_size_table(sizes, graph.nouns[0]),
+    ]
     hiding = np.flatnonzero(~forced)
     if len(hiding):
         screen.append(_hiding_list(parts, hiding[np.argsort(-sizes[hiding], kind="stable")], top))
     if pairs:
-        screen.append(identified_list(pairs, n_forced))
+        screen.append(identified_list(pairs, n_forced, graph.nouns[1] == "output"))
     return screen
 
 
-def _size_table(sizes: npt.NDArray[np.int64]) -> list[RenderableType]:
-    table = columns(right=("users in a block", "blocks", "users"))
+def _size_table(sizes: npt.NDArray[np.int64], user: str) -> list[RenderableType]:
+    table = columns(right=(f"{user}s in a block", "blocks", f"{user}s"))
     values, copies = np.unique(sizes, return_counts=True)
     for value, number in list(zip(values.tolist(), copies.tolist(), strict=True))[::-1][:_SIZES]:
         table.add_row(f"{value:,}", f"{number:,}", f"{value * number:,}")
@@ -393,7 +418,8 @@ def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> Re
     shown = order if top == 0 else order[:top]
     lines = []
     for part in (parts[k] for k in shown.tolist()):
-        sizes = numbers.plural(part.n_users, "user"), numbers.plural(part.n_behaviours, "behaviour")
+        user, behaviour = part.whole.nouns
+        sizes = numbers.plural(part.n_users, user), numbers.plural(part.n_behaviours, behaviour)
         lines.append(f"{text.names(part.users, _NAMED)}: {', '.join(sizes)}")
     if len(shown) < len(order):
         more = numbers.plural(len(order) - len(shown), "block")
@@ -401,10 +427,14 @@ def _hiding_list(parts: am.Blocks, order: npt.NDArray[np.int64], top: int) -> Re
     return bullets("Who hides among whom:", lines)
 
 
-def identified_list(pairs: Sequence[Identified], n_forced: int) -> RenderableType:
-    """Identified users with the reason."""
+def identified_list(
+    pairs: Sequence[Identified], n_forced: int, spent: bool = False
+) -> RenderableType:
+    """Identified users with the reason; inputs spend outputs."""
+    did = "spends" if spent else "did"
     lines = [
-        f"{text.name(pair.user)} did {text.name(pair.behaviour)}: {pair.reason}." for pair in pairs
+        f"{text.name(pair.user)} {did} {text.name(pair.behaviour)}: {pair.reason}."
+        for pair in pairs
     ]
     if n_forced > len(pairs):
         lines.append(f"... and {n_forced - len(pairs):,} more; --top 0 shows all")

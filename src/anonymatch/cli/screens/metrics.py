@@ -57,13 +57,19 @@ def metrics_screen(
         lines.append(("", f"{low} to {high}", sure))
     for name, shown in _TITLES.items():
         if name in metrics.figures:
-            lines.append((shown, _figure(metrics, name), metrics.meanings[name].meaning))
+            lines.append(
+                (
+                    shown,
+                    _figure(metrics, name),
+                    text.renamed(metrics.meanings[name].meaning, *graph.nouns),
+                )
+            )
         elif name in metrics.reasons:
-            lines.append((shown, "none", metrics.reasons[name]))
+            lines.append((shown, "none", text.renamed(metrics.reasons[name], *graph.nouns)))
     return [
         elements.heading(f"{title}: {elements.size(graph)}"),
         elements.figures(lines),
-        *_users(metrics, top),
+        *_users(metrics, top, *graph.nouns),
     ]
 
 
@@ -81,25 +87,25 @@ def _figure(metrics: am.Metrics, name: str) -> str:
     return f"{figure.low:.4f} to {figure.high:.4f}"
 
 
-def _users(metrics: am.Metrics, top: int) -> list[RenderableType]:
+def _users(metrics: am.Metrics, top: int, user: str, behaviour: str) -> list[RenderableType]:
     columns = ("effective", "shannon", "probability", "guess", "degree")
     frame = metrics.users.sort("effective", maintain_order=True, nulls_last=False)
     shown = frame if top == 0 else frame.head(top)
     table = elements.columns(
-        "user", "best guess", right=("probability", "set size", "bits", "candidates")
+        user, "best guess", right=("probability", "set size", "bits", "candidates")
     )
-    for user, effective, shannon, probability, guess, degree in shown.select(
+    for one, effective, shannon, probability, guess, degree in shown.select(
         "user", *columns
     ).iter_rows():
         table.add_row(
-            text.name(user),
+            text.name(one),
             "–" if guess is None else text.name(guess),
             "–" if probability is None else numbers.percent(probability),
             _number(effective),
             _number(shannon),
             str(degree),
         )
-    title = "Users, the smallest effective sets first"
+    title = f"{user.capitalize()}s, the smallest effective sets first"
     if len(shown) < len(frame):
         title += f" ({len(shown)} of {len(frame):,}; --top 0 shows all)"
     return [
@@ -107,8 +113,8 @@ def _users(metrics: am.Metrics, top: int) -> list[RenderableType]:
         elements.indented(table),
         elements.paragraph(
             "probability: that the attacker's best guess is right; set size: as many equally "
-            "likely behaviours as the user hides among; bits: what an attacker lacks on average; "
-            "–: not known. --out FILE has more figures of each user."
+            f"likely {behaviour}s as the {user} hides among; bits: what an attacker lacks on "
+            f"average; –: not known. --out FILE has more figures of each {user}."
         ),
     ]
 

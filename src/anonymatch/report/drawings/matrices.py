@@ -135,11 +135,12 @@ def heat(graph: Graph, *, title: str = "") -> Picture:
         class_="g0",
         transform=f"translate(24 20) scale({tile:.6g})",
     )
+    user, behaviour = graph.nouns
     words = (
-        f"{plural(graph.n_users, 'user')} in rows and {plural(graph.n_behaviours, 'behaviour')} in "
+        f"{plural(graph.n_users, user)} in rows and {plural(graph.n_behaviours, behaviour)} in "
         f"columns, {cells_in_words(graph, (tall, wide), fullest)} {note}"
     )
-    names = plural(graph.n_behaviours, "behaviour"), plural(graph.n_users, "user")
+    names = plural(graph.n_behaviours, behaviour), plural(graph.n_users, user)
     return framed(inside, (width, height), names, title=title or _sizes(graph), words=words)
 
 
@@ -291,16 +292,16 @@ def _order(
         )
     )
     sizes = np.diff(table.user_offsets)
-    return np.argsort(users), np.argsort(behaviours), _sentence(sizes)
+    return np.argsort(users), np.argsort(behaviours), _sentence(sizes, graph.nouns[0])
 
 
-def _sentence(sizes: npt.NDArray[np.integer]) -> str:
+def _sentence(sizes: npt.NDArray[np.integer], user: str) -> str:
     """How large the blocks are, the largest first."""
     values, numbers = np.unique(sizes, return_counts=True)
     if len(values) > 4:
-        return f"{plural(len(sizes), 'block')} of {values[0]} to {values[-1]} users are on it."
+        return f"{plural(len(sizes), 'block')} of {values[0]} to {values[-1]} {user}s are on it."
     parts = [
-        f"{plural(int(number), 'block')} of {plural(int(value), 'user')}"
+        f"{plural(int(number), 'block')} of {plural(int(value), user)}"
         for value, number in zip(values[::-1], numbers[::-1], strict=True)
     ]
     verb = "lies" if len(sizes) == 1 else "lie"

@@ -21,6 +21,7 @@ from anonymatch.report.drawings.matrices import LARGEST, heat, matrix
 from anonymatch.report.html.audit_attack import attack_section
 from anonymatch.report.html.audit_cost import cost_section
 from anonymatch.report.html.audit_people import people_section
+from anonymatch.report.html.audit_rings import rings_section
 from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.decay import decay_section
 from anonymatch.report.html.document import Section, document, panel_section, render
@@ -189,10 +190,12 @@ def _picture(audit: Audit) -> Section:
 def _graph(audit: Audit, graph: Graph) -> Panel:
     """Cells for few users, blocks for few edges, shades for any number."""
     words, title = audit.observation.nouns, "Who may have done what"
+    if audit.rings is not None:
+        title = "Which input may spend which output"
     if max(graph.n_users, graph.n_behaviours) <= LARGEST:
         sure = _certain(audit)
         caption = (
-            f"A row a {words.user}, a column for each of the {words.behaviours}; a cell is "
+            f"A row for each {words.user}, a column for each of the {words.behaviours}; a cell is "
             f"coloured where they fit each other.{' Orange ones are certain.' if sure else ''}"
         )
         return Panel(matrix(graph, title=title, edges=sure), f"{caption} Exact.")
@@ -335,6 +338,7 @@ AUDIT_SECTIONS: tuple[AuditSection, ...] = (
     lambda report: _verdict(report.audit, report.gates),
     lambda report: _key_figures(report.audit),
     lambda report: _picture(report.audit),
+    lambda report: rings_section(report.audit),
     lambda report: _spread(report.audit),
     lambda report: _users(report.audit),
     lambda report: decay_section(report.audit.disclosure),

@@ -36,7 +36,7 @@ def truth_section(audit: Audit) -> Section:
         "A dot stands for guesses that were promised about the same probability, as large as "
         "there are "
         "many. On the dashed line promises are kept; the bars are how far chance alone carries "
-        "them, 19 times out of 20. Counted in the log."
+        "them, 19 times out of 20. Counted in the file."
     )
     drawn = calibration_chart(score.bins, title="Promised and come true")
     return panel_section(
@@ -53,7 +53,7 @@ def _sentences(audit: Audit, score: Score) -> list[str]:
     right = (
         f"Of {plural(score.guesses, 'best guess', 'best guesses')}, {percent(score.right)} were "
         f"right; the probabilities promised {percent(score.promised)}, with a standard error of "
-        f"{percent(score.error)} (counted in the log)."
+        f"{percent(score.error)} (counted in the file)."
     )
     sentences = [right]
     if score.calibrated:

@@ -49,7 +49,10 @@ def cost_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     >>> [card.text.value for card in cost_figures(am.audit(am.complete(4)))]
     ['4', '–', '–', '–', '0']
     """
-    return tuple(_card(audit, each) for each in shown_figures(Show.HTML, "cost"))
+    figures = shown_figures(Show.HTML, "cost")
+    if audit.rings is not None:  # nothing is held back, covered or lost
+        figures = tuple(each for each in figures if each.key == "candidates")
+    return tuple(_card(audit, each) for each in figures)
 
 
 def _card(audit: Audit, figure: AuditFigure) -> KeyFigure:
