@@ -150,7 +150,7 @@ def test_a_law_that_is_not_used_is_noted() -> None:
         ("release.csv", {"source": "messages", "law": "window:1,2"}, "no column"),
         ("release.csv", {"source": "mixim", "law": "window:1,2"}, "SentMessages.csv"),
         ("release.csv", {"source": "mixmatch"}, "cannot list it"),
-        ("release.csv", {"source": "rings"}, "no JSON"),
+        ("release.csv", {"source": "rings"}, "there is no column 'ring'"),
         ("release.csv", {"original": "a", "departures": "b"}, "give one"),
         ("mixim", {"view": "ends"}, "needs a law"),
         ("mixim", {"view": "end"}, "view must be links or ends, not 'end'; did you mean 'ends'?"),

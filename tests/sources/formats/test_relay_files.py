@@ -83,6 +83,21 @@ def test_walks_may_pass_a_relay_again(tmp_path: Path) -> None:
     assert paths.to_edges() == [("u", "w")]
 
 
+def test_somebody_may_have_entered_at_any_of_several_relays(tmp_path: Path) -> None:
+    """By hand: a-c, a-d, b-d; through a or b one path ends at c and two at d."""
+    document = {
+        "links": [["a", "c"], ["a", "d"], ["b", "d"]],
+        "length": 2,
+        "entries": {"ann": ["a", "b"], "bob": "a"},
+        "exits": {"x": "c", "y": ["c", "d"]},
+    }
+    graph = read_relays(save(tmp_path, document)).graph
+
+    assert graph is not None
+    ann = [weight for user, _, weight in graph.to_edges() if user == "ann"]
+    assert ann == [Fraction(1, 4), Fraction(3, 4)]
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -95,7 +110,9 @@ def test_walks_may_pass_a_relay_again(tmp_path: Path) -> None:
         ({"relays": {}}, "one of them"),
         ({"entries": None}, '"entries" must be an object {...}, not null'),
         ({"entries": {}}, '"entries" is empty'),
-        ({"entries": {"ann": []}}, "'ann' in 'entries' is a list"),
+        ({"entries": {"ann": []}}, "user 'ann' has an empty list of relays"),
+        ({"entries": {"ann": [None]}}, "a relay of 'ann' in 'entries' is null"),
+        ({"exits": {"v": ["zz"]}}, "exit 'zz' is on no link"),
         ({"entries": {"ann": "zz"}}, "entry 'zz' is on no link"),
         ({"exits": {"v": "zz"}}, "exit 'zz' is on no link"),
         ({"exits": [1]}, '"exits" must be an object {...}, not a list'),

@@ -192,3 +192,50 @@ def test_bad_bandwidths_are_named(bandwidth: dict[str, Any], says: str) -> None:
     bandwidth = {relay: bandwidth[relay] for relay in relays if relay in bandwidth}
     with pytest.raises(am.InputError, match=says):
         relay_graph(LINKS, users={"a": "T"}, exits={"E1": 1, "E2": 1}, bandwidth=bandwidth)
+
+
+@given(
+    st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=4, max_size=20),
+    st.lists(st.integers(0, 5), min_size=5, max_size=5),
+    st.integers(1, 4),
+    st.booleans(),
+    st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), min_size=3, max_size=3),
+)
+def test_several_entries_and_exits_are_those_of_a_list_of_all_ways(
+    links: set[tuple[int, int]],
+    widths: list[int],
+    relays: int,
+    repeat: bool,
+    groups: list[list[int]],
+) -> None:
+    """A way weighs the product of the bandwidths of its relays; a single entry is given."""
+    links |= {(k, (k + 1) % 5) for k in range(5)}
+    entered, *left = groups
+    ways = [0, 0]
+    choices = product(range(5), repeat=relays) if repeat else permutations(range(5), relays)
+    for way in choices:
+        if way[0] not in entered or any(a == b or (a, b) not in links for a, b in pairwise(way)):
+            continue
+        counted = way if len(set(entered)) > 1 else way[1:]
+        weight = 1
+        for relay in counted:
+            weight *= widths[relay]
+        for at, group in enumerate(left):
+            ways[at] += weight * (way[-1] in group)
+    wanted = [Fraction(number, max(sum(ways), 1)) for number in ways]
+    if set(left[0]) == set(left[1]):
+        wanted = [Fraction(1, 2) if any(ways) else Fraction(0)] * 2
+    arguments: dict[str, Any] = {
+        "users": {"u": entered},
+        "behaviours": {"v": left[0], "w": left[1]},
+        "relays": relays,
+        "repeat": repeat,
+        "bandwidth": dict(enumerate(widths)),
+    }
+    if not any(ways):
+        with pytest.raises(am.InputError, match="no path of"):
+            path_graph(sorted(links), **arguments)
+        return
+    graph = path_graph(sorted(links), **arguments)
+    edges = {edge[1]: Fraction(edge[2] if len(edge) > 2 else 1) for edge in graph.to_edges()}
+    assert [edges.get(name, Fraction(0)) for name in "vw"] == wanted

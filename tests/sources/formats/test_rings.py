@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import anonymatch as am
+from anonymatch.sources import open_observation
 from anonymatch.sources.formats.rings import is_rings, read_rings
 
 PLAIN = {"i1": ["o1", "o2"], "i2": ["o2", "o3"]}
@@ -70,7 +75,34 @@ def test_the_truth_is_kept_by_index(tmp_path: Path) -> None:
         ({}, "it holds no ring"),
         ([], "it holds no ring"),
         ([[1]], "ring 0 must be an object"),
-        ({"a": []}, "ring 'a' must have a list of members, at least one"),
+        ({"a": []}, "ring 'a' has no members; give at least one"),
+        ({"rings": {"a": {"members": []}}}, "ring 'a' has no members"),
+        ({"a": {"members": ["x", "y"], "weights": [1]}}, "ring 'a' must have as many weights as"),
+        ({"a": {"members": ["x"], "weights": [0]}}, "ring 'a' has the weight 0; weights are above"),
+        ({"a": {"members": ["x"], "weights": ["1"]}}, "a weight of ring 'a' must be a finite"),
+        ({"a": {"members": ["x"], "height": "7"}}, "the height of ring 'a' must be a finite"),
+        ({"a": {"members": ["x"], "height": 1}, "b": {"members": ["x"], "time": 1}}, "a height"),
+        ({"a": {"members": ["x"], "transaction": []}}, "the transaction of ring 'a' is a list"),
+        ({"rings": {"a": ["x"]}, "outputs": {"x": {"age": 3}}}, "'x' has the unknown key 'age'"),
+        ({"rings": {"a": ["x"]}, "outputs": {"x": 3}}, "output 'x' must be an object"),
+        ({"rings": {"a": ["x"]}, "decoys": 3}, '"decoys" must be the name of a law'),
+        ({"rings": {"a": ["x"]}, "decoys": "unifrom"}, "did you mean 'uniform'?"),
+        ({"rings": {"a": ["x"]}, "spends": "gamma:1"}, "gamma has a shape and a rate above 0"),
+        ({"rings": {"a": ["x"]}, "decoys": "uniform:3"}, "uniform has no numbers"),
+        ({"rings": {"a": ["x"]}, "decoys": "uniform"}, "ring 'a' has no height or time"),
+        (
+            {"rings": {"a": {"members": ["x"], "height": 3}}, "decoys": "uniform"},
+            "output 'x' has no height or time",
+        ),
+        (
+            {
+                "rings": {"a": {"members": ["x"], "height": 3}},
+                "outputs": {"x": {"height": 4}},
+                "decoys": "uniform",
+            },
+            "ring 'a' of height 3 has the member 'x' of height 4, which is later",
+        ),
+        ({"rings": {"a": ["x"]}, "merging": 0.5}, "merging must be 1 or more"),
         ({"a": "xy"}, "ring 'a' must have a list of members"),
         ({"a": [None]}, "a member of ring 'a' is null"),
         ({"a": [1.5]}, "a member of ring 'a' is a number"),
@@ -94,3 +126,146 @@ def test_broken_rings_are_named(tmp_path: Path, document: object, says: str) -> 
 
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+# ---- weights, ages, transactions
+
+RICH: dict[str, Any] = {
+    "rings": {
+        "i1": {"members": ["a", "b", "c"], "height": 100, "transaction": "t", "truth": "a"},
+        "i2": {"members": ["b", "d"], "height": 100, "transaction": "t", "truth": "d"},
+        "i3": {"members": ["c", "d", "e"], "height": 120, "weights": [1, 2, 4]},
+    },
+    "outputs": {
+        "a": {"height": 10, "transaction": "old"},
+        "b": {"height": 20, "transaction": "other"},
+        "c": {"height": 99},
+        "d": {"height": 60, "transaction": "old"},
+        "e": {"height": 70},
+    },
+}
+
+
+def log_gamma_density(seconds: float, shape: float = 19.28, rate: float = 1.61) -> float:
+    """Of an age whose log is gamma, by its definition."""
+    x = math.log(seconds)
+    return rate**shape * x ** (shape - 1) * math.exp(-rate * x) / math.gamma(shape) / seconds
+
+
+def by_definition(decoys: str, merging: float) -> dict[tuple[str, str], float]:
+    """Probabilities of all pairs, from all ways to spend."""
+    rings, outputs = RICH["rings"], RICH["outputs"]
+    weight = {}
+    for name, ring in rings.items():
+        for at, member in enumerate(ring["members"]):
+            age = 120.0 * (ring["height"] - outputs[member]["height"])
+            span = 120.0 * (ring["height"] + 1)
+            chosen = {
+                "uniform": 1.0,
+                "triangular": 1.0 - age / span,
+                "gamma": log_gamma_density(age),
+                "gamma:10,1": log_gamma_density(age, 10, 1),
+            }[decoys]
+            value = log_gamma_density(age) / chosen * ring.get("weights", [1, 1, 1])[at]
+            if (name, member) in {("i1", "a"), ("i2", "d")}:
+                value *= merging
+            weight[name, member] = value
+    sums: dict[tuple[str, str], float] = {}
+    total = 0.0
+    for spent in itertools.product(*(ring["members"] for ring in rings.values())):
+        if len(set(spent)) == len(spent):
+            pairs = list(zip(rings, spent, strict=True))
+            way = math.prod(weight[pair] for pair in pairs)
+            total += way
+            for pair in pairs:
+                sums[pair] = sums.get(pair, 0.0) + way
+    return {pair: value / total for pair, value in sums.items()}
+
+
+@pytest.mark.parametrize("decoys", ["uniform", "triangular", "gamma", "gamma:10,1"])
+@pytest.mark.parametrize("merging", [1, 7.5])
+def test_all_weights_together_are_those_of_their_definitions(
+    tmp_path: Path, decoys: str, merging: float
+) -> None:
+    path = save(tmp_path, RICH | {"decoys": decoys, "merging": merging})
+    graph = open_observation(path).graph
+    assert graph is not None
+    posterior = am.posterior(graph)
+
+    for (ring, member), wanted in by_definition(decoys, merging).items():
+        assert posterior[ring][member] == pytest.approx(wanted, rel=1e-9)
+    told = open_observation(save(tmp_path, RICH), decoys=decoys, merging=merging)
+    assert told.graph == graph
+
+
+def test_a_table_says_the_same_as_the_document(tmp_path: Path) -> None:
+    rows = ["ring,member,true,weight,height,transaction,output_height,output_transaction"]
+    for name, ring in RICH["rings"].items():
+        for at, member in enumerate(ring["members"]):
+            output = RICH["outputs"][member]
+            true = {None: ""}.get(ring.get("truth"), str(int(ring.get("truth") == member)))
+            cells = (name, member, true, ring.get("weights", [1, 1, 1])[at], ring["height"])
+            more = (ring.get("transaction", ""), output["height"], output.get("transaction", ""))
+            rows.append(",".join(map(str, cells + more)))
+    table = tmp_path / "rings.csv"
+    table.write_text("\n".join(rows) + "\n")
+    options: dict[str, Any] = {"decoys": "triangular", "spends": "gamma:12,1.5", "merging": 3}
+    document = open_observation(save(tmp_path, RICH), **options)
+    observation = open_observation(table, **options)
+
+    assert observation.graph == document.graph
+    assert observation.truth is not None
+    assert document.truth is not None
+    assert observation.truth.tolist() == document.truth.tolist()
+    assert observation.rings is not None
+    assert document.rings is not None
+    assert observation.rings.merges == document.rings.merges
+    assert np.array_equal(observation.rings.when, document.rings.when)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ("ring,member,colour\na,x,red\n", "a table of rings has no column 'colour'"),
+        ("ring,member\na,\n", "row 1: member is empty"),
+        ("ring,member,true\na,x,maybe\n", "row 1: true is 'maybe'; give 1 or 0"),
+        ("ring,member,true\na,x,1\na,y,1\n", "row 2: ring 'a' spends 'x' and 'y'"),
+        ("ring,member,weight\na,x,-1\n", "ring 'a' has the weight -1"),
+        ("ring,member,height\na,x,1\na,y,2\n", "row 2: ring 'a' has two heights or times"),
+        ("ring,member,height,output_time\na,x,1,1\n", "a time, and others a height"),
+        ("ring,member,height\na,x,old\n", "row 1: height is 'old'; give a finite number"),
+    ],
+)
+def test_broken_tables_are_named(tmp_path: Path, table: str, says: str) -> None:
+    path = tmp_path / "rings.csv"
+    path.write_text(table)
+    with pytest.raises(am.InputError) as caught:
+        open_observation(path)
+
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_an_input_may_be_called_rings(tmp_path: Path) -> None:
+    graph = open_observation(save(tmp_path, {"rings": ["a", "b"], "outputs": ["b"]})).graph
+
+    assert graph is not None
+    assert graph.users == ("rings", "outputs")
+
+
+def test_a_ring_set_over_times_is_that_over_heights(tmp_path: Path) -> None:
+    seconds: dict[str, Any] = {
+        "rings": {
+            name: {key: value for key, value in ring.items() if key != "height"}
+            | {"time": 120 * ring["height"]}
+            for name, ring in RICH["rings"].items()
+        },
+        "outputs": {name: {"time": 120 * one["height"]} for name, one in RICH["outputs"].items()},
+        "decoys": "uniform",
+    }
+    by_time = open_observation(save(tmp_path, seconds))
+    by_height = open_observation(save(tmp_path, RICH), decoys="uniform")
+
+    assert by_time.graph == by_height.graph
+    assert by_time.rings is not None
+    assert by_time.rings.unit == "time"

@@ -17,7 +17,7 @@ from anonymatch.base.text import quoted
 from anonymatch.graph import exact_text, limits
 from anonymatch.running import Budget
 
-__all__ = ["Links", "all_path_counts", "onward_links", "paths_from"]
+__all__ = ["Links", "all_path_counts", "onward_links", "paths_from", "whole_bandwidths"]
 
 Links = Mapping[Hashable, Mapping[Hashable, int]]
 """From each relay to those that it sends to, with their bandwidth, which is not 0."""
@@ -44,14 +44,14 @@ def onward_links(
             onward[sender][receiver] = 1
     if bandwidth is None:
         return onward
-    wide = _whole_bandwidths(bandwidth, onward)
+    wide = whole_bandwidths(bandwidth, onward)
     return {
         relay: {following: wide[following] for following in after if wide[following]}
         for relay, after in onward.items()
     }
 
 
-def _whole_bandwidths(bandwidth: Mapping[Any, Any], relays: Iterable[Hashable]) -> dict[Any, int]:
+def whole_bandwidths(bandwidth: Mapping[Any, Any], relays: Iterable[Hashable]) -> dict[Any, int]:
     """Bandwidths in one unit that makes them whole numbers: only their ratios matter."""
     exact: dict[Any, Fraction] = {}
     for relay in relays:

@@ -4,8 +4,8 @@ JSON with these keys, all names text or whole numbers:
 
 ================  ==============================================================================
 ``links``         ``[[relay, relay it sends to], ...]``; or ``relays``: ``{relay: [relays], ...}``
-``entries``       ``{user: relay where that user entered, ...}``
-``exits``         ``{behaviour: relay where it was seen, ...}``
+``entries``       ``{user: relay where that user entered, ...}``, or a list of relays, any of which
+``exits``         ``{behaviour: relay where it was seen, ...}``, or a list of relays likewise
 ``length``        relays on a path, entry and exit included; default 3
 ``repeat``        true if a path may pass a relay again; default false
 ``bandwidth``     ``{relay: number, ...}``, of every relay; default: all alike
@@ -80,7 +80,7 @@ def read_relays(
             known = ", ".join(sorted(_KEYS))
             raise InputError(f"there is the unknown key {quoted(min(unknown))}; known are {known}")
         links = _links(document)
-        users, behaviours = (_names(document, key) for key in ("entries", "exits"))
+        users, behaviours = (_relays(document, key) for key in ("entries", "exits"))
         length, repeat = document.get("length", 3), document.get("repeat", False)
         if not isinstance(repeat, bool):
             raise InputError('"repeat" must be true or false')
@@ -139,6 +139,19 @@ def _links(document: dict[str, Any]) -> list[tuple[str, str]]:
     if not links:
         raise InputError("there is no link; without links nobody reaches an exit")
     return links
+
+
+def _relays(document: dict[str, Any], key: str) -> dict[str, str | list[str]]:
+    """The relay of each name, or a list of those that it may be."""
+    given = as_object(document.get(key), f'"{key}"')
+    if not given:
+        raise InputError(f'"{key}" is empty; name at least one')
+    return {
+        name: [as_name(one, f"a relay of {quoted(name)} in {quoted(key)}") for one in value]
+        if isinstance(value, list)
+        else as_name(value, f"{quoted(name)} in {quoted(key)}")
+        for name, value in given.items()
+    }
 
 
 def _names(document: dict[str, Any], key: str) -> dict[str, str]:

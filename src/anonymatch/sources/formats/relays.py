@@ -8,11 +8,14 @@ what is known before the behaviours are matched to users; :func:`anonymatch.post
 A path passes no relay twice, unless ``repeat`` allows it: then walks are counted. In layers, and
 wherever links never lead back, both are the same. With bandwidths a path is as likely as the
 product of the bandwidths of its relays; the entry is given, and so its own does not matter.
+
+A user may have entered at any of several relays, and a behaviour may have left at any of several:
+then paths from all of these to all of these count together, and the bandwidth of the entry, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +29,13 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.text import quoted
 from anonymatch.graph import SMALLEST, Edges, Graph, Names, limits, settle
 from anonymatch.running import Budget
-from anonymatch.sources.formats.paths import Links, all_path_counts, onward_links, paths_from
+from anonymatch.sources.formats.paths import (
+    Links,
+    all_path_counts,
+    onward_links,
+    paths_from,
+    whole_bandwidths,
+)
 
 __all__ = ["EXACT_EDGES", "path_counts", "path_graph", "relay_graph", "relay_weights"]
 
@@ -163,8 +172,8 @@ def relay_graph(
 def path_graph(
     links: Iterable[tuple[Hashable, Hashable]],
     *,
-    users: Mapping[Any, Hashable],
-    behaviours: Mapping[Any, Hashable],
+    users: Mapping[Any, Any],
+    behaviours: Mapping[Any, Any],
     relays: int = 3,
     repeat: bool = False,
     bandwidth: Mapping[Any, Any] | None = None,
@@ -180,7 +189,8 @@ def path_graph(
     links : iterable of pairs
         A relay and one that it sends to.
     users, behaviours : mapping
-        From user to entry relay, from behaviour to exit relay.
+        From user to entry relay, from behaviour to exit relay; or to a list of relays, if it may
+        be any of them.
     relays : int
         How many relays are on a path, entry and exit included.
     repeat : bool
@@ -199,24 +209,63 @@ def path_graph(
     ... ).exact_weights)
     3/4 1/4 3/4 1/4
     """
+    links = list(links)
     onward = onward_links(links, bandwidth)
     length, allowance = _length(relays), Budget.of(budget)
-    for side, what in ((users, "entry"), (behaviours, "exit")):
-        for relay in dict.fromkeys(side.values()):
+    entered = {user: _group(relay, f"user {quoted(user)}") for user, relay in users.items()}
+    left = {one: _group(relay, f"behaviour {quoted(one)}") for one, relay in behaviours.items()}
+    for side, what in ((entered, "entry"), (left, "exit")):
+        for relay in dict.fromkeys(relay for group in side.values() for relay in group):
             _known(relay, onward, what)
-    entries, exits = (list(dict.fromkeys(side.values())) for side in (users, behaviours))
+    entries, exits = (
+        list(dict.fromkeys(relay for group in side.values() for relay in group))
+        for side in (entered, left)
+    )
     counts = all_path_counts(onward, entries, exits, length, repeat=repeat, budget=allowance)
-    for entry, row in zip(entries, counts, strict=True):
+    from_groups, to_groups = (list(dict.fromkeys(side.values())) for side in (entered, left))
+    if any(len(group) > 1 for group in (*from_groups, *to_groups)):
+        wide = None if bandwidth is None else whole_bandwidths(bandwidth, onward)
+        counts = _together(counts, entries, exits, from_groups, to_groups, wide)
+    for group, row in zip(from_groups, counts, strict=True):
         if not row.any():
-            raise _no_path(length, entry)
-    return _weighted(users, behaviours, entries, exits, counts)
+            raise _no_path(length, " or ".join(map(str, group)) if len(group) > 1 else group[0])
+    return _weighted(entered, left, from_groups, to_groups, counts)
+
+
+def _group(relays: object, who: str) -> tuple[Any, ...]:
+    """The relays that it may be: one, or those of a list, each once."""
+    if not isinstance(relays, list | set):
+        return (relays,)
+    if not relays:
+        raise InputError(f"{who} has an empty list of relays; name at least one")
+    return tuple(sorted(set(relays), key=str))
+
+
+def _together(
+    counts: npt.NDArray[Any],
+    entries: list[Hashable],
+    exits: list[Hashable],
+    from_groups: list[tuple[Any, ...]],
+    to_groups: list[tuple[Any, ...]],
+    wide: dict[Any, int] | None,
+) -> npt.NDArray[Any]:
+    """Ways from any relay of a group, by its bandwidth, to any of another; one alone is given."""
+    row, column = ({relay: at for at, relay in enumerate(side)} for side in (entries, exits))
+    whole = counts.astype(object)
+    sums = np.zeros((len(from_groups), len(to_groups)), dtype=object)
+    for i, entered in enumerate(from_groups):
+        widths = [1 if wide is None or len(entered) == 1 else wide[relay] for relay in entered]
+        ways = sum(width * whole[row[relay]] for width, relay in zip(widths, entered, strict=True))
+        for j, left in enumerate(to_groups):
+            sums[i, j] = sum(ways[column[relay]] for relay in left)
+    return sums
 
 
 def _weighted(
     users: Mapping[Any, Hashable],
     behaviours: Mapping[Any, Hashable],
-    entries: list[Hashable],
-    exits: list[Hashable],
+    entries: Sequence[Hashable],
+    exits: Sequence[Hashable],
     counts: npt.NDArray[Any],
 ) -> Graph:
     """The graph from the ways between entries and exits; users of one entry share their row."""

@@ -115,10 +115,10 @@ def is_rings(document: object) -> bool:
     """Whether a JSON value can only be rings: it has members, or is a list of such."""
     if isinstance(document, dict) and "rings" in document and set(document) <= _FILE_KEYS:
         inner = document["rings"]
-        values = list(inner.values()) if isinstance(inner, dict) else inner
-        return isinstance(values, list) and (
-            len(document) > 1 or all(isinstance(ring, dict | list) for ring in values)
-        )
+        if isinstance(inner, dict):
+            return True
+        # An input may be called "rings", too: then its members are names.
+        return isinstance(inner, list) and bool(inner) and isinstance(inner[0], dict)
     if isinstance(document, list):
         values = document
     elif isinstance(document, dict):
@@ -173,7 +173,6 @@ class _File:
 
 def _of_document(document: object) -> _File:
     keys = set(document) if isinstance(document, dict) else set()
-    # An input may have any name, also "rings": then its members are names.
     of_file = "rings" in keys and keys <= _FILE_KEYS and is_rings(document)
     if not of_file:
         return _with_rings(_File(rings={}), document)
