@@ -31,6 +31,7 @@ from benchmarks import (
     plans,
     posteriors,
     read_csv,
+    rings,
     rounds,
     scale,
     shapes,
@@ -45,6 +46,7 @@ from benchmarks.report import HEADER, Line, Size, summary
 SECTIONS: dict[str, Callable[[Size], Iterator[Line]]] = {
     "dense": dense.lines,
     "posteriors": posteriors.lines,
+    "rings": rings.lines,
     "sparse": sparse.lines,
     "shapes": shapes.lines,
     "estimates": estimates.lines,

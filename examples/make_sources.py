@@ -128,6 +128,77 @@ def rings(seed: int = 4, inputs: int = 8, outputs: int = 14, size: int = 4) -> d
     return {"rings.json": json.dumps(document, indent=1) + "\n"}
 
 
+def certain_rings() -> dict[str, str]:
+    """Seven rings that can be solved by hand: a chain reaction, a closed set, merged outputs."""
+    rings: dict[str, object] = {
+        "i1": {"members": ["o1"], "height": 100},
+        "i2": {"members": ["o1", "o2"], "height": 101},
+        "i3": {"members": ["o2", "o3", "o4"], "height": 102},
+        "i4": {"members": ["o3", "o4"], "height": 103},
+        "i5": {"members": ["o3", "o4", "o5"], "height": 104},
+        "i6": {"members": ["o5", "o6", "o7"], "height": 105, "transaction": "t6"},
+        "i7": {"members": ["o7", "o8", "o9"], "height": 105, "transaction": "t6"},
+    }
+    made = {3: "t3", 7: "t1", 8: "t1"}
+    outputs = {
+        f"o{k}": {"height": 10 * k} | ({"transaction": made[k]} if k in made else {})
+        for k in range(1, 10)
+    }
+    return {"certain_rings.json": _json({"rings": rings, "outputs": outputs})}
+
+
+def rings_over_time(seed: int = 11, blocks: int = 240) -> dict[str, str]:
+    """A spend a block, of three ages: many rings of one member, few decoys, many.
+
+    Ages at which outputs are spent are log-gamma as Moeser et al. (2018) fitted them, cut to the
+    chain; decoys are uniform over earlier outputs in the first two thirds, then log-gamma, too.
+    """
+    rng = np.random.default_rng(seed)
+    born: list[int] = list(range(60))  # heights of outputs
+    spent: set[int] = set()
+    rings: dict[str, object] = {}
+    for number in range(blocks):
+        height = 60 + number
+        born += [height] * 2
+        ages = height - np.array(born)
+        open_ = np.flatnonzero((ages >= 1) & ~np.isin(np.arange(len(born)), list(spent)))
+        truth = int(rng.choice(open_, p=_spends(ages[open_])))
+        spent.add(truth)
+        era = 3 * number // blocks
+        decoys = int(rng.choice([0, 0, 1, 2])) if era == 0 else 3 if era == 1 else 10
+        others = np.flatnonzero((ages >= 1) & (np.arange(len(born)) != truth))
+        law = _spends(ages[others]) if era == 2 else None
+        chosen = rng.choice(others, min(decoys, len(others)), replace=False, p=law).tolist()
+        members = sorted([truth, *chosen])
+        rings[f"i{number}"] = {
+            "members": [f"o{k}" for k in members],
+            "truth": f"o{truth}",
+            "height": height,
+        }
+    outputs = {f"o{k}": {"height": height} for k, height in enumerate(born)}
+    return {"rings_over_time.json": _json({"rings": rings, "outputs": outputs})}
+
+
+def _spends(ages: np.ndarray) -> np.ndarray:
+    """Log-gamma shares of ages in blocks of two minutes."""
+    logs = np.log(120.0 * ages)
+    densities = logs**18.28 * np.exp(-2.61 * logs)
+    shares: np.ndarray = densities / densities.sum()
+    return shares
+
+
+def _json(document: dict[str, object]) -> str:
+    """A line a ring and an output."""
+    parts = []
+    for key, values in document.items():
+        assert isinstance(values, dict)
+        lines = ",\n".join(
+            f"  {json.dumps(name)}: {json.dumps(one)}" for name, one in values.items()
+        )
+        parts.append(f" {json.dumps(key)}: {{\n{lines}\n }}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def topology() -> dict[str, str]:
     """Five relays, four users, and two sites seen at each of two exits."""
     document = {
@@ -180,7 +251,8 @@ def network(seed: int = 3, messages: int = 40) -> dict[str, str]:
 
 def texts() -> dict[Path, str]:
     """The text of every example, by the file that holds it."""
-    made = network() | mixim() | nym() | flows() | rings() | topology() | people()
+    made = network() | mixim() | nym() | flows() | topology() | people()
+    made |= rings() | certain_rings() | rings_over_time()
     return {HERE / name: text for name, text in made.items()}
 
 

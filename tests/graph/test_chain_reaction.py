@@ -20,10 +20,10 @@ def by_definition(rings: list[set[int]]) -> dict[int, int]:
             return told
         for ring in single:
             told[ring] = next(iter(left[ring]))
-        for k, ring in enumerate(left):
+        for k, members in enumerate(left):
             for one in single:
                 if k != one:
-                    ring.discard(told[one])
+                    members.discard(told[one])
 
 
 @given(st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=3), min_size=1, max_size=7))

@@ -78,8 +78,11 @@ class RingFigures:
     Attributes
     ----------
     inputs, outputs : int
+    single : int
+        Inputs whose ring has one member, so that nothing hides them (zero mixins).
     chain_reaction, closed_sets : int
-        Inputs whose spend is certain by the chain reaction; and those beyond, by closed sets.
+        Inputs whose spend is certain by the chain reaction, with those of one member; and those
+        beyond, by closed sets.
     ruled_out, ruled_out_by_chain : float
         Share of all members that cannot be what was spent; and of those the chain reaction rules
         out.
@@ -94,6 +97,7 @@ class RingFigures:
 
     inputs: int
     outputs: int
+    single: int
     chain_reaction: int
     closed_sets: int
     ruled_out: float
@@ -103,6 +107,12 @@ class RingFigures:
     unit: str
     merged: int
     merged_right: float | None
+
+    @property
+    def deduced(self) -> float | None:
+        """Share of the inputs with decoys whose spend is certain all the same; None of none."""
+        hidden = self.inputs - self.single
+        return (len(self.certain) - self.single) / hidden if hidden else None
 
 
 def ring_figures(observation: Observation, answers: Answers) -> RingFigures | None:
@@ -130,6 +140,7 @@ def ring_figures(observation: Observation, answers: Answers) -> RingFigures | No
     return RingFigures(
         inputs=graph.n_users,
         outputs=graph.n_behaviours,
+        single=int((graph.degrees == 1).sum()),
         chain_reaction=int(chain.sum()),
         closed_sets=int(closed.sum()),
         ruled_out=float(impossible.mean()),

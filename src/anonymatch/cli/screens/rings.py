@@ -36,9 +36,9 @@ def _certain(rings: RingFigures) -> list[RenderableType]:
     lines: list[RenderableType] = [
         elements.paragraph(
             f"{numbers.plural(sure, 'spend')} of {rings.inputs:,} "
-            f"{'is' if sure == 1 else 'are'} certain: {rings.chain_reaction:,} by chain reaction, "
-            f"{rings.closed_sets:,} more by closed sets; {ruled_out} of all members cannot be what "
-            "was spent:"
+            f"{'is' if sure == 1 else 'are'} certain: {rings.chain_reaction:,} by chain reaction "
+            f"({rings.single:,} of them in rings of one member), {rings.closed_sets:,} more by "
+            f"closed sets; {ruled_out} of all members cannot be what was spent:"
         )
     ]
     table = elements.columns("input", "spends", "how")

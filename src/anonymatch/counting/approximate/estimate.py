@@ -5,8 +5,8 @@ are unbiased; but they may miss rare heavy matchings without any sign of it. So 
 against matchings of a worm chain, which knows nothing of the guide. If both agree, draws give the
 interval; if not, the bridge between the two; and if they hardly meet, only what remains certain.
 
-Where so many behaviours are left over that added users are too many, chains in which users may rest
-give the count instead.
+Where behaviours are left over and nothing of this is sound, chains in which users may rest give the
+count instead.
 """
 
 from __future__ import annotations
@@ -136,16 +136,14 @@ def estimate(
     proven = block_bounds(block) if proven is None else proven
     if allowed.seconds <= 0 or effort.stop.cancelled:
         return _proven_only(proven)
-    sampled = None
-    if block.optional and padded_edges(block) > _CHAIN_EDGES:
-        sampled = _by_rests(block, seed=seed, allowed=allowed, effort=effort)
-    if sampled is None:
-        sampled = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
+    sampled = _by_filter(block, seed=seed, allowed=allowed, effort=effort)
     square = squared(block) if sampled is None and not effort.stop.cancelled else None
     if square is not None:
         padded, divisor = square
         sampled = _finished(Sampling(padded, seed=seed, allowed=allowed, effort=effort))
         sampled = None if sampled is None else _divided(sampled, divisor)
+    if sampled is None and block.optional and not effort.stop.cancelled:
+        sampled = _by_rests(block, seed=seed, allowed=allowed, effort=effort)
     return _proven_only(proven) if sampled is None else _within(sampled, proven)
 
 

@@ -37,8 +37,9 @@ def _words(rings: RingFigures) -> list[str]:
     certain = (
         f"{shown(len(rings.certain))} of {shown(rings.inputs)} spends are certain: "
         f"{shown(rings.chain_reaction)} by chain reaction, as rings with one member left rule that "
-        f"member out of all others; {shown(rings.closed_sets)} more by closed sets, rings that "
-        "together have as many members as they are, so that no other ring spends one of them."
+        f"member out of all others ({shown(rings.single)} had one from the start); "
+        f"{shown(rings.closed_sets)} more by closed sets, rings that together have as many members "
+        "as they are, so that no other ring spends one of them."
     )
     ruled_out = (
         f"{percent(rings.ruled_out)} of all members cannot be what was spent; the chain reaction "
