@@ -124,7 +124,7 @@ class AuditFigure:
 
 
 def _filled(text: str, nouns: Nouns, threshold: str) -> str:
-    if nouns.user[0] in "aeiou":
+    if nouns.user[0] in "aeio":  # a user
         text = text.replace(" a {user}", " an {user}")
     return text.format(
         user=nouns.user, users=nouns.users, behaviours=nouns.behaviours, threshold=threshold

@@ -301,7 +301,7 @@ def renamed(text: str, user: str, behaviour: str) -> str:
     if (user, behaviour) == ("user", "behaviour"):
         return text
     for old, new in (("user", user), ("behaviour", behaviour)):
-        article = "an" if new[0] in "aeiou" else "a"
+        article = "an" if new[0] in "aeio" else "a"  # a user
         text = re.sub(rf"\ba {old}\b", f"{article} {new}", text)
         text = re.sub(rf"\b{old}(s?)\b", rf"{new}\1", text)
         text = re.sub(rf"\b{old.capitalize()}(s?)\b", rf"{new.capitalize()}\1", text)
