@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.graph import families
-from anonymatch.graph.chain_reaction import chain_reaction
 from anonymatch.graph.decomposition import (
     Blocks,
     BlockTable,
@@ -20,6 +19,7 @@ from anonymatch.graph.decomposition import (
     witness,
 )
 from anonymatch.graph.edges import SMALLEST, Edges, canonical, exact_text, pointers, settle
+from anonymatch.graph.elimination import chain_reaction
 from anonymatch.graph.families import (
     aztec,
     band,

@@ -149,7 +149,7 @@ RICH: dict[str, Any] = {
 def log_gamma_density(seconds: float, shape: float = 19.28, rate: float = 1.61) -> float:
     """Of an age whose log is gamma, by its definition."""
     x = math.log(seconds)
-    return rate**shape * x ** (shape - 1) * math.exp(-rate * x) / math.gamma(shape) / seconds
+    return float(rate**shape * x ** (shape - 1) * math.exp(-rate * x)) / math.gamma(shape) / seconds
 
 
 def by_definition(decoys: str, merging: float) -> dict[tuple[str, str], float]:
