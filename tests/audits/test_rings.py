@@ -200,3 +200,24 @@ def test_rings_that_cannot_all_spend_are_named(
     assert "inputs" in error
     assert "outputs" in error
     assert "user" not in error
+
+
+def test_the_mean_entropy_of_sampled_rings_is_closer_than_that_of_each(tmp_path: Path) -> None:
+    """Held against exact answers of small rings that are sampled all the same."""
+    from anonymatch.measures import averages, user_figures
+
+    held = 0
+    for seed in range(12):
+        rings = simulated(14, 30, 4, seed)
+        pairs = [(name, member) for name, ring in rings.items() for member in ring["members"]]
+        graph = am.Graph.from_edges(pairs)
+        exact = am.audit(graph).entropy.value
+        drawn = am.posterior(graph, method="estimate", budget=0.1, seed=seed)
+        assert drawn.errors is not None
+        interval = averages.mean_of_sampled(graph.indptr, drawn.probabilities, drawn.errors)
+        users = user_figures(graph, drawn.probabilities, drawn.margins)
+        each = averages.mean(users, users.shannon)
+        assert each is not None
+        assert interval.high - interval.low < (each.high - each.low) / 1.5
+        held += interval.low <= exact <= interval.high
+    assert held >= 11

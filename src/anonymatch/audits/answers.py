@@ -25,6 +25,7 @@ from anonymatch.measures import (
     NetworkJoint,
     Range,
     UserFigures,
+    averages,
     in_order,
     passage_count,
     passage_figures,
@@ -360,11 +361,24 @@ def _of_graph(
                 observed, probabilities.probabilities, probabilities.margins, alike=lost
             ).first(n_users),
             edge=edge,
+            mean_shannon=_mean_shannon(observed, probabilities) if not lost else None,
         ),
         edges=edges,
         probabilities=probabilities if complete and not strangers else None,
         confidence=min(confidence, probabilities.confidence),
     )
+
+
+def _mean_shannon(graph: Graph, probabilities: Posterior) -> Interval | None:
+    """Closer than what is known of each user, where chains of moves tell errors of all of them."""
+    errors = probabilities.errors
+    methods = probabilities.method.split(" + ")
+    sampled = {"worm chain", "guided sampling", "belief propagation", "Sinkhorn scaling"}
+    if errors is None or counting.SPARE_METHOD not in methods or sampled & set(methods):
+        return None
+    if np.isnan(probabilities.probabilities).any():
+        return None
+    return averages.mean_of_sampled(graph.indptr, probabilities.probabilities, errors)
 
 
 def _of_wide(

@@ -121,7 +121,7 @@ def ring_figures(observation: Observation, answers: Answers) -> RingFigures | No
     Examples
     --------
     >>> import anonymatch as am
-    >>> rings = am.Graph.from_rows(["1000", "1100", "0011", "0011", "0111"])
+    >>> rings = am.Graph.from_rows(["10000", "11000", "00110", "00110", "01111"])
     >>> ring_figures(Observation(graph=rings, source=""), None) is None
     True
     """

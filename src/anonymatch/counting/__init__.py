@@ -11,6 +11,7 @@ from anonymatch.counting.bounds.bregman import Bounds, bounds, bregman
 
 if TYPE_CHECKING:
     from anonymatch.counting.api import count, known_posterior, plan_posterior, posterior
+    from anonymatch.counting.approximate.spare_chain import SPARE_METHOD
     from anonymatch.counting.blocks.block_classes import concatenated_ranges, members_of_classes
     from anonymatch.counting.class_solutions import ClassSolution, SolutionCost, solve_classes
     from anonymatch.counting.exact.rook import canonical
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "SPARE_METHOD",
     "ApproximateNote",
     "Bounds",
     "ClassSolution",
@@ -69,6 +71,7 @@ __all__ = [
 __getattr__ = on_first_use(
     __name__,
     {
+        "approximate.spare_chain": "SPARE_METHOD",
         "api": "count known_posterior plan_posterior posterior",
         "blocks.block_classes": "concatenated_ranges members_of_classes",
         "class_solutions": "ClassSolution SolutionCost solve_classes",

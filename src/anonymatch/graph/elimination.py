@@ -29,7 +29,7 @@ def chain_reaction(graph: Graph) -> tuple[Ints, Ints]:
 
     Examples
     --------
-    >>> rings = Graph.from_rows(["1000", "1100", "0011", "0011", "0111"])
+    >>> rings = Graph.from_rows(["10000", "11000", "00110", "00110", "01111"])
     >>> told, steps = chain_reaction(rings)
     >>> told.tolist(), steps.tolist()
     ([0, 1, -1, -1, -1], [1, 2, 0, 0, 0])

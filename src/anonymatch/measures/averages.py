@@ -10,13 +10,23 @@ import math
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import Range, UserFigures, drawn_mean
 
-__all__ = ["SAMPLED", "largest", "mean", "mean_entropy", "quantile", "sampled_mean", "smallest"]
+__all__ = [
+    "SAMPLED",
+    "largest",
+    "mean",
+    "mean_entropy",
+    "mean_of_sampled",
+    "quantile",
+    "sampled_mean",
+    "smallest",
+]
 
 
 SAMPLED = 0.99
@@ -79,6 +89,36 @@ def mean_entropy(users: UserFigures, joint: Interval) -> Interval | None:
     others = float(users.shannon.high[~counted].sum())
     least = (joint.low * len(counted) - others) / int(counted.sum())
     return average.clipped(min(least, average.high), average.high)
+
+
+def mean_of_sampled(
+    begins: npt.NDArray[np.int32], probabilities: Floats, errors: Floats
+) -> Interval:
+    """Mean entropy of rows of probabilities that are known with standard errors.
+
+    The mean is never farther off than its parts are on average, however their errors go together;
+    a row's own is that of -sum(p log p) to first order. Noise makes entropies smaller, by the sum
+    of variance over 2 p, which is added, and as much again to either side.
+
+    Examples
+    --------
+    >>> shares, errors = np.array([0.25, 0.75, 0.5, 0.5]), np.full(4, 0.01)
+    >>> interval = mean_of_sampled(np.array([0, 2, 4], dtype=np.int32), shares, errors)
+    >>> round(interval.value, 3), round(interval.high - interval.low, 3)
+    (0.906, 0.026)
+    """
+    starts, rows = begins[:-1], len(begins) - 1
+    some = np.maximum(probabilities, 1e-300)
+    logs = np.where(probabilities > 0.0, np.log2(some), 0.0)
+    own = -np.add.reduceat(probabilities * logs, starts)
+    slopes = logs + np.repeat(own, np.diff(begins))
+    moved = np.where(probabilities > 0.0, slopes * errors, 0.0)
+    first = np.sqrt(np.add.reduceat(moved**2, starts))
+    lost = np.minimum(errors**2 / (2.0 * some), errors) / math.log(2.0)
+    missing = float(lost.sum()) / rows
+    half = 2.0 * float(first.sum()) / rows + missing
+    value = float(own.sum()) / rows + missing
+    return Interval(value, value - half, value + half)
 
 
 def sampled_mean(users: UserFigures, figures: Range) -> tuple[Interval, float] | None:

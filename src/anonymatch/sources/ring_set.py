@@ -29,7 +29,7 @@ class AgeLaw:
     >>> law = age_law("gamma", "decoys")
     >>> ages, span = np.array([120.0, 86400.0]), np.array([1e8, 1e8])
     >>> law.name, law.log_density(ages, span).round(2).tolist()
-    ('gamma', [-9.49, -12.85])
+    ('gamma', [-11.9, -13.27])
     """
 
     name: str
