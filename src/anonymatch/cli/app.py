@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +19,8 @@ from anonymatch.cli.help import Group
 from anonymatch.cli.options import Options, option, whole
 
 __all__ = ["File", "Out", "app", "load", "option_names", "parse", "top_option"]
+
+_HEAD = 1 << 16  # bytes of a file that show whether it may be rings
 
 # Both the click that typer carries and the click of older typers call this UsageError.
 _Usage: Any = typer.BadParameter.__bases__[0]
@@ -102,6 +106,8 @@ def load(path: Path, options: Options) -> am.Graph:
 
 def _graph(path: Path) -> am.Graph:
     """Of edges, or of rings, which are such a graph too."""
+    if not _may_be_rings(path):  # most are not, and then nothing about sources is imported
+        return am.read(path)
     from anonymatch.sources import holds_rings, read_rings
 
     if not holds_rings(path):
@@ -109,3 +115,19 @@ def _graph(path: Path) -> am.Graph:
     graph = read_rings(path).graph
     assert graph is not None
     return graph
+
+
+def _may_be_rings(path: Path) -> bool:
+    """Whether the beginning of a file has a word by which rings are known."""
+    name = path.name.lower()
+    marks = (b'"members"', b'"rings"', b'"outputs"', b'"decoys"', b'"spends"', b'"merging"')
+    if name.removesuffix(".gz").endswith((".csv", ".tsv")):
+        marks = (b"member",)
+    elif not name.removesuffix(".gz").endswith(".json"):
+        return False
+    try:
+        with gzip.open(path) if name.endswith(".gz") else path.open("rb") as file:
+            head = file.read(_HEAD).lower()
+    except (OSError, EOFError, zlib.error):
+        return False  # whoever reads it says what is wrong
+    return any(mark in head for mark in marks)

@@ -241,7 +241,10 @@ def _worst(audit: am.Audit) -> list[RenderableType]:
         return []
     probability = "if departed" if audit.departures_are_open else "probability"
     table = elements.columns(
-        audit.observation.nouns.user, "best guess", "why", right=(probability, "set size")
+        "user" if audit.rings is None else audit.observation.nouns.user,
+        "best guess",
+        "why",
+        right=(probability, "set size"),
     )
     for one in audit.worst:
         table.add_row(
