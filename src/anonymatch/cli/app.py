@@ -20,6 +20,7 @@ from anonymatch.cli.options import Options, option, whole
 
 __all__ = ["File", "Out", "app", "load", "option_names", "parse", "top_option"]
 
+_LAW_KEYS = ("decoys", "spends", "merging")  # of files of rings
 _HEAD = 1 << 16  # bytes of a file that show whether it may be rings
 
 # Both the click that typer carries and the click of older typers call this UsageError.
@@ -120,10 +121,10 @@ def _graph(path: Path) -> am.Graph:
 def _may_be_rings(path: Path) -> bool:
     """Whether the beginning of a file has a word by which rings are known."""
     name = path.name.lower()
-    marks = (b'"members"', b'"rings"', b'"outputs"', b'"decoys"', b'"spends"', b'"merging"')
-    if name.removesuffix(".gz").endswith((".csv", ".tsv")):
-        marks = (b"member",)
-    elif not name.removesuffix(".gz").endswith(".json"):
+    marks = [b"member"]
+    if name.removesuffix(".gz").endswith(".json"):
+        marks = [f'"{key}"'.encode() for key in ("members", "rings", "outputs", *_LAW_KEYS)]
+    elif not name.removesuffix(".gz").endswith((".csv", ".tsv")):
         return False
     try:
         with gzip.open(path) if name.endswith(".gz") else path.open("rb") as file:

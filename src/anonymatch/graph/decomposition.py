@@ -385,7 +385,7 @@ def require_matching(graph: Graph) -> Structure:
         assert why is not None
         if graph.nouns == ("user", "behaviour"):
             raise NoMatchingError(why.users, why.behaviours)
-        advice = f"check what fits these {graph.nouns[0]}s"
+        advice = f"each needs one of its own: check what fits these {graph.nouns[0]}s"
         raise NoMatchingError(why.users, why.behaviours, graph.nouns, advice)
     return parts
 
