@@ -12,7 +12,7 @@ from anonymatch.report.paper_panels import Panel
 
 __all__ = ["rings_section"]
 
-_ROWS = 500
+_ROWS = 200
 
 
 def rings_section(audit: Audit) -> Section | None:
@@ -27,9 +27,9 @@ def rings_section(audit: Audit) -> Section | None:
     rings = audit.rings
     if rings is None:
         return None
-    tables = [("Certain spends", _certain(rings))] if rings.certain else []
-    if rings.periods:
-        tables.append((f"By {rings.unit}", _by_time(rings)))
+    tables = [(f"By {rings.unit}", _by_time(rings))] if rings.periods else []
+    if rings.certain:
+        tables.append(("Certain spends", _certain(rings)))
     return panel_section("rings", "Rings", _charts(rings), before=_words(rings), tables=tables)
 
 
