@@ -51,6 +51,7 @@ from anonymatch.sources.observation import (
     Passage,
 )
 from anonymatch.sources.reading import ReadOptions, help_text
+from anonymatch.sources.release import ColumnCells, Release
 from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.synthetic_networks import synthesize_network, write_network
@@ -65,6 +66,7 @@ __all__ = [
     "SOURCES",
     "USERS",
     "Binomial",
+    "ColumnCells",
     "Conditions",
     "Cottrell",
     "DelayLaw",
@@ -86,6 +88,7 @@ __all__ = [
     "PassageWork",
     "Pool",
     "ReadOptions",
+    "Release",
     "RoundLog",
     "Threshold",
     "Timed",
