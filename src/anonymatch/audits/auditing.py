@@ -62,7 +62,8 @@ def audit(
         A message log, a simulator's log, a table of edges, rings, relays: what
         :func:`anonymatch.sources.open_observation` reads.
     name : str, optional
-        What the system is called in reports; the name of the file unless told.
+        What the system is called in reports; the name of the file unless told. With ``original``,
+        the column of the original table that has people's names.
     threshold : float
         An effective set size; the audit says which share of users is below it.
     top : int
@@ -94,6 +95,8 @@ def audit(
     began = time.perf_counter()
     threshold = real(threshold, "threshold")
     top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
+    if "original" in how and name is not None:  # of a released table: the column of names
+        how, name = {**how, "name": name}, None
     observation, called = _observation(source, how)
     allowed = Budget.of(budget)
     check_executor(executor, progress)

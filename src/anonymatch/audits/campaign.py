@@ -59,7 +59,8 @@ def campaign(
         return Campaign(reason="losses, cover or an end of the log leave open who is inside")
     if observation.passage is not None:
         return _through_passage(observation.passage, observation.truth, steps, resources)
-    assert observation.graph is not None
+    if observation.graph is None:
+        return Campaign(reason="the table is too large to expose people one after another")
     if not answers.users.known or answers.confidence < 1.0:
         return Campaign(reason="probabilities are not known exactly")
     if observation.graph.weighted:

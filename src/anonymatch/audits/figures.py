@@ -178,6 +178,8 @@ def _fitting(observation: Observation) -> Ints | None:
     graph, passage = observation.graph, observation.passage
     if graph is not None:
         return None if observation.lost else graph.behaviour_degrees
+    if observation.release is not None:
+        return None if observation.lost else observation.release.people_that_fit
     assert passage is not None
     if observation.network is not None:
         return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from typer.models import OptionInfo
 
@@ -49,6 +49,9 @@ class _ReadOption(OptionInfo):
 
 _PROBABILITY = from_zero("a probability", below=1.0)
 _MESSAGES = from_zero("a number of messages")
+_DISTANCE = from_zero("a tolerance")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +107,31 @@ class FileOptions(FilesOptions):
 
     departures: Annotated[Path | None, _ReadOption("departures", "FILE")] = None
     original: Annotated[Path | None, _ReadOption("original", "FILE")] = None
-    identifiers: Annotated[list[str] | None, _ReadOption("identifiers", "COLUMN")] = None
+    identifiers: Annotated[list[str] | None, _ReadOption("identifiers", "COLUMNS")] = None
+    sensitive: Annotated[list[str] | None, _ReadOption("sensitive", "COLUMNS")] = None
+    name: Annotated[str | None, _ReadOption("name", "COLUMN")] = None
+    hierarchies: Annotated[list[str] | None, _ReadOption("hierarchies", "COLUMN=FILE")] = None
+    tolerance: Annotated[list[str] | None, _ReadOption("tolerance", "COLUMN=NUMBER")] = None
 
     def of_file(self, k: int = 0) -> ReadOptions:
-        return replace(super().of_file(k), identifiers=self.identifiers or None)
+        return replace(
+            super().of_file(k),
+            identifiers=self.identifiers or None,
+            sensitive=self.sensitive or None,
+            hierarchies=_pairs(self.hierarchies, "--hierarchies", Path),
+            tolerance=_pairs(self.tolerance, "--tolerance", _DISTANCE),
+        )
+
+
+def _pairs(given: list[str] | None, option: str, read: Callable[[str], T]) -> dict[str, T] | None:
+    """COLUMN=VALUE, repeated, as a dictionary."""
+    pairs = {}
+    for text in given or ():
+        column, equals, value = text.partition("=")
+        if not equals or not column or not value:
+            raise InputError(f"{option} {text!r} must be COLUMN=VALUE")
+        pairs[column] = read(value)
+    return pairs or None
 
 
 @contextmanager
@@ -149,6 +173,8 @@ def graph_of(observation: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
     if observation.graph is not None:
         return observation.graph
+    if observation.release is not None:
+        raise InputError("the tables are too large to be written as a graph; audit them")
     assert observation.passage is not None
     if observation.network is not None:
         raise InputError("a network of mixes is no single graph; audit it")

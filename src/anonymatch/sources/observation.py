@@ -13,6 +13,7 @@ from anonymatch.base.arrays import Floats
 from anonymatch.graph import Graph
 from anonymatch.measures import LinkedNetwork
 from anonymatch.sources.laws import Law
+from anonymatch.sources.release import Release
 
 __all__ = [
     "FLOWS",
@@ -197,6 +198,8 @@ class Observation:
         Instead of a graph.
     network : Network or None
         What was seen between the ends of the passage.
+    release : Release or None
+        Of a released table: people and rows by classes. A large one has no graph.
     source : str
         Where it comes from, for people: "window law, 1 to 5 s".
     nouns : Nouns, optional
@@ -229,6 +232,7 @@ class Observation:
     graph: Graph | None = None
     passage: Passage | None = None
     network: Network | None = None
+    release: Release | None = field(default=None, repr=False)
     source: str
     nouns: Nouns = USERS
     senders: tuple[Hashable, ...] | None = field(default=None, repr=False)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from anonymatch.base.arrays import Bools, Ints, offsets
+from anonymatch.base.text import quoted
 
 __all__ = ["ColumnCells", "Release", "kinds_of_people"]
 
@@ -29,8 +30,9 @@ class ColumnCells:
         As they are spelled.
     value_of, cell_of : array
         The value of each person, and the cell of each row.
-    fits : array of bool
-        Value by cell.
+    fits : array of bool or None
+        Value by cell; None of a column of plain values, where a value and a cell that are equal
+        have the same number. Values that no cell has then have a number beyond all cells.
     """
 
     name: str
@@ -38,7 +40,29 @@ class ColumnCells:
     cells: tuple[str, ...] = field(repr=False)
     value_of: Ints = field(repr=False)
     cell_of: Ints = field(repr=False)
-    fits: Bools = field(repr=False)
+    fits: Bools | None = field(repr=False)
+
+    @cached_property
+    def levels(self) -> Ints:
+        """A level for each cell; no two cells of a level share a value."""
+        if self.fits is None:
+            return np.array([int(not cell) for cell in self.cells], dtype=np.int64)
+        return _levels(self.fits)
+
+    def on_level(self, level: int) -> Ints:
+        """The cell of a level in which the value of each person lies; -1 for none."""
+        if self.fits is None:
+            if level:
+                return np.full(len(self.value_of), self.cells.index(""))
+            return np.where(self.value_of < len(self.cells), self.value_of, -1)
+        return _cell_on_level(self.fits, self.levels, level)[self.value_of]
+
+    def between(self, values: Ints, cells: Ints) -> Bools:
+        """Value by cell, whether they fit."""
+        if self.fits is not None:
+            return np.asarray(self.fits[values][:, cells], dtype=np.bool_)
+        any_ = np.array([not self.cells[cell] for cell in cells.tolist()])
+        return np.asarray((values[:, None] == cells[None, :]) | any_[None, :], dtype=np.bool_)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,6 +145,22 @@ class Release:
         """How many people fit a row of each class."""
         return _sums(self.kind_sizes[self.pair_kinds], self.indices, len(self.class_sizes))
 
+    @cached_property
+    def rows_of_nobody(self) -> Ints:
+        """Rows that fit no person."""
+        return np.flatnonzero(self.people_that_fit[self.class_of] == 0)
+
+    def misfit(self, row: int) -> str:
+        """Why a row fits nobody: the first cell in which no value lies, or all of them together."""
+        for column in self.columns:
+            cell = int(column.cell_of[row])
+            if not column.between(np.unique(column.value_of), np.array([cell])).any():
+                return f"no person has {column.name} {quoted(column.cells[cell])}"
+        cells = (
+            f"{column.name} {column.cells[column.cell_of[row]] or '*'}" for column in self.columns
+        )
+        return f"no person has {', '.join(cells)} together"
+
     def class_cells(self, number: int) -> tuple[str, ...]:
         """The cells of a class of rows, one a column."""
         row = int(np.flatnonzero(self.class_of == number)[0])
@@ -147,11 +187,12 @@ def kinds_of_people(
     """
     class_of, first = _alike([column.cell_of for column in columns])
     classes = np.column_stack([column.cell_of[first] for column in columns])
-    levels = [_levels(column.fits) for column in columns]
-    class_levels = np.column_stack([level[classes[:, at]] for at, level in enumerate(levels)])
+    class_levels = np.column_stack(
+        [column.levels[classes[:, at]] for at, column in enumerate(columns)]
+    )
     vectors, vector_of = np.unique(class_levels, axis=0, return_inverse=True)
     if len(vectors) <= _MOST_VECTORS:
-        joined = _joined(columns, levels, classes, vectors, vector_of.ravel(), n_people)
+        joined = _joined(columns, classes, vectors, vector_of.ravel(), n_people)
     else:
         joined = _compared(columns, classes, n_people)
     kind_of, indptr, indices = joined
@@ -181,7 +222,6 @@ def _levels(fits: Bools) -> Ints:
 
 def _joined(
     columns: Sequence[ColumnCells],
-    levels: list[Ints],
     classes: Ints,
     vectors: Ints,
     vector_of: Ints,
@@ -193,8 +233,8 @@ def _joined(
         members = np.flatnonzero(vector_of == number)
         outside = np.zeros(n_people, dtype=np.bool_)
         codes = []
-        for at, (column, level) in enumerate(zip(columns, levels, strict=True)):
-            cell = _cell_on_level(column.fits, level, vector[at])[column.value_of]
+        for at, column in enumerate(columns):
+            cell = column.on_level(vector[at])
             outside |= cell < 0
             codes.append(np.concatenate((classes[members, at], np.maximum(cell, 0))))
         keys, _ = _alike(codes)
@@ -248,7 +288,7 @@ def _compared(
         part = different[begin : begin + step]
         fit = np.ones((len(part), len(classes)), dtype=np.bool_)
         for at, column in enumerate(columns):
-            fit &= column.fits[part[:, at]][:, classes[:, at]]
+            fit &= column.between(part[:, at], classes[:, at])
         for number, packed in enumerate(np.packbits(fit, axis=1)):
             key = packed.tobytes()
             if key not in kinds:

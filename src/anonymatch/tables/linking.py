@@ -12,6 +12,7 @@ all others are not: what remains falls into blocks that do not touch each other.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 
 from anonymatch import counting
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
-from anonymatch.base.errors import NoMatchingError
+from anonymatch.base.errors import InputError, NoMatchingError
 from anonymatch.graph import Edges, Graph, Names
 from anonymatch.running import Budget
 from anonymatch.sources import Release
@@ -97,6 +98,14 @@ class Links:
 
 def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
     """Solve a release; NoMatchingError if people and rows cannot be matched."""
+    alone = release.rows_of_nobody
+    if len(alone) > release.spare:
+        row = int(alone[0])
+        others = "" if len(alone) == 1 else f" (and {len(alone) - 1:,} other rows likewise)"
+        raise InputError(
+            f"it fits nobody: {release.misfit(row)}{others}; was the release made from this table, "
+            "and do these columns identify?"
+        ).at(row + 1, noun="row")
     kinds, classes, kind_sizes, class_sizes = _margins(release)
     flow = _flow(release, kinds, classes, kind_sizes, class_sizes)
     block = _blocks(kinds, classes, flow, len(kind_sizes), len(class_sizes))
