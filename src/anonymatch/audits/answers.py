@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ from anonymatch.measures import (
 )
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
 from anonymatch.sources import Observation, Passage, passage_graph
+
+if TYPE_CHECKING:
+    from anonymatch.tables import Links
 
 __all__ = ["Answers", "Resources", "answer", "entropy_of"]
 
@@ -96,6 +99,8 @@ class Answers:
         Which messages `users` are, if not all were looked at.
     true_exit : array or None
         Probability of what each message of a network really is, 0 where that is not known.
+    table : Links or None
+        Of a released table: who may have which rows, by classes.
     """
 
     count: Count
@@ -114,6 +119,7 @@ class Answers:
     n_packets: int | None = None
     chosen: npt.NDArray[np.int64] | None = None
     true_exit: npt.NDArray[np.float64] | None = None
+    table: Links | None = None
 
     @property
     def size(self) -> int:

@@ -32,6 +32,7 @@ from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure
+    from anonymatch.tables import TableFindings
 
 __all__ = ["audit"]
 
@@ -136,6 +137,7 @@ def audit(
         people=senders,
         people_bits=of_people,
         disclosure=_disclosure(source, seed, allowed, executor),
+        table=_table(observation, answers, allowed),
         verdict=verdict(users, bits, named, observation.nouns),
         caveats=caveats(observation, answers, scored),
         notes=(
@@ -162,6 +164,15 @@ def _observation(
 
     path = as_path(source)
     return open_observation(path, **how), path.name
+
+
+def _table(observation: Observation, answers: Answers, budget: Budget) -> TableFindings | None:
+    """What a released table gives away."""
+    if observation.release is None:
+        return None
+    from anonymatch.audits.released import table_findings
+
+    return table_findings(observation, answers, budget)
 
 
 def _disclosure(

@@ -19,13 +19,14 @@ from anonymatch.measures import (
     in_order,
     system,
 )
+from anonymatch.running import Budget
 from anonymatch.sources import Observation
-from anonymatch.tables import Links, link
+from anonymatch.tables import Links, TableFindings, findings, link
 
 if TYPE_CHECKING:
     from anonymatch.sources import Release
 
-__all__ = ["release_answers"]
+__all__ = ["release_answers", "table_findings"]
 
 _DIGITS = 1.5  # bits that an error of a probability is worth beside its own
 
@@ -59,7 +60,18 @@ def release_answers(observation: Observation, resources: Resources) -> Answers:
         edges=release.n_edges,
         probabilities=None,
         confidence=links.confidence,
+        table=links,
     )
+
+
+def table_findings(
+    observation: Observation, answers: Answers, budget: Budget
+) -> TableFindings | None:
+    """What a released table gives away by every notion; None of other sources."""
+    release = observation.release
+    if release is None:
+        return None
+    return findings(release, answers.table or link(release, budget=budget))
 
 
 def _figures(release: Release, links: Links) -> UserFigures:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from anonymatch.designs import Design
     from anonymatch.disclosure import Disclosure
+    from anonymatch.tables import TableFindings
 
 __all__ = [
     "Audit",
@@ -273,6 +274,11 @@ class Audit:
         Probability that the intervals hold; 1.0 means proven.
     disclosure : Disclosure or None
         What rounds tell, if the log says in which round each message was seen.
+    table : TableFindings or None
+        Of a released table: what it gives away by every notion that has a name.
+    notions : dict
+        Their values by name: "k-anonymity", "(1,k)", "(k,1)", "(k,k)", "global (1,k)",
+        "l-diversity", "t-closeness" ...; empty for other sources.
     seed : int
     seconds : float
         Wall time that it took.
@@ -298,6 +304,7 @@ class Audit:
     reached: Interval
     ceiling: float | None = None
     disclosure: Disclosure | None = field(default=None, repr=False)
+    table: TableFindings | None = field(default=None, repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     identified: int
     threshold: float
@@ -417,6 +424,10 @@ class Audit:
         if self.observation.nouns != PEOPLE:
             return None
         return int(self.answers.users.censored.sum())
+
+    @property
+    def notions(self) -> dict[str, float | None]:
+        return {} if self.table is None else {k: n.value for k, n in self.table.notions.items()}
 
     @property
     def departures_are_open(self) -> bool:

@@ -1,5 +1,19 @@
 """Released tables: who may be behind which row, by every notion that has a name."""
 
+from anonymatch.tables.attributes import AttributeDisclosure
+from anonymatch.tables.diversity import Diversity
 from anonymatch.tables.linking import Links, link
+from anonymatch.tables.notions import Notion
+from anonymatch.tables.table_findings import TableFindings, findings
+from anonymatch.tables.utility import Utility
 
-__all__ = ["Links", "link"]
+__all__ = [
+    "AttributeDisclosure",
+    "Diversity",
+    "Links",
+    "Notion",
+    "TableFindings",
+    "Utility",
+    "findings",
+    "link",
+]
