@@ -8,6 +8,7 @@ from anonymatch.sources.formats.network_files import read_network
 from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 from anonymatch.sources.formats.released import read_released
+from anonymatch.sources.formats.released_cells import fits as cells_fit
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
@@ -51,7 +52,7 @@ from anonymatch.sources.observation import (
     Passage,
 )
 from anonymatch.sources.reading import ReadOptions, help_text
-from anonymatch.sources.release import ColumnCells, Release
+from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
 from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.synthetic_networks import synthesize_network, write_network
@@ -94,9 +95,11 @@ __all__ = [
     "Timed",
     "TimedPool",
     "Window",
+    "cells_fit",
     "exponential_graph",
     "has_rounds",
     "help_text",
+    "kinds_of_people",
     "law_name",
     "law_usage",
     "mean_delay",

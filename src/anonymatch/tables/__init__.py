@@ -2,6 +2,7 @@
 
 from anonymatch.tables.attributes import AttributeDisclosure
 from anonymatch.tables.diversity import Diversity
+from anonymatch.tables.improving import Generalised, GeneraliseStep, generalise
 from anonymatch.tables.linking import Links, link
 from anonymatch.tables.notions import Notion
 from anonymatch.tables.table_findings import TableFindings, findings
@@ -10,10 +11,13 @@ from anonymatch.tables.utility import Utility
 __all__ = [
     "AttributeDisclosure",
     "Diversity",
+    "GeneraliseStep",
+    "Generalised",
     "Links",
     "Notion",
     "TableFindings",
     "Utility",
     "findings",
+    "generalise",
     "link",
 ]

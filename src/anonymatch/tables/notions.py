@@ -30,6 +30,8 @@ class Notion:
     meaning : str
     decided_by : str
         People, rows and cells that make it no better.
+    class_ : int or None
+        The class of rows among these.
     """
 
     key: str
@@ -37,6 +39,7 @@ class Notion:
     better: str
     meaning: str
     decided_by: str = ""
+    class_: int | None = None
 
 
 def notions(release: Release, links: Links, diversities: list[Diversity]) -> dict[str, Notion]:
@@ -64,6 +67,7 @@ def _class_size(release: Release) -> Notion:
         better="higher",
         meaning="rows that are equal in all identifiers, in the smallest class",
         decided_by=f"rows with {_cells(release, smallest)}",
+        class_=smallest,
     )
 
 
@@ -87,6 +91,7 @@ def _fits(release: Release, links: Links) -> list[Notion]:
             better="higher",
             meaning="rows that fit the person whom the fewest fit",
             decided_by=person,
+            class_=_class_of_kind(release, fewest),
         ),
         Notion(
             key="(k,1)",
@@ -94,6 +99,7 @@ def _fits(release: Release, links: Links) -> list[Notion]:
             better="higher",
             meaning="people who fit the row that the fewest fit",
             decided_by=row,
+            class_=barest,
         ),
         Notion(
             key="(k,k)",
@@ -101,6 +107,7 @@ def _fits(release: Release, links: Links) -> list[Notion]:
             better="higher",
             meaning="the smaller of (1,k) and (k,1)",
             decided_by=person if first else row,
+            class_=_class_of_kind(release, fewest) if first else barest,
         ),
     ]
 
@@ -121,6 +128,7 @@ def _global(release: Release, links: Links) -> Notion:
         better="higher",
         meaning=_GLOBAL,
         decided_by=decided,
+        class_=_class_of_kind(release, fewest),
     )
 
 
@@ -169,6 +177,7 @@ def _risks(release: Release) -> list[Notion]:
             better="lower",
             meaning="chance to pick the row of somebody known to be in the release, for the worst",
             decided_by=f"rows with {_cells(release, smallest)}",
+            class_=smallest,
         ),
         Notion(
             key="journalist risk",
@@ -176,12 +185,14 @@ def _risks(release: Release) -> list[Notion]:
             better="lower",
             meaning="chance to name the person of a row among all of the original, for the worst",
             decided_by=f"rows with {_cells(release, barest)}",
+            class_=barest,
         ),
         Notion(
             key="marketer risk",
             value=float((sizes / fitting).sum() / release.n_rows),
             better="lower",
             meaning="share of all rows that are named right by picking somebody who fits",
+            class_=smallest,
         ),
     ]
 
@@ -203,7 +214,14 @@ def _diversities(release: Release, found: list[Diversity]) -> list[Notion]:
         class_ = one.furthest if key == "t-closeness" else one.poorest
         decided = f"{one.column} in rows with {_cells(release, class_)}"
         made.append(
-            Notion(key=key, value=worst, better=better, meaning=meaning, decided_by=decided)
+            Notion(
+                key=key,
+                value=worst,
+                better=better,
+                meaning=meaning,
+                decided_by=decided,
+                class_=class_,
+            )
         )
     return made
 
@@ -234,6 +252,14 @@ _SENSITIVE: list[tuple[str, str, str, Callable[[Diversity], float | None]]] = [
         lambda one: one.closeness,
     ),
 ]
+
+
+def _class_of_kind(release: Release, kind: int | None) -> int | None:
+    """The smallest class of rows that somebody fits."""
+    if kind is None:
+        return None
+    own = release.indices[release.indptr[kind] : release.indptr[kind + 1]]
+    return int(own[release.class_sizes[own].argmin()]) if len(own) else None
 
 
 def _cells(release: Release, number: int) -> str:

@@ -60,6 +60,23 @@ class TableFindings:
             for person, kind in zip(certain.tolist(), kinds.tolist(), strict=True)
         ]
 
+    def headline(self, identified: int, counted: int) -> str:
+        """Who is at risk, in a sentence."""
+        people = plural(counted, "person", "people")
+        if not counted:
+            return "Nobody of the original table is in the release."
+        if not identified:
+            least = self.notions["global (1,k)"].value
+            among = (
+                "" if least is None else f"; everybody has {least:,.0f} rows or more to hide among"
+            )
+            return f"None of {people} in the release is identified{among}."
+        if identified == counted:
+            return f"All {people} in the release are identified."
+        share = percent(identified / counted)
+        verb = "is" if identified == 1 else "are"
+        return f"{identified:,} of {people} in the release ({share}) {verb} identified."
+
     def sentences(self) -> tuple[str, ...]:
         """Values that are certain, and what only matching shows, with the chain of reasons."""
         return tuple(sentence for one in self.attributes for sentence in self._about(one))

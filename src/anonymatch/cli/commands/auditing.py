@@ -118,9 +118,10 @@ def audit(
         ]
         json_output.print_json(result.to_dict() | {"gates": lines})
     else:
-        from anonymatch.cli.screens import audit
+        from anonymatch.cli.screens import audit, release
 
-        show(*audit.audit_screen(result, gates))
+        screen = audit.audit_screen if result.table is None else release.release_screen
+        show(*screen(result, gates))
     for path in (csv, html):
         if path is not None:
             note(f"wrote {path}")

@@ -25,6 +25,7 @@ from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.decay import decay_section
 from anonymatch.report.html.document import Section, document, panel_section, render
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
+from anonymatch.report.html.release import release_html
 from anonymatch.report.html.user_table import (
     ROWS,
     probability_head,
@@ -93,6 +94,8 @@ def audit_html(
     >>> "<h1>Audit of graph</h1>" in text, "anonymatch audit seen.csv" in text
     (True, True)
     """
+    if audit.table is not None and sections is None:
+        return release_html(audit, gates=gates, command=command, script=script(), style=style())
     made = audit_sections(audit, gates=gates, command=command, sections=sections)
     return document(f"Audit of {audit.name}", lead=_lead(audit), sections=made, script=script())
 
