@@ -37,7 +37,7 @@ from anonymatch.sources import Observation, Passage, passage_graph
 if TYPE_CHECKING:
     from anonymatch.tables import Links
 
-__all__ = ["Answers", "Resources", "answer", "entropy_of"]
+__all__ = ["Answers", "Resources", "answer", "entropy_of", "of_graph"]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
@@ -140,16 +140,20 @@ def answer(observation: Observation, resources: Resources) -> Answers:
         return network_answers(observation, resources)
     if observation.passage is not None:
         return _of_passage(observation, observation.passage, resources)
-    if observation.graph is None:
+    if observation.release is not None:
         from anonymatch.audits.released import release_answers
 
         return release_answers(observation, resources)
+    assert observation.graph is not None
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return _of_graph(
-        observation.graph, observation.lost, resources, observation.edge, timed=observation.timed
-    )
+    return of_graph(observation, observation.graph, resources)
+
+
+def of_graph(observation: Observation, graph: Graph, resources: Resources) -> Answers:
+    """Of users and behaviours with every edge between them."""
+    return _of_graph(graph, observation.lost, resources, observation.edge, timed=observation.timed)
 
 
 def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:

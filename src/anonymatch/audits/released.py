@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources
+from anonymatch.audits.answers import Answers, Resources, of_graph
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.counting import Count, bregman
 from anonymatch.measures import (
@@ -32,10 +33,12 @@ _DIGITS = 1.5  # bits that an error of a probability is worth beside its own
 
 
 def release_answers(observation: Observation, resources: Resources) -> Answers:
-    """Count, bounds and figures of everybody, exact where blocks have a closed form."""
+    """Count, bounds and figures of everybody: by classes, and of small tables by their graph."""
     release = observation.release
     assert release is not None
     links = link(release, budget=resources.budget, seed=resources.seed)
+    if observation.graph is not None:
+        return replace(of_graph(observation, observation.graph, resources), table=links)
     nats = Interval(links.log, links.log_low, links.log_high)
     people, rows = release.n_people, release.n_rows
     full = system.full_log(min(people, rows), max(people, rows))

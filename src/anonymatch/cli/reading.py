@@ -25,7 +25,7 @@ from anonymatch.sources import (
     passage_graph,
 )
 
-__all__ = ["FileOptions", "FilesOptions", "about", "graph_of", "making", "observe"]
+__all__ = ["FileOptions", "FilesOptions", "TableOptions", "about", "graph_of", "making", "observe"]
 
 _MAKING = 1.0  # seconds of making a graph that any budget allows
 
@@ -102,10 +102,9 @@ class FilesOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions(FilesOptions):
-    """The same for a single file, which may have another beside it."""
+class TableOptions:
+    """Options that say how a released table is to be understood."""
 
-    departures: Annotated[Path | None, _ReadOption("departures", "FILE")] = None
     original: Annotated[Path | None, _ReadOption("original", "FILE")] = None
     identifiers: Annotated[list[str] | None, _ReadOption("identifiers", "COLUMNS")] = None
     sensitive: Annotated[list[str] | None, _ReadOption("sensitive", "COLUMNS")] = None
@@ -113,14 +112,26 @@ class FileOptions(FilesOptions):
     hierarchies: Annotated[list[str] | None, _ReadOption("hierarchies", "COLUMN=FILE")] = None
     tolerance: Annotated[list[str] | None, _ReadOption("tolerance", "COLUMN=NUMBER")] = None
 
+    def of_table(self) -> dict[str, Any]:
+        """Those as :func:`anonymatch.sources.read_released` takes them."""
+        return {
+            "original": self.original,
+            "identifiers": self.identifiers or None,
+            "sensitive": self.sensitive or None,
+            "name": self.name,
+            "hierarchies": _pairs(self.hierarchies, "--hierarchies", Path),
+            "tolerance": _pairs(self.tolerance, "--tolerance", _DISTANCE),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(TableOptions, FilesOptions):
+    """The same for a single file, which may have another beside it."""
+
+    departures: Annotated[Path | None, _ReadOption("departures", "FILE")] = None
+
     def of_file(self, k: int = 0) -> ReadOptions:
-        return replace(
-            super().of_file(k),
-            identifiers=self.identifiers or None,
-            sensitive=self.sensitive or None,
-            hierarchies=_pairs(self.hierarchies, "--hierarchies", Path),
-            tolerance=_pairs(self.tolerance, "--tolerance", _DISTANCE),
-        )
+        return replace(super().of_file(k), **self.of_table())
 
 
 def _pairs(given: list[str] | None, option: str, read: Callable[[str], T]) -> dict[str, T] | None:

@@ -9,9 +9,11 @@ from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 from anonymatch.sources.formats.released import read_released
 from anonymatch.sources.formats.released_cells import fits as cells_fit
+from anonymatch.sources.formats.released_cells import wider
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
+from anonymatch.sources.formats.text_tables import read_text_table
 from anonymatch.sources.laws import (
     LAWS,
     Binomial,
@@ -118,6 +120,7 @@ __all__ = [
     "read_released",
     "read_rings",
     "read_rounds",
+    "read_text_table",
     "register",
     "relay_graph",
     "relay_weights",
@@ -126,6 +129,7 @@ __all__ = [
     "synthesize_network",
     "synthesize_rounds",
     "wide_links",
+    "wider",
     "write_messages",
     "write_network",
     "write_rounds",

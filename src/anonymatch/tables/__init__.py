@@ -2,7 +2,13 @@
 
 from anonymatch.tables.attributes import AttributeDisclosure
 from anonymatch.tables.diversity import Diversity
-from anonymatch.tables.improving import Generalised, GeneraliseStep, generalise
+from anonymatch.tables.improving import (
+    Generalised,
+    GeneraliseStep,
+    generalise,
+    parse_target,
+    write_generalised,
+)
 from anonymatch.tables.linking import Links, link
 from anonymatch.tables.notions import Notion
 from anonymatch.tables.table_findings import TableFindings, findings
@@ -20,4 +26,6 @@ __all__ = [
     "findings",
     "generalise",
     "link",
+    "parse_target",
+    "write_generalised",
 ]

@@ -7,27 +7,40 @@ least. On small tables all ways to join classes are tried, too.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from anonymatch.base.arrays import Bools, Ints
+from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import ColumnCells, Release, cells_fit, kinds_of_people
+from anonymatch.sources import (
+    ColumnCells,
+    Release,
+    cells_fit,
+    kinds_of_people,
+    read_text_table,
+    wider,
+)
 from anonymatch.tables.diversity import diversity
 from anonymatch.tables.linking import link
 from anonymatch.tables.notions import Notion, notions
 from anonymatch.tables.utility import cell_losses, utility
 
-__all__ = ["GeneraliseStep", "Generalised", "generalise"]
+__all__ = [
+    "GeneraliseStep",
+    "Generalised",
+    "generalise",
+    "parse_target",
+    "write_generalised",
+]
 
-_PARTNERS = 400  # classes that a class may be joined with, the nearest in size of loss
-_STEPS = 10_000
 _ALL = 9  # classes of a table for which all ways to join them are tried: 21,147 of them
 
 
@@ -124,12 +137,15 @@ def generalise(
         At least so much, or of risks and closeness at most.
     suppress : int
         Rows that may be left out at most.
+    budget : Budget
+        Steps end with its seconds, whether or not the target is reached.
     """
     state = _State(release, np.arange(release.n_rows), budget)
     state.notion(key)
     before = utility(release).loss
     steps: list[GeneraliseStep] = []
-    while not _reaches(state.notion(key), target) and len(steps) < _STEPS:
+    deadline = time.process_time() + budget.seconds
+    while not _reaches(state.notion(key), target) and time.process_time() < deadline:
         check_work()
         step = state.next(key, suppress - (release.n_rows - len(state.rows)))
         if step is None:
@@ -213,13 +229,12 @@ class _State:
         sizes, costs = release.class_sizes, np.zeros(len(release.class_sizes))
         first = _first_rows(release)
         for column in release.columns:
-            within = _within(column)
             cells = column.cell_of[first]
-            union = within[:, cells] | within[:, [cells[worst]]]
-            losses = cell_losses(column)[cells]
-            number = max(len(column.values) - 1, 1)
-            new = np.maximum(_closed(column, union).sum(axis=0) - 1, 0) / number
-            costs += new * (sizes + sizes[worst]) - losses * sizes - losses[worst] * sizes[worst]
+            old = cell_losses(column)
+            own = column.cells[cells[worst]]
+            new = _losses(column, [wider(own, cell) or "" for cell in column.cells])
+            costs += new[cells] * (sizes + sizes[worst]) - old[cells] * sizes
+            costs -= old[cells[worst]] * sizes[worst]
         costs[worst] = np.inf
         best = int(costs.argmin())
         return best, float(costs[best])
@@ -231,7 +246,7 @@ class _State:
         columns, cells = [], []
         for column in release.columns:
             pair = [column.cells[column.cell_of[first[each]]] for each in (one, other)]
-            cell = _wider(column, *pair)
+            cell = wider(*pair) or ""
             cells.append(cell)
             columns.append(_with_cell(column, cell, changed))
         return self._rebuilt(columns, self.rows), tuple(cells)
@@ -271,89 +286,12 @@ def _class_loss(release: Release, class_: int) -> float:
     return sum(float(cell_losses(column)[column.cell_of[row]]) for column in release.columns)
 
 
-def _within(column: ColumnCells) -> Bools:
-    """Value by cell, whether the value lies in the cell; also of columns of plain values."""
-    every = np.arange(len(column.cells))
-    return column.between(np.arange(_n_values(column)), every)
-
-
-def _n_values(column: ColumnCells) -> int:
-    return len(column.values) if column.fits is not None else len(column.cells) + 1
-
-
-# ---- cells that hold what two cells hold
-
-
-def _wider(column: ColumnCells, one: str, other: str) -> str:
-    """A cell for the values of both: a range of numbers, a beginning, a set, or anything."""
-    if one == other:
-        return one
-    values = _values_in(column, one) | _values_in(column, other)
-    if not one or not other or len(values) >= len(set(column.values) - {""}):
-        return ""
-    return _spelled(values)
-
-
-def _values_in(column: ColumnCells, cell: str) -> set[str]:
-    position = column.cells.index(cell)
-    if column.fits is None:
-        return {cell} if cell else set(column.values)
-    return {column.values[at] for at in np.flatnonzero(column.fits[:, position]).tolist()} - {""}
-
-
-def _spelled(values: set[str]) -> str:
-    numbers = [_number(value) for value in values]
-    if all(number is not None for number in numbers):
-        known = sorted(number for number in numbers if number is not None)
-        return f"{_digits(known[0])}-{_digits(known[-1])}" if len(known) > 1 else min(values)
-    lengths = {len(value) for value in values}
-    beginning = _beginning(min(values), max(values))
-    if len(lengths) == 1 and beginning:
-        return beginning + "*" * (lengths.pop() - len(beginning))
-    if any("," in value or "{" in value for value in values):
-        return ""
-    return "{" + ",".join(sorted(values)) + "}"
-
-
-def _beginning(one: str, other: str) -> str:
-    """What both begin with; of the first and the last of sorted texts, what all do."""
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return "".join(character for character, _ in same)
-
-
-def _digits(number: float) -> str:
-    """A number with all its digits."""
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    # 007 is text, whose zeros a range would lose.
-    return (
-        number
-        if np.isfinite(number) and not (len(text) > 1 and text[0] == "0" and "." not in text)
-        else None
-    )
-
-
-def _closed(column: ColumnCells, union: Bools) -> Bools:
-    """What the cell for a union of values holds: of numbers all between, else the union itself."""
-    if column.fits is None or not all(
-        _number(value) is not None for value in column.values if value
-    ):
-        return union
-    numbers = np.array(
-        [_number(value) if value else np.nan for value in column.values], dtype=float
-    )
-    low = np.where(union, numbers[:, None], np.inf)
-    high = np.where(union, numbers[:, None], -np.inf)
-    low, high = np.nanmin(low, axis=0), np.nanmax(high, axis=0)
-    return np.asarray(
-        (numbers[:, None] >= low) & (numbers[:, None] <= high) | union, dtype=np.bool_
-    )
+def _losses(column: ColumnCells, cells: list[str]) -> Floats:
+    """Of cells that the column may not have yet."""
+    different = list(dict.fromkeys(cells))
+    made = replace(column, cells=tuple(different), fits=cells_fit(list(column.values), different))
+    losses = dict(zip(different, cell_losses(made).tolist(), strict=True))
+    return np.array([losses[cell] for cell in cells])
 
 
 def _with_cell(column: ColumnCells, cell: str, changed: Bools) -> ColumnCells:
@@ -434,3 +372,40 @@ def _partitions(number: int) -> Iterator[list[list[int]]]:
 
 def _named(columns: Sequence[str], cells: Sequence[str]) -> str:
     return ", ".join(f"{column} {cell or '*'}" for column, cell in zip(columns, cells, strict=True))
+
+
+# ---- from and to files
+
+
+def parse_target(text: str) -> tuple[str, float]:
+    """A notion and its value from text such as ``k-anonymity=5``.
+
+    Examples
+    --------
+    >>> parse_target("k-anonymity=5"), parse_target("t-closeness=0.3")
+    (('k-anonymity', 5.0), ('t-closeness', 0.3))
+    """
+    key, equals, value = text.rpartition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = np.nan
+    if not equals or not np.isfinite(number):
+        raise InputError(f"the target {text!r} is no NOTION=N, such as k-anonymity=5")
+    return {"k": "k-anonymity"}.get(key.strip(), key.strip()), number
+
+
+def write_generalised(
+    found: Generalised, released: str | PathLike[str], path: str | PathLike[str]
+) -> None:
+    """The released table with its changed cells, without the rows left out, as CSV."""
+    import polars as pl
+
+    frame = read_text_table(released)
+    kept = np.setdiff1d(np.arange(frame.height), np.array(found.left_out, dtype=np.int64))
+    frame = frame[kept.tolist()]
+    frame = frame.with_columns(
+        pl.Series(name, cells, dtype=pl.String) for name, cells in found.cells().items()
+    )
+    with unfinished(as_path(path)) as beside:
+        frame.write_csv(beside)

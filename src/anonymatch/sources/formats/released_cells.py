@@ -32,7 +32,7 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats
 
-__all__ = ["ANY", "fits", "is_plain", "spelling"]
+__all__ = ["ANY", "fits", "is_plain", "spelling", "wider"]
 
 ANY = frozenset({"", "*", "?", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "NULL", "null", "Any",
                  "any", "ANY"})  # fmt: skip
@@ -151,6 +151,53 @@ def fits(values: Sequence[str], cells: Sequence[str]) -> Bools:
     if "" in given.position:
         table[given.position[""]] = True
     return table
+
+
+def wider(one: str, other: str) -> str | None:
+    """A cell that holds both: a range of numbers, a pattern, or a set; None if none is simple.
+
+    Examples
+    --------
+    >>> wider("20-29", "[25,40)"), wider("102*", "1015"), wider("flu", "{cold,hiv}"), wider("a", "")
+    ('[20,40)', '10**', '{cold,flu,hiv}', '')
+    """
+    if one == other or not one or not other:
+        return one if one == other else ""
+    ranges = [_bounds(cell) or _point(cell) for cell in (one, other)]
+    if ranges[0] is not None and ranges[1] is not None:
+        return _range(ranges[0], ranges[1])
+    if len(one) == len(other) and not any(character in one + other for character in "{}|"):
+        pattern = "".join(a if a == b else "*" for a, b in zip(one, other, strict=True))
+        if "*" in one + other or pattern[0] != "*":
+            return pattern if pattern.strip("*") else ""
+    members = {text.strip() for cell in (one, other) for text in _members(cell) or [cell]}
+    simple = not any(character in text for text in members for character in ",;|{}*")
+    return "{" + ",".join(sorted(members)) + "}" if simple else None
+
+
+def _point(cell: str) -> tuple[float, float, bool, bool] | None:
+    """A number as a range; 007 is text."""
+    number = _number(cell) if _PLAIN_NUMBER.fullmatch(cell) else math.nan
+    return None if math.isnan(number) else (number, number, True, True)
+
+
+def _range(one: tuple[float, float, bool, bool], other: tuple[float, float, bool, bool]) -> str:
+    """From the lower beginning to the higher end, as cells write it."""
+    low, with_low = min((one[0], not one[2]), (other[0], not other[2]))
+    high, with_high = max((one[1], one[3]), (other[1], other[3]))
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(low):
+        return f"{'<=' if with_high else '<'}{_digits(high)}"
+    if math.isinf(high):
+        return f"{'>' if with_low else '>='}{_digits(low)}"
+    if not with_low and with_high:
+        return f"{_digits(low)}-{_digits(high)}"
+    return f"{'(' if with_low else '['}{_digits(low)},{_digits(high)}{']' if with_high else ')'}"
+
+
+def _digits(number: float) -> str:
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
 # ---- rules: each adds the values that lie in a cell, if the cell is one of its kind
