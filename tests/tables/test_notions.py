@@ -57,9 +57,7 @@ def test_notions_of_fits_are_their_definitions(tmp_path: Path) -> None:
             {"name": [f"p{k}" for k in range(number)], "age": ages, "zip": zips},
             {"age": cells, "zip": parts, "illness": ills},
         )
-        pairs = ((ages, cells), (zips, parts))
-        within = [cells_fit(list(side), [spelling(cell) for cell in own]) for side, own in pairs]
-        fits = within[0] & within[1]
+        fits = within(ages, cells) & within(zips, parts)
         possible = allowed(fits)
         found = result.notions
 
@@ -82,6 +80,13 @@ def test_notions_of_fits_are_their_definitions(tmp_path: Path) -> None:
         tried += bool(by_matching)
 
     assert tried > 5
+
+
+def within(values: Any, cells: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Value by cell, each compared by itself."""
+    return np.array(
+        [[cells_fit([value], [spelling(cell)])[0, 0] for cell in cells] for value in values]
+    )
 
 
 def allowed(fits: np.ndarray[Any, np.dtype[np.bool_]]) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -131,6 +131,8 @@ class _Values:
 def fits(values: Sequence[str], cells: Sequence[str]) -> Bools:
     """Value by cell, whether the value lies in the cell; both spelled by :func:`spelling`.
 
+    Values are different from each other.
+
     Examples
     --------
     >>> fits(["23", "30", ""], ["20-29", "[20,30)", "", "{30,40}", "2*", "30"]).astype(int)

@@ -6,6 +6,7 @@ guess is said.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +26,9 @@ _SENSITIVE = (
     "religion", "faith", "politic", "party", "vote", "sexual", "orientation", "crime", "offence",
     "offense", "convict", "grade", "score", "result", "outcome", "sensitive",
 )  # fmt: skip
+_NUMBERS = re.compile(r"(^|[^a-z])(id|ids|uuid|key|ssn|no|nr|number|record|case|index)([^a-z]|$)")
 _FEW = 3  # rows of which nothing can be said by whether they differ
+_MANY = 20  # rows, from which on a column whose values all differ is none that people share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,11 +141,11 @@ def _sensitive(columns: Sequence[str]) -> list[str]:
 
 
 def _tells_apart(people: pl.DataFrame, rows: pl.DataFrame, column: str) -> bool:
-    """Whether a column holds another value in every row of both: a number of people, not a fact."""
-    return rows.height > _FEW and all(
-        not frame.get_column(column).null_count()
-        and bool(frame.get_column(column).is_unique().all())
-        for frame in (people, rows)
+    """Whether a column has another value in every row of both: a number of rows, not a fact."""
+    both = [frame.get_column(column) for frame in (people, rows)]
+    least = _FEW if _NUMBERS.search(column.lower()) else _MANY
+    return rows.height > least and all(
+        not values.null_count() and bool(values.is_unique().all()) for values in both
     )
 
 
