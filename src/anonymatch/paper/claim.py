@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,7 +10,21 @@ from typing import Any
 
 from anonymatch.base.errors import InputError
 
-__all__ = ["Checks", "Claim", "Evidence", "Verdict", "close_ids"]
+__all__ = ["GROUPS", "Checks", "Claim", "Evidence", "Typeset", "Verdict", "close_ids"]
+
+GROUPS = {
+    "Theorems, lemmas and the conjecture": ("theorem", "lemma", "corollary", "conjecture"),
+    "Statements of the text": ("text", "definition"),
+    "Formulas": ("formula",),
+    "Appendices": ("appendix",),
+    "Figures and their labels": ("figure",),
+}
+"""Kinds of claims, what weighs most first."""
+
+
+_NUMBERED = re.compile(
+    r"(proof of )?(Theorem|Lemma|Corollary|Conjecture|Definition|Figure|Appendix)"
+)
 
 
 class Verdict(StrEnum):
@@ -45,6 +60,19 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Typeset:
+    """Sentences about a claim with their formulas as TeX between dollar signs.
+
+    :mod:`anonymatch.paper.notation` shows them as text, HTML or LaTeX.
+    """
+
+    title: str
+    statement: str
+    corrected: str | None = None
+    brief: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One statement of the paper, and what computing it now says.
 
@@ -54,16 +82,20 @@ class Claim:
         A short name that stays the same.
     number : int
         Its place in the order of the paper, from 1.
-    place : str
-        Where the paper says it.
+    section : str
+        Where the paper says it, by its own numbers.
     kind : str
         theorem, lemma, corollary, figure, formula, conjecture, definition, appendix or text.
+    title : str
+        What it is about, in few words.
     statement : str
         What the paper says.
     verdict : Verdict
     corrected : str or None
         The corrected form, the condition, or what is true instead; None if it holds.
-    found : str
+    brief : str or None
+        The same in a few words; None if it holds.
+    finding : str
         What was computed.
     evidence : tuple of Evidence
     counterexample : tuple of str, or None
@@ -72,20 +104,40 @@ class Claim:
         Which instances were tried, and what that proves.
     seconds : float
         What it took, without the search over all small graphs that claims share.
+    typeset : Typeset
+        Title, statement, correction and brief with their formulas as TeX.
     """
 
     id: str
     number: int
     section: str
     kind: str
+    title: str
     statement: str
     verdict: Verdict
     corrected: str | None
+    brief: str | None
     finding: str
     evidence: tuple[Evidence, ...]
     counterexample: tuple[str, ...] | None
     searched: str
     seconds: float
+    typeset: Typeset
+
+    @property
+    def label(self) -> str:
+        """How the paper numbers it: a theorem, lemma or figure by its name, else the section.
+
+        Examples
+        --------
+        >>> import anonymatch.paper
+        >>> checks = anonymatch.paper.check(["theorem-limit", "crown-limit"])
+        >>> [claim.label for claim in checks]
+        ['Theorem 3', 'Proof of Theorem 3']
+        """
+        inner = self.section.split(", ", 1)[-1]
+        label = inner if _NUMBERED.match(inner) else self.section
+        return label[:1].upper() + label[1:]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything by name, fit for JSON."""
@@ -94,9 +146,12 @@ class Claim:
             "number": self.number,
             "section": self.section,
             "kind": self.kind,
+            "label": self.label,
+            "title": self.title,
             "statement": self.statement,
             "verdict": str(self.verdict),
             "corrected": self.corrected,
+            "brief": self.brief,
             "finding": self.finding,
             "evidence": [{"text": e.text, "data": dict(e.data)} for e in self.evidence],
             "counterexample": None if self.counterexample is None else list(self.counterexample),
@@ -141,6 +196,23 @@ class Checks:
             str(verdict): sum(claim.verdict == verdict for claim in self.claims)
             for verdict in Verdict
         }
+
+    @property
+    def grouped(self) -> dict[str, tuple[Claim, ...]]:
+        """Claims by their weight: theorems first, labels of figures last.
+
+        Examples
+        --------
+        >>> import anonymatch.paper
+        >>> checks = anonymatch.paper.check(["figure-2", "theorem-permanent"])
+        >>> [claim.id for claims in checks.grouped.values() for claim in claims]
+        ['theorem-permanent', 'figure-2']
+        """
+        groups = {
+            name: tuple(claim for claim in self.claims if claim.kind in kinds)
+            for name, kinds in GROUPS.items()
+        }
+        return {name: claims for name, claims in groups.items() if claims}
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from anonymatch.paper.claim import Claim, Evidence, Verdict
+from anonymatch.paper.claim import Claim, Evidence, Typeset, Verdict
 from anonymatch.paper.context import ClaimContext
+from anonymatch.paper.notation import as_text
 
 __all__ = ["Finding", "Question", "Trial", "judge", "question", "trial"]
 
@@ -83,12 +84,13 @@ def judge(as_written: bool, *, corrected: bool = False, conditional: bool = Fals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The answer to a question."""
+    """The answer to a question; ``corrected`` and ``brief`` may have formulas as TeX."""
 
     verdict: Verdict
     finding: str
     searched: str
     corrected: str | None = None  # shown unless the claim holds
+    brief: str | None = None  # the same in a few words; all of it unless given
     evidence: tuple[Evidence, ...] = ()
     counterexample: tuple[str, ...] | None = None
 
@@ -99,8 +101,8 @@ class Question:
 
     Attributes
     ----------
-    id, number, place, kind, statement
-        As in :class:`anonymatch.paper.claim.Claim`.
+    id, number, section, kind, title, statement
+        As in :class:`anonymatch.paper.claim.Claim`, formulas as TeX between dollar signs.
     ask : function
         Computes the finding.
     seconds : float
@@ -114,6 +116,7 @@ class Question:
     number: int
     section: str
     kind: str
+    title: str
     statement: str
     ask: Callable[[ClaimContext], Finding]
     seconds: float
@@ -123,20 +126,35 @@ class Question:
         """Compute it now."""
         start = time.perf_counter()
         finding = self.ask(run)
+        right = finding.verdict is Verdict.HOLDS
+        corrected = None if right else finding.corrected
+        typeset = Typeset(
+            title=self.title,
+            statement=self.statement,
+            corrected=corrected,
+            brief=None if right else finding.brief or corrected,
+        )
         return Claim(
             id=self.id,
             number=self.number,
             section=self.section,
             kind=self.kind,
-            statement=self.statement,
+            title=as_text(self.title),
+            statement=as_text(self.statement),
             verdict=finding.verdict,
-            corrected=None if finding.verdict is Verdict.HOLDS else finding.corrected,
+            corrected=_text(typeset.corrected),
+            brief=_text(typeset.brief),
             finding=finding.finding,
             evidence=finding.evidence,
             counterexample=finding.counterexample,
             searched=finding.searched,
             seconds=time.perf_counter() - start,
+            typeset=typeset,
         )
+
+
+def _text(sentence: str | None) -> str | None:
+    return None if sentence is None else as_text(sentence)
 
 
 def question(
@@ -145,6 +163,7 @@ def question(
     *,
     section: str,
     kind: str,
+    title: str,
     statement: str,
     seconds: float = 0.02,
     needs: str = "",
@@ -157,6 +176,7 @@ def question(
             number=number,
             section=section,
             kind=kind,
+            title=title,
             statement=statement,
             ask=ask,
             seconds=seconds,

@@ -54,9 +54,11 @@ def curvature(n: int, most: int) -> tuple[Trial, Trial]:
     "lemma-deanonymisation",
     38,
     section="Section 4, Lemma 4",
+    title="$H$ is best against an attacker who de-anonymises one user",
     kind="lemma",
-    statement="Let G have n users and m = nk edges. After an optimising attacker has de-anonymised "
-    "one user, at most as many matchings remain as of the partition graph H(n, m).",
+    statement="Let $G$ have $n$ users and $m = nk$ edges. After an optimising attacker has "
+    "de-anonymised one user, at most as many matchings remain as of the partition graph $H(n, "
+    "m)$.",
     seconds=0.05,
     needs="survey",
 )
@@ -72,6 +74,10 @@ def lemma_deanonymisation(run: ClaimContext) -> Finding:
     bent = curvature(h.n - 1, h.m)
     return Finding(
         verdict=judge(small.holds and not won),
+        brief=f"at $(n, m) = {first.at}$ {h.attack} matchings remain of $H$ on average, "
+        f"{first.attack} of {first.name}"
+        if won
+        else None,
         corrected="It holds for the sizes searched, and for the expected logarithm (lemma-log). "
         "The proof bounds the expected number of edges, which does not bound the expected number "
         "of matchings: the bound is not concave in the edges.",
@@ -85,14 +91,12 @@ def lemma_deanonymisation(run: ClaimContext) -> Finding:
                 first.name,
                 first.graph,
                 matchings=first.matchings,
-                left=first.attack,
+                **{"matchings that remain on average": first.attack},
             ),
             duels_table(duels),
             values(
-                "Of the bound for one user less, second differences by edges: how many are "
-                "positive",
-                bound=str(bent[0]),
-                logarithm=str(bent[1]),
+                "How often the bound for one user less curves upwards in the number of edges",
+                **{"the bound itself": str(bent[0]), "its logarithm": str(bent[1])},
             ),
         ),
     )
@@ -119,10 +123,12 @@ def one_edge_less(n: int, m: int) -> bool:
     "conjecture",
     39,
     section="Section 4, Conjecture 1",
+    title="The same for $m = nk - r$ edges",
     kind="conjecture",
-    statement="Let G have n users and m = nk - r edges, 0 <= r << n. After an optimising attacker "
-    "has de-anonymised one user, at most as many matchings remain as of the partition graph H(n, "
-    "m).",
+    statement=r"Let $G$ have $n$ users and $m = nk - r$ edges, $0 \le r \ll n$. After an "
+    "optimising "
+    r"attacker has de-anonymised one user, at most as many matchings remain as of the "
+    r"partition graph $H(n, m)$.",
     seconds=0.1,
     needs="survey",
 )
@@ -153,8 +159,13 @@ def conjecture(run: ClaimContext) -> Finding:
     listed = ", ".join(f"({h.n}, {h.m})" for h, _ in small.failed)
     return Finding(
         verdict=judge(small.holds and not won),
-        corrected="What is left of it are k | n and r much smaller than k: with r = 1 it holds for "
-        f"{divided} small pairs.",
+        corrected=r"What is left of it are $k \mid n$ and $r$ much smaller than $k$: with $r = "
+        "1$ it "
+        f"holds for {divided} small pairs.",
+        brief=f"at $(n, m) = {won[0].at}$ {won[0].partition.attack} matchings remain of $H$ on "
+        f"average, {won[0].attack} of {won[0].name}"
+        if won
+        else None,
         finding=f"H leaves the most for {small} small pairs (n, m) for which it is defined; it "
         f"does "
         f"not at {listed or 'none of them'}. {len(won)} of {len(duels)} graphs shown beat H, the "
@@ -242,10 +253,12 @@ def _against(through: list[int], bound: Power) -> int:
     "lemma-log",
     47,
     section="Section 4, Lemma 4 repaired",
+    title="What the proof of Lemma 4 does show",
     kind="lemma",
-    statement="Not in the paper, but what its proof shows: in every G with m edges some user x has "
-    "an expected log of the remaining matchings of at most ln B(n-1, m-2m/n+1), and where k | n "
-    "and m = nk the partition graph attains it.",
+    statement=r"Not in the paper, but what its proof shows: in every $G$ with $m$ edges some "
+    "user $x$ "
+    r"has an expected log of the remaining matchings of at most $\ln B(n-1, m-2m/n+1)$, and "
+    r"where $k \mid n$ and $m = nk$ the partition graph attains it.",
     seconds=0.05,
     needs="survey",
 )
