@@ -18,8 +18,10 @@ GROUPS = {
     "Formulas": ("formula",),
     "Appendices": ("appendix",),
     "Figures and their labels": ("figure",),
+    "Beyond the paper": (),
 }
-"""Kinds of claims, what weighs most first."""
+"""Kinds of claims, what weighs most first, and at last what the paper does not say itself."""
+_BEYOND = "Beyond the paper"
 
 
 _NUMBERED = re.compile(
@@ -100,12 +102,16 @@ class Claim:
     evidence : tuple of Evidence
     counterexample : tuple of str, or None
         A graph that contradicts the claim, a string of bits a user.
+    partition : tuple of str, or None
+        The partition graph H of as many users and edges, where that is what the graph beats.
     searched : str
         Which instances were tried, and what that proves.
     seconds : float
         What it took, without the search over all small graphs that claims share.
     typeset : Typeset
         Title, statement, correction and brief with their formulas as TeX.
+    added : bool
+        Whether it is not a statement of the paper, but one that its proofs give.
     """
 
     id: str
@@ -120,9 +126,18 @@ class Claim:
     finding: str
     evidence: tuple[Evidence, ...]
     counterexample: tuple[str, ...] | None
+    partition: tuple[str, ...] | None
     searched: str
     seconds: float
     typeset: Typeset
+    added: bool = False
+
+    @property
+    def group(self) -> str:
+        """Which of the groups it belongs to."""
+        if self.added:
+            return _BEYOND
+        return next(name for name, kinds in GROUPS.items() if self.kind in kinds)
 
     @property
     def label(self) -> str:
@@ -133,7 +148,7 @@ class Claim:
         >>> import anonymatch.paper
         >>> checks = anonymatch.paper.check(["theorem-limit", "crown-limit"])
         >>> [claim.label for claim in checks]
-        ['Theorem 3', 'Proof of Theorem 3']
+        ['Proof of Theorem 3', 'Theorem 3']
         """
         inner = self.section.split(", ", 1)[-1]
         label = inner if _NUMBERED.match(inner) else self.section
@@ -148,6 +163,7 @@ class Claim:
             "kind": self.kind,
             "label": self.label,
             "title": self.title,
+            "added": self.added,
             "statement": self.statement,
             "verdict": str(self.verdict),
             "corrected": self.corrected,
@@ -155,6 +171,7 @@ class Claim:
             "finding": self.finding,
             "evidence": [{"text": e.text, "data": dict(e.data)} for e in self.evidence],
             "counterexample": None if self.counterexample is None else list(self.counterexample),
+            "partition": None if self.partition is None else list(self.partition),
             "searched": self.searched,
             "seconds": self.seconds,
         }
@@ -209,8 +226,7 @@ class Checks:
         ['theorem-permanent', 'figure-2']
         """
         groups = {
-            name: tuple(claim for claim in self.claims if claim.kind in kinds)
-            for name, kinds in GROUPS.items()
+            name: tuple(claim for claim in self.claims if claim.group == name) for name in GROUPS
         }
         return {name: claims for name, claims in groups.items() if claims}
 

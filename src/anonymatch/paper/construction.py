@@ -228,7 +228,7 @@ def leftover_bound(run: ClaimContext) -> Finding:
 @question(
     "spare-range",
     28,
-    section="Section 3.2, last paragraph before Definition 7",
+    section="Section 3.2, last paragraph",
     title="How many edges can be left over",
     kind="text",
     statement="If $b = 0$ and $r$ is not 0, $m = ak^2 + r$ for some $r < k$.",
@@ -258,7 +258,7 @@ def spare_range(run: ClaimContext) -> Finding:
 @question(
     "spare-bound",
     29,
-    section="Section 3.2, last display before Definition 7",
+    section="Section 3.2, last display",
     title="The bound with these edges",
     kind="formula",
     statement="For $b = 0$ the bound with the $r$ more edges is $(k+1)!^{b/(k+1)} k!^{a-r/k}$, "

@@ -216,7 +216,7 @@ def figure_4(run: ClaimContext) -> Finding:
         verdict=judge(as_captioned and len(set(sizes)) == 1, conditional=as_captioned and by_group),
         corrected="The counts hold; anonymity on the left is equal only within a group, so for all "
         "users only if the groups are of one size.",
-        brief="all users have equal anonymity only if the groups are of one size",
+        brief="if the groups are of one size",
         finding=f"{counts[0]} and {counts[1]} matchings, {exposed} users exposed on the right. On "
         f"the left users hide among {' or '.join(map(str, sorted(set(sizes))))}, and the costs "
         f"differ: {left.n_edges} and {right.n_edges} edges. With {rival.n_edges} edges there are "

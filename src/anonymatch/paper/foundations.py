@@ -114,8 +114,9 @@ def definition_bipartite(run: ClaimContext) -> Finding:
         brief="two disjoint subsets",
         finding=f"Sets that are only distinct fit the graphs without odd cycles in {distinct} "
         f"cases (even a triangle {'passes' if splits(triangle, 3, False) else 'does not pass'}), "
-        f"disjoint ones in {disjoint}. Terms of the permanent are not negative for {never_negative} matrices with entries -1, 0 and 1, "
-        f"and for {on_counts} with entries 0 and 1.",
+        f"disjoint ones in {disjoint}. Terms of the permanent are not negative for "
+        f"{never_negative} matrices with entries -1, 0 and 1, and for {on_counts} with entries 0 "
+        "and 1.",
         searched="all graphs with 2 to 4 vertices; all 2 x 2 matrices with entries -1, 0 and 1",
         evidence=(
             values(
@@ -192,7 +193,7 @@ def degrees_of(survey: Survey) -> np.ndarray[tuple[int, int], np.dtype[np.int64]
 @question(
     "theorem-bregman",
     11,
-    section="Section 2, Theorem 2 (Brègman's Theorem)",
+    section="Section 2, Theorem 2 (Brègman)",
     title="Brègman's bound on the permanent",
     kind="theorem",
     statement=r"The permanent of an $n \times n$ matrix of zeros and ones with row sums $r_i$ is "

@@ -11,7 +11,7 @@ from anonymatch.graph import Graph, forced, partition
 from anonymatch.paper.asymptotics import tends_to
 from anonymatch.paper.claim import Evidence
 from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.duels import Duel, duels_table, regular_duels
+from anonymatch.paper.duels import CASES, Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.exact_comparisons import balanced, bound_power, compare
 from anonymatch.paper.named_graphs import PartitionGraph
@@ -31,7 +31,7 @@ def pairs(run: ClaimContext) -> Iterator[tuple[PartitionGraph, Best]]:
 def searched_table(cases: Sequence[tuple[PartitionGraph, Best]]) -> Evidence:
     """H against the best of all graphs."""
     return table(
-        "H among all graphs searched: its matchings, and the most that any graph has",
+        f"H among all graphs searched: its matchings, and the most that any graph has. {CASES}",
         ["n", "m", "case", "matchings of H", "most", "graphs that have it"],
         [[h.n, h.m, h.case, h.matchings, best.matchings, best.number] for h, best in cases],
     )
@@ -137,7 +137,8 @@ def highest_order(run: ClaimContext) -> Finding:
         verdict=judge(small.holds and not better and not grows),
         corrected="$H$ is the best for the sizes searched, but not in general; for large $b$ even "
         "the order is not the highest.",
-        brief=f"at $(n, m) = {better[0].at}$ {better[0].name} has {better[0].matchings} matchings, "
+        brief=f"{better[0].sizes} {better[0].typeset} has {better[0].matchings} "
+        "matchings, "
         f"$H$ has {better[0].partition.matchings}"
         if better
         else None,
@@ -151,6 +152,7 @@ def highest_order(run: ClaimContext) -> Finding:
         f"as many at k = 10 and {ratios[-1]:.1f} times at k = 1000.",
         searched=f"{run.scope}; beyond that only the graphs shown, which are enough to refute it",
         counterexample=tuple(better[0].graph.to_rows()) if better else None,
+        partition=better[0].partition.rows if better else None,
         evidence=(
             duels_table(duels),
             searched_table(cases),
@@ -168,7 +170,7 @@ def highest_order(run: ClaimContext) -> Finding:
 @question(
     "spare-order",
     30,
-    section="Section 3.2, last paragraph before Definition 7",
+    section="Section 3.2, last paragraph",
     title="Leaving these edges unused loses little",
     kind="text",
     statement=r"For $k \mid n$ and $r < k$ more edges, leaving these edges unused loses little: "
@@ -193,7 +195,8 @@ def spare_order(run: ClaimContext) -> Finding:
         + (" (up to $e^a$ for $r$ near $ak$)" if limit else "")
         + "; and components of sizes $k+1$ and $k-1$ make better use of two edges, by a factor "
         "$(k+1)/k$.",
-        brief=f"at $(n, m) = ({h.n}, {h.m})$ {duel.name} has {duel.matchings} matchings, $H$ has "
+        brief=f"{duel.sizes} {duel.typeset} has {duel.matchings} matchings, $H$ "
+        "has "
         f"{h.matchings}; the bound over $H$ tends to $e^{{r/k}}$, not to 1"
         if beaten
         else None,
@@ -203,6 +206,7 @@ def spare_order(run: ClaimContext) -> Finding:
         f"{duel.name} has {duel.matchings}.",
         searched=f"{run.scope}; the ratio by formula",
         counterexample=tuple(duel.graph.to_rows()) if beaten else None,
+        partition=h.rows if beaten else None,
         evidence=(
             curves(
                 "The bound over H, with r = k - 1", "k", "ratio", {"r = k - 1": (sizes, ratios)}
@@ -243,7 +247,7 @@ def equal_sets(run: ClaimContext) -> Finding:
         "$m = nk$."
         if whole.holds
         else None,
-        brief=f"at $(n, m) = ({worst[0].n}, {worst[0].m})$ they have {worst[0].matchings} "
+        brief=f"with {worst[0].n} users and {worst[0].m} edges they have {worst[0].matchings} "
         "matchings, "
         f"another graph has {worst[1].matchings}",
         finding=f"Sets as equal as possible are best for {equal} pairs (n, m); at worst they have "
@@ -251,6 +255,7 @@ def equal_sets(run: ClaimContext) -> Finding:
         f"The only best graph even exposes a user completely at {listed}.",
         searched=f"{run.scope}: complete for these sizes, and enough to refute it for all",
         counterexample=worst[1].witness if equal.failed else None,
+        partition=worst[0].rows if equal.failed else None,
         evidence=(
             table(
                 "Where sets as equal as possible are not best",

@@ -93,6 +93,7 @@ class Finding:
     brief: str | None = None  # the same in a few words; all of it unless given
     evidence: tuple[Evidence, ...] = ()
     counterexample: tuple[str, ...] | None = None
+    partition: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,7 @@ class Question:
     ask: Callable[[ClaimContext], Finding]
     seconds: float
     needs: str
+    added: bool = False
 
     def answer(self, run: ClaimContext) -> Claim:
         """Compute it now."""
@@ -147,9 +149,11 @@ class Question:
             finding=finding.finding,
             evidence=finding.evidence,
             counterexample=finding.counterexample,
+            partition=finding.partition,
             searched=finding.searched,
             seconds=time.perf_counter() - start,
             typeset=typeset,
+            added=self.added,
         )
 
 
@@ -167,6 +171,7 @@ def question(
     statement: str,
     seconds: float = 0.02,
     needs: str = "",
+    added: bool = False,
 ) -> Callable[[Callable[[ClaimContext], Finding]], Question]:
     """Turn a function that computes a finding into a question."""
 
@@ -181,6 +186,7 @@ def question(
             ask=ask,
             seconds=seconds,
             needs=needs,
+            added=added,
         )
 
     return make

@@ -11,7 +11,7 @@ from anonymatch.designs import max_bound, parameters
 from anonymatch.graph import Graph, complete, partition
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
-from anonymatch.paper.evidence import drawn, table, values
+from anonymatch.paper.evidence import table, values
 from anonymatch.paper.exact_comparisons import Power, balanced, bound_power
 from anonymatch.paper.named_graphs import (
     PartitionGraph,
@@ -74,11 +74,12 @@ def lemma_deanonymisation(run: ClaimContext) -> Finding:
     bent = curvature(h.n - 1, h.m)
     return Finding(
         verdict=judge(small.holds and not won),
-        brief=f"at $(n, m) = {first.at}$ {h.attack} matchings remain of $H$ on average, "
-        f"{first.attack} of {first.name}"
+        brief=f"{first.sizes} {h.attack} matchings remain of $H$ on average, "
+        f"{first.attack} of {first.typeset}"
         if won
         else None,
-        corrected="It holds for the sizes searched, and for the expected logarithm (lemma-log). "
+        corrected="It holds for the sizes searched, and for the expected logarithm (Lemma 4 "
+        "repaired). "
         "The proof bounds the expected number of edges, which does not bound the expected number "
         "of matchings: the bound is not concave in the edges.",
         finding=f"H leaves the most for {small} small pairs (n, nk) for which it is defined. At "
@@ -86,13 +87,8 @@ def lemma_deanonymisation(run: ClaimContext) -> Finding:
         f"{len(duels)} graphs shown beat H.",
         searched=f"{run.scope}; beyond that only the graphs shown, which refute it",
         counterexample=tuple(won[0].graph.to_rows()) if won else None,
+        partition=won[0].partition.rows if won else None,
         evidence=(
-            drawn(
-                first.name,
-                first.graph,
-                matchings=first.matchings,
-                **{"matchings that remain on average": first.attack},
-            ),
             duels_table(duels),
             values(
                 "How often the bound for one user less curves upwards in the number of edges",
@@ -162,8 +158,8 @@ def conjecture(run: ClaimContext) -> Finding:
         corrected=r"What is left of it are $k \mid n$ and $r$ much smaller than $k$: with $r = "
         "1$ it "
         f"holds for {divided} small pairs.",
-        brief=f"at $(n, m) = {won[0].at}$ {won[0].partition.attack} matchings remain of $H$ on "
-        f"average, {won[0].attack} of {won[0].name}"
+        brief=f"{won[0].sizes} {won[0].partition.attack} matchings remain of $H$ on "
+        f"average, {won[0].attack} of {won[0].typeset}"
         if won
         else None,
         finding=f"H leaves the most for {small} small pairs (n, m) for which it is defined; it "
@@ -179,6 +175,7 @@ def conjecture(run: ClaimContext) -> Finding:
         "the best equal parts are taken.",
         searched=f"{run.scope}; beyond that only the graphs shown",
         counterexample=tuple(won[0].graph.to_rows()) if won else None,
+        partition=won[0].partition.rows if won else None,
         evidence=(
             duels_table(duels),
             table(
@@ -255,6 +252,7 @@ def _against(through: list[int], bound: Power) -> int:
     section="Section 4, Lemma 4 repaired",
     title="What the proof of Lemma 4 does show",
     kind="lemma",
+    added=True,
     statement=r"Not in the paper, but what its proof shows: in every $G$ with $m$ edges some "
     "user $x$ "
     r"has an expected log of the remaining matchings of at most $\ln B(n-1, m-2m/n+1)$, and "

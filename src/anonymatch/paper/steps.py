@@ -132,11 +132,10 @@ def many_steps(run: ClaimContext) -> Finding:
         )
     return Finding(
         verdict=judge(not cases),
-        corrected=r"Not where $H$ has components $G_k$; where $k \mid n$ see "
-        "many-steps-partitions.",
-        brief=f"at $(n, m) = ({first.n}, {first.n * first.k})$, after {first.steps} users, "
-        f"{first.of_partition} matchings remain of $H$ on average, {first.of_graph} of another "
-        "graph"
+        corrected="Not where $H$ has components $G_k$, that is where $k$ does not divide $n$.",
+        brief=f"with {first.n} users and {first.n * first.k} edges, after {first.steps} "
+        f"de-anonymised users, {first.of_partition} is left of $H$ on average and "
+        f"{first.of_graph} of another graph"
         if first
         else None,
         finding=f"Of {len(pairs)} pairs (n, k) in which H has components G_k, "
@@ -151,6 +150,7 @@ def many_steps(run: ClaimContext) -> Finding:
         searched=f"{run.scope} with nk edges, every number of exposures, the best attacker and the "
         "greedy one",
         counterexample=first.rows if first else None,
+        partition=PartitionGraph(first.n, first.n * first.k).rows if first else None,
         evidence=(*tables, beaten_table("The graph of which most is left", later)),
     )
 
@@ -158,9 +158,10 @@ def many_steps(run: ClaimContext) -> Finding:
 @question(
     "many-steps-partitions",
     48,
-    section="Section 4, after Lemma 4, for k | n",
+    section="Section 4, many steps",
     title="Complete components, many users one by one",
     kind="text",
+    added=True,
     statement="What remains of that: where $k$ divides $n$ and $m = nk$, no graph has more "
     "matchings "
     "left than complete components of $k$ users, after any number of users have been "

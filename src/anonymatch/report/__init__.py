@@ -19,7 +19,7 @@ from anonymatch.report.html.audit import (
 )
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import Section, panel_section, render, write_html
-from anonymatch.report.html.paper import claim_card, paper_html
+from anonymatch.report.html.paper import claim_card, paper_html, paper_summary
 from anonymatch.report.html.plan import plan_html
 from anonymatch.report.html.round_pictures import bits_picture, guess_picture, profile_picture
 from anonymatch.report.html.rounds import rounds_html, write_rounds_html
@@ -58,6 +58,7 @@ __all__ = [
     "panel_section",
     "paper_figure",
     "paper_html",
+    "paper_summary",
     "parts",
     "plan_html",
     "profile_picture",

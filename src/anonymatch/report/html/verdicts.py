@@ -58,8 +58,11 @@ class VerdictMark:
 
     @property
     def filter(self) -> str:
-        """A rule that leaves only its cards when its link was followed."""
-        return f"#only-{self.key}:target~.card:not(.{self.key}){{display:none}}"
+        """Rules that leave only its cards, and headings over them, when its link was followed."""
+        return (
+            f"#only-{self.key}:target~.card:not(.{self.key}){{display:none}}\n"
+            f"#only-{self.key}:target~.group:not(.has-{self.key}){{display:none}}"
+        )
 
     def verb(self, number: int) -> str:
         return self.one if number == 1 else self.several
