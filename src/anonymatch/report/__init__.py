@@ -8,6 +8,7 @@ from anonymatch.report.drawings.design_parts import parts
 from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
+from anonymatch.report.errata import errata_latex
 from anonymatch.report.html.audit import (
     AUDIT_SECTIONS,
     AuditReport,
@@ -49,6 +50,7 @@ __all__ = [
     "bits_picture",
     "claim_card",
     "comparison_html",
+    "errata_latex",
     "exposure",
     "front_chart",
     "guess_picture",

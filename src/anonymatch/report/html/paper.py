@@ -32,6 +32,7 @@ __all__ = ["ClaimLike", "EvidenceLike", "TypesetLike", "claim_card", "paper_html
 _FIGURE = re.compile(
     r"\bFig(?:ures?|s)?\.?[\s_-]*(\d+(?:\s*(?:,|and|&|to|–)\s*\d+)*)", re.IGNORECASE
 )
+_POWER = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^(\w+)")
 _SECONDS = 5.0  # for the count of one counterexample
 _ATTACKED = 12  # users up to which it is attacked as well
 _MAIN = ("theorem", "lemma", "corollary", "conjecture", "text", "definition")  # named one by one
@@ -103,7 +104,7 @@ class _Evidence:
 class _Card:
     """A claim as the page shows it."""
 
-    anchor: str
+    name: str
     id: str
     section: str
     label: str
@@ -121,6 +122,10 @@ class _Card:
     figures: tuple[PaperFigure, ...]
     searched: Markup
     seconds: str
+
+    @property
+    def anchor(self) -> str:
+        return f"claim-{self.name}"
 
 
 def paper_html(checks: Iterable[ClaimLike]) -> str:
@@ -171,8 +176,10 @@ def paper_html(checks: Iterable[ClaimLike]) -> str:
     )
 
 
-def paper_summary(checks: Iterable[ClaimLike]) -> Markup:
+def paper_summary(checks: Iterable[ClaimLike], *, target: str = "#claim-") -> Markup:
     """What stands, what needs a condition and what fails: a paragraph each.
+
+    Links to claims are ``target`` with the claim's id behind it.
 
     Examples
     --------
@@ -180,7 +187,7 @@ def paper_summary(checks: Iterable[ClaimLike]) -> Markup:
     >>> "<strong>What stands.</strong> 1 of 1 statement" in paper_summary(check("figure-7"))
     True
     """
-    return _summary(_cards(list(checks))[0])
+    return _summary(_cards(list(checks))[0], target)
 
 
 def claim_card(claim: ClaimLike) -> Markup:
@@ -232,7 +239,7 @@ def _tally(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
     return sorted(numbers.items(), key=lambda pair: pair[0].rank)
 
 
-def _summary(cards: Sequence[_Card]) -> Markup:
+def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
     paper = [card for card in cards if not card.added]
     by_key = {
         key: [card for card in paper if card.verdict.key == key]
@@ -241,6 +248,7 @@ def _summary(cards: Sequence[_Card]) -> Markup:
     return render(
         "paper_summary.html",
         total=len(paper),
+        target=target,
         **by_key,
         added=[card for card in cards if card.added and card.verdict.key == "holds"],
         named=lambda some: [card for card in some if card.kind in _MAIN],
@@ -283,7 +291,7 @@ def _raised(text: str) -> Markup:
     K<sub>4,4</sub> has k! matchings, at most (k!)<sup>n/k</sup>, for n ≤ 10<sup>6</sup> &amp; more
     """
     html = str(escape(plain(text))).replace("&lt;=", "≤").replace("&gt;=", "≥")
-    html = re.sub(r"\^\(([^()]*)\)|\^(\w+)", r"<sup>\1\2</sup>", html)
+    html = re.sub(_POWER, r"<sup>\1\2</sup>", html)
     html = re.sub(r"\b([A-Za-z])_(?:\{([^{}]*)\}|(\w+))", r"\1<sub>\2\3</sub>", html)
     return Markup(re.sub(r"\bK(\d)\1\b", r"K<sub>\1,\1</sub>", html))
 
@@ -303,7 +311,7 @@ def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
     except AnonymatchError as error:
         raise InputError(f"claim {claim.id!r} cannot be shown: {error}") from None
     return _Card(
-        anchor="claim-" + re.sub(r"[^A-Za-z0-9_-]+", "-", str(claim.id)),
+        name=re.sub(r"[^A-Za-z0-9_-]+", "-", str(claim.id)),
         id=claim.id,
         section=claim.section,
         label=claim.label,
