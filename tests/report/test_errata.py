@@ -13,8 +13,14 @@ import pytest
 from anonymatch.paper import PUBLICATION, Checks, Typeset, Verdict, check
 from anonymatch.report import errata_latex
 
-_KNOWN = frozenset(
-    [r"@nodocument", r"makeatletter", r"makeatother", r"ifx", r"relax", r"let", r"else", r"fi", r"def", r"documentclass", r"usepackage", r"begin", r"end", r"section", r"texttt", r"textbf", r"item", r"label", r"csname", r"endcsname", r"newcounter", r"arabic", r"usecounter", r"setlength", r"leftmargin", r"sloppy", r"ttfamily", r"allowbreak", r"errataend", r"frac", r"sqrt", r"mathcal", r"mathrm", r"le", r"ge", r"ll", r"ne", r"mid", r"to", r"times", r"ln", r"lim", r"log", r"pi", r"alpha", r"nu", r"dots"]
+_KNOWN = set(
+    re.findall(
+        r"\S+",
+        "@nodocument makeatletter makeatother ifx relax let else fi def documentclass usepackage "
+        "begin end section texttt textbf item label csname endcsname newcounter arabic usecounter "
+        "setlength leftmargin sloppy ttfamily allowbreak errataend frac sqrt mathcal mathrm le ge "
+        "ll ne mid to times ln lim log pi alpha nu dots",
+    )
 )
 
 

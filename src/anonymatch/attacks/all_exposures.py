@@ -17,6 +17,8 @@ from anonymatch.attacks.one_exposure import Exposure, allow_splits, expose_one
 from anonymatch.attacks.position import Field, Position
 from anonymatch.attacks.residual import Residuals, Whole
 from anonymatch.attacks.result import Left
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.base.text import label
 from anonymatch.counting import Count, count
 from anonymatch.graph import Graph, require_matching
 from anonymatch.running import Budget, tells_misfits
@@ -26,8 +28,8 @@ __all__ = ["Exposures", "exposure", "exposures"]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Exposures:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Exposures(Summarised):
     """What falls when each user is exposed, for all users in their order.
 
     Attributes
@@ -120,6 +122,13 @@ class Exposures:
             "best": list(self.best),
             "best_share": float(self.best_share),
         }
+
+    def _figures(self) -> Figures:
+        yield ("before", f"{self.start.log2:.4g} bits", "log2 of the matchings")
+        left = f"{float(self.best_share):.4g}"
+        yield ("left", left, "of the matchings on average, once the best target is exposed")
+        names = ", ".join(label(user) for user in self.best[:4])
+        yield ("targets", names + (", ..." if len(self.best) > 4 else ""), "who leave the fewest")
 
     def __str__(self) -> str:
         names = ", ".join(repr(user) for user in self.best[:4])

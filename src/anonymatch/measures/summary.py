@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, TypeVar
 import numpy as np
 
 from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.numbers import span
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting import Count, Posterior, count, known_posterior, posterior
 from anonymatch.graph import Graph, require_matching
 from anonymatch.measures import system
@@ -146,8 +148,8 @@ Answer = TypeVar("Answer", Count, Posterior)
 _LN2 = math.log(2.0)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Metrics:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Metrics(Summarised):
     """Measures of one graph.
 
     Attributes
@@ -183,6 +185,19 @@ class Metrics:
     user_figures: UserFigures = field(repr=False)
     messages: MessageClasses | None = None
     confidence: float = 1.0
+
+    def __str__(self) -> str:
+        named = ", ".join(
+            f"{name} {figure.value:.4g}" for name, figure in list(self.figures.items())[:3]
+        )
+        return f"{named}, ...; {self.count}"
+
+    def _figures(self) -> Figures:
+        for name, figure in self.figures.items():
+            said = MEANINGS[name].meaning if name in MEANINGS else ""
+            yield (name, span(figure.value, figure.low, figure.high), said)
+        for name, reason in self.reasons.items():
+            yield (name, "–", reason)
 
     @property
     def degree(self) -> float:

@@ -127,7 +127,7 @@ def _moved(figures: Range, values: Floats) -> npt.NDArray[np.float32] | None:
     return np.asarray(figures.batches + moved[:, None], dtype=np.float32)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class UserFigures:
     """Figures of all users, as arrays in their order. Entropies are in bits.
 
@@ -186,6 +186,9 @@ class UserFigures:
     mean_shannon: Interval | None = None
     given_departed: Range | None = None
     weights: Floats | None = None
+
+    def __repr__(self) -> str:
+        return f"UserFigures({len(self.users):,} users)"
 
     @property
     def known(self) -> bool:

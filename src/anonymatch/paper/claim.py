@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.base.text import several
 
 __all__ = ["GROUPS", "Checks", "Claim", "Evidence", "Typeset", "Verdict", "close_ids"]
 
@@ -24,6 +26,12 @@ GROUPS = {
 _BEYOND = "Beyond the paper"
 
 
+_TALLY = {
+    "holds": ("holds", "hold"),
+    "misprint": ("misprint", "misprints"),
+    "holds under a condition": ("holds under a condition", "hold under a condition"),
+    "fails": ("fails", "fail"),
+}
 _NUMBERED = re.compile(
     r"(proof of )?(Theorem|Lemma|Corollary|Conjecture|Definition|Figure|Appendix)"
 )
@@ -74,8 +82,8 @@ class Typeset:
     brief: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Claim(Summarised):
     """One statement of the paper, and what computing it now says.
 
     Attributes
@@ -176,12 +184,17 @@ class Claim:
             "seconds": self.seconds,
         }
 
+    def _figures(self) -> Figures:
+        yield ("the paper", self.section, self.statement)
+        yield ("verdict", str(self.verdict), self.corrected or "")
+        yield ("found", "", self.finding)
+
     def __str__(self) -> str:
-        return f"{self.number:2d}  {self.id} ({self.section}): {self.verdict}"
+        return f"{self.id} ({self.label}): {self.verdict}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checks:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Checks(Summarised):
     """Claims that were checked, in the order of the paper.
 
     Attributes
@@ -255,9 +268,21 @@ class Checks:
             "claims": [claim.to_dict() for claim in self.claims],
         }
 
+    def _heads(self) -> tuple[str, ...]:
+        return ("in the paper", "verdict", "in short")
+
+    def _figures(self) -> Figures:
+        for claims in self.grouped.values():
+            for claim in claims:
+                yield (claim.label, str(claim.verdict), claim.brief or claim.title)
+
     def __str__(self) -> str:
-        parts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        return f"{len(self)} claims: {parts}"
+        parts = ", ".join(
+            f"{number} {_TALLY[verdict][number != 1]}"
+            for verdict, number in self.counts.items()
+            if number
+        )
+        return f"{several(len(self), 'statement')}: {parts}"
 
 
 def close_ids(wrong: object, known: tuple[str, ...]) -> str:
