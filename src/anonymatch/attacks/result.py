@@ -237,6 +237,11 @@ class AttackStep(Summarised):
 _WRITTEN = 2000.0  # natural log of the count up to which exact numbers are written out
 
 
+def _bits(log: float) -> str:
+    """A natural log as bits; what rounding leaves of 0 is 0."""
+    return f"{round(log / _LN2, 9) + 0.0:.4g}"
+
+
 def _text(value: Fraction | float) -> str | float:
     return str(value) if isinstance(value, Fraction) else value
 
@@ -325,13 +330,13 @@ class Attack(Summarised):
         return ("exposure", "target", "bits left", "in doubt")
 
     def _figures(self) -> Figures:
-        yield ("0", "", f"{self.start.log2:.4g}", "")
+        yield ("0", "", _bits(self.start.log), "")
         for step, log in zip(self.steps[:_SHOWN], self.logs[1:], strict=False):
             who = "depends on the truth" if step.target is None else label(step.target)
             doubt = "" if step.in_doubt is None else f"{float(step.in_doubt):.4g}"
-            yield (str(step.number), who, f"{log / _LN2:.4g}", doubt)
+            yield (str(step.number), who, _bits(log), doubt)
         if len(self.steps) > _SHOWN:
-            yield ("...", "", f"{self.logs[-1] / _LN2:.4g}", "")
+            yield ("...", "", _bits(self.logs[-1]), "")
 
     def __str__(self) -> str:
         number = len(self.steps)
@@ -346,7 +351,7 @@ class Attack(Summarised):
             trust = "exact" if self.exact else "in doubles"
         first, last = self.logs[0], self.logs[-1]
         return (
-            f"{self.strategy}: {several(number, 'step')} from 2^{first / _LN2:.4g} "
-            f"to 2^{abs(last) / _LN2:.4g} matchings, {how}, {trust}"
+            f"{self.strategy}: {several(number, 'step')} from 2^{_bits(first)} "
+            f"to 2^{_bits(last)} matchings, {how}, {trust}"
             + ("; all identified" if self.finished else "")
         )

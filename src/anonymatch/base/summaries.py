@@ -15,6 +15,8 @@ Figures = Iterable[Sequence[str]]
 _LONGEST = 200  # characters of a line at the prompt
 _HEAD = 'style="text-align:left;font-weight:600;vertical-align:top"'
 _CELL = 'style="text-align:left;vertical-align:top"'
+_GLUE = "\u00a0"
+_SHORT = 24  # characters that stay on one line
 
 
 class Summarised:
@@ -94,4 +96,8 @@ def summary_html(
 
 
 def _cells(texts: Sequence[str], tag: str, style: str) -> str:
-    return "".join(f"<{tag} {style}>{escape(plain(text))}</{tag}>" for text in texts)
+    return "".join(
+        f"<{tag} {style}>{escape(plain(text)).replace(' ', _GLUE if len(text) <= _SHORT else ' ')}"
+        f"</{tag}>"
+        for text in texts
+    )

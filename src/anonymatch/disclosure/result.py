@@ -137,10 +137,12 @@ class Disclosure(Summarised):
         """Frame of user, behaviour, probability and its error, by user; likeliest first."""
         import polars as pl
 
+        from anonymatch.base.frames import Frame
+
         order = np.lexsort((self.pairs.behaviour, -self.pairs.probability, self.pairs.user))
         user, behaviour = self.pairs.user[order], self.pairs.behaviour[order]
         error = self.pairs.error
-        return pl.DataFrame(
+        return Frame(
             {
                 "user": [self.log.users[k] for k in user.tolist()],
                 "behaviour": [self.log.behaviours[k] for k in behaviour.tolist()],
@@ -157,6 +159,8 @@ class Disclosure(Summarised):
         """Frame of the curve: rounds, bits, right, believed, and the ends of their intervals."""
         import polars as pl
 
+        from anonymatch.base.frames import Frame
+
         columns: dict[str, Any] = {"rounds": [one.rounds for one in self.curve]}
         for end in ("value", "low", "high"):
             for name in ("bits", "right", "believed"):
@@ -164,7 +168,7 @@ class Disclosure(Summarised):
                 columns[title] = pl.Series(
                     [_end(getattr(one, name), end) for one in self.curve], dtype=pl.Float64
                 )
-        return pl.DataFrame(columns)
+        return Frame(columns)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""

@@ -282,9 +282,18 @@ def metrics(
         mappings by name or as lists in the graph's order. Adds the entropy over who wrote to whom.
     threshold : float, optional
         An effective set size; adds the share of users below it.
-    method, budget, seed, executor, progress
-        As for :func:`anonymatch.count`; the budget is for each of the counts that this takes. Where
-        it does not reach, figures are intervals; entropies over messages are refused.
+    method : str
+        "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
+    budget : float or Budget, optional
+        Predicted seconds of one core for each of the counts that this takes (default 300), or a
+        Budget with memory. Where it does not reach, figures are intervals; entropies over messages
+        are refused.
+    seed : int, optional
+        For estimates (default 0); the same seed gives the same answer on any number of threads.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
 
     Raises
     ------

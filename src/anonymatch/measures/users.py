@@ -247,6 +247,8 @@ class UserFigures:
         """A table with a row a user; null where only the interval is known, or nothing is."""
         import polars as pl
 
+        from anonymatch.base.frames import Frame
+
         number = len(self.degree)
         positions = pl.Series(self.guess)
         columns: dict[str, pl.Series] = {
@@ -273,7 +275,7 @@ class UserFigures:
         columns["allowed"] = pl.Series(self.allowed)
         columns["edge"] = pl.Series(np.zeros(number, bool) if self.edge is None else self.edge)
         columns["censored"] = pl.Series(self.censored)
-        return pl.DataFrame(columns)
+        return Frame(columns)
 
     def below(self, threshold: float) -> Interval:
         """Share of the counted users whose effective set size is below a threshold.

@@ -411,6 +411,8 @@ def _beats(one: Setting, other: Setting) -> bool:
 def _frame(settings: Sequence[Setting]) -> pl.DataFrame:
     import polars as pl
 
+    from anonymatch.base.frames import Frame
+
     rows = [setting.row() for setting in settings]
     kinds = {
         "law": pl.String,
@@ -419,4 +421,4 @@ def _frame(settings: Sequence[Setting]) -> pl.DataFrame:
         "meets": pl.Boolean,
     }
     schema = {name: kinds.get(name, pl.Float64) for name in _COLUMNS}
-    return pl.DataFrame(rows, schema=schema)
+    return Frame(rows, schema=schema)

@@ -98,6 +98,14 @@ def bregman(degrees: npt.ArrayLike) -> float:
 def bounds(graph: Graph) -> Bounds:
     """Every proven bound on the count of ``graph``, in natural logs.
 
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    Bounds
+
     Examples
     --------
     >>> import anonymatch as am
