@@ -42,7 +42,7 @@ def words(text: str) -> str:
     tree = ET.fromstring(text)
     for parent in list(tree.iter()):
         for child in list(parent):
-            if child.tag in ("svg", "style") or child.tag.endswith("}svg"):
+            if child.tag in ("svg", "style", "script") or child.tag.endswith("}svg"):
                 child.text, child[:] = "", []
     return " ".join("".join(tree.itertext()).split())
 

@@ -14,10 +14,10 @@ from markupsafe import Markup, escape
 from anonymatch.base.errors import AnonymatchError, InputError
 from anonymatch.base.numbers import percent, plural, shown
 from anonymatch.base.text import plain
+from anonymatch.charts import EmbeddedChart, Line, embedded, line_chart
 from anonymatch.counting import count
 from anonymatch.graph import Graph, witness
 from anonymatch.paper import GROUPS, PUBLICATION, WORDS, as_html
-from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.drawings.graphs import bipartite
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
@@ -97,7 +97,7 @@ class ClaimLike(Protocol):
 class _Evidence:
     text: Markup
     table: HtmlTable | None
-    picture: Picture | None
+    picture: Picture | EmbeddedChart | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +338,7 @@ def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
     A graph that is among ``drawn`` is not drawn again.
     """
     data = dict(evidence.data or {})
-    picture = None
+    picture: Picture | EmbeddedChart | None = None
     if series := data.pop("series", None):
         picture = _chart(evidence.text, series, data)
         data = {}
@@ -355,18 +355,26 @@ def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
     return _Evidence(_raised(evidence.text), values, picture)
 
 
-def _chart(title: str, series: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> Picture:
-    lines = [Series(str(each["name"]), each["x"], each["y"]) for each in series]
-    known = [x for line in lines for x, _ in line.points()]
+def _chart(
+    title: str, series: Sequence[Mapping[str, Any]], data: Mapping[str, Any]
+) -> EmbeddedChart:
+    lines = [Line(_axis(each["name"]), each["x"], each["y"]) for each in series]
+    known = [point[0] for line in lines for point in line.points()]
     far = bool(known) and 0 < 100 * min(known) <= max(known)
-    return line_chart(
+    drawn = line_chart(
         lines,
-        title=title,
-        x_label=str(data.get("x_label", data.get("x", ""))),
-        y_label=str(data.get("y_label", data.get("y", ""))),
+        title=_axis(title),
+        x_label=_axis(data.get("x_label", data.get("x", ""))),
+        y_label=_axis(data.get("y_label", data.get("y", ""))),
         log_x=bool(data.get("log_x", far)),
         log_y=bool(data.get("log_y", False)),
     )
+    return embedded(drawn, re.sub(r"\W+", "-", title).strip("-").lower()[:40] or "chart")
+
+
+def _axis(text: object) -> str:
+    """A text of a chart, without backslashes: in some places Vega takes them for its own."""
+    return plain(str(text)).replace("\\", "∖")
 
 
 def _counterexample(claim: ClaimLike) -> tuple[Panel, ...]:
