@@ -138,11 +138,17 @@ def test_help_names_every_option_with_its_meaning(name: str) -> None:
     text = inspect.getdoc(function) or ""
     _, _, after = text.partition("Parameters\n----------\n")
     section = re.split(r"\n\n\w+\n-{3,}\n", after)[0]
-    entries = re.findall(r"^(\*{0,2}\w[^\n:]*?)(?: : [^\n]+)?$", section, re.MULTILINE)
-    named = {each.strip("* ") for entry in entries for each in entry.split(",")}
+    entries = re.findall(
+        r"^(\S[^\n:]*?)(?: : [^\n]+)?\n((?: .*\n?|\n)*)", f"{section}\n", re.MULTILINE
+    )
+    meanings = {
+        each.strip("* "): meaning.strip() for names, meaning in entries for each in names.split(",")
+    }
+    options = inspect.signature(function).parameters.values()
 
-    assert set(inspect.signature(function).parameters) <= named
-    assert "As for" not in section
+    assert {option.name for option in options} <= set(meanings)
+    assert [o.name for o in options if o.kind is o.KEYWORD_ONLY and not meanings[o.name]] == []
+    assert not re.search(r"As (for|everywhere)", section)
 
 
 def test_help_of_audit_names_everything_that_says_how_to_read_a_file() -> None:

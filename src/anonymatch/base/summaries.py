@@ -13,8 +13,8 @@ Figures = Iterable[Sequence[str]]
 """Rows of text: a name, its value, and what it means, if that needs a word."""
 
 _LONGEST = 200  # characters of a line at the prompt
-_HEAD = 'style="text-align:left;font-weight:600;vertical-align:top"'
-_CELL = 'style="text-align:left;vertical-align:top"'
+_HEAD = 'style="text-align:left;font-weight:600;vertical-align:top;padding-right:1em"'
+_CELL = 'style="text-align:left;vertical-align:top;padding-right:1em"'
 _GLUE = "\u00a0"
 _SHORT = 24  # characters that stay on one line
 
