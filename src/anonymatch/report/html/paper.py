@@ -171,7 +171,7 @@ def paper_html(checks: Iterable[ClaimLike]) -> str:
         sections.append(Section("figures", "Other figures of the paper", body))
     return document(
         PUBLICATION.title,
-        lead=render("paper_head.html", paper=PUBLICATION, line=_line(tally)),
+        lead=render("paper_head.html", paper=PUBLICATION, line=_line(_own(cards))),
         sections=tuple(sections),
     )
 
@@ -459,6 +459,11 @@ def _distinct(cards: list[_Card]) -> list[_Card]:
     if twice:
         raise InputError(f"two claims share the anchor {twice[0]!r}; give each an id of its own")
     return cards
+
+
+def _own(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
+    """The tally of what the paper itself says, or of all if it says none of it."""
+    return _tally([card for card in cards if not card.added] or cards)
 
 
 def _line(tally: Sequence[tuple[VerdictMark, int]]) -> str:
