@@ -78,10 +78,10 @@ def lemma_deanonymisation(run: ClaimContext) -> Finding:
         f"{first.attack} of {first.typeset}"
         if won
         else None,
-        corrected="It holds for the sizes searched, and for the expected logarithm (Lemma 4 "
-        "repaired). "
-        "The proof bounds the expected number of edges, which does not bound the expected number "
-        "of matchings: the bound is not concave in the edges.",
+        corrected=r"It held for every graph searched, and where $k \mid n$ it holds for the "
+        "expected "
+        "logarithm (Lemma 4 repaired). The proof bounds the expected number of edges, which does "
+        "not bound the expected number of matchings: the bound is not concave in the edges.",
         finding=f"H leaves the most for {small} small pairs (n, nk) for which it is defined. At "
         f"{first.at} it leaves {h.attack}, and {first.name} leaves {first.attack}; {len(won)} of "
         f"{len(duels)} graphs shown beat H.",

@@ -30,7 +30,6 @@ _LIST = (
     r"\begin{list}{\textbf{E\arabic{erratum}}}"
     r"{\usecounter{erratum}\setlength{\leftmargin}{2.6em}\sloppy}"
 )
-_INSTEAD = {"misprint": "Correct", "condition": "Condition", "fails": "Instead"}
 
 
 def errata_latex(checks: Iterable[ClaimLike]) -> str:
@@ -46,7 +45,7 @@ def errata_latex(checks: Iterable[ClaimLike]) -> str:
     \item\label{erratum:bound-exponent}
     \textbf{Section 3.2, second paragraph: Exponents of the bound} (misprint).
     Statement: With $n = ak + b$, $(k!)^{n/k} = (k!)^{b} (k!)^{b/k}$.
-    Correct: $(k!)^{n/k} = (k!)^{a} (k!)^{b/k}$.
+    Correct is: $(k!)^{n/k} = (k!)^{a} (k!)^{b/k}$.
     """
     claims = list(checks)
     order = {name: place for place, name in enumerate(GROUPS)}
@@ -94,8 +93,7 @@ def _item(claim: ClaimLike) -> str:
         f"Statement: {_sentence(typeset.statement)}",
     ]
     if typeset.corrected:
-        word = _INSTEAD.get(verdict(claim.verdict).key, "Correct")
-        lines.append(f"{word}: {_sentence(typeset.corrected)}")
+        lines.append(f"{verdict(claim.verdict).instead}: {_sentence(typeset.corrected)}")
     if typeset.brief and typeset.brief != typeset.corrected and claim.counterexample:
         lines.append(f"Shown by: {_sentence(typeset.brief)}")
     if claim.counterexample:

@@ -167,7 +167,7 @@ def test_evidence_and_counterexample_are_drawn() -> None:
     _, _, limit = text.partition('id="claim-limit"')
 
     assert "96 matchings from 8 users and 24 edges" in optimal
-    assert "24 remain on average once one user is de-anonymised" in optimal
+    assert "de-anonymising one user leaves 24 on average" in optimal
     assert '<td class="number">1,936</td>' in optimal
     assert '<td class="short">best</td>' in optimal
     assert "b = 1: from 0.894 at 10 to 0.978 at 100." in limit

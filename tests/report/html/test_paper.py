@@ -110,7 +110,7 @@ def test_every_refutation_is_drawn_beside_the_graph_that_it_beats(
 
     assert section.count("<svg") == len(failing) == 7
     body = text[text.index('id="claim-lemma-deanonymisation"') :]
-    assert "492 remain on average" in body
+    assert "de-anonymising one user leaves 492 on average" in body
     assert "The partition graph H: 1,936 matchings" in body
 
 

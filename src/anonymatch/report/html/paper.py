@@ -384,15 +384,18 @@ def _counterexample(claim: ClaimLike) -> tuple[Panel, ...]:
     graph = _graph(claim.counterexample)
     drawn = _panel(graph, "The counterexample")
     if claim.partition:
-        return (drawn, _panel(_graph(claim.partition), "The partition graph H"))
+        other = _graph(claim.partition)
+        unused = graph.n_edges - other.n_edges
+        return (drawn, _panel(other, "The partition graph H", unused))
     return (drawn, Panel(matrix(graph, title="The counterexample as a matrix"), "Its matrix"))
 
 
-def _panel(graph: Graph, name: str) -> Panel:
+def _panel(graph: Graph, name: str, unused: int = 0) -> Panel:
+    left_over = f" ({shown(unused)} more unused)" if unused > 0 else ""
     return Panel(
         bipartite(graph, title=name, groups="blocks"),
         f"{name}: {_matchings(graph)} from {plural(graph.n_users, 'user')} and "
-        f"{plural(graph.n_edges, 'edge')}{_attacked(graph)}",
+        f"{plural(graph.n_edges, 'edge')}{left_over}{_attacked(graph)}",
         graph,
     )
 
@@ -413,7 +416,7 @@ def _matchings(graph: Graph) -> str:
 def _attacked(graph: Graph) -> str:
     if graph.n_users > _ATTACKED or witness(graph) is not None:
         return ""
-    return f"; {shown(attacked(graph))} remain on average once one user is de-anonymised"
+    return f"; de-anonymising one user leaves {shown(attacked(graph))} on average"
 
 
 def _figures_of(claims: Sequence[ClaimLike]) -> list[tuple[PaperFigure, ...]]:
