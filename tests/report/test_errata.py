@@ -19,7 +19,7 @@ _KNOWN = set(
         "@nodocument makeatletter makeatother ifx relax let else fi def documentclass usepackage "
         "begin end section texttt textbf item label csname endcsname newcounter arabic usecounter "
         "setlength leftmargin sloppy ttfamily allowbreak errataend frac sqrt mathcal mathrm le ge "
-        "ll ne mid to times ln lim log pi alpha nu dots",
+        "ll ne mid to times ln lim log pi alpha nu dots noindent",
     )
 )
 
@@ -61,6 +61,13 @@ def test_the_list_says_what_it_is_about_and_how_much_stands(checks: Checks) -> N
     for part in (PUBLICATION.title, PUBLICATION.author, PUBLICATION.version, PUBLICATION.link):
         assert part in text
     assert "Of 46 statements that were computed, 13 are true as printed" in text
+
+
+def test_what_the_proofs_give_beyond_the_paper_comes_after_the_list(checks: Checks) -> None:
+    _, _, after = errata_latex(checks).partition(r"\end{list}")
+
+    assert r"\textbf{Lemma 4 repaired: What the proof of Lemma 4 does show.}" in after
+    assert r"at most $\ln B(n-1, m-2m/n+1)$" in after
 
 
 def test_only_known_commands_brackets_and_formulas_in_pairs(checks: Checks) -> None:

@@ -49,21 +49,27 @@ def errata_latex(checks: Iterable[ClaimLike]) -> str:
     """
     claims = list(checks)
     order = {name: place for place, name in enumerate(GROUPS)}
+    own = [claim for claim in claims if not claim.added]
     wrong = sorted(
-        (claim for claim in claims if verdict(claim.verdict).key != "holds"),
+        (claim for claim in own if not _holds(claim)),
         key=lambda claim: order.get(claim.group, len(order)),
     )
-    own = [claim for claim in claims if not claim.added]
+    more = [claim for claim in claims if claim.added and _holds(claim)]
     return "\n".join(
         [
             f"% Errata computed by anonymatch {version}.",
             _BEFORE,
             _heading(own, wrong),
             *([_list(wrong)] if wrong else []),
+            *map(_remark, more),
             "",
             _AFTER,
         ]
     )
+
+
+def _holds(claim: ClaimLike) -> bool:
+    return verdict(claim.verdict).key == "holds"
 
 
 def _heading(own: Sequence[ClaimLike], wrong: Sequence[ClaimLike]) -> str:
@@ -83,6 +89,12 @@ def _list(claims: Sequence[ClaimLike]) -> str:
     items = "\n\n".join(map(_item, claims))
     new = r"\csname @ifundefined\endcsname{c@erratum}{\newcounter{erratum}}{}"
     return f"{new}\n{_LIST}\n{items}\n\\end{{list}}"
+
+
+def _remark(claim: ClaimLike) -> str:
+    """What the proofs give beyond the paper, as a paragraph of its own."""
+    name = rf"\textbf{{{_text(claim.label)}: {_text(claim.typeset.title)}.}}"
+    return f"\n\\noindent {name}\n{_sentence(claim.typeset.statement)}\n"
 
 
 def _item(claim: ClaimLike) -> str:
