@@ -63,11 +63,12 @@ def test_the_list_says_what_it_is_about_and_how_much_stands(checks: Checks) -> N
     assert "Of 46 statements that were computed, 13 are true as printed" in text
 
 
-def test_what_the_proofs_give_beyond_the_paper_comes_after_the_list(checks: Checks) -> None:
+def test_what_holds_beyond_the_paper_comes_after_the_list(checks: Checks) -> None:
     _, _, after = errata_latex(checks).partition(r"\end{list}")
 
     assert r"\textbf{Lemma 4 repaired: What the proof of Lemma 4 does show.}" in after
     assert r"at most $\ln B(n-1, m-2m/n+1)$" in after
+    assert "nothing is proved for larger sizes" in after
 
 
 def test_only_known_commands_brackets_and_formulas_in_pairs(checks: Checks) -> None:

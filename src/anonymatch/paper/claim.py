@@ -119,7 +119,7 @@ class Claim(Summarised):
     typeset : Typeset
         Title, statement, correction and brief with their formulas as TeX.
     added : bool
-        Whether it is not a statement of the paper, but one that its proofs give.
+        Whether it is not a statement of the paper, but what is left of one.
     """
 
     id: str

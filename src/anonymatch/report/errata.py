@@ -92,9 +92,10 @@ def _list(claims: Sequence[ClaimLike]) -> str:
 
 
 def _remark(claim: ClaimLike) -> str:
-    """What the proofs give beyond the paper, as a paragraph of its own."""
+    """What holds beyond the paper, and how far that was computed, as a paragraph of its own."""
     name = rf"\textbf{{{_text(claim.label)}: {_text(claim.typeset.title)}.}}"
-    return f"\n\\noindent {name}\n{_sentence(claim.typeset.statement)}\n"
+    searched = f"Searched: {_sentence(claim.searched)}"
+    return f"\n\\noindent {name}\n{_sentence(claim.typeset.statement)}\n{searched}\n"
 
 
 def _item(claim: ClaimLike) -> str:
