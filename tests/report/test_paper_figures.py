@@ -10,6 +10,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.counting.reference import permanent
+from anonymatch.report.drawings.svg import Picture
 from anonymatch.report.paper_figures import paper_figure, paper_figures
 from anonymatch.report.paper_panels import paths_from
 from anonymatch.sources.formats.relays import path_counts
@@ -46,6 +47,7 @@ def test_panels_have_the_known_counts(number: int) -> None:
 @pytest.mark.parametrize("figure", paper_figures(), ids=lambda figure: f"figure {figure.number}")
 def test_captions_say_what_am_count_says(figure: object) -> None:
     for panel in paper_figure(figure.number).panels:  # type: ignore[attr-defined]
+        assert isinstance(panel.picture, Picture)
         ET.fromstring(panel.picture.standalone())
         match = re.search(r"(\d+) matchings? from (\d+) edges", panel.caption)
         if match and panel.graph:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from anonymatch.attacks import exposures
 from anonymatch.base.numbers import plural, shown, subscript
+from anonymatch.charts import EmbeddedChart
 from anonymatch.counting import count, matchings
 from anonymatch.graph import Graph
 from anonymatch.report.drawings.svg import Picture
@@ -32,9 +33,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A picture of a figure with a line below it; ``graph`` is what was counted for that line."""
+    """A picture or chart with a line below it; ``graph`` is what was counted for that line."""
 
-    picture: Picture
+    picture: Picture | EmbeddedChart
     caption: str
     graph: Graph | None = None
 

@@ -26,7 +26,7 @@ from anonymatch.report.charts.density import density
 from anonymatch.report.charts.histogram import probability_histogram, size_histogram
 from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.charts.over_time import inside_over_time
-from anonymatch.report.html.audit import audit_html, script
+from anonymatch.report.html.audit import audit_html
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import document
 from anonymatch.report.html.user_table import user_rows
@@ -88,12 +88,14 @@ def anchors(text: str) -> list[str]:
     ],
 )
 def test_page_is_well_formed_loads_nothing_and_links_inside(source: am.Graph | Observation) -> None:
-    text = audit_html(audit(source))
-    tree = ET.fromstring(text)
+    page = audit_html(audit(source))
+    tree = ET.fromstring(page)
+    text = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
 
-    assert [each.tag for each in tree.iter() if each.tag in ("script", "img", "link")] == ["script"]
+    loading = [each.tag for each in tree.iter() if each.tag in ("script", "img", "link")]
+    assert set(loading) <= {"script"}
     assert not re.search(r"(?:src|href)=\"(?!#)", text)
-    assert "url(" not in text
+    assert not re.search(r"url\((?!#)", text)
     assert len(anchors(text)) == len(set(anchors(text)))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(anchors(text))
     assert not re.search(r"\b(nan|inf|None)\b", words(text))
@@ -292,8 +294,9 @@ def test_campaign_is_a_curve_and_a_table_that_agree() -> None:
     result = audit(am.partition([4, 3]), steps=3)
     text = section(audit_html(result), "attack")
 
+    assert '"values":[{"x":0.0,"y":7.16' in unescape(text)
     for step in result.campaign.steps:
-        assert f"bits left: {step.bits_left:.6g} at {step.number}" in text
+        assert f'{{"x":{step.number:.1f},"y":{step.bits_left!r}' in unescape(text)
     assert text.count("<tr><td") == len(result.campaign.steps)
 
 
@@ -334,9 +337,8 @@ def test_only_the_script_of_the_page_may_run() -> None:
 
     assert "script-src 'sha256-" in text
     assert "script-src" not in document("x")
-    assert not set(script()) & set("<&")
-    with pytest.raises(am.InputError, match="must do without < and &"):
-        document("x", script="a && b")
+    with pytest.raises(am.InputError, match="must do without"):
+        document("x", script="a[b[0]]>c")
 
 
 def test_comparison_shows_all_figures_and_claims_what_is_said() -> None:

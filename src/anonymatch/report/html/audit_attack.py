@@ -5,8 +5,8 @@ from __future__ import annotations
 from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of, figure_text
 from anonymatch.base.numbers import amount, plural, shown
 from anonymatch.base.text import label
+from anonymatch.charts import Line, embedded, line_chart
 from anonymatch.measures import Interval
-from anonymatch.report.charts.charts import Series, line_chart
 from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import name_cell, number_cell
@@ -100,14 +100,14 @@ def _curve(audit: Audit) -> Panel:
     name = "bits left" if visible else "bits lost"
     values = left if visible else [total - bits for bits in left]
     drawn = line_chart(
-        [Series(name, numbers, values)],
+        [Line(name, numbers, values)],
         title="Exposures one after another",
         x_label="exposed so far",
         y_label=f"{name}, whole system",
     )
     exposed = plural(len(steps), audit.observation.nouns.user)
     return Panel(
-        drawn,
+        embedded(drawn, "exposures"),
         f"Exposing {exposed} takes {amount(total - left[-1])} of {amount(total)} bits. The "
         f"steeper, the more one exposed {audit.observation.nouns.user} betrays others.",
     )

@@ -18,6 +18,7 @@ from anonymatch._native import version
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import plain
+from anonymatch.charts import chart_script, chart_style
 from anonymatch.report.drawings.colours import STYLE
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def render(template: str, **values: object) -> Markup:
 
     Examples
     --------
-    >>> values = dict.fromkeys(["lead", "version", "style", "script", "allowed"], "")
+    >>> values = dict.fromkeys(["lead", "version", "style", "scripts", "charts", "allowed"], "")
     >>> print(render("document.html", title="<b>", sections=(), **values).splitlines()[7])
     <title>&lt;b&gt;</title>
     """
@@ -80,10 +81,10 @@ def document(
 ) -> str:
     """A whole page with a table of contents.
 
-    It loads nothing and runs nothing but ``script``, follows the reader's choice of light or dark,
-    and prints in light. The same values give the same bytes. A script must do without ``<`` and
-    ``&``, so that the page is well-formed XML too; whatever else should get into the page as a
-    script, browsers refuse to run.
+    It loads nothing and runs nothing but ``script`` and what brings its charts to life, follows the
+    reader's choice of light or dark, and prints in light. The same values give the same bytes. The
+    page is well-formed XML too; whatever else should get into the page as a script, browsers refuse
+    to run.
 
     Examples
     --------
@@ -91,17 +92,22 @@ def document(
     >>> "<h1>A &amp; B</h1>" in text, '<a href="#one">First</a>' in text
     (True, True)
     """
-    if set(script) & set("<&"):
-        raise InputError("a script of a page must do without < and &")
+    charts = any('class="chart"' in section.body for section in sections)
+    scripts = [f"{text}\n" for text in (script, chart_script() if charts else "") if text]
+    if any(end in text for text in scripts for end in ("]]>", "</script")):
+        raise InputError("a script of a page must do without ]]> and </script")
+    wrapped = [f"//<![CDATA[\n{text}//]]>" for text in scripts]
+    styles = [STYLE, chart_style() if charts else "", *(section.style for section in sections)]
     return render(
         "document.html",
         title=title,
         lead=lead,
-        script=Markup(script),
-        allowed=_allowed(script),
+        scripts=[Markup(text) for text in wrapped],
+        charts=charts,
+        allowed=_allowed(wrapped),
         sections=sections,
         version=version,
-        style=Markup("\n".join([STYLE, *(section.style for section in sections if section.style)])),
+        style=Markup("\n".join(filter(None, styles))),
     ).__str__()
 
 
@@ -120,12 +126,15 @@ def write_html(text: str, path: str | os.PathLike[str]) -> None:
         beside.write_bytes(text.encode())
 
 
-def _allowed(script: str) -> Markup:
-    """The policy for scripts: this one by its digest, or none."""
-    if not script:
+def _allowed(scripts: Sequence[str]) -> Markup:
+    """The policy for scripts: these by their digests, or none; charts are saved as images."""
+    if not scripts:
         return Markup("")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Markup(f"; script-src 'sha256-{digest}'")
+    digests = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts
+    )
+    listed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return Markup(f"; script-src {listed}; img-src blob: data:")
 
 
 @cache

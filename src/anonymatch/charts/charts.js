@@ -1,0 +1,109 @@
+/* Charts of a page come to life when they come into view. A brush ("brush") and a chosen mark ("pick")
+   of a chart are told to the page as events chart-brush and chart-pick. */
+(() => {
+  "use strict";
+  const PARTS = ["vconcat", "hconcat", "concat"];
+  const AXES = 74; /* units left of the parts of a chart, for their axes */
+
+  function narrowed(spec, width) {
+    for (const key of PARTS) {
+      for (const part of spec[key] || []) {
+        if (typeof part.width === "number") part.width = Math.max(width - AXES, 120);
+        narrowed(part, width);
+      }
+    }
+    return spec;
+  }
+
+  function resolved(text) {
+    const style = getComputedStyle(document.documentElement);
+    return text.replace(/var\((--[a-z0-9]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+  }
+
+  function download(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  async function saved(view, name, kind) {
+    const svg = new Blob([resolved(await view.toSVG())], {type: "image/svg+xml"});
+    if (kind === "svg") return download(svg, name + ".svg");
+    const image = new Image();
+    image.src = URL.createObjectURL(svg);
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = 2 * image.naturalWidth;
+    canvas.height = 2 * image.naturalHeight;
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(image.src);
+    canvas.toBlob((blob) => download(blob, name + ".png"));
+  }
+
+  function buttons(place, view) {
+    const row = document.createElement("div");
+    row.className = "saves";
+    for (const kind of ["svg", "png"]) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = kind.toUpperCase();
+      button.setAttribute("aria-label", "Save the chart " + place.dataset.name + " as " + kind.toUpperCase());
+      button.addEventListener("click", () => saved(view, place.dataset.name, kind));
+      row.append(button);
+    }
+    place.append(row);
+  }
+
+  function told(place, view, signal) {
+    view.addSignalListener(signal, (_, value) =>
+      place.dispatchEvent(new CustomEvent("chart-" + signal, {bubbles: true, detail: value})));
+  }
+
+  async function live(place) {
+    const spec = narrowed(JSON.parse(place.dataset.spec), place.clientWidth);
+    const still = place.querySelector(".still");
+    const target = document.createElement("div");
+    target.className = "live";
+    place.append(target);
+    try {
+      const made = await window.vegaEmbed(target, spec, {
+        mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false,
+        tooltip: {disableDefaultStyle: true}, loader: {load: () => Promise.reject(new Error("no request"))},
+      });
+      still.hidden = true;
+      const state = made.view.getState({signals: () => true}).signals;
+      for (const signal of ["brush", "pick"]) if (signal in state) told(place, made.view, signal);
+      place.view = made.view;
+      place.finalize = () => { made.finalize(); target.remove(); };
+      if (!place.querySelector(".saves")) buttons(place, made.view);
+      place.dataset.live = "true";
+    } catch (error) {
+      target.remove(); /* the still picture stays */
+      console.error("chart " + place.dataset.name, error);
+    }
+  }
+
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      seen.unobserve(entry.target);
+      live(entry.target);
+    }
+  }, {rootMargin: "400px"});
+
+  function all(root) {
+    for (const place of root.querySelectorAll(".chart[data-spec]:not([data-watched])")) {
+      place.dataset.watched = "true";
+      seen.observe(place);
+    }
+  }
+
+  all(document);
+  new MutationObserver(() => all(document)).observe(document.body, {childList: true, subtree: true});
+  window.addEventListener("beforeprint", () => {
+    for (const place of document.querySelectorAll(".chart[data-spec]:not([data-live])")) live(place);
+  });
+})();

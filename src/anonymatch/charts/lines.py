@@ -1,0 +1,226 @@
+"""Curves: a line a series with its interval, hover, a legend that switches, zoom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import shown
+from anonymatch.base.text import label
+from anonymatch.charts.palette import GROUPS, LIGHT
+from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, themed
+
+__all__ = ["Line", "Rule", "line_chart", "zoom"]
+
+_ROOM = 6  # units between the outermost marks and the ends of a scale
+_MARKED = 60  # points of a line that get a mark each
+_POINTS = 800  # of a line; more are thinned to the lowest and highest of each stretch
+_LINES = 24  # colours times dashes
+_DASHES = ([1, 0], [7, 4], [2, 4], [10, 3, 2, 3])
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a chart: a name and the points on it; None where there is none.
+
+    ``low`` and ``high`` are the ends of an interval around every point.
+
+    Examples
+    --------
+    >>> Line("bound", [1, 2, 3], [1, 2, 6]).points()
+    [(1.0, 1.0, None, None), (2.0, 2.0, None, None), (3.0, 6.0, None, None)]
+    """
+
+    name: str
+    x: Sequence[Any]
+    y: Sequence[Any]
+    low: Sequence[Any] | None = None
+    high: Sequence[Any] | None = None
+
+    def points(self) -> list[tuple[float, float | None, float | None, float | None]]:
+        """Points with a known x, by x; a y of None interrupts the line."""
+        if len(self.x) != len(self.y):
+            raise InputError(
+                f"the line {self.name!r} has {len(self.x)} x but {len(self.y)} y; give as many"
+            )
+        nothing = [None] * len(self.x)
+        rows = zip(self.x, self.y, self.low or nothing, self.high or nothing, strict=True)
+        known = [tuple(_finite(value) for value in row) for row in rows]
+        known = [row for row in known if row[0] is not None]
+        return sorted(known, key=lambda row: row[0])  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A dashed line across a chart with its name: at an ``x`` or at a ``y``."""
+
+    name: str
+    x: float | None = None
+    y: float | None = None
+
+
+def line_chart(
+    lines: Iterable[Line],
+    *,
+    title: str,
+    x_label: str = "",
+    y_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    zero: bool = False,
+    share: bool = False,
+    rules: Sequence[Rule] = (),
+) -> AnyChart:
+    """One line a series; a click on the legend shows one alone, the pointer tells values.
+
+    Lines differ by colour, by mark and, from the seventh on, by dashes. ``zero`` begins the upright
+    axis there, and ``share`` writes it in percent.
+
+    Examples
+    --------
+    >>> chart = line_chart([Line("H", [1, 10], [0.5, 1])], title="Ratio", log_x=True)
+    >>> chart.to_dict()["description"]
+    'Ratio. H: from 0.5 at 1 to 1 at 10.'
+    """
+    import altair as alt
+
+    given = [(label(line.name), _thinned(line.points())) for line in lines]
+    if len(given) > _LINES:
+        raise InputError(f"at most {_LINES} lines can be told apart, not {len(given)}")
+    rows = [
+        {"x": x, "y": y, "low": low, "high": high, "series": name}
+        for name, points in given
+        for x, y, low, high in points
+    ]
+    names = [name for name, _ in given]
+    across = [row["x"] for row in rows]
+    x = alt.X("x:Q", title=x_label or None, scale=_scale(log_x, across, False), axis=_axis(across))
+    y_scale = _scale(log_y, [row["y"] for row in rows], zero)
+    y = alt.Y(
+        "y:Q", title=y_label or None, scale=y_scale, axis=_axis([row["y"] for row in rows], share)
+    )
+    look = {
+        "color": alt.Color("series:N", sort=names, scale=_range(names, CATEGORIES)),
+        "opacity": alt.condition("shown", alt.value(1.0), alt.value(0.12)),
+    }
+    if len(names) == 1:
+        look["color"] = alt.value(LIGHT["c0"])
+    dashes = [_DASHES[number // GROUPS % len(_DASHES)] for number in range(len(names))]
+    if len(names) > GROUPS:
+        look["strokeDash"] = alt.StrokeDash("series:N", sort=names, scale=_range(names, dashes))
+    base = alt.Chart(inline(rows)).encode(x=x)
+    digits = ".3~%" if share else ",.6~g"
+    tooltip = [
+        *([alt.Tooltip("series:N", title="line")] if len(names) > 1 else []),
+        alt.Tooltip("x:Q", title=x_label or "x", format=",.6~g"),
+        alt.Tooltip("y:Q", title=y_label or "y", format=digits),
+    ]
+    if any(row["low"] is not None for row in rows):
+        tooltip += [alt.Tooltip("low:Q", title="at least", format=digits)]
+        tooltip += [alt.Tooltip("high:Q", title="at most", format=digits)]
+    marked = max((len(points) for _, points in given), default=0) <= _MARKED
+    layers: list[Any] = []
+    if any(row["low"] is not None for row in rows):
+        band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q")
+        layers.append(band.encode(color=look["color"]))
+    layers.append(base.mark_line(strokeWidth=2.2).encode(y=y, **look))
+    shape = alt.Shape("series:N", sort=names, scale=_range(names, _SHAPES), legend=None)
+    points_ = base.mark_point(filled=True, size=55 if marked else 90).encode(
+        y=y, tooltip=tooltip, color=look["color"], shape=shape if len(names) > 1 else alt.Undefined
+    )
+    chosen = alt.selection_point(name="shown", fields=["series"], bind="legend")
+    if marked:
+        points_ = points_.encode(opacity=look["opacity"])
+    else:
+        near = alt.selection_point(name="near", on="pointerover", nearest=True, empty=False)
+        points_ = points_.encode(opacity=alt.condition(near, alt.value(1.0), alt.value(0.0)))
+        points_ = points_.add_params(near)
+    layers.append(points_)
+    layers += [layer for rule in rules for layer in _rule(rule)]
+    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).add_params(chosen, zoom())
+    return themed(chart, title=title, words=" ".join(_told(*line) for line in given))
+
+
+def zoom() -> Any:
+    """Drag to move, turn the wheel with Shift held to zoom; a double click takes all back."""
+    import altair as alt
+
+    return alt.selection_interval(name="zoom", bind="scales", zoom="wheel![event.shiftKey]")
+
+
+def _rule(rule: Rule) -> list[Any]:
+    import altair as alt
+
+    at = rule.x if rule.y is None else rule.y
+    base = alt.Chart(inline([{"at": at, "name": rule.name}]))
+    colour = LIGHT["c1"]
+    if rule.y is None:
+        drawn = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=colour).encode(x="at:Q")
+        name = base.mark_text(
+            align="left", dx=5, dy=9, baseline="top", fontWeight=600, color=colour
+        )
+        return [drawn, name.encode(x="at:Q", y=alt.value(0), text="name:N")]
+    drawn = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=colour).encode(y="at:Q")
+    name = base.mark_text(align="right", dy=-7, fontWeight=600, color=colour)
+    return [drawn, name.encode(y="at:Q", x=alt.value("width"), text="name:N")]
+
+
+def _scale(log: bool, values: list[Any], zero: bool) -> Any:
+    import altair as alt
+
+    known = [value for value in values if value is not None]
+    if log and known and min(known) > 0:
+        return alt.Scale(type="log", nice=False)
+    near = bool(known) and 0 < 2 * min(known) <= max(known)
+    return alt.Scale(zero=zero or near, padding=_ROOM)
+
+
+def _axis(values: list[Any], share: bool = False) -> Any:
+    """Ticks at whole numbers where all values are."""
+    import altair as alt
+
+    whole = all(value is None or value == int(value) for value in values)
+    return alt.Axis(format="%" if share else ",~g", tickMinStep=1 if whole else alt.Undefined)
+
+
+def _range(names: list[str], values: Sequence[Any]) -> Any:
+    import altair as alt
+
+    return alt.Scale(
+        domain=names, range=[values[number % len(values)] for number in range(len(names))]
+    )
+
+
+def _finite(value: Any) -> float | None:
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _thinned(points: list[Any]) -> list[Any]:
+    if len(points) <= _POINTS:
+        return points
+    size = math.ceil(2 * len(points) / _POINTS)
+    left: list[Any] = []
+    for begin in range(0, len(points), size):
+        stretch = points[begin : begin + size]
+        heights = [(row[1], index) for index, row in enumerate(stretch) if row[1] is not None]
+        gap = [index for index, row in enumerate(stretch) if row[1] is None][:1]
+        ends = [min(heights)[1], max(heights)[1]] if heights else []
+        left += [stretch[index] for index in sorted({*ends, *gap})]
+    return left
+
+
+def _told(name: str, points: list[Any]) -> str:
+    known = [(row[0], row[1]) for row in points if row[1] is not None]
+    if not known:
+        return f"{name}: no points."
+    (x0, y0), (x1, y1) = known[0], known[-1]
+    if len(known) == 1:
+        return f"{name}: {shown(y0)} at {shown(x0)}."
+    return f"{name}: from {shown(y0)} at {shown(x0)} to {shown(y1)} at {shown(x1)}."
