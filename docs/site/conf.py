@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import anonymatch
 
@@ -16,7 +18,7 @@ author = "The anonymatch developers"
 copyright = f"{author}, Apache-2.0"  # noqa: A001  (the name that Sphinx has)
 version = release = anonymatch.__version__
 
-extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "mathml"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "mathml", "notebook_charts"]
 exclude_patterns = ["readme.md"]  # the front page includes it
 language = "en"
 
@@ -43,10 +45,11 @@ toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "anonymatch"
-html_static_path = [str(Path(__file__).parent / "static")]
+html_static_path = [str(Path(__file__).parent / "static"), str(FOLDER / "static")]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_context = {"default_mode": "auto"}  # light or dark, as the reader has it
 html_sidebars = {"index": []}
 html_theme_options = {
     "show_prev_next": False,
@@ -57,3 +60,19 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+
+
+def setup(app: Any) -> None:
+    """Let Sphinx know of what these settings do themselves."""
+    app.connect("autodoc-process-signature", _without_fields)
+
+
+def _without_fields(
+    app: Any, kind: str, name: str, thing: object, options: Any, signature: str, result: str
+) -> tuple[str, str] | None:
+    """Results are made by functions; that they could be made from their fields is of no use."""
+    if kind == "class" and dataclasses.is_dataclass(thing):
+        fields = dataclasses.fields(thing)
+        if fields and all(field.kw_only for field in fields):
+            return "", ""
+    return None

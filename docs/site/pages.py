@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from types import GenericAlias, ModuleType
 
-__all__ = ["ROOT", "stage"]
+__all__ = ["ROOT", "stage", "write"]
 
 ROOT = Path(__file__).parents[2]
 MOVED = {
@@ -33,13 +33,16 @@ FENCE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 def stage(target: Path) -> int:
     """Write the sources of all pages below target, and return how many. What has not changed stays."""
     texts = {name: _linked(ROOT / origin, name) for name, origin in _origins().items()}
+    for name in texts:
+        if name.startswith("notebooks/"):
+            texts[name] = _as_notebook(texts[name])
     texts |= _command_pages() | _api_pages() | {"notebooks.md": _notebooks()}
     for name, text in texts.items():
-        _write(target / name, text.encode())
+        write(target / name, text.encode())
     kept = {target / name for name in texts}
     for path in [*_beside_pages(), *_linked_files()]:
         copy = target / _position(path)
-        _write(copy, path.read_bytes())
+        write(copy, path.read_bytes())
         kept.add(copy)
     for path in target.rglob("*"):
         if path.is_file() and path not in kept:
@@ -98,11 +101,19 @@ def _linked_files() -> Iterator[Path]:
                 yield path
 
 
-def _write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     """Write it if it is new, so that Sphinx does only what has changed."""
     if not path.exists() or path.read_bytes() != data:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+
+
+def _as_notebook(text: str) -> str:
+    """A page of Markdown that myst-nb runs: it looks for a line that editors leave out."""
+    if "file_format: mystnb" in text or "text_representation" in text:
+        return text
+    head, body = ("", text) if not text.startswith("---\n") else text[4:].split("---\n", 1)
+    return f"---\nfile_format: mystnb\n{head}---\n{body}"
 
 
 def _notebooks() -> str:
@@ -229,7 +240,8 @@ def _public(module: ModuleType) -> list[str]:
     """The names that a module gives away; where it does not say which, those that it defines."""
     own = (name for name, value in vars(module).items() if _is_own(module, name, value))
     names = getattr(module, "__all__", None) or own
-    return [name for name in names if not isinstance(getattr(module, name), ModuleType)]
+    silent = (GenericAlias, ModuleType)  # a type by another name says nothing of itself
+    return [name for name in names if not isinstance(getattr(module, name), silent)]
 
 
 def _is_own(module: ModuleType, name: str, value: object) -> bool:
@@ -242,7 +254,7 @@ def _entries(module: ModuleType, names: list[str]) -> str:
 
 def _entry(module: ModuleType, name: str) -> str:
     thing = getattr(module, name)
-    if inspect.isclass(thing) and not isinstance(thing, GenericAlias):
+    if inspect.isclass(thing):
         inner = "" if issubclass(thing, Exception) else "\n   :members:\n   :undoc-members:"
         return f".. autoclass:: {name}{inner}"
     if inspect.isroutine(thing):
