@@ -1,4 +1,4 @@
-"""Build the site of the documentation: python docs/site/build.py [FOLDER].
+"""Build the site of the documentation: python docs/site/build.py [FOLDER] [--notebook FILE].
 
 Pages are copied to FOLDER/source (build/docs unless told), where those join them that are made from
 the code; Sphinx makes FOLDER/html of them. A warning, a link that leads nowhere and anything that a
@@ -25,14 +25,26 @@ def main() -> int:
     """Build and check; the exit code is 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description="Build the site of the documentation.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "docs")
-    folder: Path = parser.parse_args().folder.resolve()
+    parser.add_argument("--notebook", type=Path, action="append", help="one more, for a try")
+    given = parser.parse_args()
+    folder: Path = given.folder.resolve()
     start = time.monotonic()
-    count = stage(folder / "source")
+    count = stage(folder / "source", given.notebook or [])
     os.environ["ANONYMATCH_DOCS"] = str(folder)  # conf.py keeps its caches there
     for name, text in files().items():
         write(folder / "static" / name, text.encode())
     os.environ["IPYTHONDIR"] = str(_kernel_settings(folder / "ipython"))
-    options = ["-q", "-W", "--keep-going", "-b", "html", "-c", str(HERE), "-d", str(folder / "doctrees")]
+    options = [
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        "-c",
+        str(HERE),
+        "-d",
+        str(folder / "doctrees"),
+    ]
     code = build_main([*options, str(folder / "source"), str(folder / "html")])
     wrong = [] if code else list(problems(folder / "html"))
     for line in wrong:

@@ -1,6 +1,6 @@
-"""Charts of notebooks: a still picture, and a page that brings it to life with a script of the site.
+"""Charts of notebooks: a still picture that a script of the site brings to life.
 
-Sphinx takes this as an extension. The kernels that run notebooks take it as what they run first; there
+Sphinx takes this as an extension. The kernels that run notebooks take it as what they run first:
 Altair's own way would have pages load Vega from elsewhere.
 """
 

@@ -7,7 +7,7 @@ import inspect
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from types import GenericAlias, ModuleType
@@ -30,13 +30,16 @@ LINK = re.compile(r"\[([^][]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 FENCE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
-def stage(target: Path) -> int:
-    """Write the sources of all pages below target, and return how many. What has not changed stays."""
+def stage(target: Path, notebooks: Iterable[Path] = ()) -> int:
+    """Write the sources of all pages below target, and return how many.
+
+    ``notebooks`` are some beside those of the project. What has not changed stays as it is.
+    """
     texts = {name: _linked(ROOT / origin, name) for name, origin in _origins().items()}
-    for name in texts:
-        if name.startswith("notebooks/"):
-            texts[name] = _as_notebook(texts[name])
-    texts |= _command_pages() | _api_pages() | {"notebooks.md": _notebooks()}
+    texts |= {f"notebooks/{path.name}": path.read_text(encoding="utf-8") for path in notebooks}
+    books = sorted(name for name in texts if name.startswith("notebooks/"))
+    texts |= {name: _as_notebook(texts[name]) for name in books}
+    texts |= _command_pages() | _api_pages() | {"notebooks.md": _notebooks(books)}
     for name, text in texts.items():
         write(target / name, text.encode())
     kept = {target / name for name in texts}
@@ -77,9 +80,7 @@ def _linked(origin: Path, name: str) -> str:
         return f"[{text}]({position}{anchor})"
 
     parts = FENCE.split(origin.read_text(encoding="utf-8"))
-    return "".join(
-        part if part.startswith("```") else LINK.sub(moved, part) for part in parts
-    )
+    return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
 
 
 def _beside_pages() -> Iterator[Path]:
@@ -116,14 +117,13 @@ def _as_notebook(text: str) -> str:
     return f"---\nfile_format: mystnb\n{head}---\n{body}"
 
 
-def _notebooks() -> str:
+def _notebooks(names: list[str]) -> str:
     """The list of all notebooks that there are."""
-    names = sorted(path.stem for path in ROOT.glob("docs/notebooks/*.md"))
-    links = "\n".join(f"notebooks/{name}" for name in names)
+    links = "\n".join(name.removesuffix(".md") for name in names)
     return _page(
         "Notebooks",
-        "Work told through from the first line to the last. They ran when this page was built, so what they\n"
-        f"show is what the code answers.\n\n```{{toctree}}\n:maxdepth: 1\n\n{links}\n```",
+        "Work told through from the first line to the last. They ran when this page was built, so\n"
+        f"what they show is what the code answers.\n\n```{{toctree}}\n:maxdepth: 1\n\n{links}\n```",
     )
 
 
@@ -142,8 +142,9 @@ def _command_pages() -> dict[str, str]:
     links = "\n".join(f"commands/{name}" for name in COMMANDS)
     pages["commands.md"] = _page(
         "Commands",
-        "What `anonymatch COMMAND --help` prints, command by command. [The command line](command-line.md) tells\n"
-        "what all of them have in common, and shows each at work.\n\n"
+        "What `anonymatch COMMAND --help` prints, command by command.\n"
+        "[The command line](command-line.md) tells what all of them have in common, and shows each\n"
+        "at work.\n\n"
         "| command | what it answers |\n|---|---|\n" + "\n".join(rows) + "\n\n"
         f"```{{toctree}}\n:hidden:\n\n{links}\n```",
     )
@@ -229,8 +230,8 @@ def _api_pages() -> dict[str, str]:
     pages["api.rst"] = _rst(
         "Python",
         "anonymatch",
-        "``import anonymatch as am`` gives all of these as ``am.count``, ``am.Graph`` and so on; modules such as\n"
-        "``am.families`` have pages of their own. Names are loaded when they are first used.\n\n"
+        "``import anonymatch as am`` gives all of these as ``am.count``, ``am.Graph`` and so on;\n"
+        "modules such as ``am.families`` have pages of their own. Names are loaded when they are first used.\n\n"
         f".. toctree::\n   :maxdepth: 2\n\n{links}\n",
     )
     return pages
