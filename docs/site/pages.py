@@ -143,8 +143,8 @@ def _command_pages() -> dict[str, str]:
     pages["commands.md"] = _page(
         "Commands",
         "What `anonymatch COMMAND --help` prints, command by command.\n"
-        "[The command line](command-line.md) tells what all of them have in common, and shows each\n"
-        "at work.\n\n"
+        "[The command line](command-line.md) tells what all of them have in common, and shows\n"
+        "each at work.\n\n"
         "| command | what it answers |\n|---|---|\n" + "\n".join(rows) + "\n\n"
         f"```{{toctree}}\n:hidden:\n\n{links}\n```",
     )
@@ -231,7 +231,8 @@ def _api_pages() -> dict[str, str]:
         "Python",
         "anonymatch",
         "``import anonymatch as am`` gives all of these as ``am.count``, ``am.Graph`` and so on;\n"
-        "modules such as ``am.families`` have pages of their own. Names are loaded when they are first used.\n\n"
+        "modules such as ``am.families`` have pages of their own. Names are loaded when they are\n"
+        "first used.\n\n"
         f".. toctree::\n   :maxdepth: 2\n\n{links}\n",
     )
     return pages
