@@ -10,7 +10,7 @@ import pytest
 from markupsafe import Markup
 from tests.browser import Browser
 
-from anonymatch.charts import DARK, LIGHT, Line, embedded, line_chart, save_chart
+from anonymatch.charts import DARK, LIGHT, Line, chart_attributes, embedded, line_chart, save_chart
 from anonymatch.report.html.document import Section, document
 
 if TYPE_CHECKING:
@@ -100,3 +100,21 @@ def test_a_chart_is_saved_as_a_picture_with_real_colours(browser: Browser, tmp_p
     assert LIGHT["c0"].encode() in svg
     assert b"var(--" not in svg
     assert png.startswith(b"\x89PNG")
+
+
+def test_a_chart_whose_data_change_is_drawn_anew(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(page("one"), "utf-8")
+    later = chart_attributes(line_chart([Line("b", [1, 2], [3, 4])], title="Later"), "later")
+
+    def look(opened: Page) -> tuple[int, int]:
+        opened.locator(".chart[data-live]").wait_for()
+        opened.eval_on_selector(
+            ".chart",
+            "(place, later) => Object.assign(place.dataset, later)",
+            {"name": later["data-name"], "spec": later["data-spec"]},
+        )
+        opened.locator("[aria-label^=Later]:visible").wait_for()
+        return opened.locator(".live svg").count(), opened.locator(".saves button").count()
+
+    assert browser.visit(path.as_uri(), look).value == (1, 2)

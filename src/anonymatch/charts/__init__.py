@@ -3,10 +3,20 @@
 Altair is imported when a chart is made, so that importing this room costs nothing.
 """
 
-from anonymatch.charts.embedding import EmbeddedChart, chart_script, chart_style, embedded
+from anonymatch.charts.bars import bar_chart, interval_bars
+from anonymatch.charts.embedding import (
+    EmbeddedChart,
+    chart_attributes,
+    chart_script,
+    chart_style,
+    embedded,
+)
 from anonymatch.charts.files import SUFFIXES, chart_svg, save_chart
+from anonymatch.charts.front import Chosen, FrontLine, front_chart
 from anonymatch.charts.lines import Line, Rule, line_chart, zoom
+from anonymatch.charts.named import named_chart
 from anonymatch.charts.palette import DARK, GROUPS, LIGHT
+from anonymatch.charts.points import Difference, SystemPoint, difference_chart, point_chart
 from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, themed
 
 __all__ = [
@@ -18,15 +28,26 @@ __all__ = [
     "SUFFIXES",
     "WIDTH",
     "AnyChart",
+    "Chosen",
+    "Difference",
     "EmbeddedChart",
+    "FrontLine",
     "Line",
     "Rule",
+    "SystemPoint",
+    "bar_chart",
+    "chart_attributes",
     "chart_script",
     "chart_style",
     "chart_svg",
+    "difference_chart",
     "embedded",
+    "front_chart",
     "inline",
+    "interval_bars",
     "line_chart",
+    "named_chart",
+    "point_chart",
     "save_chart",
     "themed",
     "zoom",

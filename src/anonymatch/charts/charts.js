@@ -1,4 +1,4 @@
-/* Charts of a page come to life when they come into view. A brush ("brush") and a chosen mark ("pick")
+/* Charts of a page come to life when they come into view, and anew when their data-spec changes. A brush ("brush") and a chosen mark ("pick")
    of a chart are told to the page as events chart-brush and chart-pick. */
 (() => {
   "use strict";
@@ -63,25 +63,31 @@
   }
 
   async function live(place) {
-    const spec = narrowed(JSON.parse(place.dataset.spec), place.clientWidth);
-    const still = place.querySelector(".still");
+    const given = place.dataset.spec;
+    const spec = narrowed(JSON.parse(given), place.clientWidth);
+    const before = place.querySelector(".live");
     const target = document.createElement("div");
     target.className = "live";
+    if (before) target.style.display = "none"; /* the old one is seen until the new one is drawn */
     place.append(target);
     try {
       const made = await window.vegaEmbed(target, spec, {
         mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false,
         tooltip: {disableDefaultStyle: true}, loader: {load: () => Promise.reject(new Error("no request"))},
       });
-      still.hidden = true;
+      if (place.dataset.spec !== given) { made.finalize(); target.remove(); return; }
+      if (place.finalize) place.finalize();
+      place.querySelector(".saves")?.remove();
+      place.querySelector(".still")?.setAttribute("hidden", "");
+      target.style.display = "";
       const state = made.view.getState({signals: () => true}).signals;
       for (const signal of ["brush", "pick"]) if (signal in state) told(place, made.view, signal);
       place.view = made.view;
       place.finalize = () => { made.finalize(); target.remove(); };
-      if (!place.querySelector(".saves")) buttons(place, made.view);
+      buttons(place, made.view);
       place.dataset.live = "true";
     } catch (error) {
-      target.remove(); /* the still picture stays */
+      target.remove(); /* what was seen before stays */
       console.error("chart " + place.dataset.name, error);
     }
   }
@@ -102,7 +108,13 @@
   }
 
   all(document);
-  new MutationObserver(() => all(document)).observe(document.body, {childList: true, subtree: true});
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      if (change.type === "attributes" && change.target.dataset.watched) live(change.target);
+    }
+    all(document);
+  }).observe(document.body,
+    {childList: true, subtree: true, attributes: true, attributeFilter: ["data-spec"]});
   window.addEventListener("beforeprint", () => {
     for (const place of document.querySelectorAll(".chart[data-spec]:not([data-live])")) live(place);
   });

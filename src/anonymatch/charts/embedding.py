@@ -21,7 +21,7 @@ from anonymatch.charts.files import static_svg
 from anonymatch.charts.palette import LIGHT
 from anonymatch.charts.theme import WIDTH, AnyChart
 
-__all__ = ["EmbeddedChart", "chart_script", "chart_style", "embedded"]
+__all__ = ["EmbeddedChart", "chart_attributes", "chart_script", "chart_style", "embedded"]
 
 _CONCATENATED = ("vconcat", "hconcat", "concat", "facet")
 
@@ -54,16 +54,36 @@ def embedded(chart: AnyChart, name: str) -> EmbeddedChart:
     '<div class="chart" data-name="'
     """
     spec = _on_page(chart.to_dict())
-    text = json.dumps(spec, separators=(",", ":"), allow_nan=False)
-    prefix = f"v{hashlib.sha256(text.encode()).hexdigest()[:10]}-"
-    still = static_svg(spec, prefix=prefix)
-    live = json.dumps(_flexible(spec), separators=(",", ":"), allow_nan=False)
+    still = static_svg(spec, prefix=f"v{_digest(_json(spec))[:10]}-")
+    attributes = "".join(
+        f' {key}="{_quoted(value)}"' for key, value in _attributes(spec, name).items()
+    )
     return EmbeddedChart(
-        f'<div class="chart" data-name="{_quoted(name)}" data-spec="{_quoted(live)}">'
-        f'<div class="still">{still}</div></div>',
+        f'<div class="chart"{attributes}><div class="still">{still}</div></div>',
         float(spec.get("width", WIDTH)),
         str(spec.get("description", "")),
     )
+
+
+def chart_attributes(chart: AnyChart, name: str) -> dict[str, str]:
+    """For an element of class ``chart`` on a page that is always alive; no still picture is drawn.
+
+    Examples
+    --------
+    >>> import altair as alt
+    >>> chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    >>> sorted(chart_attributes(chart, "one"))
+    ['data-name', 'data-spec']
+    """
+    return _attributes(_on_page(chart.to_dict()), name)
+
+
+def _attributes(spec: dict[str, Any], name: str) -> dict[str, str]:
+    return {"data-name": name, "data-spec": _json(_flexible(spec))}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 @cache
