@@ -39,8 +39,10 @@ def enable() -> None:
     """Have Altair show charts so, in the kernel that calls this."""
     import altair
 
-    altair.renderers.register("site", _shown)
-    altair.renderers.enable("site")
+    # Notebooks choose still pictures, for those who read them elsewhere; here they come to life.
+    for name in ("default", "svg"):
+        altair.renderers.register(name, _shown)
+    altair.renderers.enable("svg")
 
 
 def _shown(spec: dict[str, Any], **_: object) -> dict[str, str]:
