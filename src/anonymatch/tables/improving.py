@@ -213,9 +213,11 @@ class _State:
                 rows=size, before=release.class_cells(worst), after=None, loss=out, value=None
             )
         joined, cells = self._joined(worst, partner)
-        smaller = min((worst, partner), key=lambda one: release.class_sizes[one])
+        both = (worst, partner)
+        changed = [one for one in both if release.class_cells(one) != cells] or list(both)
+        smaller = min(changed, key=lambda one: release.class_sizes[one])
         step = GeneraliseStep(
-            rows=int(release.class_sizes[worst] + release.class_sizes[partner]),
+            rows=sum(int(release.class_sizes[one]) for one in changed),
             before=release.class_cells(smaller),
             after=cells,
             loss=joined.loss(release.n_rows) - whole,
