@@ -3,6 +3,7 @@
 Altair is imported when a chart is made, so that importing this room costs nothing.
 """
 
+from anonymatch.charts.calibration import Kept, calibration_chart
 from anonymatch.charts.embedding import (
     EmbeddedChart,
     chart_attributes,
@@ -11,12 +12,24 @@ from anonymatch.charts.embedding import (
     embedded,
 )
 from anonymatch.charts.files import SUFFIXES, chart_svg, save_chart
+from anonymatch.charts.histogram import Mark, histogram
 from anonymatch.charts.lines import Line, Rule, line_chart, zoom
+from anonymatch.charts.matrix import CELLS, matrix_over_time
+from anonymatch.charts.over_time import (
+    Inside,
+    TimedLine,
+    inside_in_words,
+    inside_over_time,
+    over_time,
+    stretch_ends,
+)
 from anonymatch.charts.palette import DARK, GROUPS, LIGHT
+from anonymatch.charts.scatter import Point, scatter_chart
 from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, themed
 
 __all__ = [
     "CATEGORIES",
+    "CELLS",
     "DARK",
     "GROUPS",
     "HEIGHT",
@@ -25,16 +38,29 @@ __all__ = [
     "WIDTH",
     "AnyChart",
     "EmbeddedChart",
+    "Inside",
+    "Kept",
     "Line",
+    "Mark",
+    "Point",
     "Rule",
+    "TimedLine",
+    "calibration_chart",
     "chart_attributes",
     "chart_script",
     "chart_style",
     "chart_svg",
     "embedded",
+    "histogram",
     "inline",
+    "inside_in_words",
+    "inside_over_time",
     "line_chart",
+    "matrix_over_time",
+    "over_time",
     "save_chart",
+    "scatter_chart",
+    "stretch_ends",
     "themed",
     "zoom",
 ]
