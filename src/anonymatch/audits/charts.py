@@ -27,7 +27,6 @@ from anonymatch.charts import (
     Line,
     Mark,
     Point,
-    Rule,
     TimedLine,
     calibration_chart,
     histogram,
@@ -259,9 +258,10 @@ def _time(audit: Audit) -> AnyChart:
     means = [None if each is None else each[0] for each in stretches]
     tails = [None if each is None else each[1] for each in stretches]
     words = observation.nouns
+    many = np.median([each[2] for each in stretches if each is not None]) >= _MANY
     return over_time(
         ends,
-        [_timed("mean", means), _timed("worst 1 %", tails)],
+        [_timed("mean", means), _timed("worst 1 %" if many else "worst", tails)],
         title=f"Entropy of {words.users} over time",
         y_label="entropy, bits",
         noun=words.user,
@@ -386,13 +386,12 @@ def _cost(audit: Audit) -> AnyChart:
         for design in audit.designs
     ]
     return scatter_chart(
-        [own, *_apart(best)],
+        [own, *_apart(best), Point("bound of its own candidates", own.x, audit.bound, side="left")],
         [Line("partition graphs", across, up)],
         title="Cost against anonymity",
         x_label=f"candidates a {words.user}" + (" (logarithmic)" if far else ""),
         y_label=f"joint bits per {words.user}",
         log_x=far,
-        rules=[Rule("bound for as many candidates", y=audit.bound)],
     )
 
 

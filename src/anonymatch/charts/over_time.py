@@ -117,23 +117,32 @@ def over_time(
 def _with_params(chart: Any, *views: str) -> Any:
     """The chart with its selections: the legend, what is under the pointer, and one zoom for all.
 
-    Altair gives layers other names and repeats selections where parts are put together, so that
-    Vega sees them twice: they are written out here.
+    Altair repeats selections where parts are put together, so that Vega sees them twice: they are
+    written out here, by the names that Altair has given to layers.
     """
-    spec = chart.to_dict(validate=False)
-    for part in spec.get("vconcat", [spec]):
-        for layer in part["layer"]:
-            if "name" in layer:
-                layer["name"] = layer["name"].rstrip("_0123456789")
+    import altair as alt
+
+    parts = [chart] if len(views) == 1 else chart.vconcat
+    given = {
+        layer.name.rstrip("_0123456789"): layer.name
+        for part in parts
+        for layer in part.layer
+        if isinstance(layer.name, str)
+    }
     pointed = {"type": "point", "on": "pointerover", "nearest": True, "encodings": ["x"]}
     moved = {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.shiftKey]"}
     legend = {"type": "point", "fields": ["series"]}
-    spec["params"] = [
-        {"name": "shown", "select": legend, "bind": "legend", "views": ["lines"]},
-        {"name": "zoom", "select": moved, "bind": "scales", "views": list(views)},
-        *({"name": f"near_{view}", "select": pointed, "views": [f"{view}_near"]} for view in views),
+    own = [given[view] for view in views]
+    param: Any = alt.TopLevelSelectionParameter
+    chart.params = [
+        param(name="shown", select=legend, bind="legend", views=own[:1]),
+        param(name="zoom", select=moved, bind="scales", views=own),
+        *(
+            param(name=f"near_{view}", select=pointed, views=[given[f"{view}_near"]])
+            for view in views
+        ),
     ]
-    return type(chart).from_dict(spec, validate=False)
+    return chart
 
 
 def time_unit(span: float) -> tuple[float, str]:

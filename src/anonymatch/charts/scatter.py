@@ -17,13 +17,17 @@ __all__ = ["Point", "scatter_chart"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A system: what it costs, what it gives, and between what that is known to lie."""
+    """A system: what it costs, what it gives, and between what that is known to lie.
+
+    Its name is written on one ``side``, left or right.
+    """
 
     name: str
     x: float
     y: float
     low: float | None = None
     high: float | None = None
+    side: str = "right"
 
 
 def scatter_chart(
@@ -88,10 +92,11 @@ def _point(point: Point, x_label: str, y_label: str, *, first: bool) -> Any:
         opacity=1,
         stroke=LIGHT["paper"],
     ).encode(y="y:Q", tooltip=tooltip)
+    left = point.side == "left"
     place: dict[str, Any] = {
-        "align": "left",
-        "dx": 10,
-        "dy": 1,
+        "align": "right" if left else "left",
+        "dx": -10 if left else 10,
+        "dy": 12 if first else -6,
         "fontWeight": 600 if first else 400,
     }
     halo = base.mark_text(stroke=LIGHT["paper"], strokeWidth=4, aria=False, **place)
