@@ -65,6 +65,7 @@
   async function live(place) {
     const given = place.dataset.spec;
     const spec = narrowed(JSON.parse(given), place.clientWidth);
+    place.drawnFor = place.clientWidth;
     const before = place.querySelector(".live");
     const target = document.createElement("div");
     target.className = "live";
@@ -115,6 +116,15 @@
     all(document);
   }).observe(document.body,
     {childList: true, subtree: true, attributes: true, attributeFilter: ["data-spec"]});
+  let waiting; /* charts of several parts do not follow the width of their place by themselves */
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      for (const place of document.querySelectorAll(".chart[data-live]")) {
+        if (place.drawnFor !== place.clientWidth && PARTS.some((key) => key in JSON.parse(place.dataset.spec))) live(place);
+      }
+    }, 200);
+  });
   window.addEventListener("beforeprint", () => {
     for (const place of document.querySelectorAll(".chart[data-spec]:not([data-live])")) live(place);
   });

@@ -71,7 +71,7 @@ def histogram(
     share : bool
         Values are shares: from 0 to 100 %.
     brush : bool
-        A stretch can be chosen; the page is told of it as ``brush``, ``{"x": [low, high]}``.
+        A stretch can be chosen; the page is told of it as ``brush``, ``{"value": [low, high]}``.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def histogram(
         nice=False,
     )
     axis = alt.Axis(format="%" if share else ",~r", tickCount=8)
-    x = alt.X("x:Q", title=x_label, scale=scale, axis=axis)
+    x = alt.X("value:Q", title=x_label, scale=scale, axis=axis)
     tooltip = [
         alt.Tooltip("range:N", title=x_label.partition(",")[0]),
         alt.Tooltip("told:N", title=several),
@@ -127,11 +127,15 @@ def histogram(
     )
     if brush:
         chosen = alt.selection_interval(name="brush", encodings=["x"])
-        inside = "!isValid(brush.x) || (datum.end > brush.x[0] && datum.x < brush.x[1])"
+        inside = (
+            "!isValid(brush.value) || (datum.end > brush.value[0] && datum.value < brush.value[1])"
+        )
         shade = alt.condition(inside, alt.value(1.0), alt.value(0.28))
         bars = bars.encode(opacity=shade).add_params(chosen)
     inside_axis = [mark for mark in marks if edges[0] <= mark.at <= edges[-1]]
-    layers = [layer for k, mark in enumerate(inside_axis) for layer in _mark(mark, k, edges)]
+    # The highest first, so that its line does not cross the names below it.
+    drawn = [_mark(mark, k, edges) for k, mark in enumerate(inside_axis)]
+    layers = [layer for marked in reversed(drawn) for layer in marked]
     chart = alt.layer(bars, *layers).properties(width=WIDTH, height=HEIGHT)
     return themed(chart, title=title, words=_told(known, each, write, noun, several, marks))
 
@@ -192,7 +196,7 @@ def _rows(
     total = float(numbers.sum()) or 1.0
     return [
         {
-            "x": _rounded(begin),
+            "value": _rounded(begin),
             "end": _rounded(end),
             "number": _count(number),
             "range": f"{write(begin)} to {write(end)}",
@@ -217,7 +221,7 @@ def _name(
     order = np.argsort(values, kind="stable")
     sorted_values = np.clip(values[order], edges[0], edges[-1])
     for row in rows:
-        ends = (row["x"], row["end"])
+        ends = (row["value"], row["end"])
         first, last = np.searchsorted(sorted_values, ends, side="left").tolist()
         if row["end"] >= _rounded(float(edges[-1])):
             last = len(order)
@@ -238,18 +242,21 @@ def _mark(mark: Mark, number: int, edges: Floats) -> list[Any]:
     row = {"at": mark.at, "low": mark.low, "high": mark.high, "name": mark.name}
     base = alt.Chart(inline([row]))
     line = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=colour).encode(x="at:Q")
-    text = base.mark_text(
-        align="right" if right else "left",
-        dx=-4 if right else 4,
-        baseline="bottom",
-        fontWeight=600,
-        color=colour,
-    ).encode(x="at:Q", y=alt.value(-4 - _LINE * number), text="name:N")
+    place: dict[str, Any] = {
+        "align": "right" if right else "left",
+        "dx": -4 if right else 4,
+        "baseline": "bottom",
+        "fontWeight": 600,
+    }
+    above = alt.value(-4 - _LINE * number)
+    behind = base.mark_text(stroke=LIGHT["paper"], strokeWidth=5, aria=False, **place)
+    text = base.mark_text(color=colour, **place)
+    named = [each.encode(x="at:Q", y=above, text="name:N") for each in (behind, text)]
     rise = base.mark_rule(strokeWidth=1, color=colour, opacity=0.6).encode(
         x="at:Q", y=alt.value(0), y2=alt.value(-6 - _LINE * number)
     )
     halo = base.mark_rule(strokeWidth=4, color=LIGHT["paper"], opacity=0.55).encode(x="at:Q")
-    layers = [halo, line, rise, text]
+    layers = [halo, line, rise, *named]
     if mark.low is not None and mark.high is not None and mark.low < mark.high:
         band = base.mark_rect(opacity=0.16, color=colour, clip=True)
         layers.insert(0, band.encode(x="low:Q", x2="high:Q"))

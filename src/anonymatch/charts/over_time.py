@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _HEIGHTS = (190, 130)
+_POINTED = 0.16  # opacity of the stretch under the pointer
 _STRETCHES = 200  # of three numbers each
 _UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"), (0.0, 1.0, "seconds"))
 
@@ -129,7 +130,7 @@ def _with_params(chart: Any, *views: str) -> Any:
         for layer in part.layer
         if isinstance(layer.name, str)
     }
-    pointed = {"type": "point", "on": "pointerover", "nearest": True, "encodings": ["x"]}
+    pointed = {"type": "point", "on": "pointerover", "clear": "pointerout", "encodings": ["x"]}
     moved = {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.shiftKey]"}
     legend = {"type": "point", "fields": ["series"]}
     own = [given[view] for view in views]
@@ -261,7 +262,7 @@ def _lines(
     if _few(lines):
         dots = base.mark_point(filled=True, size=28, clip=True).encode(y=y, opacity=shade)
         layers.append(dots)
-    layers.append(_pointer(middles, lines, numbers, nouns, across))
+    layers.append(_pointer(times.tolist(), lines, numbers, nouns, across))
     return alt.layer(*layers)
 
 
@@ -287,31 +288,35 @@ def _near_zero(rows: Sequence[dict[str, Any]]) -> bool:
 
 
 def _pointer(
-    middles: Sequence[float],
+    ends: Sequence[float],
     lines: Sequence[TimedLine],
     numbers: Sequence[int],
     nouns: str,
     across: Any,
 ) -> Any:
-    """An upright line at the stretch under the pointer, and what is known of it."""
+    """The stretch under the pointer, and what is known of it."""
     import altair as alt
 
     rows = [
         {
-            "x": round(x, 6),
+            "x": round(ends[k], 6),
+            "end": round(ends[k + 1], 6),
             "number": f"{number:,}",
             **{f"v{i}": _in_words(line, k) for i, line in enumerate(lines)},
         }
-        for k, (x, number) in enumerate(zip(middles, numbers, strict=True))
+        for k, number in enumerate(numbers)
+        if number
     ]
     tooltip = [
-        alt.Tooltip("x:Q", title="time", format=",.5~r"),
+        alt.Tooltip("x:Q", title="from", format=",.5~r"),
+        alt.Tooltip("end:Q", title="to", format=",.5~r"),
         *(alt.Tooltip(f"v{i}:N", title=line.name) for i, line in enumerate(lines)),
         alt.Tooltip("number:N", title=nouns),
     ]
-    rule = alt.Chart(inline(rows)).mark_rule(color=LIGHT["soft"], strokeWidth=1, aria=False)
-    shade = selected("near_lines", 0.8, 0.0, empty=False)
-    return rule.encode(x=across, opacity=shade, tooltip=tooltip).properties(name="lines_near")
+    shade = selected("near_lines", _POINTED, 0.0, empty=False)
+    stretch = alt.Chart(inline(rows)).mark_rect(color=LIGHT["soft"], aria=False, clip=True)
+    encoded = stretch.encode(x=across, x2="end:Q", opacity=shade, tooltip=tooltip)
+    return encoded.properties(name="lines_near")
 
 
 def _in_words(line: TimedLine, k: int) -> str:
@@ -331,10 +336,17 @@ def _load(inside: Inside, size: float, across: Any, nouns: str) -> Any:
     import altair as alt
 
     begins = (inside.begins / size).tolist()
-    figures = zip(begins[:-1], inside.mean, inside.least, inside.most, strict=True)
+    numbers = (inside.mean, inside.least, inside.most)
+    figures = zip(begins[:-1], begins[1:], *numbers, strict=True)
     rows = [
-        {"x": round(x, 6), "mean": _short(mean), "low": _short(low), "high": _short(high)}
-        for x, mean, low, high in figures
+        {
+            "x": round(x, 6),
+            "end": round(end, 6),
+            "mean": _short(mean),
+            "low": _short(low),
+            "high": _short(high),
+        }
+        for x, end, mean, low, high in figures
     ]
     rows.append({**rows[-1], "x": round(begins[-1], 6)})  # steps go to the end
     base = alt.Chart(inline(rows)).encode(x=across)
@@ -345,19 +357,20 @@ def _load(inside: Inside, size: float, across: Any, nouns: str) -> Any:
         scale=alt.Scale(zero=True),
     )
     tooltip = [
-        alt.Tooltip("x:Q", title="time", format=",.5~r"),
+        alt.Tooltip("x:Q", title="from", format=",.5~r"),
+        alt.Tooltip("end:Q", title="to", format=",.5~r"),
         alt.Tooltip("mean:Q", title=f"{nouns} inside", format=",.4~r"),
         alt.Tooltip("low:Q", title="fewest", format=",.4~r"),
         alt.Tooltip("high:Q", title="most", format=",.4~r"),
     ]
     band = base.mark_area(opacity=0.2, interpolate="step-after", clip=True, color=LIGHT["c2"])
     line = base.mark_line(strokeWidth=1.6, interpolate="step-after", clip=True, color=LIGHT["c2"])
-    shade = selected("near_load", 0.8, 0.0, empty=False)
-    rule = base.mark_rule(color=LIGHT["soft"], strokeWidth=1, aria=False)
+    shade = selected("near_load", _POINTED, 0.0, empty=False)
+    stretch = base.mark_rect(color=LIGHT["soft"], aria=False, clip=True)
     return alt.layer(
         band.encode(y=alt.Y("low:Q"), y2="high:Q"),
         line.encode(y=y).properties(name="load"),
-        rule.encode(opacity=shade, tooltip=tooltip).properties(name="load_near"),
+        stretch.encode(x2="end:Q", opacity=shade, tooltip=tooltip).properties(name="load_near"),
     )
 
 

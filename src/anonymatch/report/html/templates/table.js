@@ -55,6 +55,8 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
   const range = search.querySelector(".range");
   const ends = range ? Array.from(range.querySelectorAll("input")) : [];
   const clear = range && range.querySelector("button");
+  const chosen = document.createElement("p"); /* under the chart, as the table may be far */
+  chosen.className = "chosen";
   const values = range && rows.map(function (row) { return number(row.cells[range.dataset.column]); });
   function limits() {
     return [[ends[0], -Infinity], [ends[1], Infinity]].map(function (pair) {
@@ -78,6 +80,13 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
       : high === Infinity ? ", at least " + low + unit : ", " + low + " to " + high + unit;
     found.textContent = left.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " rows" + told;
     if (clear) clear.hidden = all;
+    if (!range) return;
+    chosen.hidden = all;
+    chosen.replaceChildren();
+    const link = document.createElement("a");
+    link.href = "#" + range.dataset.anchor;
+    link.textContent = "The table";
+    chosen.append(link, " shows " + found.textContent + ".");
   }
   field.addEventListener("input", filter);
   if (range) {
@@ -102,9 +111,10 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
       brush();
       ends[0].focus();
     });
+    if (chart()) chart().after(chosen);
     document.addEventListener("chart-brush", function (event) {
       if (event.target.dataset.name !== range.dataset.chart || range.contains(document.activeElement)) return;
-      const chosen = event.detail.x;
+      const chosen = event.detail.value;
       ends.forEach(function (end, place) { end.value = chosen ? +chosen[place].toFixed(3) : ""; });
       filter();
     });
