@@ -6,10 +6,13 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from anonymatch.base.text import several
 from anonymatch.counting import Count, power_product
+
+if TYPE_CHECKING:
+    from anonymatch.charts import AnyChart
 
 __all__ = ["Attack", "AttackStep", "Left", "Ties"]
 
@@ -289,6 +292,19 @@ class Attack:
         """Natural log of the matchings left, from the start: along the truth, else expected."""
         after = (step.expected_log if step.log is None else step.log for step in self.steps)
         return [self.start.log, *after]
+
+    def chart(self, name: str = "bits") -> AnyChart:
+        """A chart for notebooks and files.
+
+        Parameters
+        ----------
+        name : {"bits", "doubt"}
+            Bits of the whole system, or users in doubt, that are left after each exposure.
+        """
+        from anonymatch.attacks.charts import attack_charts
+        from anonymatch.charts import named_chart
+
+        return named_chart(attack_charts(self), name, "this attack")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON if the names of users and behaviours are."""

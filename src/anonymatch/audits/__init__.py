@@ -1,6 +1,7 @@
 """Everything about one system in one answer: how good it is, for whom it is worst, and why."""
 
 from anonymatch.audits.auditing import audit
+from anonymatch.audits.compared_charts import comparison_charts
 from anonymatch.audits.comparing import ComparedFigure, Comparison, compare
 from anonymatch.audits.figures import (
     FIGURES,
@@ -49,6 +50,7 @@ __all__ = [
     "audit",
     "check_gates",
     "compare",
+    "comparison_charts",
     "confidence_of",
     "extra_figure",
     "figure_text",

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anonymatch.audits.figures import AuditFigure, Show, shown_figures
 from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
 from anonymatch.audits.wording import figure_text
 from anonymatch.base.errors import InputError
+from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import quoted
 from anonymatch.measures import Interval
 from anonymatch.sources import MESSAGES, Nouns
+
+if TYPE_CHECKING:
+    from anonymatch.charts import AnyChart
+
+_SAME_PRICE = 0.05  # of a price, below which a difference is not worth a word
 
 __all__ = ["ComparedFigure", "Comparison", "compare"]
 
@@ -45,6 +51,15 @@ class ComparedFigure:
     best: int | None
     judgement: str
     share: bool
+
+    @property
+    def differences(self) -> tuple[Interval | None, ...]:
+        """Of all but the first from the first, with what intervals leave open."""
+        first, *others = self.figures
+        return tuple(
+            None if first is None or other is None else _difference(other, first)
+            for other in others
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,6 +109,20 @@ class Comparison:
         ]
         return (*alone, *everywhere)
 
+    def chart(self, name: str = "cost") -> AnyChart:
+        """A chart for notebooks and files.
+
+        Parameters
+        ----------
+        name : str
+            "cost" (entropy against delay and packets, or against candidates), "difference" (bits
+            more or less than the first), "spread" (of entropy over users), or the key of a figure.
+        """
+        from anonymatch.audits.compared_charts import comparison_charts
+        from anonymatch.charts import named_chart
+
+        return named_chart(comparison_charts(self), name, "this comparison")
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
@@ -107,6 +136,7 @@ class Comparison:
 def _record(row: ComparedFigure) -> dict[str, Any]:
     values: dict[str, Any] = json_value(row)
     values["said"] = values.pop("judgement")
+    values["differences"] = [json_value(each) for each in row.differences]
     return values
 
 
@@ -143,7 +173,7 @@ def compare(audits: Sequence[Audit], names: Sequence[str] | None = None) -> Comp
         names=called,
         audits=given,
         rows=tuple(row for row in rows if any(row.figures)),
-        verdict=_verdict(rows, called),
+        verdict=_verdict(rows, given, called),
     )
 
 
@@ -245,13 +275,48 @@ def _same(figures: list[Interval]) -> bool:
     return all(abs(end - first) <= close for one in figures for end in (one.low, one.high))
 
 
-def _verdict(rows: Sequence[ComparedFigure], called: tuple[str, ...]) -> str:
-    """What is said of the headline; of joint bits too where it tells nothing apart."""
+def _difference(one: Interval, other: Interval) -> Interval:
+    return Interval(one.value - other.value, one.low - other.high, one.high - other.low)
+
+
+def _verdict(
+    rows: Sequence[ComparedFigure], audits: Sequence[Audit], called: tuple[str, ...]
+) -> str:
+    """The headline and its price; joint bits too where it tells nothing apart."""
     headline = _sentence(rows[0], called)
     joint = next(row for row in rows if row.name == "bits")
     if rows[0].best is None and joint.best is not None:
-        return f"{headline}; {_sentence(joint, called)}."
-    return f"{headline}."
+        return f"{headline}; {_sentence(joint, called)}{_price(joint, audits, called)}."
+    return f"{headline}{_price(rows[0], audits, called)}."
+
+
+def _price(row: ComparedFigure, audits: Sequence[Audit], called: tuple[str, ...]) -> str:
+    """What the best one pays for being so, beside the next best: in delay and in packets."""
+    if row.best is None:
+        return ""
+    others = [k for k in range(len(called)) if k != row.best]
+    known = [each.value if each is not None else 0.0 for each in row.figures]
+    second = max(others, key=lambda k: known[k] if row.better == "higher" else -known[k])
+    paid, saved = audits[row.best].cost, audits[second].cost
+    prices = [
+        _times(paid.mean_delay, saved.mean_delay, "the mean delay"),
+        _times(paid.packets, saved.packets, "the packets"),
+    ]
+    told = " and ".join(filter(None, prices))
+    beside = f" of {called[second]}" if len(called) > 2 else ""
+    return f", for {told}{beside}" if told else ""
+
+
+def _times(one: float | None, other: float | None, what: str) -> str:
+    """A price as a multiple of another; nothing if one of them is not known."""
+    if not one or not other:
+        return ""
+    ratio = one / other
+    if abs(ratio - 1.0) < _SAME_PRICE:
+        return "the same" + what.removeprefix("the")
+    if abs(ratio - 2.0) < _SAME_PRICE:
+        return f"twice {what}"
+    return f"{amount(ratio)} times {what}" if ratio > 1.0 else f"{percent(ratio)} of {what}"
 
 
 def _sentence(row: ComparedFigure, called: tuple[str, ...]) -> str:

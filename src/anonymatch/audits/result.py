@@ -66,6 +66,11 @@ class SystemCost:
     cover: float | None
     lost: int
 
+    @property
+    def packets(self) -> float | None:
+        """Sent for each message, itself included: the price in bandwidth."""
+        return None if self.cover is None or self.cover >= 1.0 else 1.0 / (1.0 - self.cover)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worst:

@@ -3,6 +3,7 @@
 Altair is imported when a chart is made, so that importing this room costs nothing.
 """
 
+from anonymatch.charts.bars import bar_chart, interval_bars
 from anonymatch.charts.calibration import Kept, calibration_chart
 from anonymatch.charts.embedding import (
     EmbeddedChart,
@@ -12,9 +13,11 @@ from anonymatch.charts.embedding import (
     embedded,
 )
 from anonymatch.charts.files import SUFFIXES, chart_svg, save_chart
+from anonymatch.charts.front import Chosen, FrontLine, front_chart
 from anonymatch.charts.histogram import Mark, histogram
 from anonymatch.charts.lines import Line, Rule, line_chart, zoom
 from anonymatch.charts.matrix import CELLS, matrix_over_time
+from anonymatch.charts.named import named_chart
 from anonymatch.charts.over_time import (
     Inside,
     TimedLine,
@@ -24,6 +27,7 @@ from anonymatch.charts.over_time import (
     stretch_ends,
 )
 from anonymatch.charts.palette import DARK, GROUPS, LIGHT
+from anonymatch.charts.points import Difference, SystemPoint, difference_chart, point_chart
 from anonymatch.charts.scatter import Point, scatter_chart
 from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, themed
 
@@ -37,27 +41,37 @@ __all__ = [
     "SUFFIXES",
     "WIDTH",
     "AnyChart",
+    "Chosen",
+    "Difference",
     "EmbeddedChart",
+    "FrontLine",
     "Inside",
     "Kept",
     "Line",
     "Mark",
     "Point",
     "Rule",
+    "SystemPoint",
     "TimedLine",
+    "bar_chart",
     "calibration_chart",
     "chart_attributes",
     "chart_script",
     "chart_style",
     "chart_svg",
+    "difference_chart",
     "embedded",
+    "front_chart",
     "histogram",
     "inline",
     "inside_in_words",
     "inside_over_time",
+    "interval_bars",
     "line_chart",
     "matrix_over_time",
+    "named_chart",
     "over_time",
+    "point_chart",
     "save_chart",
     "scatter_chart",
     "stretch_ends",

@@ -13,7 +13,16 @@ from anonymatch.base.text import label
 from anonymatch.charts.palette import GROUPS, LIGHT
 from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, selected, themed
 
-__all__ = ["Line", "Rule", "line_chart", "zoom"]
+__all__ = [
+    "Line",
+    "Rule",
+    "drawn_rule",
+    "finite",
+    "line_chart",
+    "series_look",
+    "without_shape",
+    "zoom",
+]
 
 _ROOM = 6  # units between the outermost marks and the ends of a scale
 _MARKED = 60  # points of a line that get a mark each
@@ -49,18 +58,19 @@ class Line:
             )
         nothing = [None] * len(self.x)
         rows = zip(self.x, self.y, self.low or nothing, self.high or nothing, strict=True)
-        known = [tuple(_finite(value) for value in row) for row in rows]
+        known = [tuple(finite(value) for value in row) for row in rows]
         known = [row for row in known if row[0] is not None]
         return sorted(known, key=lambda row: row[0])  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A dashed line across a chart with its name: at an ``x`` or at a ``y``."""
+    """A dashed line across a chart with its name: at an ``x`` or at a ``y``; ``plain`` is full."""
 
     name: str
     x: float | None = None
     y: float | None = None
+    plain: bool = False
 
 
 def line_chart(
@@ -98,20 +108,14 @@ def line_chart(
     ]
     names = [name for name, _ in given]
     across = [row["x"] for row in rows]
-    x = alt.X("x:Q", title=x_label or None, scale=_scale(log_x, across, False), axis=_axis(across))
+    x = alt.X("x:Q", title=x_label or None, scale=_scale(log_x, across), axis=_axis(across))
     y_scale = _scale(log_y, [row["y"] for row in rows], zero)
     y = alt.Y(
         "y:Q", title=y_label or None, scale=y_scale, axis=_axis([row["y"] for row in rows], share)
     )
-    look = {
-        "color": alt.Color("series:N", sort=names, scale=_range(names, CATEGORIES)),
-        "opacity": selected("shown", 1.0, 0.12),
-    }
-    if len(names) == 1:
-        look["color"] = alt.value(LIGHT["c0"])
+    look = series_look(names)
     dashes = [_DASHES[number // GROUPS % len(_DASHES)] for number in range(len(names))]
-    if len(names) > GROUPS:
-        look["strokeDash"] = alt.StrokeDash("series:N", sort=names, scale=_range(names, dashes))
+    dashed = alt.StrokeDash("series:N", sort=names, scale=_range(names, dashes))
     base = alt.Chart(inline(rows)).encode(x=x)
     digits = ".3~%" if share else ",.6~g"
     tooltip = [
@@ -127,22 +131,39 @@ def line_chart(
     if any(row["low"] is not None for row in rows):
         band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q"), y2="high:Q")
         layers.append(band.encode(color=look["color"]))
-    layers.append(base.mark_line(strokeWidth=2.2).encode(y=y, **look))
-    shape = alt.Shape("series:N", sort=names, scale=_range(names, _SHAPES), legend=None)
+    curves = base.mark_line(strokeWidth=2.2).encode(y=y, **without_shape(look))
+    layers.append(curves.encode(strokeDash=dashed) if len(names) > GROUPS else curves)
     points_ = base.mark_point(filled=True, size=55 if marked else 90).encode(
-        y=y, tooltip=tooltip, color=look["color"], shape=shape if len(names) > 1 else alt.Undefined
+        y=y, tooltip=tooltip, **look
     )
     chosen = alt.selection_point(name="shown", fields=["series"], bind="legend")
-    if marked:
-        points_ = points_.encode(opacity=look["opacity"])
-    else:
+    if not marked:
         near = alt.selection_point(name="near", on="pointerover", nearest=True, empty=False)
         points_ = points_.encode(opacity=alt.condition(near, alt.value(1.0), alt.value(0.0)))
         points_ = points_.add_params(near)
     layers.append(points_)
-    layers += [layer for rule in rules for layer in _rule(rule)]
+    layers += [layer for rule in rules for layer in drawn_rule(rule)]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).add_params(chosen, zoom())
     return themed(chart, title=title, words=" ".join(_told(*line) for line in given))
+
+
+def series_look(names: list[str]) -> dict[str, Any]:
+    """What tells series apart; one alone needs no legend."""
+    import altair as alt
+
+    opacity = selected("shown", 1.0, 0.12)
+    if len(names) == 1:
+        return {"color": alt.value(LIGHT["c0"]), "opacity": opacity}
+    return {
+        "color": alt.Color("series:N", sort=names, scale=_range(names, CATEGORIES)),
+        "shape": alt.Shape("series:N", sort=names, scale=_range(names, _SHAPES)),
+        "opacity": opacity,
+    }
+
+
+def without_shape(look: dict[str, Any]) -> dict[str, Any]:
+    """For marks that are no points."""
+    return {channel: value for channel, value in look.items() if channel != "shape"}
 
 
 def zoom() -> Any:
@@ -152,31 +173,36 @@ def zoom() -> Any:
     return alt.selection_interval(name="zoom", bind="scales", zoom="wheel![event.shiftKey]")
 
 
-def _rule(rule: Rule) -> list[Any]:
+def drawn_rule(rule: Rule) -> list[Any]:
+    """The layers of a rule: its line and its name."""
     import altair as alt
 
     at = rule.x if rule.y is None else rule.y
     base = alt.Chart(inline([{"at": at, "name": rule.name}]))
-    colour = LIGHT["c1"]
+    colour = LIGHT["ink"] if rule.plain else LIGHT["c1"]
+    dash = [1, 0] if rule.plain else [5, 4]
     if rule.y is None:
-        drawn = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=colour).encode(x="at:Q")
+        drawn = base.mark_rule(strokeDash=dash, strokeWidth=2, color=colour).encode(x="at:Q")
         name = base.mark_text(
             align="left", dx=5, dy=9, baseline="top", fontWeight=600, color=colour
         )
         return [drawn, name.encode(x="at:Q", y=alt.value(0), text="name:N")]
-    drawn = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=colour).encode(y="at:Q")
+    drawn = base.mark_rule(strokeDash=dash, strokeWidth=2, color=colour).encode(y="at:Q")
     name = base.mark_text(align="right", dy=-7, fontWeight=600, color=colour)
     return [drawn, name.encode(y="at:Q", x=alt.value("width"), text="name:N")]
 
 
-def _scale(log: bool, values: list[Any], zero: bool) -> Any:
+def _scale(log: bool, values: list[Any], zero: bool | None = None) -> Any:
+    """``zero``: whether the axis begins there; None keeps room on both sides instead."""
     import altair as alt
 
     known = [value for value in values if value is not None]
     if log and known and min(known) > 0:
-        return alt.Scale(type="log", nice=False)
+        return alt.Scale(type="log", nice=False, padding=_ROOM)
+    if zero is None:
+        return alt.Scale(zero=False, padding=_ROOM, nice=False)
     near = bool(known) and 0 < 2 * min(known) <= max(known)
-    return alt.Scale(zero=zero or near, padding=_ROOM)
+    return alt.Scale(zero=zero or near)
 
 
 def _axis(values: list[Any], share: bool = False) -> Any:
@@ -195,7 +221,8 @@ def _range(names: list[str], values: Sequence[Any]) -> Any:
     )
 
 
-def _finite(value: Any) -> float | None:
+def finite(value: Any) -> float | None:
+    """A number as a float; None for none, and for those that no axis holds."""
     if value is None:
         return None
     number = float(value)

@@ -81,6 +81,7 @@ def _config() -> Any:
         "labelLimit": 260,
         "columns": 3,
         "symbolStrokeWidth": 2,
+        "symbolOpacity": 1,
     }
     return alt.Config.from_dict(
         {

@@ -1,5 +1,6 @@
 """Users who stay the same over rounds: who writes to whom, and when that is known."""
 
+from anonymatch.disclosure.charts import bits_chart, disclosure_charts, guess_chart
 from anonymatch.disclosure.closed_forms import intersection_candidates, lsda_error, sda_rounds
 from anonymatch.disclosure.comparing import ComparedMethod, MethodComparison, compare_methods
 from anonymatch.disclosure.decay import CurvePoint
@@ -19,6 +20,7 @@ from anonymatch.disclosure.wording import (
     half_right,
     left_in_words,
     rounds_seen,
+    rounds_text,
     verdict,
 )
 
@@ -33,8 +35,11 @@ __all__ = [
     "RoundGate",
     "UserFall",
     "bits_about",
+    "bits_chart",
     "check_round_gates",
     "compare_methods",
+    "disclosure_charts",
+    "guess_chart",
     "half_life_in_words",
     "half_right",
     "intersection_candidates",
@@ -43,6 +48,7 @@ __all__ = [
     "parse_round_gates",
     "rounds",
     "rounds_seen",
+    "rounds_text",
     "sda_rounds",
     "target_half_life",
     "verdict",

@@ -17,6 +17,7 @@ from anonymatch.measures import Interval
 if TYPE_CHECKING:
     import polars as pl
 
+    from anonymatch.charts import AnyChart
     from anonymatch.disclosure.posterior import Profiles
     from anonymatch.sources import RoundLog
 
@@ -104,6 +105,19 @@ class Disclosure:
     @property
     def half_life(self) -> float | None:
         return None if self.half_life_between is None else self.half_life_between.value
+
+    def chart(self, name: str = "bits") -> AnyChart:
+        """A chart for notebooks and files.
+
+        Parameters
+        ----------
+        name : {"bits", "guesses"}
+            Bits, or best guesses that are right and what is believed of them, by rounds seen.
+        """
+        from anonymatch.charts import named_chart
+        from anonymatch.disclosure.charts import disclosure_charts
+
+        return named_chart(disclosure_charts(self), name, "this disclosure")
 
     @property
     def right(self) -> float | None:

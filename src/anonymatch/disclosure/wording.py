@@ -18,6 +18,7 @@ __all__ = [
     "half_right",
     "left_in_words",
     "rounds_seen",
+    "rounds_text",
     "verdict",
 ]
 
@@ -137,3 +138,14 @@ def _bits(interval: Interval) -> str:
 
 def _are(interval: Interval) -> str:
     return "is" if _bits(interval) == "1 bit" else "are"
+
+
+def rounds_text(rounds: float) -> str:
+    """A number of rounds in as many digits as one between two that were looked at is worth.
+
+    Examples
+    --------
+    >>> [rounds_text(value) for value in (3.582, 20.39, 1234.5)]
+    ['3.6', '20', '1,234']
+    """
+    return f"{rounds:,.0f}" if rounds >= 10 else f"{rounds:.2g}"

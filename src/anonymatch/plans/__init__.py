@@ -1,5 +1,6 @@
 """Plans of mix networks: which mix, which delay, how much cover, and what nothing can do."""
 
+from anonymatch.plans.charts import covers, front_by_delay, plan_charts, trade_chart
 from anonymatch.plans.emit import LANGUAGES
 from anonymatch.plans.expected import simulated_bits
 from anonymatch.plans.planning import plan, plan_request
@@ -23,8 +24,11 @@ __all__ = [
     "Strategy",
     "Targets",
     "Traffic",
+    "covers",
+    "front_by_delay",
     "missed_in_words",
     "plan",
+    "plan_charts",
     "plan_request",
     "preset_named",
     "read_request",
@@ -32,4 +36,5 @@ __all__ = [
     "setting_in_words",
     "simulated_bits",
     "strategy_named",
+    "trade_chart",
 ]

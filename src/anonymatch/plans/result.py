@@ -23,6 +23,8 @@ from anonymatch.plans.strategies import Strategy
 if TYPE_CHECKING:
     import polars as pl
 
+    from anonymatch.charts import AnyChart
+
 __all__ = ["NetworkPlan", "Setting"]
 
 _FRONT = 12  # settings of the front that are shown
@@ -363,6 +365,21 @@ class NetworkPlan:
         if setting is None:
             raise InputError("no setting was found, so there is none to write")
         return setting.emit(language)
+
+    def chart(self, name: str = "delay") -> AnyChart:
+        """A chart for notebooks and files.
+
+        Parameters
+        ----------
+        name : {"delay", "delay_99", "cover"}
+            What the worst hide among by the mean delay, or by the delay of the slowest percent,
+            with as much cover as the chosen setting has; or delay against packets a message for
+            the same anonymity.
+        """
+        from anonymatch.charts import named_chart
+        from anonymatch.plans.charts import plan_charts
+
+        return named_chart(plan_charts(self), name, "this plan")
 
     def report(self, path: str | PathLike[str]) -> None:
         """A page in HTML with its charts."""

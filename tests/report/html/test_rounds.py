@@ -52,8 +52,9 @@ METHODS: dict[str, Callable[[], am.Disclosure]] = {
 def test_every_method_has_a_page_that_is_well_formed_and_loads_nothing(
     make: Callable[[], am.Disclosure],
 ) -> None:
-    page = rounds_html(make())
-    root = ET.fromstring(page)
+    whole = rounds_html(make())
+    root = ET.fromstring(whole)
+    page = re.sub(r"<script>.*?</script>", "", whole, flags=re.DOTALL)
     anchors = {each.get("id") for each in root.iter() if each.get("id")}
     links = re.findall(r'href="([^"]*)"', page)
 

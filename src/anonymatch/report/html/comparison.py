@@ -11,6 +11,7 @@ from anonymatch.audits import (
     ComparedFigure,
     Comparison,
     FigureText,
+    comparison_charts,
     confidence_of,
     figure_text,
     sureness,
@@ -18,8 +19,8 @@ from anonymatch.audits import (
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.base.text import label
+from anonymatch.charts import embedded
 from anonymatch.measures import Interval
-from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.drawings.colours import GROUPS
 from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.document import Section, document, panel_section, render
@@ -29,6 +30,12 @@ from anonymatch.report.paper_panels import Panel
 
 __all__ = ["comparison_html"]
 
+_CAPTIONS = {
+    "cost": "Up is more anonymous, left is cheaper; larger points send more packets a message.",
+    "difference": "Bits more or less than the first: a difference is sure where its line does not "
+    "touch 0.",
+    "spread": "The further right a line, the better; where it begins are the worst off.",
+}
 _BETTER = {"higher": "more is better", "lower": "less is better"}
 
 
@@ -61,7 +68,7 @@ def comparison_html(comparison: Comparison, *, command: str | None = None) -> st
     sections = (
         _verdict(comparison),
         _table(comparison),
-        _bars(comparison),
+        _charts(comparison),
         _audits(comparison),
         _about(comparison, command),
     )
@@ -112,27 +119,15 @@ def _table(comparison: Comparison) -> Section:
     return Section("figures", "Key figures", body)
 
 
-def _bars(comparison: Comparison) -> Section:
+def _charts(comparison: Comparison) -> Section:
+    charts = comparison_charts(comparison)
     panels = [
-        Panel(
-            interval_bars(
-                comparison.names,
-                row.figures,
-                [each.value for each in _figures(comparison, row)],
-                title=row.title,
-            ),
-            _caption(row),
-        )
-        for row in comparison.rows
+        Panel(embedded(charts[name](), name), caption)
+        for name, caption in _CAPTIONS.items()
+        if name in charts
     ]
-    meaning = "Lines across the ends of bars are the intervals that hold the figures."
-    return panel_section("bars", "As bars", panels, before=[meaning])
-
-
-def _caption(row: ComparedFigure) -> str:
-    better = f" ({_BETTER[row.better]})" if row.better in _BETTER else ""
-    title = f"{row.title[:1].upper()}{row.title[1:]}{better}: {row.meaning}."
-    return f"{title} Compared: {row.judgement}." if row.judgement else title
+    meaning = "Lines across points are the intervals that hold the figures."
+    return panel_section("charts", "As pictures", panels, before=[meaning])
 
 
 def _figures(comparison: Comparison, row: ComparedFigure) -> list[FigureText]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from anonymatch.base.numbers import amount, percent, shown, span
-from anonymatch.disclosure import Disclosure, bits_about
+from anonymatch.charts import embedded
+from anonymatch.disclosure import Disclosure, bits_about, disclosure_charts
 from anonymatch.measures import Interval
 from anonymatch.report.html.document import Section, panel_section
-from anonymatch.report.html.round_pictures import bits_picture, guess_picture, method_words
+from anonymatch.report.html.round_pictures import method_words
 from anonymatch.report.html.tables import HtmlTable
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.paper_panels import Panel
@@ -21,24 +22,23 @@ def decay_section(disclosure: Disclosure | None) -> Section | None:
     if disclosure is None or not disclosure.curve:
         return None
     several = len(disclosure.curve) > 1
-    bits = bits_picture(disclosure) if several else None
-    guesses = guess_picture(disclosure) if several else None
+    charts = disclosure_charts(disclosure) if several else {}
     panels = []
     words = method_words(disclosure)
-    if bits is not None:
+    if "bits" in charts:
         marked = "" if disclosure.half_life is None else " Half of the first is left at the mark."
         panels.append(
             Panel(
-                bits,
+                embedded(charts["bits"](), "bits"),
                 f"What is unknown of {bits_about(disclosure)}, by {words.each} that were seen: "
                 f"lower is worse.{marked} The band is what draws leave open (95 %); other logs of "
                 "such users differ by more.",
             )
         )
-    if guesses is not None:
+    if "guesses" in charts:
         panels.append(
             Panel(
-                guesses,
+                embedded(charts["guesses"](), "guesses"),
                 f"How often {words.guess}: what the attacker believes and, where the truth is "
                 "known, what is right. Higher is worse; where both are known they should meet.",
             )

@@ -18,9 +18,9 @@ from anonymatch.disclosure import (
     half_life_in_words,
     intersection_candidates,
     left_in_words,
+    rounds_text,
     sda_rounds,
 )
-from anonymatch.report.charts.decay import rounds_text
 from anonymatch.report.html.audit import script, style
 from anonymatch.report.html.decay import decay_section, numbers_table
 from anonymatch.report.html.document import Section, document, panel_section, render, write_html
