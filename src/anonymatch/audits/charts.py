@@ -29,13 +29,13 @@ from anonymatch.charts import (
     Point,
     TimedLine,
     calibration_chart,
-    histogram,
+    histogram_chart,
     inside_over_time,
     line_chart,
     matrix_over_time,
-    over_time,
     scatter_chart,
     stretch_ends,
+    time_chart,
 )
 from anonymatch.measures import Interval, Range, averages
 
@@ -73,7 +73,7 @@ def chart_of(audit: Audit, name: str) -> AnyChart:
     >>> import anonymatch as am
     >>> chart_of(am.audit(am.complete(4)), "delay")
     Traceback (most recent call last):
-    anonymatch.base.errors.InputError: this audit has no chart 'delay': the log knows no delays
+    anonymatch.InputError: this audit has no chart 'delay': the log knows no delays
     """
     chart = CHARTS.get(name)
     if chart is None:
@@ -146,7 +146,7 @@ def _spread(
     """Figures of the counted users, the worse end where only ends are known, and who they are."""
     users, words = audit.answers.users, audit.observation.nouns
     end = figures.low if worse == "low" else figures.high
-    return histogram(
+    return histogram_chart(
         np.where(np.isnan(figures.value), end, figures.value)[users.counted],
         title=title,
         x_label=x_label,
@@ -237,7 +237,7 @@ def _delay(audit: Audit) -> AnyChart:
     marks = [Mark(f"mean {seconds(float(delays.mean()))}", float(delays.mean()))]
     if len(delays) >= _MANY:
         marks.append(Mark(f"99 % within {seconds(late)}", late))
-    return histogram(
+    return histogram_chart(
         delays,
         title=f"How long {words.users} are held back",
         x_label="delay, seconds",
@@ -259,7 +259,7 @@ def _time(audit: Audit) -> AnyChart:
     tails = [None if each is None else each[1] for each in stretches]
     words = observation.nouns
     many = np.median([each[2] for each in stretches if each is not None]) >= _MANY
-    return over_time(
+    return time_chart(
         ends,
         [_timed("mean", means), _timed("worst 1 %" if many else "worst", tails)],
         title=f"Entropy of {words.users} over time",
@@ -456,6 +456,21 @@ def _no_score(audit: Audit) -> str:
     return "" if audit.score is not None else "probabilities are known as intervals only"
 
 
+def _of_rounds(audit: Audit, name: str) -> AnyChart:
+    from anonymatch.disclosure import disclosure_charts
+
+    assert audit.disclosure is not None
+    return disclosure_charts(audit.disclosure)[name]()
+
+
+def _no_rounds(audit: Audit, name: str) -> str:
+    if audit.disclosure is None:
+        return "the log has no rounds"
+    from anonymatch.disclosure import disclosure_charts
+
+    return "" if name in disclosure_charts(audit.disclosure) else "rounds tell nothing of it"
+
+
 def _no_designs(audit: Audit) -> str:
     if has_designs(audit.observation, audit.answers):
         return ""
@@ -512,6 +527,18 @@ _TABLE = (
         meaning="what is left when users are exposed one after another",
         draw=_exposures,
         missing=_no_exposures,
+    ),
+    AuditChart(
+        name="decay",
+        meaning="bits by rounds seen",
+        draw=lambda audit: _of_rounds(audit, "bits"),
+        missing=lambda audit: _no_rounds(audit, "bits"),
+    ),
+    AuditChart(
+        name="decay_guesses",
+        meaning="guesses that are right by rounds seen",
+        draw=lambda audit: _of_rounds(audit, "guesses"),
+        missing=lambda audit: _no_rounds(audit, "guesses"),
     ),
     AuditChart(
         name="cost",

@@ -12,9 +12,9 @@ from anonymatch.charts.embedding import (
     chart_style,
     embedded,
 )
-from anonymatch.charts.files import SUFFIXES, chart_svg, save_chart
+from anonymatch.charts.files import SUFFIXES, chart_svg, save_chart, save_charts
 from anonymatch.charts.front import Chosen, FrontLine, front_chart
-from anonymatch.charts.histogram import Mark, histogram
+from anonymatch.charts.histogram import Mark, histogram_chart
 from anonymatch.charts.lines import Line, Rule, line_chart, zoom
 from anonymatch.charts.matrix import CELLS, matrix_over_time
 from anonymatch.charts.named import named_chart
@@ -23,8 +23,8 @@ from anonymatch.charts.over_time import (
     TimedLine,
     inside_in_words,
     inside_over_time,
-    over_time,
     stretch_ends,
+    time_chart,
 )
 from anonymatch.charts.palette import DARK, GROUPS, LIGHT
 from anonymatch.charts.points import Difference, SystemPoint, difference_chart, point_chart
@@ -62,7 +62,7 @@ __all__ = [
     "difference_chart",
     "embedded",
     "front_chart",
-    "histogram",
+    "histogram_chart",
     "inline",
     "inside_in_words",
     "inside_over_time",
@@ -70,11 +70,12 @@ __all__ = [
     "line_chart",
     "matrix_over_time",
     "named_chart",
-    "over_time",
     "point_chart",
     "save_chart",
+    "save_charts",
     "scatter_chart",
     "stretch_ends",
     "themed",
+    "time_chart",
     "zoom",
 ]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.charts.theme import AnyChart
 
-__all__ = ["SUFFIXES", "chart_svg", "save_chart", "static_svg"]
+__all__ = ["SUFFIXES", "chart_svg", "save_chart", "save_charts", "static_svg"]
 
 _SCALE = 2.0  # pixels of a PNG a unit, for print
 _PLACES = re.compile(r' (?:d|transform|x|y|x1|y1|x2|y2|width|height)="[^"]*"')
@@ -62,6 +63,43 @@ def save_chart(chart: AnyChart, path: str | os.PathLike[str]) -> None:
     written = writer(chart.to_dict(validate=False))
     with unfinished(target) as beside:
         beside.write_bytes(written)
+
+
+def save_charts(
+    makers: Mapping[str, Callable[[], AnyChart]], folder: str | os.PathLike[str], kind: str = "svg"
+) -> list[Path]:
+    """Write charts into ``folder`` under their names, and return where they are.
+
+    All are drawn before the first is written, and the folder is made if it is not there.
+
+    Examples
+    --------
+    >>> import altair as alt, pathlib, tempfile
+    >>> chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in save_charts({"one": lambda: chart}, folder)]
+    ['one.svg']
+    """
+    writer = _WRITERS.get(f".{kind}")
+    if writer is None:
+        known = ", ".join(suffix[1:] for suffix in SUFFIXES)
+        raise InputError(f"charts are written as {known}, not {kind!r}")
+    target = as_path(folder)
+    drawn = {
+        target / f"{re.sub(r'[^A-Za-z0-9_-]', '', name)}.{kind}": writer(
+            make().to_dict(validate=False)
+        )
+        for name, make in makers.items()
+    }
+    if drawn:
+        try:
+            target.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{target}: cannot make this folder ({error.strerror})") from None
+    for path, content in drawn.items():
+        with unfinished(path) as beside:
+            beside.write_bytes(content)
+    return list(drawn)
 
 
 def chart_svg(chart: AnyChart) -> str:

@@ -19,7 +19,7 @@ from anonymatch.base.text import label
 from anonymatch.charts.palette import LIGHT
 from anonymatch.charts.theme import HEIGHT, WIDTH, AnyChart, inline, themed
 
-__all__ = ["Mark", "bin_edges", "histogram"]
+__all__ = ["Mark", "bin_edges", "histogram_chart"]
 
 _BARS = 40
 _NAMES = 5  # of those in a bar that the pointer tells
@@ -38,7 +38,7 @@ class Mark:
     high: float | None = None
 
 
-def histogram(
+def histogram_chart(
     values: npt.ArrayLike,
     *,
     title: str,
@@ -75,7 +75,7 @@ def histogram(
 
     Examples
     --------
-    >>> chart = histogram([1, 1.5, 3], title="Entropy", x_label="bits", noun="user")
+    >>> chart = histogram_chart([1, 1.5, 3], title="Entropy", x_label="bits", noun="user")
     >>> chart.to_dict()["description"]
     'Entropy. 3 users from 1 to 3; half of them have 1.5 or less.'
     """

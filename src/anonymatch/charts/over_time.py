@@ -19,8 +19,8 @@ __all__ = [
     "TimedLine",
     "inside_in_words",
     "inside_over_time",
-    "over_time",
     "stretch_ends",
+    "time_chart",
     "time_unit",
 ]
 
@@ -58,7 +58,7 @@ class Inside:
     mean: Floats
 
 
-def over_time(
+def time_chart(
     ends: npt.ArrayLike,
     lines: Sequence[TimedLine],
     *,
@@ -87,7 +87,7 @@ def over_time(
     Examples
     --------
     >>> line = TimedLine("mean", [1.0, None, 2.0])
-    >>> chart = over_time(
+    >>> chart = time_chart(
     ...     [0, 1, 2, 3], [line], title="Entropy", y_label="bits", noun="message",
     ...     nouns="messages", numbers=[4, 0, 5],
     ... )
