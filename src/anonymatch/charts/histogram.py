@@ -25,7 +25,7 @@ _BARS = 40
 _NAMES = 5  # of those in a bar that the pointer tells
 _FAR = 30.0  # the largest over the smallest, from which a logarithmic axis reads better
 _LINE = 15  # units between the names of two marks, which stand above each other
-_COLOURS = ("c1", "c5", "c2", "c3")
+_COLOURS = ("c1", "c5", "c3")  # that read as text, too
 
 
 @dataclass(frozen=True, slots=True)

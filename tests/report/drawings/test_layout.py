@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.html.boxes import cut, overlapping, text_boxes
 
 import anonymatch as am
-from anonymatch.audits.result import Bin
 from anonymatch.designs.parts.kinds import Near
 from anonymatch.designs.parts.part import Part
 from anonymatch.measures.interval import Interval
 from anonymatch.report import drawings
-from anonymatch.report.charts.calibration import calibration_chart
 from anonymatch.report.charts.charts import Series, bar_chart, line_chart, strip_chart
-from anonymatch.report.charts.density import density
-from anonymatch.report.charts.histogram import probability_histogram, size_histogram
 from anonymatch.report.charts.interval_bars import interval_bars
-from anonymatch.report.charts.over_time import inside_chart
+from anonymatch.report.drawings.density import density
 from anonymatch.report.drawings.svg import Picture, text
 from anonymatch.report.drawings.text_width import text_width
 from anonymatch.report.paper_figures import paper_figures
@@ -68,17 +63,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "strips": lambda: strip_chart([(LONG, [1e-9, 1e9])], title="", log_x=True, x_label="bits"),
     "interval bars": lambda: interval_bars(
         [LONG, "b"], [Interval(1.0, 0.5, 1.5), None], [LONG, "not known"], title=""
-    ),
-    "sizes": lambda: size_histogram(
-        np.geomspace(1, 1e5, 200_000), title="", noun="message", threshold=9e4
-    ),
-    "small sizes": lambda: size_histogram(np.array([1.0]), title="", noun="user", threshold=5),
-    "probabilities": lambda: probability_histogram(
-        np.linspace(0, 1, 99_999), title="", noun="message"
-    ),
-    "inside": lambda: inside_chart(np.arange(0, 1e6, 7), np.arange(9, 1e6, 7), title=""),
-    "calibration": lambda: calibration_chart(
-        [Bin(low=0.2, high=0.3, guesses=100, promised=0.25, right=0.24)], title=""
     ),
     **{
         f"figure {figure.number}.{number}": lambda picture=panel.picture: picture  # type: ignore[misc]

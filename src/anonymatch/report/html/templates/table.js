@@ -90,6 +90,7 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
   }
   field.addEventListener("input", filter);
   if (range) {
+    let setting = 0; /* brushes on their way that the fields have set, and not the reader */
     function chart() {
       return document.querySelector(".chart[data-name='" + range.dataset.chart + "']");
     }
@@ -99,7 +100,8 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
       const scale = view.scale("x"), domain = scale.domain(), now = limits();
       const all = now[0] === -Infinity && now[1] === Infinity;
       const at = now.map(function (end) { return scale(Math.min(Math.max(end, domain[0]), domain[1])); });
-      view.signal("brush_x", all ? [0, 0] : at).runAsync();
+      setting += 1;
+      view.signal("brush_x", all ? [0, 0] : at).runAsync().finally(function () { setting -= 1; });
     }
     ends.forEach(function (end) {
       end.addEventListener("input", filter);
@@ -113,7 +115,7 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
     });
     if (chart()) chart().after(chosen);
     document.addEventListener("chart-brush", function (event) {
-      if (event.target.dataset.name !== range.dataset.chart || range.contains(document.activeElement)) return;
+      if (event.target.dataset.name !== range.dataset.chart || setting) return;
       const chosen = event.detail.value;
       ends.forEach(function (end, place) { end.value = chosen ? +chosen[place].toFixed(3) : ""; });
       filter();
