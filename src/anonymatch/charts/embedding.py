@@ -23,6 +23,7 @@ from anonymatch.charts.theme import WIDTH, AnyChart
 
 __all__ = ["EmbeddedChart", "chart_attributes", "chart_script", "chart_style", "embedded"]
 
+_SMALL, _AXIS = 400, 70  # units of a plot that is not stretched, and of an axis beside it
 _CONCATENATED = ("vconcat", "hconcat", "concat", "facet")
 
 
@@ -58,6 +59,9 @@ def embedded(chart: AnyChart, name: str) -> EmbeddedChart:
     attributes = "".join(
         f" {key}='{_quoted(value)}'" for key, value in _attributes(spec, name).items()
     )
+    width = spec.get("width", WIDTH)
+    if isinstance(width, int) and width < _SMALL:  # one that is as wide as high stays so
+        attributes += f" style='max-width:{width + _AXIS}px'"
     return EmbeddedChart(
         f'<div class="chart"{attributes}><div class="still">{still}</div></div>',
         float(spec.get("width", WIDTH)),
