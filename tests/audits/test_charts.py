@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def estimated() -> am.Audit:
     return am.audit(graph, budget=0.2, seed=7)
 
 
-AUDITS = {
+AUDITS: dict[str, Callable[[], am.Audit]] = {
     "graph": lambda: am.audit(am.partition([4, 3])),
     "nobody": lambda: am.audit(am.Graph.from_edges([])),
     "one": lambda: am.audit(am.complete(1)),
@@ -184,9 +185,39 @@ def test_rivals_of_as_much_delay_are_on_their_lines() -> None:
         if row["series"] == "exponential mixes" and row["x"] == audit.cost.mean_delay
     ]
 
-    assert by_name == {"exponential mixes", "batches", "pools that swap one", "ceiling"}
+    assert by_name == {
+        "exponential mixes",
+        "batches",
+        "pools that swap one",
+        "ceiling of steady traffic",
+    }
     assert title == "one exponential mix"
     assert own == pytest.approx(bits)
+
+
+def test_cover_raises_the_ceiling_beside_which_a_system_is_drawn() -> None:
+    plain, covered = log("exponential:3"), log("exponential:3", loss=0.1, cover=0.2)
+
+    for audit in (plain, covered):
+        lines = [row for row in rows(audit.chart("latency")) if "series" in row]
+        (ceiling,) = {
+            row["y"]
+            for row in lines
+            if row["series"] == "ceiling of steady traffic" and row["x"] == audit.cost.mean_delay
+        }
+        packets = audit.cost.packets or 1.0
+        inside = audit.observation.rate * packets * audit.cost.mean_delay  # type: ignore[operator]
+        assert ceiling == pytest.approx(am.mixes.ceiling_bits(inside))
+    assert (covered.cost.packets or 1.0) > 1.1
+
+
+def test_wide_intervals_are_named_by_their_ends() -> None:
+    audit = estimated()
+    marks = {row["name"]: row for row in rows(audit.chart("entropy")) if "at" in row}
+    (worst,) = [name for name in marks if name.startswith("worst: ")]
+
+    assert " to " in worst
+    assert marks[worst]["at"] == audit.entropy_quantile(0.0).low
 
 
 def test_a_network_has_times_of_those_that_were_looked_at(tmp_path: Path) -> None:

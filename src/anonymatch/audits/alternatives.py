@@ -59,10 +59,13 @@ def same_delay(observation: Observation) -> tuple[tuple[str, float], ...]:
     return tuple(others)
 
 
-def rivals(observation: Observation) -> dict[str, tuple[tuple[float, float], ...]]:
+def rivals(
+    observation: Observation, packets: float | None = None
+) -> dict[str, tuple[tuple[float, float], ...]]:
     """What other mixes give for shorter and for longer delays: mean seconds and bits, by name.
 
-    Messages come in at random as often as here. The last is what no mix exceeds.
+    Messages come in at random as often as here. The last is what no mix exceeds in such traffic,
+    with as many ``packets`` a message as here; None if that is not known, and then it is left out.
     """
     if not same_delay(observation):
         return {}
@@ -76,8 +79,10 @@ def rivals(observation: Observation) -> dict[str, tuple[tuple[float, float], ...
         "exponential mixes": [(delay, exponential_bits(rate * delay)) for delay in delays],
         "batches": [((k - 1) / 2 / rate, threshold_bits(k)) for k in batches if k > 1],
         "pools that swap one": [(k / rate, pool_bits(1, k)) for k in pools],
-        "ceiling": [(delay, mixes.ceiling_bits(rate * delay)) for delay in delays],
     }
+    if packets is not None:
+        line = [(delay, mixes.ceiling_bits(rate * packets * delay)) for delay in delays]
+        curves["ceiling of steady traffic"] = line
     return {name: tuple(points) for name, points in curves.items() if points}
 
 

@@ -46,6 +46,7 @@ Indices = npt.NDArray[np.int32]
 _WORST = 0.01
 _MANY = 100  # users of whom one is 1 %
 _NARROW = 1e-6  # relative; closer ends are one number to a reader
+_WIDE = 0.2  # relative; the middle of ends further apart says little
 _FAR = 20.0  # the most over the least, from which a logarithmic axis reads better
 _SEEN = 0.05  # share of the bits that must go for a curve of what is left to show it
 _EDGES = 1 << 22  # pairs of which cells are counted at once
@@ -161,11 +162,15 @@ def _spread(
     )
 
 
-def _mark(name: str, figure: Interval, write: Callable[[float], str]) -> Mark:
-    wide = figure.high - figure.low > _NARROW * max(abs(figure.high), 1e-9)
-    ends = (figure.low, figure.high) if wide else (None, None)
-    middle = (figure.low + figure.high) / 2 if math.isnan(figure.value) else figure.value
-    return Mark(f"{name} {write(middle)}", middle, *ends)
+def _mark(name: str, figure: Interval, write: Callable[[float], str], worse: str = "low") -> Mark:
+    """A line at a figure; one that is known as a wide interval stands at its worse end."""
+    width, size = figure.high - figure.low, max(abs(figure.high), 1e-9)
+    if width > _WIDE * size or math.isnan(figure.value):
+        at = figure.low if worse == "low" else figure.high
+        both = f"{figure.low:.3g}" if write is _bits else write(figure.low).removesuffix(" %")
+        return Mark(f"{name} {both} to {write(figure.high)}", at, figure.low, figure.high)
+    ends = (figure.low, figure.high) if width > _NARROW * size else (None, None)
+    return Mark(f"{name} {write(figure.value)}", figure.value, *ends)
 
 
 def _quantiles(audit: Audit, figures: Range, write: Callable[[float], str]) -> list[Mark]:
@@ -221,7 +226,7 @@ def _probability(audit: Audit) -> AnyChart:
         worse="high",
         title="How sure the attacker's best guesses are",
         x_label="probability that the best guess is right",
-        marks=[_mark("surest:", audit.surest, percent)],
+        marks=[_mark("surest:", audit.surest, percent, "high")],
         share=True,
     )
 
@@ -405,12 +410,15 @@ def _apart(points: list[Point]) -> list[Point]:
 
 def _latency(audit: Audit) -> AnyChart:
     assert audit.cost.mean_delay is not None
-    entropy = audit.entropy
+    delay, entropy = audit.cost.mean_delay, audit.entropy
+    points = [Point("this system", delay, entropy.value, entropy.low, entropy.high)]
+    if audit.ceiling is not None:
+        points.append(Point("ceiling of this log", delay, audit.ceiling, side="left"))
     return scatter_chart(
-        [Point("this system", audit.cost.mean_delay, entropy.value, entropy.low, entropy.high)],
+        points,
         [
-            Line(name, [x for x, _ in points], [y for _, y in points])
-            for name, points in rivals(audit.observation).items()
+            Line(name, [x for x, _ in line], [y for _, y in line])
+            for name, line in rivals(audit.observation, audit.cost.packets).items()
         ],
         title="Delay against anonymity",
         x_label="mean delay, seconds (logarithmic)",
@@ -482,7 +490,7 @@ def _no_designs(audit: Audit) -> str:
 
 def _no_rivals(audit: Audit) -> str:
     known = audit.cost.mean_delay is not None and audit.n_counted
-    return "" if known and rivals(audit.observation) else "delay or traffic are not known"
+    return "" if known and audit.same_delay else "delay or traffic are not known"
 
 
 _TABLE = (

@@ -86,7 +86,8 @@ def histogram_chart(
     known = given[finite]
     each = None if weights is None else np.asarray(weights, dtype=np.float64)[finite]
     several = nouns or f"{noun}s"
-    edges, logarithmic = bin_edges(known, [mark.at for mark in marks], log=log, share=share)
+    ends = [end for mark in marks for end in (mark.low, mark.at, mark.high) if end is not None]
+    edges, logarithmic = bin_edges(known, ends, log=log, share=share)
     write = percent if share else amount
     rows = _rows(known, edges, each, write, noun, several)
     if names is not None:

@@ -101,8 +101,9 @@ def _candidates(audit: Audit) -> Panel:
 def _latency(audit: Audit) -> Panel:
     return Panel(
         embedded(audit.chart("latency"), "latency"),
-        "What other mixes give for as much delay, if messages come in at random and as often as "
-        "here, and the ceiling that no mix exceeds. A click on a name shows its line alone.",
+        "What other mixes without cover give for as much delay, if messages come in at random and "
+        "as often as here, and the ceiling that no mix exceeds in such traffic; bursts may lift "
+        "it. A click on a name shows its line alone.",
     )
 
 
