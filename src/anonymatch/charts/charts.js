@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const PARTS = ["vconcat", "hconcat", "concat"];
+  const NARROW = 520; /* below which three names of a legend do not stand beside each other */
   const AXES = 74; /* units left of the parts of a chart, for their axes */
 
   function narrowed(spec, width) {
@@ -66,6 +67,7 @@
     const given = place.dataset.spec;
     const spec = narrowed(JSON.parse(given), place.clientWidth);
     place.drawnFor = place.clientWidth;
+    if (place.clientWidth < NARROW && spec.config?.legend) spec.config.legend.columns = 2;
     const before = place.querySelector(".live");
     const target = document.createElement("div");
     target.className = "live";

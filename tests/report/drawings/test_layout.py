@@ -13,10 +13,8 @@ from tests.report.html.boxes import cut, overlapping, text_boxes
 import anonymatch as am
 from anonymatch.designs.parts.kinds import Near
 from anonymatch.designs.parts.part import Part
-from anonymatch.measures.interval import Interval
 from anonymatch.report import drawings
 from anonymatch.report.charts.charts import Series, bar_chart, line_chart, strip_chart
-from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.drawings.density import density
 from anonymatch.report.drawings.svg import Picture, text
 from anonymatch.report.drawings.text_width import text_width
@@ -61,9 +59,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     ),
     "bars": lambda: bar_chart([(LONG, Fraction(10**20, 3 * 10**19)), ("b", 2)], title=""),
     "strips": lambda: strip_chart([(LONG, [1e-9, 1e9])], title="", log_x=True, x_label="bits"),
-    "interval bars": lambda: interval_bars(
-        [LONG, "b"], [Interval(1.0, 0.5, 1.5), None], [LONG, "not known"], title=""
-    ),
     **{
         f"figure {figure.number}.{number}": lambda picture=panel.picture: picture  # type: ignore[misc]
         for figure in paper_figures()
@@ -91,15 +86,10 @@ def test_every_text_says_how_wide_it_is(name: str, classes: str) -> None:
 
 @given(st.lists(NAMES, min_size=1, max_size=6), st.lists(st.floats(0, 1e9), min_size=6))
 def test_bars_leave_room_for_any_name(names: list[str], values: list[float]) -> None:
-    bars = list(zip(names, values, strict=False))
-    figures = [Interval(value, 0.5 * value, 2 * value) for _, value in bars]
+    picture = bar_chart(list(zip(names, values, strict=False)), title="")
 
-    for picture in (
-        bar_chart(bars, title=""),
-        interval_bars(names, figures, [name[::-1] for name in names], title=""),
-    ):
-        assert cut(picture) == []
-        assert overlapping(picture) == []
+    assert cut(picture) == []
+    assert overlapping(picture) == []
 
 
 @given(

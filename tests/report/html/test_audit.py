@@ -21,7 +21,6 @@ from anonymatch.audits.result import Audit
 from anonymatch.base.numbers import percent
 from anonymatch.base.text import plain
 from anonymatch.measures.interval import Interval
-from anonymatch.report.charts.interval_bars import interval_bars
 from anonymatch.report.drawings.density import density
 from anonymatch.report.html.audit import audit_html
 from anonymatch.report.html.comparison import comparison_html
@@ -336,16 +335,6 @@ def test_more_than_six_audits_are_refused() -> None:
     one = audit(am.complete(2))
     with pytest.raises(am.InputError, match="at most 6 audits"):
         comparison_html(compare([one] * 7))
-
-
-def test_bars_show_intervals_where_there_are_some() -> None:
-    figures = [Interval(1.0, 0.5, 1.5), Interval(1.0, 1.0, 1.0), None]
-    drawn = interval_bars(["a", "b", "c"], figures, ["1", "1", "not known"], title="").inline()
-
-    assert drawn.count('class="whisker"') == 1
-    assert drawn.count('class="bar"') == 2
-    with pytest.raises(am.InputError, match="as many names"):
-        interval_bars(["a"], figures, ["1"], title="")
 
 
 def test_the_same_audit_gives_the_same_bytes() -> None:
