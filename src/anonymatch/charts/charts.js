@@ -110,6 +110,7 @@
     }
   }
 
+  document.documentElement.classList.add("charts-live");
   all(document);
   new MutationObserver((changes) => {
     for (const change of changes) {

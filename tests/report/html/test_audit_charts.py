@@ -142,15 +142,15 @@ def test_nothing_is_cut_and_no_row_is_empty(browser: Browser, address: str, widt
     assert browser.visit(address, look, width=width).value == ([], [], 0)
 
 
-def test_charts_are_still_without_scripts(browser: Browser, address: str) -> None:
-    def look(page: Page) -> tuple[int, int, int]:
-        charts = page.locator(".chart").count()
-        return charts, page.locator(".still svg:visible").count(), page.locator(".live").count()
+def test_charts_are_still_without_scripts_and_nothing_asks_to_be_dragged(
+    browser: Browser, address: str
+) -> None:
+    def look(page: Page) -> list[int]:
+        wanted = (".chart", ".still svg:visible", ".live", ".hint", ".hint:visible")
+        return [page.locator(each).count() for each in wanted]
 
-    charts, still, live = browser.visit(address, look, scripts=False).value
-
-    assert charts == still == 9
-    assert live == 0
+    assert browser.visit(address, look, scripts=False).value == [9, 9, 0, 4, 0]
+    assert browser.visit(address, look).value[-1] == 4
 
 
 def test_a_page_of_many_messages_is_small(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from anonymatch.report.html.audit_people import people_section
 from anonymatch.report.html.audit_time import time_section
 from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.decay import decay_section
-from anonymatch.report.html.document import Section, document, panel_section, render
+from anonymatch.report.html.document import Section, document, panel_section, render, with_hint
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
 from anonymatch.report.html.user_table import (
     ROWS,
@@ -187,9 +187,11 @@ def _graph(audit: Audit, graph: Graph) -> Panel:
     if "matrix" in audit.charts:
         return Panel(
             embedded(audit.chart("matrix"), "matrix"),
-            f"The graph along time: {words.behaviours} that fit each {words.user}, by when it came "
-            "in and how long it would have been held back. Where it is pale, few fit. Drag to "
-            "move, and turn the wheel with Shift held to zoom.",
+            with_hint(
+                f"The graph along time: {words.behaviours} that fit each {words.user}, by when it "
+                "came in and how long it would have been held back. Where it is pale, few fit.",
+                "Drag to move, and turn the wheel with Shift held to zoom.",
+            ),
         )
     names = words.users, words.behaviours
     few = graph.n_edges <= _DRAWN
@@ -216,10 +218,13 @@ def _spread(audit: Audit) -> Section:
     panels = [
         Panel(
             embedded(audit.chart("entropy"), "entropy"),
-            f"What the attacker does not know about each {words.user}, in bits: one more is twice "
-            f"as many equally likely {words.behaviours}. Further right is better.{some}{doubt}"
-            f"{sure} Point at a bar to see who is in it; drag over bars, and the table below shows "
-            f"those {words.users} alone.",
+            with_hint(
+                f"What the attacker does not know about each {words.user}, in bits: one more is "
+                f"twice as many equally likely {words.behaviours}. Further right is better.{some}"
+                f"{doubt}{sure}",
+                "Point at a bar to see who is in it; drag over bars, and the table below shows "
+                f"those {words.users} alone.",
+            ),
         ),
         Panel(
             embedded(audit.chart("probability"), "probability"),

@@ -8,7 +8,7 @@ from anonymatch.audits import FIGURES, Audit, FigureText, confidence_of, figure_
 from anonymatch.base.numbers import amount, in_bits, percent
 from anonymatch.charts import embedded
 from anonymatch.designs import Design
-from anonymatch.report.html.document import Section, panel_section
+from anonymatch.report.html.document import Section, panel_section, with_hint
 from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.paper_panels import Panel
@@ -101,9 +101,12 @@ def _candidates(audit: Audit) -> Panel:
 def _latency(audit: Audit) -> Panel:
     return Panel(
         embedded(audit.chart("latency"), "latency"),
-        "What other mixes without cover give for as much delay, if messages come in at random and "
-        "as often as here, and the ceiling that no mix exceeds in such traffic; bursts may lift "
-        "it. A click on a name shows its line alone.",
+        with_hint(
+            "What other mixes without cover give for as much delay, if messages come in at random "
+            "and as often as here, and the ceiling that no mix exceeds in such traffic; bursts may "
+            "lift it.",
+            "A click on a name shows its line alone.",
+        ),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from anonymatch.audits import Audit
 from anonymatch.charts import embedded
-from anonymatch.report.html.document import Section, panel_section
+from anonymatch.report.html.document import Section, panel_section, with_hint
 from anonymatch.report.html.user_table import unless_exact, users_sure
 from anonymatch.report.paper_panels import Panel
 
 __all__ = ["time_section"]
+
+_ZOOM = "Drag to move, and turn the wheel with Shift held to zoom; a double click takes it back."
 
 
 def time_section(audit: Audit) -> Section | None:
@@ -24,23 +26,8 @@ def time_section(audit: Audit) -> Section | None:
     """
     words, panels = audit.observation.nouns, []
     if "time" in audit.charts:
-        ends = (
-            ""
-            if audit.observation.edge is None
-            else (f" {words.users.capitalize()} near an end of the log are not in the lines.")
-        )
-        expected = "" if audit.answers.links is None else "expected "
-        panels.append(
-            Panel(
-                embedded(audit.chart("time"), "time"),
-                f"Above, the entropy of the {words.users} that came in at that time: the mean, and "
-                f"what the worst do not exceed.{ends} Below, how many {words.users} are {expected}"
-                "inside: the line is the mean, the band goes from the fewest to the most. Each "
-                f"{words.user} that leaves is one of those inside: where they are few, it hides "
-                f"among few.{unless_exact(users_sure(audit))} Drag to move, and turn the wheel "
-                "with Shift held to zoom; a double click takes it back.",
-            )
-        )
+        drawn = embedded(audit.chart("time"), "time")
+        panels.append(Panel(drawn, with_hint(_over_time(audit), _ZOOM)))
     if "delay" in audit.charts:
         panels.append(
             Panel(
@@ -49,6 +36,18 @@ def time_section(audit: Audit) -> Section | None:
                 "anonymity is paid with.",
             )
         )
-    if not panels:
-        return None
-    return panel_section("time", "Over time", panels)
+    return panel_section("time", "Over time", panels) if panels else None
+
+
+def _over_time(audit: Audit) -> str:
+    words = audit.observation.nouns
+    near = f" {words.users.capitalize()} near an end of the log are not in the lines."
+    ends = "" if audit.observation.edge is None else near
+    expected = "" if audit.answers.links is None else "expected "
+    return (
+        f"Above, the entropy of the {words.users} that came in at that time: the mean, and what "
+        f"the worst do not exceed.{ends} Below, how many {words.users} are {expected}inside: the "
+        "line is the mean, the band goes from the fewest to the most. Each "
+        f"{words.user} that leaves is one of those inside: where they are few, it hides among "
+        f"few.{unless_exact(users_sure(audit))}"
+    )
