@@ -1,6 +1,7 @@
 """Everything about one system in one answer: how good it is, for whom it is worst, and why."""
 
 from anonymatch.audits.auditing import audit
+from anonymatch.audits.charts import CHARTS, AuditChart, audit_charts
 from anonymatch.audits.compared_charts import comparison_charts
 from anonymatch.audits.comparing import ComparedFigure, Comparison, compare
 from anonymatch.audits.figures import (
@@ -30,11 +31,13 @@ from anonymatch.audits.wording import FigureText, figure_text, sureness
 __all__ = [
     "AT_LEAST",
     "AT_MOST",
+    "CHARTS",
     "FIGURES",
     "GATES",
     "GROUPS",
     "QUANTILES",
     "Audit",
+    "AuditChart",
     "AuditFigure",
     "Bin",
     "CampaignStep",
@@ -48,6 +51,7 @@ __all__ = [
     "Show",
     "Worst",
     "audit",
+    "audit_charts",
     "check_gates",
     "compare",
     "comparison_charts",

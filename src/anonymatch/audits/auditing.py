@@ -225,12 +225,14 @@ def _looked_at(observation: Observation, answers: Answers) -> Observation:
         return observation
     senders = observation.senders
     truth, edge, gone = observation.truth, observation.edge, observation.gone
+    arrivals = observation.arrivals
     return replace(
         observation,
         senders=None if senders is None else tuple(senders[one] for one in chosen.tolist()),
         truth=None if truth is None else truth[chosen],
         edge=None if edge is None else edge[chosen],
         gone=None if gone is None else gone[chosen],
+        arrivals=None if arrivals is None else arrivals[chosen],
     )
 
 

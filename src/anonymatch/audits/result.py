@@ -21,6 +21,7 @@ from anonymatch.sources import PEOPLE, Observation
 if TYPE_CHECKING:
     import polars as pl
 
+    from anonymatch.charts import AnyChart
     from anonymatch.designs import Design
     from anonymatch.disclosure import Disclosure
     from anonymatch.tables import TableFindings
@@ -472,6 +473,48 @@ class Audit(Summarised):
             with unfinished(as_path(path)) as beside:
                 beside.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
         return text
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        """The names of the charts that this audit has.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> am.audit(am.complete(4)).charts
+        ('entropy', 'set_size', 'probability', 'exposures', 'cost')
+        """
+        from anonymatch.audits.charts import audit_charts
+
+        return tuple(audit_charts(self))
+
+    def chart(self, name: str = "entropy") -> AnyChart:
+        """A chart, for notebooks and files; ``chart.save("entropy.svg")`` writes it.
+
+        Parameters
+        ----------
+        name : str
+            ``entropy``, ``set_size`` and ``probability``: how these are spread over users.
+            ``time``: entropy over time, and the load of the mix. ``matrix``: who fits what, by the
+            time of arrival and the delay. ``delay``: how long messages were held back.
+            ``exposures``: what exposures leave. ``cost`` and ``latency``: what candidates and what
+            delay buy, here and elsewhere. ``calibration``: promises against the truth. `charts` has
+            those that this audit has.
+
+        Returns
+        -------
+        altair.Chart, or one of several parts
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> chart = am.audit(am.partition([2, 8])).chart("entropy")
+        >>> chart.to_dict()["description"].partition(";")[0]
+        'Entropy of users. 10 users from 1 to 3'
+        """
+        from anonymatch.audits.charts import chart_of
+
+        return chart_of(self, name)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""

@@ -12,6 +12,7 @@ from anonymatch.base.text import name
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, app, load, top_option
 from anonymatch.cli.console import note, show, watch
+from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, command, option, whole
 from anonymatch.cli.reading import TableOptions
 
@@ -56,9 +57,12 @@ def attack(
         option("--samples", "Truths to average over.", metavar="N", parser=whole(1)),
     ] = None,
     top: Annotated[int, top_option("Steps")] = 20,
+    drawn: FigureOptions,
     options: Options,
 ) -> None:
     """What falls when users are exposed? And whom would an attacker pick?"""
+    from anonymatch.attacks import attack_charts
+
     if target and strategy != "optimal":
         raise InputError("--strategy: targets are given by --target; leave one of the two out")
     graph = load(file, options)
@@ -81,6 +85,7 @@ def attack(
     if options.json:
         record = json_output.plain(result.to_dict())
         json_output.print_json(record | json_output.graph_record(graph))
+        drawn.write(attack_charts(result))
         return
     from anonymatch.cli.screens import attack
 
@@ -89,6 +94,7 @@ def attack(
         one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options, graph)))
         screen += attack.outcomes_screen(one)
     show(*screen)
+    drawn.write(attack_charts(result))
 
 
 def _exposing(options: Options, graph: am.Graph) -> dict[str, Any]:
