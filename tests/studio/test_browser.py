@@ -162,6 +162,21 @@ def test_claims_are_filtered(browser: Browser, studio: Served) -> None:
     assert words == f"fails: {failing}"
 
 
+def test_the_paper_is_named_and_its_three_paragraphs_lead_to_claims(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> str:
+        page.get_by_text("What needs a condition.").wait_for()
+        page.locator(".paper-summary a", has_text="Conjecture 1").click()
+        page.wait_for_url("**claim=conjecture**")
+        page.locator(".claim h3", has_text="Conjecture 1").wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save the errata as LaTeX").click()
+        return Path(download.value.path()).read_text()
+
+    assert r"\label{erratum:conjecture}" in visit(browser, studio, "/paper", look)
+
+
 def test_a_dropped_file_is_audited_asked_about_saved_and_removed(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:

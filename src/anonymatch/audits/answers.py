@@ -59,7 +59,7 @@ class Resources:
         return progress.stage() if isinstance(progress, StagedProgress) else progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Answers:
     """What everything else in an audit is made of.
 
@@ -114,6 +114,9 @@ class Answers:
     n_packets: int | None = None
     chosen: npt.NDArray[np.int64] | None = None
     true_exit: npt.NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        return f"Answers({self.size} users, {self.count})"
 
     @property
     def size(self) -> int:

@@ -71,11 +71,37 @@ def audit(
         Exposures of the campaign.
     budget : float or Budget, optional
         Predicted seconds of one core for everything. What is beyond it is estimated.
-    seed, executor, progress
-        As for :func:`anonymatch.count`.
+    seed : int
+        Of everything that is drawn; the same seed gives the same answer.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
     **how
-        Of a file: ``law="window:1,5"``, ``source=``, ``unit=``, ``cover=``, ...: the fields of
-        :class:`anonymatch.sources.ReadOptions`.
+        How a file is to be understood; the fields of :class:`anonymatch.sources.ReadOptions`, each
+        of them optional. Any file:
+        ``source``: what it is, if it does not show, one of ``anonymatch.sources.SOURCES``.
+
+        Message logs: ``law``: how messages are delayed, such as ``"window:1,5"``, which they need;
+        ``departures``: the file of the messages out, if this one has only those in; ``unit``: of
+        times, s (default), ms, us or ns; ``loss``: probability of a message to be lost, or
+        ``lost``: how many were; ``cover_rate``: messages out a second that are nobody's, or
+        ``cover``: how many are; ``until``: when the log ends; ``drained``: nothing was left inside
+        then; ``inside_at_start``: messages inside when it begins; ``cover_in_pool``: cover of a
+        flush mix is held back like messages; ``cover_visible``: the attacker sees what is flagged
+        as cover or lost; ``whole_log``: messages near the ends count as all others.
+
+        Networks: ``corrupt``: mixes that tell which packet is which, ``"m3,m7"``; ``view``: of a
+        simulator's log with every hop, whether the attacker sees ``"links"`` or ``"ends"``.
+
+        Released tables: ``original``: the table before release; ``identifiers``: columns that an
+        attacker knows. Flow pairs: ``longest_delay``: seconds that no packet takes longer;
+        ``strays``: packets that a pair may receive though neither sent them; ``align``: ``"start"``
+        lets all recordings begin together.
+
+    Returns
+    -------
+    Audit
 
     Raises
     ------

@@ -34,6 +34,7 @@ __all__ = [
     "extra_figure",
     "figure_of",
     "shown_figures",
+    "summary_figures",
 ]
 
 QUANTILES = (0.05, 0.01)
@@ -584,6 +585,23 @@ def shown_figures(where: Show, *groups: str) -> tuple[AuditFigure, ...]:
     """
     wanted = groups or GROUPS
     return tuple(each for each in _figures.values() if where in each.show and each.group in wanted)
+
+
+def summary_figures(audit: Audit) -> Iterator[tuple[str, str, str]]:
+    """Title, value and meaning of what the terminal shows, where it is known.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> next(summary_figures(am.audit(am.ring(4, 2))))[:2]
+    ('entropy per user', '1 bit')
+    """
+    nouns, threshold = audit.observation.nouns, shown(audit.threshold)
+    for figure in shown_figures(Show.SCREEN):
+        text = figure.text(audit)
+        if text is not None:
+            title = figure.title_for(nouns, threshold)
+            yield title, text.value, figure.meaning_for(nouns, threshold)
 
 
 def figure_of(name: str) -> AuditFigure | None:

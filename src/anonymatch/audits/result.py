@@ -13,6 +13,7 @@ import numpy as np
 
 from anonymatch.audits.answers import Answers
 from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting import Count
 from anonymatch.measures import Interval, averages, drawn_mean
 from anonymatch.sources import PEOPLE, Observation
@@ -204,8 +205,8 @@ class Score:
     bins: tuple[Bin, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Audit:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Audit(Summarised):
     """Is this system good enough, and for whom is it worst?
 
     Attributes
@@ -510,6 +511,11 @@ class Audit:
         from anonymatch.report import audit_html, write_html
 
         write_html(audit_html(self), path)
+
+    def _figures(self) -> Figures:
+        from anonymatch.audits.figures import summary_figures  # which is made from audits
+
+        return summary_figures(self)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.verdict}"

@@ -8,6 +8,7 @@ from anonymatch.report.drawings.design_parts import parts
 from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
+from anonymatch.report.errata import errata_latex
 from anonymatch.report.html.audit import (
     AUDIT_SECTIONS,
     AuditReport,
@@ -19,7 +20,7 @@ from anonymatch.report.html.audit import (
 )
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import Section, panel_section, render, write_html
-from anonymatch.report.html.paper import claim_card, paper_html
+from anonymatch.report.html.paper import claim_card, paper_html, paper_summary
 from anonymatch.report.html.plan import plan_html
 from anonymatch.report.html.round_pictures import bits_picture, guess_picture, profile_picture
 from anonymatch.report.html.rounds import rounds_html, write_rounds_html
@@ -49,6 +50,7 @@ __all__ = [
     "bits_picture",
     "claim_card",
     "comparison_html",
+    "errata_latex",
     "exposure",
     "front_chart",
     "guess_picture",
@@ -58,6 +60,7 @@ __all__ = [
     "panel_section",
     "paper_figure",
     "paper_html",
+    "paper_summary",
     "parts",
     "plan_html",
     "profile_picture",

@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from anonymatch._native import OUTSIDE
 from anonymatch.base.arrays import Floats
-from anonymatch.graph import Graph
+from anonymatch.base.numbers import amount, percent
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.graph import Graph, thumbnail
 from anonymatch.measures import LinkedNetwork
 from anonymatch.sources.laws import Law
 
@@ -113,7 +115,7 @@ class Conditions:
         return not any((self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Passage:
     """Messages through one mix that is followed by what is inside: its graph is never made.
 
@@ -140,6 +142,10 @@ class Passage:
     departures: Floats
     law: Law | None = None
     conditions: Conditions | None = None
+
+    def __repr__(self) -> str:
+        law = "" if self.law is None else f", {self.law}"
+        return f"Passage({len(self.users):,} in, {len(self.behaviours):,} out{law})"
 
     @property
     def at_once(self) -> bool:
@@ -184,8 +190,8 @@ class Network:
         return int(self.links.layer.max()) + 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Observation:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Observation(Summarised):
     """What every source returns, and an audit takes: a graph, or a passage, and its origin.
 
     Attributes
@@ -266,6 +272,27 @@ class Observation:
             return None
         known = np.flatnonzero(self.truth >= 0)
         return self.departures[self.truth[known]] - self.arrivals[known]
+
+    def __str__(self) -> str:
+        what = self.passage if self.graph is None else self.graph
+        return f"{self.source}: {what!r}"
+
+    def _figures(self) -> Figures:
+        yield ("source", self.source, "")
+        if self.mean_delay is not None:
+            yield ("mean delay", f"{amount(self.mean_delay)} s", "that messages are held back")
+        if self.rate is not None:
+            yield ("rate", amount(self.rate), "messages in a second")
+        if self.cover is not None:
+            yield ("cover", percent(self.cover), "of what came out is nobody's")
+        if self.lost:
+            yield ("lost", str(self.lost), f"{self.nouns.users} that never came out")
+        yield ("truth", "known" if self.truth is not None else "not known", "who did what")
+        for note in self.notes:
+            yield ("note", "", note)
+
+    def _picture(self) -> str:
+        return "" if self.graph is None else thumbnail(self.graph)
 
     def __post_init__(self) -> None:
         if self.passage is not None and self.nouns is USERS:
