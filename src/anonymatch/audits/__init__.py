@@ -1,6 +1,7 @@
 """Everything about one system in one answer: how good it is, for whom it is worst, and why."""
 
 from anonymatch.audits.auditing import audit
+from anonymatch.audits.campaign import campaign_on
 from anonymatch.audits.compared_charts import comparison_charts
 from anonymatch.audits.comparing import ComparedFigure, Comparison, compare
 from anonymatch.audits.figures import (
@@ -24,7 +25,7 @@ from anonymatch.audits.gates import (
 )
 from anonymatch.audits.identification import Identified, identified
 from anonymatch.audits.log_totals import LogTotals, totals
-from anonymatch.audits.result import Audit, Bin, CampaignStep, Score, Worst
+from anonymatch.audits.result import Audit, Bin, Campaign, CampaignStep, Score, Worst
 from anonymatch.audits.wording import FigureText, figure_text, sureness
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Audit",
     "AuditFigure",
     "Bin",
+    "Campaign",
     "CampaignStep",
     "ComparedFigure",
     "Comparison",
@@ -48,6 +50,7 @@ __all__ = [
     "Show",
     "Worst",
     "audit",
+    "campaign_on",
     "check_gates",
     "compare",
     "comparison_charts",
