@@ -2,6 +2,7 @@
 
 from anonymatch.audits.auditing import audit
 from anonymatch.audits.campaign import campaign_on
+from anonymatch.audits.charts import CHARTS, AuditChart, audit_charts
 from anonymatch.audits.compared_charts import comparison_charts
 from anonymatch.audits.comparing import ComparedFigure, Comparison, compare
 from anonymatch.audits.figures import (
@@ -31,11 +32,13 @@ from anonymatch.audits.wording import FigureText, figure_text, sureness
 __all__ = [
     "AT_LEAST",
     "AT_MOST",
+    "CHARTS",
     "FIGURES",
     "GATES",
     "GROUPS",
     "QUANTILES",
     "Audit",
+    "AuditChart",
     "AuditFigure",
     "Bin",
     "Campaign",
@@ -50,6 +53,7 @@ __all__ = [
     "Show",
     "Worst",
     "audit",
+    "audit_charts",
     "campaign_on",
     "check_gates",
     "compare",

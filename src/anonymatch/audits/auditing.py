@@ -32,6 +32,7 @@ from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure
+    from anonymatch.tables import TableFindings
 
 __all__ = ["audit"]
 
@@ -62,7 +63,8 @@ def audit(
         A message log, a simulator's log, a table of edges, rings, relays: what
         :func:`anonymatch.sources.open_observation` reads.
     name : str, optional
-        What the system is called in reports; the name of the file unless told.
+        What the system is called in reports; the name of the file unless told. With ``original``,
+        the column of the original table that has people's names.
     threshold : float
         An effective set size; the audit says which share of users is below it.
     top : int
@@ -120,6 +122,8 @@ def audit(
     began = time.perf_counter()
     threshold = real(threshold, "threshold")
     top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
+    if "original" in how and name is not None:  # of a released table: the column of names
+        how, name = {**how, "name": name}, None
     observation, called = _observation(source, how)
     allowed = Budget.of(budget)
     check_executor(executor, progress)
@@ -159,6 +163,7 @@ def audit(
         people=senders,
         people_bits=of_people,
         disclosure=_disclosure(source, seed, allowed, executor),
+        table=_table(observation, answers, allowed),
         verdict=verdict(users, bits, named, observation.nouns),
         caveats=caveats(observation, answers, scored),
         notes=(
@@ -187,6 +192,15 @@ def _observation(
     return open_observation(path, **how), path.name
 
 
+def _table(observation: Observation, answers: Answers, budget: Budget) -> TableFindings | None:
+    """What a released table gives away."""
+    if observation.release is None:
+        return None
+    from anonymatch.audits.released import table_findings
+
+    return table_findings(observation, answers, budget)
+
+
 def _disclosure(
     source: object, seed: int, budget: Budget, executor: Executor | None
 ) -> Disclosure | None:
@@ -211,12 +225,14 @@ def _looked_at(observation: Observation, answers: Answers) -> Observation:
         return observation
     senders = observation.senders
     truth, edge, gone = observation.truth, observation.edge, observation.gone
+    arrivals = observation.arrivals
     return replace(
         observation,
         senders=None if senders is None else tuple(senders[one] for one in chosen.tolist()),
         truth=None if truth is None else truth[chosen],
         edge=None if edge is None else edge[chosen],
         gone=None if gone is None else gone[chosen],
+        arrivals=None if arrivals is None else arrivals[chosen],
     )
 
 

@@ -116,7 +116,8 @@ def _not_followed(observation: Observation, answers: Answers) -> str:
         return "losses, cover or an end of the log leave open who is inside"
     graph = observation.graph
     if graph is None:
-        return ""
+        large = "the table is too large to expose people one after another"
+        return "" if observation.passage is not None else large
     if not answers.users.known or answers.confidence < 1.0:
         return "probabilities are not known exactly"
     if graph.weighted:

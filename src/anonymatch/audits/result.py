@@ -21,8 +21,10 @@ from anonymatch.sources import PEOPLE, Observation
 if TYPE_CHECKING:
     import polars as pl
 
+    from anonymatch.charts import AnyChart
     from anonymatch.designs import Design
     from anonymatch.disclosure import Disclosure
+    from anonymatch.tables import TableFindings
 
 __all__ = [
     "Audit",
@@ -274,6 +276,11 @@ class Audit(Summarised):
         Probability that the intervals hold; 1.0 means proven.
     disclosure : Disclosure or None
         What rounds tell, if the log says in which round each message was seen.
+    table : TableFindings or None
+        Of a released table: what it gives away by every notion that has a name.
+    notions : dict
+        Their values by name: "k-anonymity", "(1,k)", "(k,1)", "(k,k)", "global (1,k)",
+        "l-diversity", "t-closeness" ...; empty for other sources.
     seed : int
     seconds : float
         Wall time that it took.
@@ -299,6 +306,7 @@ class Audit(Summarised):
     reached: Interval
     ceiling: float | None = None
     disclosure: Disclosure | None = field(default=None, repr=False)
+    table: TableFindings | None = field(default=None, repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     identified: int
     threshold: float
@@ -420,6 +428,10 @@ class Audit(Summarised):
         return int(self.answers.users.censored.sum())
 
     @property
+    def notions(self) -> dict[str, float | None]:
+        return {} if self.table is None else {k: n.value for k, n in self.table.notions.items()}
+
+    @property
     def departures_are_open(self) -> bool:
         """Whether messages may have been lost or be inside: figures are then if they departed."""
         return self.answers.users.departed is not None
@@ -461,6 +473,48 @@ class Audit(Summarised):
             with unfinished(as_path(path)) as beside:
                 beside.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
         return text
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        """The names of the charts that this audit has.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> am.audit(am.complete(4)).charts
+        ('entropy', 'set_size', 'probability', 'exposures', 'cost')
+        """
+        from anonymatch.audits.charts import audit_charts
+
+        return tuple(audit_charts(self))
+
+    def chart(self, name: str = "entropy") -> AnyChart:
+        """A chart, for notebooks and files; ``chart.save("entropy.svg")`` writes it.
+
+        Parameters
+        ----------
+        name : str
+            ``entropy``, ``set_size`` and ``probability``: how these are spread over users.
+            ``time``: entropy over time, and the load of the mix. ``matrix``: who fits what, by the
+            time of arrival and the delay. ``delay``: how long messages were held back.
+            ``exposures``: what exposures leave. ``cost`` and ``latency``: what candidates and what
+            delay buy, here and elsewhere. ``calibration``: promises against the truth. `charts` has
+            those that this audit has.
+
+        Returns
+        -------
+        altair.Chart, or one of several parts
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> chart = am.audit(am.partition([2, 8])).chart("entropy")
+        >>> chart.to_dict()["description"].partition(";")[0]
+        'Entropy of users. 10 users from 1 to 3'
+        """
+        from anonymatch.audits.charts import chart_of
+
+        return chart_of(self, name)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""

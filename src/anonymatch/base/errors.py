@@ -117,17 +117,23 @@ class InputError(AnonymatchError, ValueError):
 class NoMatchingError(AnonymatchError, ValueError):
     """No perfect matching exists: ``users`` together fit too few ``behaviours``."""
 
-    def __init__(self, users: Sequence[object], behaviours: Sequence[object]) -> None:
+    def __init__(
+        self,
+        users: Sequence[object],
+        behaviours: Sequence[object],
+        nouns: tuple[str, str] = ("user", "behaviour"),
+        advice: str = "widen what they may have done, or drop users who did nothing",
+    ) -> None:
         self.users, self.behaviours = tuple(users), tuple(behaviours)
+        self._words = nouns, advice
         verb = "fits" if len(self.users) == 1 else "fit"
         super().__init__(
-            f"no perfect matching: {_some(self.users, 'user')} {verb} only "
-            f"{_some(self.behaviours, 'behaviour')}; "
-            "widen what they may have done, or drop users who did nothing"
+            f"no perfect matching: {_some(self.users, nouns[0])} {verb} only "
+            f"{_some(self.behaviours, nouns[1])}; {advice}"
         )
 
-    def __reduce__(self) -> tuple[type[NoMatchingError], tuple[object, object]]:
-        return type(self), (self.users, self.behaviours)
+    def __reduce__(self) -> tuple[type[NoMatchingError], tuple[object, ...]]:
+        return type(self), (self.users, self.behaviours, *self._words)
 
 
 class Cost(NamedTuple):
@@ -204,4 +210,5 @@ def _budget_error(
 def _some(names: Sequence[object], noun: str) -> str:
     """A count with up to four names: '5 users (ann, bob, cem, dan, ...)'."""
     shown = ", ".join(str(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
-    return several(len(names), noun) + (f" ({shown})" if names else "")
+    several_of_them = "people" if noun == "person" else f"{noun}s"
+    return several(len(names), noun, several_of_them) + (f" ({shown})" if names else "")

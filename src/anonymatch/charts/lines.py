@@ -11,7 +11,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.base.text import label
 from anonymatch.charts.palette import GROUPS, LIGHT
-from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, themed
+from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, selected, themed
 
 __all__ = [
     "Line",
@@ -151,7 +151,7 @@ def series_look(names: list[str]) -> dict[str, Any]:
     """What tells series apart; one alone needs no legend."""
     import altair as alt
 
-    opacity = alt.condition("shown", alt.value(1.0), alt.value(0.12))
+    opacity = selected("shown", 1.0, 0.12)
     if len(names) == 1:
         return {"color": alt.value(LIGHT["c0"]), "opacity": opacity}
     return {
@@ -210,7 +210,7 @@ def _axis(values: list[Any], share: bool = False) -> Any:
     import altair as alt
 
     whole = all(value is None or value == int(value) for value in values)
-    return alt.Axis(format="%" if share else ",.6~g", tickMinStep=1 if whole else alt.Undefined)
+    return alt.Axis(format="%" if share else ",~r", tickMinStep=1 if whole else alt.Undefined)
 
 
 def _range(names: list[str], values: Sequence[Any]) -> Any:

@@ -15,9 +15,12 @@ from anonymatch.sources.formats.network_files import read_network
 from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 from anonymatch.sources.formats.released import read_released
+from anonymatch.sources.formats.released_cells import fits as cells_fit
+from anonymatch.sources.formats.released_cells import wider
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
+from anonymatch.sources.formats.text_tables import read_text_table
 from anonymatch.sources.laws import (
     LAWS,
     Binomial,
@@ -63,6 +66,7 @@ from anonymatch.sources.observation import (
 )
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions, help_text
+from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
 from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
 from anonymatch.sources.synthetic_networks import synthesize_network, write_network
@@ -78,6 +82,7 @@ __all__ = [
     "USERS",
     "Binomial",
     "Candidates",
+    "ColumnCells",
     "Conditions",
     "Cottrell",
     "DelayLaw",
@@ -101,11 +106,13 @@ __all__ = [
     "PassageWork",
     "Pool",
     "ReadOptions",
+    "Release",
     "RoundLog",
     "Threshold",
     "Timed",
     "TimedPool",
     "Window",
+    "cells_fit",
     "delay_log_density",
     "exponential_graph",
     "first_look",
@@ -113,6 +120,7 @@ __all__ = [
     "guess_log_law",
     "has_rounds",
     "help_text",
+    "kinds_of_people",
     "law_name",
     "law_text",
     "law_usage",
@@ -133,6 +141,7 @@ __all__ = [
     "read_released",
     "read_rings",
     "read_rounds",
+    "read_text_table",
     "register",
     "relay_graph",
     "relay_weights",
@@ -141,6 +150,7 @@ __all__ = [
     "synthesize_network",
     "synthesize_rounds",
     "wide_links",
+    "wider",
     "write_messages",
     "write_network",
     "write_rounds",

@@ -15,6 +15,7 @@ from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.graph import Graph, thumbnail
 from anonymatch.measures import LinkedNetwork
 from anonymatch.sources.laws import Law
+from anonymatch.sources.release import Release
 
 __all__ = [
     "FLOWS",
@@ -203,6 +204,8 @@ class Observation(Summarised):
         Instead of a graph.
     network : Network or None
         What was seen between the ends of the passage.
+    release : Release or None
+        Of a released table: people and rows by classes. A large one has no graph.
     source : str
         Where it comes from, for people: "window law, 1 to 5 s".
     nouns : Nouns, optional
@@ -230,11 +233,15 @@ class Observation(Summarised):
         Most entropy of a message on average, whatever the mix, with as many inside.
     timed : bool
         Whether users and behaviours of the graph are in order of time, and its weights of delays.
+    arrivals, departures : array of float, optional
+        Of a log: when users came in and behaviours went out, in seconds and in their order, without
+        places for lost users.
     """
 
     graph: Graph | None = None
     passage: Passage | None = None
     network: Network | None = None
+    release: Release | None = field(default=None, repr=False)
     source: str
     nouns: Nouns = USERS
     senders: tuple[Hashable, ...] | None = field(default=None, repr=False)
@@ -250,6 +257,25 @@ class Observation(Summarised):
     gone: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     ceiling: float | None = None
     timed: bool = False
+    arrivals: Floats | None = field(default=None, repr=False)
+    departures: Floats | None = field(default=None, repr=False)
+
+    @property
+    def true_delays(self) -> Floats | None:
+        """Seconds from arrival to departure, of users whose truth is known; None of other sources.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> log = am.sources.synthesize("window:1,5", messages=20, seed=1)
+        >>> delays = am.sources.observe(log, "window:1,5").true_delays
+        >>> len(delays), bool((delays >= 1).all() and (delays <= 5).all())
+        (20, True)
+        """
+        if self.truth is None or self.arrivals is None or self.departures is None:
+            return None
+        known = np.flatnonzero(self.truth >= 0)
+        return self.departures[self.truth[known]] - self.arrivals[known]
 
     def __str__(self) -> str:
         what = self.passage if self.graph is None else self.graph
@@ -275,3 +301,6 @@ class Observation(Summarised):
     def __post_init__(self) -> None:
         if self.passage is not None and self.nouns is USERS:
             object.__setattr__(self, "nouns", MESSAGES)
+        if self.passage is not None and self.arrivals is None:
+            object.__setattr__(self, "arrivals", self.passage.arrivals)
+            object.__setattr__(self, "departures", self.passage.departures)
