@@ -71,7 +71,8 @@
     const before = place.querySelector(".live");
     const target = document.createElement("div");
     target.className = "live";
-    if (before) target.style.display = "none"; /* the old one is seen until the new one is drawn */
+    /* The old one is seen until the new one is drawn, which needs its width. */
+    if (before) target.style.cssText = "visibility:hidden;position:absolute;left:0;right:0;top:0";
     place.append(target);
     try {
       const made = await window.vegaEmbed(target, spec, {
@@ -82,7 +83,7 @@
       if (place.finalize) place.finalize();
       place.querySelector(".saves")?.remove();
       place.querySelector(".still")?.setAttribute("hidden", "");
-      target.style.display = "";
+      target.style.cssText = "";
       const state = made.view.getState({signals: () => true}).signals;
       for (const signal of ["brush", "pick"]) if (signal in state) told(place, made.view, signal);
       place.view = made.view;

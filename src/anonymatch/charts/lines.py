@@ -142,7 +142,7 @@ def line_chart(
         points_ = points_.encode(opacity=alt.condition(near, alt.value(1.0), alt.value(0.0)))
         points_ = points_.add_params(near)
     layers.append(points_)
-    layers += [layer for rule in rules for layer in drawn_rule(rule)]
+    layers += [layer for row, rule in enumerate(rules) for layer in drawn_rule(rule, row)]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).add_params(chosen, zoom())
     return themed(chart, title=title, words=" ".join(_told(*line) for line in given))
 
@@ -173,8 +173,8 @@ def zoom() -> Any:
     return alt.selection_interval(name="zoom", bind="scales", zoom="wheel![event.shiftKey]")
 
 
-def drawn_rule(rule: Rule) -> list[Any]:
-    """The layers of a rule: its line and its name."""
+def drawn_rule(rule: Rule, row: int = 0) -> list[Any]:
+    """The layers of a rule: its line and its name, in a row of its own where rules are near."""
     import altair as alt
 
     at = rule.x if rule.y is None else rule.y
@@ -184,7 +184,7 @@ def drawn_rule(rule: Rule) -> list[Any]:
     if rule.y is None:
         drawn = base.mark_rule(strokeDash=dash, strokeWidth=2, color=colour).encode(x="at:Q")
         name = base.mark_text(
-            align="left", dx=5, dy=9, baseline="top", fontWeight=600, color=colour
+            align="left", dx=5, dy=9 + 15 * row, baseline="top", fontWeight=600, color=colour
         )
         return [drawn, name.encode(x="at:Q", y=alt.value(0), text="name:N")]
     drawn = base.mark_rule(strokeDash=dash, strokeWidth=2, color=colour).encode(y="at:Q")

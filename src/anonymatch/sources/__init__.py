@@ -1,6 +1,13 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
-from anonymatch.sources.detect import PARTS, has_rounds, mean_delay, open_observation
+from anonymatch.sources.candidates import Candidates
+from anonymatch.sources.detect import (
+    PARTS,
+    first_look,
+    has_rounds,
+    mean_delay,
+    open_observation,
+)
 from anonymatch.sources.formats import SOURCES
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
@@ -25,6 +32,7 @@ from anonymatch.sources.laws import (
     Free,
     Hops,
     Law,
+    LawGuess,
     Linked,
     LogNormal,
     Measured,
@@ -34,7 +42,10 @@ from anonymatch.sources.laws import (
     Timed,
     TimedPool,
     Window,
+    delay_log_density,
+    guess_law,
     law_name,
+    law_text,
     law_usage,
     parse_law,
     register,
@@ -53,6 +64,7 @@ from anonymatch.sources.observation import (
     Observation,
     Passage,
 )
+from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions, help_text
 from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
 from anonymatch.sources.round_log import RoundLog
@@ -69,16 +81,19 @@ __all__ = [
     "SOURCES",
     "USERS",
     "Binomial",
+    "Candidates",
     "ColumnCells",
     "Conditions",
     "Cottrell",
     "DelayLaw",
     "Erlang",
     "Exponential",
+    "FirstLook",
     "FlushLaw",
     "Free",
     "Hops",
     "Law",
+    "LawGuess",
     "Linked",
     "LogNormal",
     "Measured",
@@ -98,12 +113,18 @@ __all__ = [
     "TimedPool",
     "Window",
     "cells_fit",
+    "delay_log_density",
     "exponential_graph",
+    "first_look",
+    "guess_law",
+    "guess_log_law",
     "has_rounds",
     "help_text",
     "kinds_of_people",
     "law_name",
+    "law_text",
     "law_usage",
+    "log_mean_delay",
     "mean_delay",
     "mix_graphs",
     "observe",

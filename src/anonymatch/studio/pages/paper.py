@@ -45,7 +45,7 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
             "p",
             classes="note",
         )
-        view = View("Checking every claim", stoppable=True)
+        view = View("Checking every claim")
         await view.ask(_checks, lambda checks: _Claims(checks, query).build())
 
 
