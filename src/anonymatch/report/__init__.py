@@ -1,8 +1,5 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
-from anonymatch.report.charts.charts import Series, bar_chart, line_chart
-from anonymatch.report.charts.decay import rounds_text
-from anonymatch.report.charts.front import Chosen, FrontLine, front_chart
 from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
 from anonymatch.report.drawings.design_parts import parts
 from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
@@ -22,7 +19,7 @@ from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import Section, panel_section, render, write_html
 from anonymatch.report.html.paper import claim_card, paper_html, paper_summary
 from anonymatch.report.html.plan import plan_html
-from anonymatch.report.html.round_pictures import bits_picture, guess_picture, profile_picture
+from anonymatch.report.html.round_pictures import profile_picture
 from anonymatch.report.html.rounds import rounds_html, write_rounds_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
@@ -37,24 +34,16 @@ __all__ = [
     "STYLE",
     "AuditReport",
     "AuditSection",
-    "Chosen",
-    "FrontLine",
     "Panel",
     "Picture",
     "Section",
-    "Series",
     "audit_html",
     "audit_sections",
-    "bar_chart",
     "bipartite",
-    "bits_picture",
     "claim_card",
     "comparison_html",
     "errata_latex",
     "exposure",
-    "front_chart",
-    "guess_picture",
-    "line_chart",
     "matrix",
     "named",
     "panel_section",
@@ -66,7 +55,6 @@ __all__ = [
     "profile_picture",
     "render",
     "rounds_html",
-    "rounds_text",
     "script",
     "style",
     "table",

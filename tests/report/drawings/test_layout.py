@@ -14,7 +14,6 @@ import anonymatch as am
 from anonymatch.designs.parts.kinds import Near
 from anonymatch.designs.parts.part import Part
 from anonymatch.report import drawings
-from anonymatch.report.charts.charts import Series, bar_chart, line_chart, strip_chart
 from anonymatch.report.drawings.density import density
 from anonymatch.report.drawings.svg import Picture, text
 from anonymatch.report.drawings.text_width import text_width
@@ -51,14 +50,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
         [(LONG, "b"), ("b", "c")], users={LONG: LONG, "ann": "b"}, exits={"c": [LONG, LONG]}
     ),
     "parts": lambda: drawings.parts([Part(Near(1), 10**9), Part(Near(30), 2)], spare=10**12),
-    "lines": lambda: line_chart(
-        [Series(f"{i} {LONG}", [0, 1e9], [i, 1e12]) for i in range(6)], title="", y_label="bits"
-    ),
-    "legend": lambda: line_chart(
-        [Series(f"{i} {LONG}", [0, 1], [i, 1]) for i in range(9)], title=""
-    ),
-    "bars": lambda: bar_chart([(LONG, Fraction(10**20, 3 * 10**19)), ("b", 2)], title=""),
-    "strips": lambda: strip_chart([(LONG, [1e-9, 1e9])], title="", log_x=True, x_label="bits"),
     **{
         f"figure {figure.number}.{number}": lambda picture=panel.picture: picture  # type: ignore[misc]
         for figure in paper_figures()
@@ -82,27 +73,6 @@ def test_every_text_says_how_wide_it_is(name: str, classes: str) -> None:
 
     assert float(drawn.get("textLength", 0)) == pytest.approx(text_width(name, classes), abs=0.01)
     assert "x" in drawn
-
-
-@given(st.lists(NAMES, min_size=1, max_size=6), st.lists(st.floats(0, 1e9), min_size=6))
-def test_bars_leave_room_for_any_name(names: list[str], values: list[float]) -> None:
-    picture = bar_chart(list(zip(names, values, strict=False)), title="")
-
-    assert cut(picture) == []
-    assert overlapping(picture) == []
-
-
-@given(
-    st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=2, max_size=9),
-    st.booleans(),
-)
-def test_numbers_at_axes_are_apart(values: list[float], log: bool) -> None:
-    values = [abs(value) + 1e-6 for value in values] if log else values
-    series = Series("line", values, values)
-    picture = line_chart([series], title="", x_label="x", y_label="y", log_x=log, log_y=log)
-
-    assert cut(picture) == []
-    assert overlapping(picture) == []
 
 
 @given(SIZES, SIZES)
