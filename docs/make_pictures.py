@@ -1,10 +1,15 @@
 """Draw the pictures of the documentation from the library's own answers.
 
-python docs/make_pictures.py writes docs/mix.svg.
+python docs/make_pictures.py writes docs/mix.svg, and in README.md what its first commands print.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -12,6 +17,10 @@ import anonymatch as am
 from anonymatch.cli.commands.files import EXAMPLE
 
 TARGET = Path(__file__).parent / "mix.svg"
+README = Path(__file__).parents[1] / "README.md"
+FRONT = re.compile(r"^```sh\n(.*?)^```\n\n```text\n(.*?)^\.\.\.\n```$", re.MULTILINE | re.DOTALL)
+"""The first commands of the README, and the lines of their output that it shows."""
+SHOWN = 11  # lines of it
 STEP, TOP, GAP, MARGIN = 62, 62, 170, 46
 PLAIN, CERTAIN, NEVER = "#2563eb", "#dc2626", "#b6bcc6"
 
@@ -70,6 +79,33 @@ def _note(text: str, y: int, colour: str) -> str:
     return f'<text x="{MARGIN - 20}" y="{y}" fill="{colour}">{escape(text)}</text>'
 
 
+def output(commands: str) -> str:
+    """What these commands print to standard output where that is no terminal."""
+    program = Path(sys.executable).parent
+    path = f"{program}{os.pathsep}{os.environ['PATH']}"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+
+
+def front() -> str:
+    """README.md with what its first commands print now."""
+    text = README.read_text(encoding="utf-8")
+    found = FRONT.search(text)
+    if found is None:
+        raise ValueError("README.md has no commands followed by their output")
+    shown = "".join(output(found[1]).splitlines(keepends=True)[:SHOWN])
+    return f"{text[: found.start(2)]}{shown}{text[found.end(2) :]}"
+
+
 if __name__ == "__main__":
     TARGET.write_text(picture(am.read(EXAMPLE)), encoding="utf-8")
-    print(TARGET)
+    README.write_text(front(), encoding="utf-8")
+    print(TARGET, README)

@@ -10,23 +10,50 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+import anonymatch as am
+
 HERE = Path(__file__).parent
+DROPPED = {
+    "look-light": ["exponential:2"],
+    "compare-light": ["exponential:2", "erlang:3,0.5"],
+}
+"""Logs that are made up and dropped on a page, by their laws."""
 LARGEST = 150_000  # bytes of a picture
 SHOTS = {
     "start-light": ("/?user=Alice", "light", 1280, 900),
-    "design-light": ("/design?users=8&edges=24", "light", 1280, 1250),
+    "design-light": ("/design?users=8&edges=24", "light", 1280, 1150),
     "plan-light": ("/plan?cover=1&law=pool:1,2", "light", 1120, 900),
-    "audit-dark": ("/audit?example=mix_log.csv&law=window:1,6&user=cem", "dark", 1280, 1000),
+    "look-light": ("/audit?step=look", "light", 1180, 1180),
+    "audit-dark": (
+        "/audit?example=mix_log.csv&law=window:1,6&thresholds=entropy%3D0.5,surest%3D0.5",
+        "dark",
+        1180,
+        1130,
+    ),
+    "compare-light": ("/compare?systems=", "light", 1180, 1250),
     "rounds-light": ("/rounds?users=12&friends=2&batch=4&rounds=60&seen=10", "light", 1100, 840),
     "attack-dark": ("/attack?graph=best&targets=Alice,Eve", "dark", 1280, 1150),
     "paper-light": ("/paper?claim=figure-7", "light", 1280, 820),
     "start-phone": ("/?user=Alice", "dark", 390, 1000),
     "design-phone": ("/design?users=8&edges=24", "light", 390, 1000),
 }
+
+
+def logs(laws: list[str]) -> list[str]:
+    """Files of logs with these laws."""
+    folder = Path(tempfile.mkdtemp())
+    paths = []
+    for law in laws:
+        path = folder / f"{law.partition(':')[0]}.csv"
+        log = am.sources.synthesize(law, messages=600, rate=5.0, seed=1)
+        am.sources.write_messages(log, path)
+        paths.append(str(path))
+    return paths
 
 
 def take(browser: Browser, address: str, token: str, name: str) -> None:
@@ -39,7 +66,9 @@ def take(browser: Browser, address: str, token: str, name: str) -> None:
     page = context.new_page()
     page.goto(f"{address}{place}&token={token}")
     page.locator("h1").wait_for()
-    page.wait_for_timeout(1000)  # until long work has begun
+    if name in DROPPED:
+        page.set_input_files("input[type=file] >> nth=0", logs(DROPPED[name]))
+    page.wait_for_timeout(2000)  # until long work has begun
     page.wait_for_function("!document.querySelector('[aria-busy=true]')", timeout=120_000)
     page.wait_for_timeout(1000)
     target = HERE / f"studio-{name}.png"

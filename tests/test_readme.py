@@ -113,6 +113,13 @@ def test_the_picture_shows_what_the_library_answers() -> None:
     )
 
 
+def test_the_first_commands_print_what_the_readme_shows() -> None:
+    """python docs/make_pictures.py writes it again."""
+    pictures = module("docs/make_pictures.py")
+
+    assert pictures.front() == pictures.README.read_text(encoding="utf-8")
+
+
 def test_examples_are_what_their_script_makes() -> None:
     for path, rows in module("examples/make_examples.py").tables().items():
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -11,6 +11,7 @@ import pytest
 
 import anonymatch as am
 from anonymatch.audits import FIGURES, GATES, AuditFigure, Show, extra_figure, shown_figures
+from anonymatch.charts import Line, embedded, line_chart
 from anonymatch.cli import main
 from anonymatch.measures import Interval
 from anonymatch.report import (
@@ -18,9 +19,7 @@ from anonymatch.report import (
     AuditReport,
     Panel,
     Section,
-    Series,
     audit_html,
-    line_chart,
     panel_section,
 )
 
@@ -125,8 +124,9 @@ def test_two_figures_of_one_key_are_refused() -> None:
 def test_a_chart_is_one_function_in_the_list_of_sections() -> None:
     def chart(report: AuditReport) -> Section:
         sizes = sorted(report.audit.answers.users.effective.value.tolist())
-        drawn = line_chart([Series("size", range(len(sizes)), sizes)], title="Sizes in order")
-        return panel_section("sizes", "Sizes", [Panel(drawn, "The smallest first. Exact.")])
+        drawn = line_chart([Line("size", range(len(sizes)), sizes)], title="Sizes in order")
+        panel = Panel(embedded(drawn, "sizes"), "The smallest first. Exact.")
+        return panel_section("sizes", "Sizes", [panel])
 
     audit = am.audit(am.partition([2, 3]))
     text = audit_html(audit, sections=(*AUDIT_SECTIONS, chart))

@@ -301,5 +301,33 @@ def test_paper_page_shows_the_evidence(capsys: pytest.CaptureFixture[str], tmp_p
     assert "figure-2" in page.read_text()
 
 
+def test_errata_are_printed_or_written_as_latex(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, printed, _ = run(capsys, "paper", "--claim", "figure-1", "--latex")
+    target = tmp_path / "errata.tex"
+    written, screen, said = run(capsys, "paper", "--latex", target, "--claim", "figure-1")
+
+    assert (code, written) == (0, 0)
+    assert printed.startswith("% Errata")
+    assert target.read_text() == printed
+    assert "misprint" in screen
+    assert f"wrote {target}" in said.replace("\n", "")
+
+
+def test_errata_and_json_do_not_share_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "leave out --json" in refusal(capsys, "paper", "--latex", "--json")
+
+
+def test_paper_lists_theorems_before_figures_by_their_numbers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, _ = run(capsys, "paper")
+
+    assert code == 0
+    assert "arXiv:2606.10133v1" in out
+    assert out.index("Theorem 3") < out.index("Figure 1")
+
+
 def test_paper_refuses_unknown_claims(capsys: pytest.CaptureFixture[str]) -> None:
     assert "figure-2" in refusal(capsys, "paper", "--claim", "figure-22")

@@ -169,8 +169,8 @@ def test_the_conjecture_is_refuted_where_it_is_known_to_fail(checks: Checks) -> 
 
 def test_later_exposures_refute_the_extension_to_many_steps(checks: Checks) -> None:
     claim = checks["many-steps"]
-    four = rows_of(claim, "Matchings left after 0, 1, ... exposures, n = 4")
-    five = rows_of(claim, "Matchings left after 0, 1, ... exposures, n = 5")
+    four = rows_of(claim, "Matchings that remain after 0, 1, ... de-anonymised users, n = 4")
+    five = rows_of(claim, "Matchings that remain after 0, 1, ... de-anonymised users, n = 5")
 
     assert four[0] == ["H", "optimal", 9, 3, 1, 1]
     assert four[2] == ["1011/1011/0111/0111", "optimal", 8, 3, "5/4", 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import resource
 import sqlite3
 import subprocess
@@ -311,7 +312,13 @@ def test_whoever_slips_in_between_ends_the_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"user,behaviour\n" * 100, os.urandom(5000), b"SQLite format 3\0" + b"\0" * 4080]
+    "content",
+    [
+        b"user,behaviour\n" * 100,
+        random.Random(0).randbytes(5000),
+        b"SQLite format 3\0" + b"\0" * 4080,
+    ],
+    ids=["text", "noise", "empty pages"],
 )
 def test_what_is_no_run_is_refused_and_left_alone(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -62,7 +63,7 @@ def test_the_keyboard_is_enough(browser: Browser, studio: Served) -> None:
     def look(page: Page) -> str:
         page.get_by_role("button", name="Alice").wait_for()
         reached = ""
-        for _ in range(12):
+        for _ in range(20):
             page.keyboard.press("Tab")
             reached = page.evaluate("document.activeElement.textContent")
             if reached == "Bob":
@@ -87,6 +88,10 @@ def test_designs_follow_the_numbers(browser: Browser, studio: Served) -> None:
         page.get_by_label("System", exact=True).select_option("pool")
         page.get_by_text("bits about one message").first.wait_for()
         page.wait_for_url("**system=pool**")
+        front = page.locator(".chart[data-name=front-pool]")
+        front.scroll_into_view_if_needed()
+        front.locator("path[aria-label*='batch=20 pool=30']").first.click()  # it is a choice
+        page.wait_for_url("**batch=20&pool=30**")
 
     visit(browser, studio, "/design", look)
 
@@ -95,19 +100,22 @@ def test_the_front_moves_at_once_and_a_point_of_it_is_chosen(
     browser: Browser, studio: Served
 ) -> None:
     def look(page: Page) -> tuple[str, str]:
-        drawing = page.locator(".pick svg.picture").first
-        drawing.wait_for()
-        before = drawing.inner_html()
+        front = page.locator(".chart[data-name=front]")
+        front.locator(".live svg").wait_for()
+        before = front.get_attribute("data-spec")
         page.get_by_label("Cover packets a message, typed").fill("3")
         page.get_by_label("Cover packets a message, typed").press("Enter")
         page.wait_for_url("**cover=3**")
         page.get_by_text("20 messages and their cover").wait_for()
-        moved = page.locator(".pick svg.picture").first.inner_html()
-        assert moved != before
-        page.locator("[data-pick='pool:1,2']").click()  # as soon as kinds are simulated
+        page.wait_for_function(
+            "before => document.querySelector('.chart[data-name=front]').dataset.spec !== before",
+            arg=before,
+        )
+        # As soon as kinds are simulated.
+        front.locator("path[aria-label*='setting: pool:1,2']").first.click()
         page.get_by_text("pool:1,2 meets the target.").wait_for()
         page.wait_for_url("**law=pool:1,2**")
-        page.locator(".whisker").wait_for(state="attached")
+        front.locator("[aria-label*='chosen: pool:1,2']").first.wait_for(state="attached")
         page.get_by_label("Points of the front").select_option("pool:1,3")
         page.get_by_text("pool:1,3 meets the target.").wait_for()
         with page.expect_download() as saved:
@@ -133,6 +141,10 @@ def test_curves_are_stopped_and_asked_for_again(browser: Browser, studio: Served
         page.get_by_text("Pass corrupt mixes only").wait_for()
         page.get_by_role("button", name="Stop").first.click()
         page.get_by_text("Stopped.").first.wait_for()
+        page.get_by_role("button", name="Again").first.click()
+        page.locator("progress").first.wait_for()
+        page.get_by_role("button", name="Stop").first.click()
+        page.get_by_role("button", name="Again").first.wait_for()
 
     visit(browser, studio, "/plan?layers=4&width=5", look)
 
@@ -160,6 +172,21 @@ def test_claims_are_filtered(browser: Browser, studio: Served) -> None:
     words, failing = visit(browser, studio, "/paper", look)
 
     assert words == f"fails: {failing}"
+
+
+def test_the_paper_is_named_and_its_three_paragraphs_lead_to_claims(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> str:
+        page.get_by_text("What needs a condition.").wait_for()
+        page.locator(".paper-summary a", has_text="Conjecture 1").click()
+        page.wait_for_url("**claim=conjecture**")
+        page.locator(".claim h3", has_text="Conjecture 1").wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save the errata as LaTeX").click()
+        return Path(download.value.path()).read_text()
+
+    assert r"\label{erratum:conjecture}" in visit(browser, studio, "/paper", look)
 
 
 def test_a_dropped_file_is_audited_asked_about_saved_and_removed(
@@ -259,8 +286,12 @@ def test_long_work_is_stopped_and_another_page_goes_on(
         other = page.context.new_page()
         other.goto(f"{studio.address}/?user=Alice")
         other.get_by_text("2 → 1 story").wait_for()
-        page.get_by_role("button", name="Stop").click()
-        page.get_by_text("Stopped.").wait_for()
+        page.get_by_role("button", name="Stop: Auditing").click()
+        page.get_by_text("Stopped.").wait_for(timeout=5_000)
+        page.get_by_role("button", name="Again").click()
+        page.locator("progress").wait_for()
+        page.get_by_role("button", name="Stop: Auditing").click()
+        page.get_by_text("Stopped.").wait_for(timeout=5_000)
 
     visit(browser, studio, "/audit", look)
 
@@ -275,7 +306,7 @@ def test_stop_ends_the_work_of_the_server(
     def look(page: Page) -> list[float]:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
         page.get_by_text("log.csv").first.wait_for()
-        page.get_by_role("button", name="Stop").click()
+        page.get_by_role("button", name="Stop: Auditing").click()
         page.get_by_text("Stopped.").wait_for()
         before = studio.cpu_seconds()
         time.sleep(6.0)
@@ -298,25 +329,220 @@ def test_the_error_of_a_file_goes_when_another_is_audited(
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "long.csv")
         page.locator("progress").wait_for()
         alerts = page.locator("[role=alert]").count()
-        page.get_by_role("button", name="Stop").click()
+        page.get_by_role("button", name="Stop: Auditing").click()
         page.get_by_text("Stopped.").wait_for()
         return alerts
 
     assert visit(browser, studio, "/audit?file=gone", look) == 0
 
 
-def test_an_exponential_law_takes_its_mean_from_the_log(
+def without_truth(log: am.sources.Messages) -> am.sources.Messages:
+    return am.sources.Messages(
+        arrivals=log.arrivals,
+        departures=log.departures,
+        senders=log.senders,
+        receivers=log.receivers,
+    )
+
+
+def test_a_log_is_looked_at_first_its_law_guessed_changed_and_audited(
     browser: Browser, studio: Served, tmp_path: Path
 ) -> None:
-    log = am.sources.synthesize("exponential:7", messages=40, seed=1)
+    log = am.sources.synthesize("exponential:2", messages=300, rate=4.0, seed=1)
+    am.sources.write_messages(log, tmp_path / "log.csv")
+
+    def look(page: Page) -> tuple[str, str]:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
+        page.get_by_text("300 in, 300 out").wait_for()
+        page.locator(".chart[data-name=load] .live svg").wait_for()
+        page.get_by_text("300 delays look like the exponential law").wait_for()
+        page.get_by_text("taken; change it here").wait_for()
+        page.locator(".chart[data-name=delays] .live svg").wait_for()
+        page.get_by_role("button", name="Audit it with this law").wait_for()
+        assert page.locator("[role=alert]").count() == 0
+        assert page.locator(".sections").count() == 0
+        before = page.locator(".chart[data-name=delays]").get_attribute("data-spec")
+        page.get_by_label("How messages are delayed").select_option("lognormal")
+        page.wait_for_url("**law=lognormal:**step=look")
+        page.wait_for_function(
+            "b => (document.querySelector('.chart[data-name=delays]')?.dataset.spec ?? b) !== b",
+            arg=before,
+        )
+        fitted = page.get_by_label("Its numbers").input_value()
+        page.get_by_label("How messages are delayed").select_option("exponential")
+        page.wait_for_url("**law=exponential:**step=look")
+        page.reload()  # the address has where one was
+        page.get_by_role("button", name="Audit it with this law").click()
+        page.get_by_text("Is it good enough?").wait_for()
+        return fitted, page.url
+
+    fitted, url = visit(browser, studio, "/audit", look)
+
+    assert len(fitted.split(",")) == 2
+    assert "step=" not in url
+
+
+def test_thresholds_turn_green_and_red_and_are_in_the_address(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> list[str]:
+        page.get_by_text("Switch on what this system must reach").wait_for()
+        entropy = page.get_by_role("switch", name="Entropy per user at least")
+        entropy.focus()
+        page.keyboard.press("Space")
+        page.get_by_text("Not good enough: 0 of 1 threshold reached.").wait_for()
+        page.wait_for_url("**thresholds=entropy%3D3**")
+        number = page.get_by_label("Entropy per user at least, the number", exact=True)
+        number.fill("0.5")
+        number.press("Enter")
+        page.get_by_text("Good enough: the threshold is reached.").wait_for()
+        page.wait_for_url("**thresholds=entropy%3D0.5**")
+        page.reload()
+        page.get_by_text("Good enough: the threshold is reached.").wait_for()
+        row = page.locator(".gate", has=page.get_by_role("switch", checked=True))
+        page.get_by_text("--fail-under entropy=0.5").first.wait_for(state="attached")
+        with page.expect_download() as report:
+            page.get_by_role("button", name="Save the report").click()
+        return [row.get_attribute("class") or "", report.value.path().read_text()]
+
+    classes, report = visit(browser, studio, "/audit?example=mix.csv", look)
+
+    assert "reached" in classes.split()
+    assert "entropy=0.5 is reached" in report
+
+
+def test_users_marked_on_the_chart_are_a_table_a_file_and_targets(
+    browser: Browser, studio: Served
+) -> None:
+    def look(page: Page) -> tuple[str, str]:
+        place = page.locator(".chart[data-name=entropies]")
+        place.scroll_into_view_if_needed()
+        chart = place.locator(".live svg")
+        chart.wait_for()
+        for _ in range(20):  # charts above may come to life meanwhile, and move this one
+            area = chart.bounding_box()
+            assert area is not None
+            page.mouse.move(area["x"] + 60, area["y"] + 40)
+            page.mouse.down()
+            page.mouse.move(area["x"] + area["width"] * 0.6, area["y"] + 60, steps=8)
+            page.mouse.up()
+            page.wait_for_timeout(500)
+            if "marked=" in page.url:
+                break
+        marked = page.get_by_role("region", name="Marked users")
+        marked.first.wait_for()
+        page.get_by_label("From bits").fill("0")
+        page.get_by_label("From bits").press("Enter")
+        page.get_by_label("To bits").fill("0.1")
+        page.get_by_label("To bits").press("Enter")
+        page.get_by_text("2 users of 12 have 0 to 0.1 bits.").wait_for()
+        page.reload()
+        page.get_by_text("2 users of 12 have 0 to 0.1 bits.").wait_for()
+        with page.expect_download() as saved:
+            page.locator(".marked").get_by_role("button", name="Save as CSV").click()
+        page.get_by_label("To bits").fill("1.5")
+        page.get_by_label("To bits").press("Enter")
+        page.get_by_text("have 0 to 1.5 bits.").wait_for()
+        page.get_by_role("link", name="Attack the marked users").click()
+        page.get_by_text("marked by 0 to 1.5 bits").wait_for()
+        page.get_by_role("button", name="Expose the best target").click()
+        page.get_by_role("button", name="One step back").wait_for()
+        return saved.value.path().read_text(), page.url
+
+    table, url = visit(browser, studio, "/audit?example=mix.csv", look)
+
+    assert len(table.splitlines()) == 3
+    assert "marked=0,1.5" in url
+    assert "targets=" in url
+
+
+def test_marked_messages_of_a_long_log_are_attacked_at_once(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    log = am.sources.synthesize("exponential:2", messages=400, rate=3.0, seed=1)
+    am.sources.write_messages(log, tmp_path / "log.csv")
+
+    def look(page: Page) -> int:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
+        page.get_by_label("To bits").fill("3.5")
+        page.get_by_label("To bits").press("Enter")
+        page.get_by_role("link", name="Attack the marked messages").click()
+        page.locator(".chart[data-name=attack-on-marked] .live svg").wait_for()
+        return page.get_by_role("region", name="The attack step by step").locator("tr").count()
+
+    assert visit(browser, studio, "/audit?law=exponential:2", look) > 2
+
+
+def test_systems_are_compared_by_what_they_pay(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    for name, law in (("fast", "exponential:1"), ("slow", "exponential:4")):
+        log = am.sources.synthesize(law, messages=200, rate=3.0, seed=1)
+        am.sources.write_messages(log, tmp_path / f"{name}.csv")
+
+    def look(page: Page) -> tuple[str, str]:
+        page.get_by_text("Two systems or more can be compared").wait_for()
+        page.set_input_files("input[type=file]", [tmp_path / "fast.csv", tmp_path / "slow.csv"])
+        page.get_by_text("slow.csv has more entropy per message").wait_for()
+        page.locator(".chart[data-name=compared] .live svg").wait_for()
+        page.reload()
+        page.get_by_text("slow.csv has more entropy per message").wait_for()
+        page.get_by_role("button", name="Again under another law").first.click()
+        page.get_by_role("region", name="fast.csv").nth(2).wait_for(state="detached")
+        again = page.get_by_role("region", name="fast.csv").nth(1)
+        again.locator("summary").click()
+        again.get_by_label("How messages are delayed").select_option("window")
+        page.locator("th", has_text="fast.csv, window").first.wait_for()
+        with page.expect_download() as table:
+            page.get_by_role("button", name="Save as CSV").first.click()
+        with page.expect_download() as report:
+            page.get_by_role("button", name="Save the report").click()
+        return table.value.path().read_text(), report.value.path().read_text()
+
+    table, report = visit(browser, studio, "/compare", look)
+
+    assert table.startswith("figure,")
+    assert "3 audits compared" in report
+    assert gone(studio)
+
+
+def test_a_simulators_folder_comes_as_an_archive(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    header = "Type;ClientID;PacketID;PacketType;PacketTimeSent;PacketTimeDelivered;RealSenderLabel"
+    rows = [
+        f"RCV_PKT_REAL;c{k % 5};p{k};REAL;{k * 0.3:.3f};{k * 0.3 + 1 + (k * 7 % 10) / 5:.3f};0"
+        for k in range(80)
+    ]
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        archive.writestr("run/packet_log.csv", "\n".join([header, *rows]))
+        archive.writestr("run/readme.txt", "nothing")
+
+    def look(page: Page) -> None:
+        page.set_input_files("input[type=file] >> nth=0", tmp_path / "run.zip")
+        page.get_by_text("Packet_log.csv of the Nym team's simulator").wait_for()
+        page.get_by_text("80 in, 80 out").wait_for()
+        page.get_by_role("button", name="Audit it with this law").click()
+        page.get_by_text("Is it good enough?").wait_for()
+
+    visit(browser, studio, "/audit", look)
+
+    assert gone(studio)
+
+
+def test_an_exponential_law_takes_its_mean_from_a_log_without_truth(
+    browser: Browser, studio: Served, tmp_path: Path
+) -> None:
+    log = without_truth(am.sources.synthesize("exponential:7", messages=40, seed=1))
     am.sources.write_messages(log, tmp_path / "log.csv")
     mean = f"{log.departures.mean() - log.arrivals.mean():.4g}"
 
     def look(page: Page) -> str:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
-        page.get_by_text("needs a law").wait_for()
+        page.get_by_text("choose the law of its mix").wait_for()
         page.get_by_label("How messages are delayed").select_option("exponential")
         page.get_by_text("This is the mean of the log").wait_for()
+        page.get_by_role("button", name="Audit it with this law").click()
         page.get_by_text(f"--law exponential:{mean}").first.wait_for(state="attached")
         return page.get_by_label("Its numbers").input_value()
 
@@ -328,23 +554,52 @@ def test_numbers_that_a_log_does_not_say_are_asked_for(
 ) -> None:
     (tmp_path / "log.csv").write_text("time,direction,name\n0,in,a\n1,in,b\n2,out,x\n")
 
-    def look(page: Page) -> int:
+    def look(page: Page) -> tuple[int, str]:
         page.set_input_files("input[type=file] >> nth=0", tmp_path / "log.csv")
-        page.get_by_text("needs a law").wait_for()
+        page.get_by_text("choose the law of its mix").wait_for()
         page.get_by_label("How messages are delayed").select_option("exponential")
         page.get_by_text("Tell the numbers of the exponential law: mean delay in s").wait_for()
         page.get_by_label("How messages are delayed").select_option("window")
         page.get_by_text("Tell the numbers of the window law: least, longest delay").wait_for()
-        return page.locator("[role=alert], .tiles, .sections").count()
+        alerts = page.locator("[role=alert], .sections").count()
+        page.get_by_label("Its numbers").fill("1,x")
+        page.get_by_label("Its numbers").press("Enter")
+        return alerts, page.locator("[role=alert] p").inner_text()
 
-    assert visit(browser, studio, "/audit", look) == 0
+    alerts, error = visit(browser, studio, "/audit", look)
+
+    assert alerts == 0
+    assert error.startswith("law 'window:1,x':")
+
+
+def test_everything_is_named_and_reached_by_the_keyboard(browser: Browser, studio: Served) -> None:
+    def look(page: Page) -> list[str]:
+        wrong = []
+        for route in (
+            "/design", "/plan", "/audit?example=mix.csv", "/compare?systems=example%3Dmix.csv",
+            "/rounds?users=6&rounds=10", "/attack",
+        ):  # fmt: skip
+            page.goto(f"{studio.address}{route}")
+            page.locator("h1").wait_for()
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent") != "To the content":
+                wrong.append(f"{route}: the first stop is not the link to the content")
+            nameless = page.evaluate(
+                "Array.from(document.querySelectorAll('button,select,input,a')).filter(e => "
+                "!(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))"
+                ".map(e => e.outerHTML.slice(0, 90))"
+            )
+            wrong += [f"{route}: {each}" for each in nameless]
+        return wrong
+
+    assert visit(browser, studio, "/", look) == []
 
 
 def test_rounds_sharpen_by_keyboard_and_the_address_keeps_how_many(
     browser: Browser, studio: Served
 ) -> None:
     def look(page: Page) -> list[str]:
-        slider = page.get_by_label("Rounds seen")
+        slider = page.get_by_role("slider", name="Rounds seen")
         slider.wait_for()
         matrix = page.locator("svg.picture", has_text="Who writes to whom after")
         drawn = [matrix.inner_html()]
@@ -440,16 +695,17 @@ def test_a_phone_shows_every_page_in_any_font(
         wide = []
         for route in (
             "/", "/design", "/plan", "/audit?example=mix.csv", "/rounds?users=8&rounds=20",
+            "/compare?systems=example%3Dmix.csv,example%3Dmix_log.csv%26law%3Dwindow:1%252C6",
             "/attack", "/paper",
         ):  # fmt: skip
             page.goto(f"{studio.address}{route}")
             page.locator("h1").wait_for()
-            page.locator(".picture").first.wait_for()
+            page.locator(".picture, .chart").first.wait_for()
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 wide.append(route)
         return wide
 
-    visited = browser.visit(studio.entry("/"), look, scheme="dark", width=390)
+    visited = browser.visit(studio.entry("/"), look, scheme="dark", width=360)
 
     assert visited.value == []
     assert visited.complaints == []

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import anonymatch as am
+from anonymatch.charts import AnyChart, chart_svg
 from anonymatch.plans import FAMILIES, Network, read_request
-from anonymatch.studio.planner import KINDS, Curve, Plans, Wish, confirm, curves, front_picture
+from anonymatch.studio.planner import KINDS, Curve, Plans, Wish, confirm, curves, front_of
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +124,7 @@ def test_nonsense_in_an_address_is_left_out(query: dict[str, str]) -> None:
 def test_the_ends_of_every_control_are_drawn(kind: str, more: dict[str, object]) -> None:
     wish = Wish.of({"kind": kind} | {name: str(value) for name, value in more.items()})
 
-    assert ET.fromstring(front_picture(wish, None, None).standalone()) is not None
+    assert ET.fromstring(chart_svg(front_of(wish, None, None))) is not None
     assert wish.command().startswith("anonymatch plan --users ")
 
 
@@ -183,12 +184,17 @@ def test_results_are_remembered() -> None:
     assert plans.known_curves(wish) is None
 
 
+def words(chart: AnyChart) -> str:
+    """What a chart says to those who do not see it."""
+    return str(chart.to_dict()["description"])
+
+
 def test_the_dot_is_on_its_curve_until_it_is_simulated(known: list[Curve]) -> None:
     wish = Wish(layers=2, width=2, kind="threshold", delay=3.0)
-    waiting = front_picture(wish, known, None).words
+    waiting = words(front_of(wish, known, None))
     plan = confirm(wish)
-    simulated = front_picture(wish, known, plan.best or plan.tried[0]).words
+    simulated = words(front_of(wish, known, plan.best or plan.tried[0]))
 
     assert f"Chosen: {wish.strategy}" in waiting
     assert f"Chosen: {wish.strategy}" in simulated
-    assert "Chosen" not in front_picture(wish, None, None).words
+    assert "Chosen" not in words(front_of(wish, None, None))

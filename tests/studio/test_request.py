@@ -18,7 +18,7 @@ from anonymatch.sources import ReadOptions
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import EXAMPLE, GRAPHS, play, start_of
 from anonymatch.studio.comparisons import contenders, edges_for
-from anonymatch.studio.request import FIELDS, AuditRequest, Audits, as_field, why
+from anonymatch.studio.request import FIELDS, AuditRequest, Audits, Looks, as_field, why
 from anonymatch.studio.systems import SYSTEMS, timed_bits_per_message
 from anonymatch.studio.uploads import Store
 
@@ -234,3 +234,117 @@ def test_the_address_takes_laws_by_other_words() -> None:
     store.close()
 
     assert (options.law, options.numbers) == ("exponential", "3")
+
+
+# ---- what an address has
+
+
+def address_options(query: dict[str, str]) -> AddressOptions:
+    store = Store()
+    try:
+        return AddressOptions.of(query, store, "page")
+    finally:
+        store.close()
+
+
+def test_thresholds_and_marks_of_an_address_are_written_as_they_were_read() -> None:
+    given = {"thresholds": "entropy=3,k=5,surest=0.5", "marked": "0.5,2"}
+    options = address_options(given)
+
+    assert options.thresholds == {"entropy": 3.0, "global (1,k)": 5.0, "surest": 0.5}
+    assert options.marked == (0.5, 2.0)
+    shown = options.shown()
+    assert shown == {"thresholds": ["entropy=3", "k=5", "surest=0.5"], "marked": ["0.5", "2"]}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"thresholds": "magic=3,entropy=x,surest=7"},
+        {"marked": "1"},
+        {"marked": "a,b"},
+        {"marked": "nan,1"},
+        {"law": "measured:/etc/passwd"},
+        {"law": "0.1+measured:/etc/passwd"},
+        {"law": "nonsense"},
+    ],
+)
+def test_what_an_address_says_wrongly_is_left_out(query: dict[str, str]) -> None:
+    options = address_options(query)
+
+    assert options.thresholds == {}
+    assert options.marked is None
+    assert options.law == options.numbers == options.links == ""
+
+
+def test_time_on_links_stands_before_the_law() -> None:
+    options = address_options({"law": "0.2+erlang:3,0.5", "example": "mix_log.csv"})
+    inquiry = options.inquiry()
+
+    assert (options.links, options.law, options.numbers) == ("0.2", "erlang", "3,0.5")
+    assert inquiry is not None
+    assert inquiry.options.law == "0.2+erlang:3,0.5"
+    assert options.values()["law"] == "0.2+erlang:3,0.5"
+
+
+def test_a_system_of_a_comparison_is_the_same_again() -> None:
+    from urllib.parse import parse_qsl
+
+    options = address_options(
+        {"law": "0.2+erlang:3,0.5", "example": "mix_log.csv", "unit": "ms", "step": "look"}
+    )
+    again = address_options(dict(parse_qsl(options.system())))
+
+    assert again.values() == options.values() | {"step": ""}
+
+
+def test_the_command_fails_under_what_is_switched_on(tmp_path: Path) -> None:
+    path = tmp_path / "seen.csv"
+    path.write_text("user,behaviour\nann,x\nann,y\nbob,x\nbob,y\n")
+    request = AuditRequest(name=str(path), path=path)
+    command = request.command({"entropy": 3.0, "surest": 0.5, "global (1,k)": 2.0})
+
+    assert command.endswith("--fail-under entropy=3 --fail-over surest=0.5 --fail-under k=2")
+    from shlex import split
+
+    from anonymatch.cli import main
+
+    assert main(split(command)[1:]) == 1  # the entropy is missed
+
+
+def test_a_first_look_is_remembered_whatever_law_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    am.sources.write_messages(am.sources.synthesize("window:1,5", messages=40, seed=1), path)
+    looks = Looks()
+    plain = AuditRequest(name="log.csv", path=path, token="t")
+    first = looks.find(plain)
+
+    law = AuditRequest(
+        name="log.csv", path=path, token="t", options=ReadOptions(law="window:1,9"), budget=3.0
+    )
+    assert looks.find(law) is first
+    looks.forget("t")
+    assert looks.find(law) is not first
+
+
+def test_errors_about_files_of_an_archive_call_them_as_the_reader_does(tmp_path: Path) -> None:
+    (tmp_path / "SentMessages.csv").write_text("MessageID\n1\n")
+    (tmp_path / "ReceivedMessages.csv").write_text("MessageID\n1\n")
+    request = AuditRequest(name="run", path=tmp_path)
+
+    with pytest.raises(InputError) as error:
+        request.first_look()
+
+    assert str(error.value).startswith("run/SentMessages.csv: ")
+    assert str(tmp_path) not in str(error.value)
+
+
+def test_a_log_of_rounds_is_sent_to_its_own_page(tmp_path: Path) -> None:
+    path = tmp_path / "rounds.csv"
+    path.write_text("round,direction,user,behaviour\n1,in,a,\n1,out,,x\n")
+
+    with pytest.raises(InputError) as error:
+        AuditRequest(name="mine.csv", path=path).first_look()
+
+    assert "the page 'Rounds' tells how long anonymity lasts" in str(error.value)
+    assert str(error.value).startswith("mine.csv: ")

@@ -241,7 +241,7 @@ private:
         }
     }
 
-    [[nodiscard]] double* layer(const Kept& kept) { return arena_.data() + kept.offset; }
+    [[nodiscard]] double* kept_layer(const Kept& kept) { return arena_.data() + kept.offset; }
 
     /// One row forward. Layers of the last segment, or of the one at hand, pile up; in the first
     /// pass, those within other segments are dropped.
@@ -250,17 +250,17 @@ private:
         const std::size_t size = step.states_after();
         arena_.reserve(end_ + std::max<std::size_t>(size, 1));
         Kept made = kept_.back();
-        walk_.forward(step, layer(made), weights_.of(step), arena_.data() + end_);
+        walk_.forward(step, kept_layer(made), weights_.of(step), arena_.data() + end_);
         weights_.tell(made.scale, step);
         made.offset = end_;
         bool fine = true;
-        made.exponent += made.scale.settle(layer(made), size, fine);
+        made.exponent += made.scale.settle(kept_layer(made), size, fine);
         if (!fine) return fail();
         ++row_;
         const bool dropping = first_pass_ && segment_ + 1 < segments_.size();
         if (dropping && kept_.back().offset != starts_.back().offset) {
             // The layer before goes: this one takes its place.
-            std::copy_n(layer(made), size, layer(kept_.back()));
+            std::copy_n(kept_layer(made), size, kept_layer(kept_.back()));
             made.offset = kept_.back().offset;
             kept_.pop_back();
         }
@@ -280,7 +280,7 @@ private:
         if (first_pass_) {
             first_pass_ = false;
             if (rows_.back().states_after() == 1)
-                total_ = scaled(layer(kept_.back())[0], kept_.back().exponent);
+                total_ = scaled(kept_layer(kept_.back())[0], kept_.back().exponent);
         }
         falling_ = true;
         kept_.pop_back();
@@ -290,7 +290,8 @@ private:
         const Step& step = rows_[--row_];
         then_.reserve(std::max<std::size_t>(step.states_before(), 1));
         double sums[band_width_limit] = {};
-        walk_.back(step, layer(kept_.back()), now_.data(), weights_.of(step), then_.data(), sums);
+        walk_.back(step, kept_layer(kept_.back()), now_.data(), weights_.of(step), then_.data(),
+                   sums);
         std::swap(now_, then_);
         weights_.tell(back_scale_, step);
         bool fine = true;

@@ -8,6 +8,10 @@
 
 #include "common/large_vector.hpp"
 
+#if defined(__linux__)
+#include <unistd.h>
+#endif
+
 namespace anonymatch {
 
 #if defined(__linux__)
@@ -30,7 +34,7 @@ inline void* fresh_pages(std::size_t bytes) noexcept {
         return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
     };
     if (bytes < huge_page) return map(bytes);
-    const std::size_t page = 4096;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));  // 4, 16 or 64 KiB on ARM
     const std::size_t whole = (bytes + page - 1) / page * page;
     char* memory = map(whole + huge_page);
     if (memory == nullptr) return nullptr;

@@ -174,7 +174,9 @@ private:
         const std::size_t words = kind_.words();
         Table<Word>& table = layers_[made_.table];
         table.values.reserve((table.size + KeyMerger::chunk) * words);
-        const std::size_t n = merger_.next(keys(source_), key_room(made_.step, table));
+        // Room first: it may move the keys of the source, and compilers choose the order of arguments.
+        std::uint64_t* const room = key_room(made_.step, table);
+        const std::size_t n = merger_.next(keys(source_), room);
         if (n == 0) return forward_step_done();
         if (replays_) moves_.add(merger_, streams_.size(), n);
         Word* out = table.values.data() + table.size * words;

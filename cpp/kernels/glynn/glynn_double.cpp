@@ -31,7 +31,7 @@ void minors_double_portable(const DoubleProblem& problem, Range units, DoubleSum
 }  // namespace glynn
 
 GlynnSum glynn_count_double(std::span<const double> matrix, int n, std::uint64_t first,
-                            std::uint64_t last, Isa isa) noexcept {
+                            std::uint64_t last, [[maybe_unused]] Isa isa) noexcept {
     assert(1 <= n && n <= glynn_largest_n && supported(isa) && first <= last &&
            last <= glynn_units(n));
     const glynn::DoubleProblem problem(matrix, n);
@@ -51,7 +51,8 @@ GlynnSum glynn_count_double(std::span<const double> matrix, int n, std::uint64_t
 }
 
 void glynn_minors_double(std::span<const double> matrix, int n, std::uint64_t first,
-                         std::uint64_t last, Isa isa, std::span<double> out) noexcept {
+                         std::uint64_t last, [[maybe_unused]] Isa isa,
+                         std::span<double> out) noexcept {
     assert(1 <= n && n <= glynn_largest_n && supported(isa) && first <= last &&
            last <= glynn_units(n));
     assert(out.size() == matrix.size());

@@ -55,7 +55,7 @@ struct MinorsPlan {
             kinds[from].pop_back();
         };
         if (kinds[2].size() % 2 != 0 && kinds[3].size() % 2 != 0) move(2, 3);
-        for (const std::size_t odd : {1, 2, 3})
+        for (const std::size_t odd : {std::size_t{1}, std::size_t{2}, std::size_t{3}})
             if (kinds[odd].size() % 2 != 0 && !kinds[0].empty()) move(0, odd);
         for (std::size_t k = 0; k < 4; ++k) {
             if (kinds[k].size() % 2 != 0) kinds[k].push_back(nobody);

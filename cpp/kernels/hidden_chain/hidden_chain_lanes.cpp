@@ -11,7 +11,11 @@ namespace {
 ANONYMATCH_INLINE void blend_body(double* out, const double* left, const double* right, double a,
                                   double b, std::size_t size) {
     // Each entry is read before it is written, so that out may be one of the others.
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
     for (std::size_t c = 0; c < size; ++c) out[c] = a * left[c] + b * right[c];
 }
 

@@ -167,7 +167,7 @@ public:
             if (matching != nullptr) hold(t, kept, matching);
             for (std::size_t p = 0; p < number_; ++p) {
                 const std::uint32_t slot = plan_.steps_[begin + picks_[p]].slot;
-                at(slot, p) = 0.0F;
+                cell(slot, p) = 0.0F;
             }
             if (remember_) std::copy(picks_.begin(), picks_.end(), &history_[t * number_]);
             float sum = 0.0F;
@@ -208,8 +208,10 @@ private:
         std::vector<std::uint32_t> parents;
     };
 
-    float& at(std::size_t slot, std::size_t particle) {
-        return free_[particle / lanes * plan_.width_ + slot].values[particle % lanes];
+    // By a pointer, because Clang binds no reference to an element of a vector.
+    float& cell(std::size_t slot, std::size_t particle) {
+        Group& group = free_[particle / lanes * plan_.width_ + slot];
+        return reinterpret_cast<float*>(&group.values)[particle % lanes];
     }
 
     void start(Random& random) {
@@ -243,7 +245,7 @@ private:
         const auto step = std::find(begin, end, column);
         if (step == end) throw std::invalid_argument("particles: not a matching of the block");
         picks_[kept] = static_cast<std::uint32_t>(step - begin);
-        if (at(plan_.steps_[plan_.begins_[t] + picks_[kept]].slot, kept) == 0.0F)
+        if (cell(plan_.steps_[plan_.begins_[t] + picks_[kept]].slot, kept) == 0.0F)
             throw std::invalid_argument("particles: not a matching of the block");
     }
 

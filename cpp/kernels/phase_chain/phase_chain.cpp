@@ -525,8 +525,8 @@ void PhaseChain::Job::keep_event(std::size_t event, const Cells& before, const C
         }
         return result;
     };
-    Cells lanes = cut(before, to_come, before);
-    for (Slice slice : lanes.slices) {
+    Cells arriving = cut(before, to_come, before);
+    for (Slice slice : arriving.slices) {
         if (--slice.total < 0) continue;
         for (Box* box : {&slice.box, &slice.wide})
             for (std::size_t side = 0; side < sides; ++side) {
@@ -536,7 +536,7 @@ void PhaseChain::Job::keep_event(std::size_t event, const Cells& before, const C
         if (!slice.box.empty()) here.lanes.push_back(slice);
     }
     if (events[event].kind == Kind::arrival)
-        here.table = std::move(lanes);
+        here.table = std::move(arriving);
     else if (events[event].kind == Kind::departure)
         here.table = cut(after, to_come_after, to_come_after);
     kept_bytes +=

@@ -405,7 +405,7 @@ private:
             batches[b] = static_cast<float>(own > 0 ? needed(row, own) : rows_.guessing[message]);
         }
         double apart = 0;
-        for (const std::size_t half : {0, 1}) {
+        for (const std::size_t half : {std::size_t{0}, std::size_t{1}}) {
             without_row_.assign(size, 0.0);
             all_.assign(size, 0.0);
             for (std::size_t b = 0; b < batches_; ++b)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from anonymatch.attacks.all_exposures import Exposures, exposure, exposures
     from anonymatch.attacks.best_play import Adaptive, adaptive, reveals_needed
     from anonymatch.attacks.campaign import attack
+    from anonymatch.attacks.charts import attack_charts
     from anonymatch.attacks.improvement import AddedEdge, Improvement
     from anonymatch.attacks.improving import improve
     from anonymatch.attacks.one_exposure import Exposure, Outcome
@@ -29,6 +30,7 @@ __all__ = [
     "Ties",
     "adaptive",
     "attack",
+    "attack_charts",
     "exposure",
     "exposures",
     "improve",
@@ -41,6 +43,7 @@ __getattr__ = on_first_use(
         "all_exposures": "Exposures exposure exposures",
         "best_play": "Adaptive adaptive reveals_needed",
         "campaign": "attack",
+        "charts": "attack_charts",
         "improvement": "AddedEdge Improvement",
         "improving": "improve",
         "one_exposure": "Exposure Outcome",

@@ -17,6 +17,8 @@ from anonymatch.attacks.one_exposure import Exposure, allow_splits, expose_one
 from anonymatch.attacks.position import Field, Position
 from anonymatch.attacks.residual import Residuals, Whole
 from anonymatch.attacks.result import Left
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.base.text import label
 from anonymatch.counting import Count, count
 from anonymatch.graph import Graph, require_matching
 from anonymatch.running import Budget, tells_misfits
@@ -26,8 +28,8 @@ __all__ = ["Exposures", "exposure", "exposures"]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Exposures:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Exposures(Summarised):
     """What falls when each user is exposed, for all users in their order.
 
     Attributes
@@ -121,6 +123,13 @@ class Exposures:
             "best_share": float(self.best_share),
         }
 
+    def _figures(self) -> Figures:
+        yield ("before", f"{self.start.log2:.4g} bits", "log2 of the matchings")
+        left = f"{float(self.best_share):.4g}"
+        yield ("left", left, "of the matchings on average, once the best target is exposed")
+        names = ", ".join(label(user) for user in self.best[:4])
+        yield ("targets", names + (", ..." if len(self.best) > 4 else ""), "who leave the fewest")
+
     def __str__(self) -> str:
         names = ", ".join(repr(user) for user in self.best[:4])
         more = ", ..." if len(self.best) > 4 else ""
@@ -150,8 +159,10 @@ def exposures(
         True: exact numbers or a refusal, rational ones for weighted graphs. Default: exact for
         graphs without weights where the budget allows, else doubles. False: doubles, which are
         quicker for large blocks.
-    budget, executor
-        As for :func:`anonymatch.count`.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
 
     Raises
     ------
@@ -221,7 +232,23 @@ def exposure(
 ) -> Exposure:
     """What falls when one user is exposed: on average, and for each behaviour.
 
-    Only the user's block is looked at closely. Keywords as for :func:`exposures`.
+    Only the user's block is looked at closely.
+
+    Parameters
+    ----------
+    graph : Graph
+        Of a weighted graph "matchings left" is the weight of all matchings that agree with what
+        was revealed, the weight of the revealed pair included; all shares are of that.
+    user : name
+        Who is exposed.
+    exact : bool, optional
+        True: exact numbers or a refusal, rational ones for weighted graphs. Default: exact for
+        graphs without weights where the budget allows, else doubles. False: doubles, which are
+        quicker for large blocks.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
 
     Raises
     ------

@@ -76,8 +76,11 @@ def attack(
         over 100 truths with standard errors; a number asks for that many truths.
     seed : int, optional
         Of everything that is drawn; default 0.
-    budget, executor
-        As for :func:`anonymatch.count`; the budget is for the whole campaign.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory;
+        it is for the whole campaign.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
     progress : callable, optional
         Called with the steps (or sampled truths) done, and how many there will be at most.
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from anonymatch.base.text import several
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.base.text import label, several
 from anonymatch.counting import Count
 from anonymatch.graph import BlockView, Graph
 
 __all__ = ["AddedEdge", "Improvement"]
 
 _LN2 = math.log(2.0)
+
+
+_SHOWN = 10  # edges in a notebook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +93,8 @@ class AddedEdge:
         }
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Improvement:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Improvement(Summarised):
     """Edges to add to a graph, best first, and the graph with them.
 
     Attributes
@@ -178,6 +182,15 @@ class Improvement:
             "blocks_not_searched": len(self.not_searched),
             "all_between": self.all_between,
         }
+
+    def _heads(self) -> Sequence[str]:
+        return ("edge", "user", "behaviour", "bits gained")
+
+    def _figures(self) -> Figures:
+        for number, edge in enumerate(self.edges[:_SHOWN], 1):
+            yield (str(number), label(edge.user), label(edge.behaviour), f"{edge.bits:.4g}")
+        if len(self.edges) > _SHOWN:
+            yield ("...", "", "", "")
 
     def __str__(self) -> str:
         number = len(self.edges)

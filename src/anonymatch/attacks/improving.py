@@ -55,8 +55,8 @@ def improve(
     budget : float or Budget, optional
         Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
         Blocks beyond it are left out and named.
-    executor
-        As for :func:`anonymatch.count`.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
     progress : callable, optional
         Called with the edges found, and how many are wanted.
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
-from anonymatch.base.text import several
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.base.text import label, several
 from anonymatch.counting import Count, power_product
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Attack", "AttackStep", "Left", "Ties"]
 
 _LN2 = math.log(2.0)
-_SHOWN = 10  # ties that a record names
+_SHOWN = 10  # ties that a record names, and exposures that a notebook shows
 _NORMAL = 1.96  # standard errors to either side of a 95 % interval
 
 
@@ -106,8 +107,8 @@ class Left:
         return math.exp(self.log) if self.log < 709 else math.inf
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AttackStep:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class AttackStep(Summarised):
     """One exposure of a campaign.
 
     For weighted graphs "matchings left" is the weight of all matchings that agree with what was
@@ -236,12 +237,17 @@ class AttackStep:
 _WRITTEN = 2000.0  # natural log of the count up to which exact numbers are written out
 
 
+def _bits(log: float) -> str:
+    """A natural log as bits; what rounding leaves of 0 is 0."""
+    return f"{round(log / _LN2, 9) + 0.0:.4g}"
+
+
 def _text(value: Fraction | float) -> str | float:
     return str(value) if isinstance(value, Fraction) else value
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Attack:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Attack(Summarised):
     """A campaign of exposures, and what each step leaves.
 
     Attributes
@@ -320,6 +326,18 @@ class Attack:
             "steps": [step.to_dict() for step in self.steps],
         }
 
+    def _heads(self) -> Sequence[str]:
+        return ("exposure", "target", "bits left", "in doubt")
+
+    def _figures(self) -> Figures:
+        yield ("0", "", _bits(self.start.log), "")
+        for step, log in zip(self.steps[:_SHOWN], self.logs[1:], strict=False):
+            who = "depends on the truth" if step.target is None else label(step.target)
+            doubt = "" if step.in_doubt is None else f"{float(step.in_doubt):.4g}"
+            yield (str(step.number), who, _bits(log), doubt)
+        if len(self.steps) > _SHOWN:
+            yield ("...", "", _bits(self.logs[-1]), "")
+
     def __str__(self) -> str:
         number = len(self.steps)
         how = {
@@ -333,7 +351,7 @@ class Attack:
             trust = "exact" if self.exact else "in doubles"
         first, last = self.logs[0], self.logs[-1]
         return (
-            f"{self.strategy}: {several(number, 'step')} from 2^{first / _LN2:.4g} "
-            f"to 2^{abs(last) / _LN2:.4g} matchings, {how}, {trust}"
+            f"{self.strategy}: {several(number, 'step')} from 2^{_bits(first)} "
+            f"to 2^{_bits(last)} matchings, {how}, {trust}"
             + ("; all identified" if self.finished else "")
         )

@@ -1,6 +1,8 @@
 """Everything about one system in one answer: how good it is, for whom it is worst, and why."""
 
 from anonymatch.audits.auditing import audit
+from anonymatch.audits.campaign import campaign_on
+from anonymatch.audits.charts import CHARTS, AuditChart, audit_charts
 from anonymatch.audits.compared_charts import comparison_charts
 from anonymatch.audits.comparing import ComparedFigure, Comparison, compare
 from anonymatch.audits.figures import (
@@ -24,20 +26,23 @@ from anonymatch.audits.gates import (
 )
 from anonymatch.audits.identification import Identified, identified
 from anonymatch.audits.log_totals import LogTotals, totals
-from anonymatch.audits.result import Audit, Bin, CampaignStep, Score, Worst
+from anonymatch.audits.result import Audit, Bin, Campaign, CampaignStep, Score, Worst
 from anonymatch.audits.rings import CertainSpend, RingFigures, RingPeriod
 from anonymatch.audits.wording import FigureText, figure_text, sureness
 
 __all__ = [
     "AT_LEAST",
     "AT_MOST",
+    "CHARTS",
     "FIGURES",
     "GATES",
     "GROUPS",
     "QUANTILES",
     "Audit",
+    "AuditChart",
     "AuditFigure",
     "Bin",
+    "Campaign",
     "CampaignStep",
     "CertainSpend",
     "ComparedFigure",
@@ -52,6 +57,8 @@ __all__ = [
     "Show",
     "Worst",
     "audit",
+    "audit_charts",
+    "campaign_on",
     "check_gates",
     "compare",
     "comparison_charts",

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 from anonymatch import designs
 from anonymatch.audits.answers import Answers
-from anonymatch.measures import exponential_bits, pool_bits, threshold_bits
+from anonymatch.measures import exponential_bits, mixes, pool_bits, threshold_bits
 from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
     from anonymatch.designs import Design
 
-__all__ = ["best_design", "front", "same_delay"]
+__all__ = ["best_design", "front", "has_designs", "rivals", "same_delay"]
 
 _MOST_INSIDE = 1e6  # messages on average, for which closed forms are worth their time
+_DELAYS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # of the rivals, as factors of the own one
 _FRONT = (1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
-def _designed(observation: Observation, answers: Answers) -> bool:
+def has_designs(observation: Observation, answers: Answers) -> bool:
     """Whether designs of as many edges are a fair comparison.
 
     They are for as many users as behaviours. Through one exponential mix everybody who came before
@@ -31,7 +32,7 @@ def _designed(observation: Observation, answers: Answers) -> bool:
 
 def best_design(observation: Observation, answers: Answers, objective: str) -> Design | None:
     """The best for the same users and edges; None where that is no fair comparison."""
-    if not _designed(observation, answers):
+    if not has_designs(observation, answers):
         return None
     return designs.design(users=len(answers.users.users), edges=answers.edges, objective=objective)
 
@@ -49,13 +50,40 @@ def same_delay(observation: Observation) -> tuple[tuple[str, float], ...]:
     if not inside < _MOST_INSIDE:
         return ()
     batch, pool = max(round(2 * inside + 1), 1), round(inside)
-    mixes = [
+    others = [
         ("one exponential mix", exponential_bits(inside)),
         (f"batches of {batch:,}", threshold_bits(batch)),
     ]
     if pool >= 1:
-        mixes.append((f"pool mix 1,{pool}", pool_bits(1, pool)))
-    return tuple(mixes)
+        others.append((f"pool mix 1,{pool}", pool_bits(1, pool)))
+    return tuple(others)
+
+
+def rivals(
+    observation: Observation, packets: float | None = None
+) -> dict[str, tuple[tuple[float, float], ...]]:
+    """What other mixes give for shorter and for longer delays: mean seconds and bits, by name.
+
+    Messages come in at random as often as here. The last is what no mix exceeds in such traffic,
+    with as many ``packets`` a message as here; None if that is not known, and then it is left out.
+    """
+    if not same_delay(observation):
+        return {}
+    assert observation.mean_delay is not None
+    assert observation.rate is not None
+    rate = observation.rate
+    delays = [observation.mean_delay * factor for factor in _DELAYS]
+    batches = sorted({max(round(2 * rate * delay + 1), 1) for delay in delays})
+    pools = sorted({round(rate * delay) for delay in delays} - {0})
+    curves = {
+        "exponential mixes": [(delay, exponential_bits(rate * delay)) for delay in delays],
+        "batches": [((k - 1) / 2 / rate, threshold_bits(k)) for k in batches if k > 1],
+        "pools that swap one": [(k / rate, pool_bits(1, k)) for k in pools],
+    }
+    if packets is not None:
+        line = [(delay, mixes.ceiling_bits(rate * packets * delay)) for delay in delays]
+        curves["ceiling of steady traffic"] = line
+    return {name: tuple(points) for name, points in curves.items() if points}
 
 
 def front(observation: Observation, answers: Answers) -> tuple[tuple[float, float], ...]:
@@ -63,7 +91,7 @@ def front(observation: Observation, answers: Answers) -> tuple[tuple[float, floa
 
     They are made in closed form and nearly reach the bound, so that a curve of them costs nothing.
     """
-    if not _designed(observation, answers):
+    if not has_designs(observation, answers):
         return ()
     users = len(answers.users.users)
     own = answers.edges / users

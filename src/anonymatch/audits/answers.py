@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,10 @@ from anonymatch.measures import (
 from anonymatch.running import Budget, Execution, Progress, StagedProgress
 from anonymatch.sources import Observation, Passage, passage_graph
 
-__all__ = ["Answers", "Resources", "answer", "entropy_of"]
+if TYPE_CHECKING:
+    from anonymatch.tables import Links
+
+__all__ = ["Answers", "Resources", "answer", "entropy_of", "of_graph"]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
@@ -60,7 +63,7 @@ class Resources:
         return progress.stage() if isinstance(progress, StagedProgress) else progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Answers:
     """What everything else in an audit is made of.
 
@@ -97,6 +100,8 @@ class Answers:
         Which messages `users` are, if not all were looked at.
     true_exit : array or None
         Probability of what each message of a network really is, 0 where that is not known.
+    table : Links or None
+        Of a released table: who may have which rows, by classes.
     """
 
     count: Count
@@ -115,6 +120,10 @@ class Answers:
     n_packets: int | None = None
     chosen: npt.NDArray[np.int64] | None = None
     true_exit: npt.NDArray[np.float64] | None = None
+    table: Links | None = None
+
+    def __repr__(self) -> str:
+        return f"Answers({self.size} users, {self.count})"
 
     @property
     def size(self) -> int:
@@ -135,13 +144,20 @@ def answer(observation: Observation, resources: Resources) -> Answers:
         return network_answers(observation, resources)
     if observation.passage is not None:
         return _of_passage(observation, observation.passage, resources)
+    if observation.release is not None:
+        from anonymatch.audits.released import release_answers
+
+        return release_answers(observation, resources)
     assert observation.graph is not None
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return _of_graph(
-        observation.graph, observation.lost, resources, observation.edge, timed=observation.timed
-    )
+    return of_graph(observation, observation.graph, resources)
+
+
+def of_graph(observation: Observation, graph: Graph, resources: Resources) -> Answers:
+    """Of users and behaviours with every edge between them."""
+    return _of_graph(graph, observation.lost, resources, observation.edge, timed=observation.timed)
 
 
 def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:

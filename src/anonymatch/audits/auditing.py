@@ -33,6 +33,7 @@ from anonymatch.sources import Observation
 
 if TYPE_CHECKING:
     from anonymatch.disclosure import Disclosure
+    from anonymatch.tables import TableFindings
 
 __all__ = ["audit"]
 
@@ -63,7 +64,8 @@ def audit(
         A message log, a simulator's log, a table of edges, rings, relays: what
         :func:`anonymatch.sources.open_observation` reads.
     name : str, optional
-        What the system is called in reports; the name of the file unless told.
+        What the system is called in reports; the name of the file unless told. With ``original``,
+        the column of the original table that has people's names.
     threshold : float
         An effective set size; the audit says which share of users is below it.
     top : int
@@ -72,11 +74,37 @@ def audit(
         Exposures of the campaign.
     budget : float or Budget, optional
         Predicted seconds of one core for everything. What is beyond it is estimated.
-    seed, executor, progress
-        As for :func:`anonymatch.count`.
+    seed : int
+        Of everything that is drawn; the same seed gives the same answer.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
     **how
-        Of a file: ``law="window:1,5"``, ``source=``, ``unit=``, ``cover=``, ...: the fields of
-        :class:`anonymatch.sources.ReadOptions`.
+        How a file is to be understood; the fields of :class:`anonymatch.sources.ReadOptions`, each
+        of them optional. Any file:
+        ``source``: what it is, if it does not show, one of ``anonymatch.sources.SOURCES``.
+
+        Message logs: ``law``: how messages are delayed, such as ``"window:1,5"``, which they need;
+        ``departures``: the file of the messages out, if this one has only those in; ``unit``: of
+        times, s (default), ms, us or ns; ``loss``: probability of a message to be lost, or
+        ``lost``: how many were; ``cover_rate``: messages out a second that are nobody's, or
+        ``cover``: how many are; ``until``: when the log ends; ``drained``: nothing was left inside
+        then; ``inside_at_start``: messages inside when it begins; ``cover_in_pool``: cover of a
+        flush mix is held back like messages; ``cover_visible``: the attacker sees what is flagged
+        as cover or lost; ``whole_log``: messages near the ends count as all others.
+
+        Networks: ``corrupt``: mixes that tell which packet is which, ``"m3,m7"``; ``view``: of a
+        simulator's log with every hop, whether the attacker sees ``"links"`` or ``"ends"``.
+
+        Released tables: ``original``: the table before release; ``identifiers``: columns that an
+        attacker knows. Flow pairs: ``longest_delay``: seconds that no packet takes longer;
+        ``strays``: packets that a pair may receive though neither sent them; ``align``: ``"start"``
+        lets all recordings begin together.
+
+    Returns
+    -------
+    Audit
 
     Raises
     ------
@@ -95,6 +123,8 @@ def audit(
     began = time.perf_counter()
     threshold = real(threshold, "threshold")
     top, steps, seed = whole(top, "top"), whole(steps, "steps"), whole(seed, "seed")
+    if "original" in how and name is not None:  # of a released table: the column of names
+        how, name = {**how, "name": name}, None
     observation, called = _observation(source, how)
     allowed = Budget.of(budget)
     check_executor(executor, progress)
@@ -136,6 +166,7 @@ def audit(
         people_bits=of_people,
         rings=of_rings,
         disclosure=_disclosure(source, seed, allowed, executor),
+        table=_table(observation, answers, allowed),
         verdict=verdict(users, bits, named, observation.nouns),
         caveats=caveats(observation, answers, scored),
         notes=(
@@ -165,6 +196,15 @@ def _observation(
     return open_observation(path, **how), path.name
 
 
+def _table(observation: Observation, answers: Answers, budget: Budget) -> TableFindings | None:
+    """What a released table gives away."""
+    if observation.release is None:
+        return None
+    from anonymatch.audits.released import table_findings
+
+    return table_findings(observation, answers, budget)
+
+
 def _disclosure(
     source: object, seed: int, budget: Budget, executor: Executor | None
 ) -> Disclosure | None:
@@ -189,12 +229,14 @@ def _looked_at(observation: Observation, answers: Answers) -> Observation:
         return observation
     senders = observation.senders
     truth, edge, gone = observation.truth, observation.edge, observation.gone
+    arrivals = observation.arrivals
     return replace(
         observation,
         senders=None if senders is None else tuple(senders[one] for one in chosen.tolist()),
         truth=None if truth is None else truth[chosen],
         edge=None if edge is None else edge[chosen],
         gone=None if gone is None else gone[chosen],
+        arrivals=None if arrivals is None else arrivals[chosen],
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -10,16 +11,18 @@ import numpy.typing as npt
 
 from anonymatch import attacks
 from anonymatch.audits.answers import Answers, Resources
-from anonymatch.audits.result import Campaign, CampaignStep, OneStep
+from anonymatch.audits.result import Audit, Campaign, CampaignStep, OneStep
 from anonymatch.base.errors import BudgetError
 from anonymatch.graph import Graph, structure
 from anonymatch.measures import Interval, exponential_mix_inside, stay_of, system
+from anonymatch.running import Budget
 from anonymatch.sources import Observation, Passage
 
-__all__ = ["campaign", "one_step"]
+__all__ = ["campaign", "campaign_on", "one_step"]
 
 _LN2 = math.log(2.0)
 _SHARE = 0.02  # of the budget
+_SECONDS = 5.0  # for an attack on some users
 
 _ONE_A_BLOCK = (
     "one user in each block, the best target there: to follow an attacker who returns to a block "
@@ -51,37 +54,96 @@ def campaign(
     """
     if steps == 0:
         return Campaign(reason="no steps were asked for")
-    if not len(answers.users.users):
-        return Campaign(reason="there are no users")
-    if answers.network is not None:
-        return Campaign(reason="exposures in a network of mixes are not followed")
-    if answers.links is not None:
-        return Campaign(reason="losses, cover or an end of the log leave open who is inside")
+    reason = _not_followed(observation, answers)
+    if reason:
+        return Campaign(reason=reason)
     if observation.passage is not None:
-        return _through_passage(observation.passage, observation.truth, steps, resources)
+        return _through_passage(observation.passage, observation.truth, steps, resources.seed)
     assert observation.graph is not None
-    if not answers.users.known or answers.confidence < 1.0:
-        return Campaign(reason="probabilities are not known exactly")
-    if observation.graph.weighted:
-        return Campaign(reason="with weights, see 'anonymatch attack'")
-    if observation.lost > 1 or (
-        observation.lost and observation.graph.n_behaviours > observation.graph.n_users
-    ):
-        return Campaign(reason="messages were lost, whose places are not told apart")
     return _through_graph(observation.graph, observation.truth, answers, steps, resources)
+
+
+def campaign_on(
+    audit: Audit, users: Iterable[Hashable], *, steps: int = 10, seconds: float = _SECONDS
+) -> Campaign:
+    """The same for an attacker who exposes some users only: the best of them at each step.
+
+    Parameters
+    ----------
+    audit : Audit
+    users : iterable of names
+        Who may be exposed.
+    steps : int
+    seconds : float
+        That it may take.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> exposed = campaign_on(am.audit(am.ring(4, 2)), [2, 3])
+    >>> [(step.target, step.bits_left) for step in exposed.steps]
+    [(2, 0.0)]
+    """
+    observation, answers = audit.observation, audit.answers
+    wanted = set(users)
+    among = np.array([user in wanted for user in answers.users.users], dtype=np.bool_)
+    reason = _not_followed(observation, answers)
+    if reason or not among.any():
+        return Campaign(reason=reason or "nobody may be exposed")
+    if observation.passage is not None:
+        return _through_passage(
+            observation.passage, observation.truth, steps, audit.seed, among=among
+        )
+    assert observation.graph is not None
+    doubt = np.where(among, answers.users.renyi2.value, -1.0)
+    order = np.argsort(-doubt, kind="stable")[: min(steps, int(among.sum()))]
+    targets = [answers.users.users[i] for i in order[doubt[order] > 0].tolist()]
+    if not targets:
+        return Campaign(reason="they are identified already")
+    resources = Resources(budget=Budget(seconds=seconds / _SHARE), seed=audit.seed)
+    return _through_graph(
+        observation.graph, observation.truth, answers, len(targets), resources, targets=targets
+    )
+
+
+def _not_followed(observation: Observation, answers: Answers) -> str:
+    """Why exposures cannot be followed; "" if they can."""
+    if not len(answers.users.users):
+        return "there are no users"
+    if answers.network is not None:
+        return "exposures in a network of mixes are not followed"
+    if answers.links is not None:
+        return "losses, cover or an end of the log leave open who is inside"
+    graph = observation.graph
+    if graph is None:
+        large = "the table is too large to expose people one after another"
+        return "" if observation.passage is not None else large
+    if not answers.users.known or answers.confidence < 1.0:
+        return "probabilities are not known exactly"
+    if graph.weighted:
+        return "with weights, see 'anonymatch attack'"
+    if observation.lost > 1 or (observation.lost and graph.n_behaviours > graph.n_users):
+        return "messages were lost, whose places are not told apart"
+    return ""
 
 
 # ---- a graph
 
 
 def _through_graph(
-    graph: Graph, truth: Ints | None, answers: Answers, steps: int, resources: Resources
+    graph: Graph,
+    truth: Ints | None,
+    answers: Answers,
+    steps: int,
+    resources: Resources,
+    *,
+    targets: list[Hashable] | None = None,
 ) -> Campaign:
     """Only blocks that the attacker may turn to are looked at: those with the best targets."""
-    part, users, behaviours = _best_blocks(graph, answers, steps)
+    part, users, behaviours = _best_blocks(graph, answers, steps, targets)
     given = None if truth is None else _local_truth(truth[users], behaviours, part)
     outside = int((answers.users.allowed > 1).sum()) - int((answers.users.allowed[users] > 1).sum())
-    if _complete(part):
+    if _complete(part) and targets is None:
         rest = 0.0  # unless there are other blocks
         if part is not graph:
             rest = answers.entropy.value - system.full_log(part.n_users, part.n_behaviours)
@@ -95,6 +157,7 @@ def _through_graph(
         done = attacks.attack(
             part,
             steps=min(steps, part.n_users),
+            strategy="optimal" if targets is None else targets,
             truth="sampled" if given is None else given,
             exact=False,
             seed=resources.seed,
@@ -102,6 +165,8 @@ def _through_graph(
             executor=resources.executor,
         )
     except BudgetError:
+        if targets is not None:
+            return Campaign(reason="to follow the attacker would take too long")
         return _one_a_block(graph, truth, answers, steps, resources)
     rest = answers.entropy.value - done.start.log
     return Campaign(
@@ -183,17 +248,22 @@ def _one_a_block(
     )
 
 
-def _best_blocks(graph: Graph, answers: Answers, steps: int) -> tuple[Graph, Ints, Ints]:
-    """The blocks of the ``steps`` best first targets in different blocks.
+def _best_blocks(
+    graph: Graph, answers: Answers, steps: int, targets: list[Hashable] | None
+) -> tuple[Graph, Ints, Ints]:
+    """The blocks of the ``steps`` best first targets in different blocks, or of given ones.
 
     An exposure changes its own block only. So whom a greedy attacker turns to next is in a block
     already touched, or is the best of another one, of which no more than ``steps`` are needed.
     """
     shape = structure(graph)
-    best = np.zeros(shape.n_blocks)
-    np.maximum.at(best, shape.block_of_user, answers.users.renyi2.value)
     chosen = np.zeros(shape.n_blocks, dtype=bool)
-    chosen[np.argsort(-best, kind="stable")[:steps]] = True
+    if targets is None:
+        best = np.zeros(shape.n_blocks)
+        np.maximum.at(best, shape.block_of_user, answers.users.renyi2.value)
+        chosen[np.argsort(-best, kind="stable")[:steps]] = True
+    else:
+        chosen[shape.block_of_user[[graph.user_index(user) for user in targets]]] = True
     users = np.flatnonzero(chosen[shape.block_of_user]).astype(np.int64)
     inside = shape.block_of_behaviour >= 0
     inside[inside] = chosen[shape.block_of_behaviour[inside]]
@@ -222,7 +292,12 @@ def _local_truth(truth: Ints, behaviours: Ints, part: Graph) -> Ints | None:
 
 
 def _through_passage(
-    passage: Passage, truth: Ints | None, steps: int, resources: Resources
+    passage: Passage,
+    truth: Ints | None,
+    steps: int,
+    seed: int,
+    *,
+    among: npt.NDArray[np.bool_] | None = None,
 ) -> Campaign:
     order = np.argsort(passage.departures, kind="stable")
     left = passage.departures[order]
@@ -230,7 +305,7 @@ def _through_passage(
     first = np.searchsorted(left, passage.arrivals, side="left")
     where = None if truth is None else _given(truth, order, first)
     if where is None:
-        where = _drawn(first, len(left), np.random.default_rng([resources.seed, 77]))
+        where = _drawn(first, len(left), np.random.default_rng([seed, 77]))
     hidden = np.ones(len(first), dtype=bool)
     open_departures = np.ones(len(left), dtype=bool)
     done: list[CampaignStep] = []
@@ -238,7 +313,8 @@ def _through_passage(
         stay = stay_of(inside[open_departures])
         # Places among the departures that are still open.
         position = np.concatenate(([0], np.cumsum(open_departures)))[first]
-        doubt = np.where(hidden, 1.0 - stay.collision[position], -1.0)
+        exposable = hidden if among is None else hidden & among
+        doubt = np.where(exposable, 1.0 - stay.collision[position], -1.0)
         doubt[stay.allowed[position] == 1] = -1.0
         target = int(np.argmax(doubt))
         if doubt[target] <= 0.0:
@@ -260,7 +336,7 @@ def _through_passage(
     return Campaign(
         steps=tuple(done),
         truth="sampled" if truth is None else "given",
-        seed=resources.seed if truth is None else None,
+        seed=seed if truth is None else None,
         reason="" if done else "everybody is identified already",
     )
 

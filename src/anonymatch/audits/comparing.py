@@ -12,7 +12,8 @@ from anonymatch.audits.record import json_value
 from anonymatch.audits.result import Audit
 from anonymatch.audits.wording import figure_text
 from anonymatch.base.errors import InputError
-from anonymatch.base.numbers import amount, percent
+from anonymatch.base.numbers import amount, percent, span
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import quoted
 from anonymatch.measures import Interval
 from anonymatch.sources import MESSAGES, Nouns
@@ -62,8 +63,8 @@ class ComparedFigure:
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Comparison(Summarised):
     """Several systems side by side.
 
     Attributes
@@ -123,6 +124,17 @@ class Comparison:
 
         return named_chart(comparison_charts(self), name, "this comparison")
 
+    def __str__(self) -> str:
+        return f"{', '.join(self.names)}: {self.verdict}"
+
+    def _heads(self) -> Sequence[str]:
+        return ("", *self.names, "")
+
+    def _figures(self) -> Figures:
+        for row in self.rows:
+            if any(figure is not None for figure in row.figures):
+                yield (row.title, *(_short(row, figure) for figure in row.figures), row.judgement)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
@@ -131,6 +143,12 @@ class Comparison:
             "rows": [_record(row) for row in self.rows],
             "audits": [audit.to_dict() for audit in self.audits],
         }
+
+
+def _short(row: ComparedFigure, figure: Interval | None) -> str:
+    if figure is None:
+        return "–"
+    return span(figure.value, figure.low, figure.high, percent if row.share else amount)
 
 
 def _record(row: ComparedFigure) -> dict[str, Any]:

@@ -34,6 +34,7 @@ __all__ = [
     "extra_figure",
     "figure_of",
     "shown_figures",
+    "summary_figures",
 ]
 
 QUANTILES = (0.05, 0.01)
@@ -43,7 +44,7 @@ Ints = npt.NDArray[np.int64]
 
 _Value = Callable[[Audit], Interval | None]
 
-GROUPS = ("guesses", "system", "exposed", "candidates", "attack", "cost")
+GROUPS = ("guesses", "system", "exposed", "candidates", "table", "attack", "cost")
 """What figures are about, in the order of the terminal."""
 
 
@@ -180,6 +181,8 @@ def _fitting(observation: Observation) -> Ints | None:
     graph, passage = observation.graph, observation.passage
     if graph is not None:
         return None if observation.lost else graph.behaviour_degrees
+    if observation.release is not None:
+        return None if observation.lost else observation.release.people_that_fit
     assert passage is not None
     if observation.network is not None:
         return None
@@ -189,6 +192,36 @@ def _fitting(observation: Observation) -> Ints | None:
     # Several hops take time: nobody leaves at the moment of coming in.
     came = np.sort(passage.arrivals)
     return np.searchsorted(came, passage.departures, side="right" if passage.at_once else "left")
+
+
+def _notion(key: str, otherwise: _Value | None = None) -> _Value:
+    """A notion of a released table; of other sources something else, or nothing."""
+
+    def value(audit: Audit) -> Interval | None:
+        if audit.table is None:
+            return None if otherwise is None else otherwise(audit)
+        return _exactly(audit.table.notions[key].value)
+
+    return value
+
+
+def _table_figure(
+    key: str, title: str, meaning: str, unit: str, better: str, gate: float, *names: str
+) -> AuditFigure:
+    return AuditFigure(
+        key=key,
+        title=title,
+        meaning=meaning,
+        unit=unit,
+        better=better,
+        group="table",
+        value=_notion(key),
+        rests_on="log",
+        show=Show.SCREEN | Show.HTML | Show.COMPARISON,
+        gate=gate,
+        names=names,
+        only_if_known=True,
+    )
 
 
 def _half_life(audit: Audit) -> Interval | None:
@@ -481,7 +514,7 @@ _TABLE = (
         unit="number",
         better="higher",
         group="candidates",
-        value=_fewest_allowed,
+        value=_notion("global (1,k)", _fewest_allowed),
         rests_on="log",
         show=Show.NOWHERE,
         gate=5,
@@ -495,7 +528,7 @@ _TABLE = (
         unit="number",
         better="higher",
         group="candidates",
-        value=_fewest("users"),
+        value=_notion("(1,k)", _fewest("users")),
         rests_on="log",
         show=Show.NOWHERE,
         gate=5,
@@ -508,7 +541,7 @@ _TABLE = (
         unit="number",
         better="higher",
         group="candidates",
-        value=_fewest("behaviours"),
+        value=_notion("(k,1)", _fewest("behaviours")),
         rests_on="log",
         show=Show.NOWHERE,
         gate=5,
@@ -521,11 +554,83 @@ _TABLE = (
         unit="number",
         better="higher",
         group="candidates",
-        value=_fewest("users and behaviours"),
+        value=_notion("(k,k)", _fewest("users and behaviours")),
         rests_on="log",
         show=Show.NOWHERE,
         gate=5,
         names=("kk",),
+    ),
+    _table_figure(
+        "k-anonymity",
+        "k-anonymity",
+        "rows that are equal in all identifiers, in the smallest class",
+        "number",
+        "higher",
+        5,
+        "kanonymity",
+    ),
+    _table_figure(
+        "prosecutor risk",
+        "prosecutor risk",
+        "chance to pick the row of somebody known to be in the release, for the worst",
+        "share",
+        "lower",
+        0.2,
+        "prosecutor",
+    ),
+    _table_figure(
+        "journalist risk",
+        "journalist risk",
+        "chance to name the person of a row among all of the original, for the worst",
+        "share",
+        "lower",
+        0.2,
+        "journalist",
+    ),
+    _table_figure(
+        "marketer risk",
+        "marketer risk",
+        "share of all rows that are named right by picking somebody who fits",
+        "share",
+        "lower",
+        0.05,
+        "marketer",
+    ),
+    _table_figure(
+        "l-diversity",
+        "l-diversity",
+        "different sensitive values in the class of equal rows that has the fewest",
+        "number",
+        "higher",
+        3,
+        "ldiversity",
+    ),
+    _table_figure(
+        "entropy l-diversity",
+        "entropy l-diversity",
+        "equally likely sensitive values that the least even class amounts to",
+        "number",
+        "higher",
+        2,
+        "entropyldiversity",
+    ),
+    _table_figure(
+        "recursive c",
+        "c of recursive (c,l)-diversity",
+        "the commonest sensitive value of a class against the rarer ones, with l of l-diversity",
+        "number",
+        "lower",
+        3,
+        "recursivec",
+    ),
+    _table_figure(
+        "t-closeness",
+        "t-closeness",
+        "how far sensitive values of a class are from those of the whole table, at most",
+        "number",
+        "lower",
+        0.3,
+        "tcloseness",
     ),
     AuditFigure(
         key="candidates",
@@ -626,6 +731,23 @@ def shown_figures(where: Show, *groups: str) -> tuple[AuditFigure, ...]:
     """
     wanted = groups or GROUPS
     return tuple(each for each in _figures.values() if where in each.show and each.group in wanted)
+
+
+def summary_figures(audit: Audit) -> Iterator[tuple[str, str, str]]:
+    """Title, value and meaning of what the terminal shows, where it is known.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> next(summary_figures(am.audit(am.ring(4, 2))))[:2]
+    ('entropy per user', '1 bit')
+    """
+    nouns, threshold = audit.observation.nouns, shown(audit.threshold)
+    for figure in shown_figures(Show.SCREEN):
+        text = figure.text(audit)
+        if text is not None:
+            title = figure.title_for(nouns, threshold)
+            yield title, text.value, figure.meaning_for(nouns, threshold)
 
 
 def figure_of(name: str) -> AuditFigure | None:

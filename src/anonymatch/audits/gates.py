@@ -182,6 +182,18 @@ def gates_in_words(known: Mapping[str, str]) -> str:
 def check_gates(audit: Audit, thresholds: Mapping[str, float]) -> tuple[Gate, ...]:
     """Each threshold held against the worse end of its figure.
 
+    Parameters
+    ----------
+    audit : Audit
+    thresholds : mapping of str to float
+        What a figure must reach, by its key or another name of it, such as ``{"entropy": 3}``;
+        ``anonymatch.GATES`` lists them.
+
+    Returns
+    -------
+    tuple of Gate
+        In the order of the thresholds.
+
     Examples
     --------
     >>> import anonymatch as am

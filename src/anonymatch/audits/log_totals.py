@@ -105,8 +105,8 @@ def totals(
         is not looked at.
     rows : int
         So many are in memory at a time.
-    progress
-        As everywhere.
+    progress : callable, optional
+        Called with the rows read and the rows in all.
 
     Examples
     --------

@@ -68,6 +68,8 @@ def people(observation: Observation, answers: Answers) -> pl.DataFrame | None:
         return None
     import polars as pl
 
+    from anonymatch.base.frames import Frame
+
     senders = observation.senders if observation.senders is not None else answers.users.users
     messages = pl.DataFrame(
         {
@@ -90,7 +92,7 @@ def people(observation: Observation, answers: Answers) -> pl.DataFrame | None:
         surest = "receiver_probability"
     else:
         surest = "probability"
-    return (
+    return Frame(
         messages.sort("counted", surest, descending=True, maintain_order=True)
         .group_by("sender", maintain_order=True)
         .agg(pl.len().alias("messages"), pl.all().first())

@@ -45,6 +45,8 @@ def record(audit: Audit) -> dict[str, Any]:
         **{each.key: json_value(each.value(audit)) for each in shown_figures(Show.JSON)},
         "n_counted": audit.n_counted,
         "unreleased": audit.unreleased,
+        "table": None if audit.table is None else json_value(audit.table.to_dict()),
+        "notions": json_value(audit.notions),
         "bound": json_value(audit.bound),
         "designs": [
             {

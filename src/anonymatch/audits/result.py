@@ -14,6 +14,7 @@ import numpy as np
 from anonymatch.audits.answers import Answers
 from anonymatch.audits.rings import RingFigures
 from anonymatch.base.atomic_files import as_path, unfinished
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting import Count
 from anonymatch.measures import Interval, averages, drawn_mean
 from anonymatch.sources import PEOPLE, Observation
@@ -21,8 +22,10 @@ from anonymatch.sources import PEOPLE, Observation
 if TYPE_CHECKING:
     import polars as pl
 
+    from anonymatch.charts import AnyChart
     from anonymatch.designs import Design
     from anonymatch.disclosure import Disclosure
+    from anonymatch.tables import TableFindings
 
 __all__ = [
     "Audit",
@@ -204,8 +207,8 @@ class Score:
     bins: tuple[Bin, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Audit:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Audit(Summarised):
     """Is this system good enough, and for whom is it worst?
 
     Attributes
@@ -277,6 +280,11 @@ class Audit:
         merged outputs.
     disclosure : Disclosure or None
         What rounds tell, if the log says in which round each message was seen.
+    table : TableFindings or None
+        Of a released table: what it gives away by every notion that has a name.
+    notions : dict
+        Their values by name: "k-anonymity", "(1,k)", "(k,1)", "(k,k)", "global (1,k)",
+        "l-diversity", "t-closeness" ...; empty for other sources.
     seed : int
     seconds : float
         Wall time that it took.
@@ -303,6 +311,7 @@ class Audit:
     ceiling: float | None = None
     disclosure: Disclosure | None = field(default=None, repr=False)
     rings: RingFigures | None = field(default=None, repr=False)
+    table: TableFindings | None = field(default=None, repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
     identified: int
     threshold: float
@@ -424,6 +433,10 @@ class Audit:
         return int(self.answers.users.censored.sum())
 
     @property
+    def notions(self) -> dict[str, float | None]:
+        return {} if self.table is None else {k: n.value for k, n in self.table.notions.items()}
+
+    @property
     def departures_are_open(self) -> bool:
         """Whether messages may have been lost or be inside: figures are then if they departed."""
         return self.answers.users.departed is not None
@@ -466,12 +479,59 @@ class Audit:
                 beside.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
         return text
 
+    @property
+    def charts(self) -> tuple[str, ...]:
+        """The names of the charts that this audit has.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> am.audit(am.complete(4)).charts
+        ('entropy', 'set_size', 'probability', 'exposures', 'cost')
+        """
+        from anonymatch.audits.charts import audit_charts
+
+        return tuple(audit_charts(self))
+
+    def chart(self, name: str = "entropy") -> AnyChart:
+        """A chart, for notebooks and files; ``chart.save("entropy.svg")`` writes it.
+
+        Parameters
+        ----------
+        name : str
+            ``entropy``, ``set_size`` and ``probability``: how these are spread over users.
+            ``time``: entropy over time, and the load of the mix. ``matrix``: who fits what, by the
+            time of arrival and the delay. ``delay``: how long messages were held back.
+            ``exposures``: what exposures leave. ``cost`` and ``latency``: what candidates and what
+            delay buy, here and elsewhere. ``calibration``: promises against the truth. `charts` has
+            those that this audit has.
+
+        Returns
+        -------
+        altair.Chart, or one of several parts
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> chart = am.audit(am.partition([2, 8])).chart("entropy")
+        >>> chart.to_dict()["description"].partition(";")[0]
+        'Entropy of users. 10 users from 1 to 3'
+        """
+        from anonymatch.audits.charts import chart_of
+
+        return chart_of(self, name)
+
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
         # The only step up in the layers: a reader looks for the report on the audit.
         from anonymatch.report import audit_html, write_html
 
         write_html(audit_html(self), path)
+
+    def _figures(self) -> Figures:
+        from anonymatch.audits.figures import summary_figures  # which is made from audits
+
+        return summary_figures(self)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.verdict}"

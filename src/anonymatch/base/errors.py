@@ -210,4 +210,5 @@ def _budget_error(
 def _some(names: Sequence[object], noun: str) -> str:
     """A count with up to four names: '5 users (ann, bob, cem, dan, ...)'."""
     shown = ", ".join(str(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
-    return several(len(names), noun) + (f" ({shown})" if names else "")
+    several_of_them = "people" if noun == "person" else f"{noun}s"
+    return several(len(names), noun, several_of_them) + (f" ({shown})" if names else "")

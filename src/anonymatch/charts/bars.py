@@ -124,7 +124,7 @@ def _bars(
 def _axis() -> Any:
     import altair as alt
 
-    return alt.Axis(format=",~g")
+    return alt.Axis(format=",~r")
 
 
 def _colours(number: int) -> list[str]:

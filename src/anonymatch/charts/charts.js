@@ -3,6 +3,7 @@
 (() => {
   "use strict";
   const PARTS = ["vconcat", "hconcat", "concat"];
+  const NARROW = 520; /* below which three names of a legend do not stand beside each other */
   const AXES = 74; /* units left of the parts of a chart, for their axes */
 
   function narrowed(spec, width) {
@@ -65,10 +66,13 @@
   async function live(place) {
     const given = place.dataset.spec;
     const spec = narrowed(JSON.parse(given), place.clientWidth);
+    place.drawnFor = place.clientWidth;
+    if (place.clientWidth < NARROW && spec.config?.legend) spec.config.legend.columns = 2;
     const before = place.querySelector(".live");
     const target = document.createElement("div");
     target.className = "live";
-    if (before) target.style.display = "none"; /* the old one is seen until the new one is drawn */
+    /* The old one is seen until the new one is drawn, which needs its width. */
+    if (before) target.style.cssText = "visibility:hidden;position:absolute;left:0;right:0;top:0";
     place.append(target);
     try {
       const made = await window.vegaEmbed(target, spec, {
@@ -79,7 +83,7 @@
       if (place.finalize) place.finalize();
       place.querySelector(".saves")?.remove();
       place.querySelector(".still")?.setAttribute("hidden", "");
-      target.style.display = "";
+      target.style.cssText = "";
       const state = made.view.getState({signals: () => true}).signals;
       for (const signal of ["brush", "pick"]) if (signal in state) told(place, made.view, signal);
       place.view = made.view;
@@ -107,6 +111,7 @@
     }
   }
 
+  document.documentElement.classList.add("charts-live");
   all(document);
   new MutationObserver((changes) => {
     for (const change of changes) {
@@ -115,6 +120,15 @@
     all(document);
   }).observe(document.body,
     {childList: true, subtree: true, attributes: true, attributeFilter: ["data-spec"]});
+  let waiting; /* charts of several parts do not follow the width of their place by themselves */
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      for (const place of document.querySelectorAll(".chart[data-live]")) {
+        if (place.drawnFor !== place.clientWidth && PARTS.some((key) => key in JSON.parse(place.dataset.spec))) live(place);
+      }
+    }, 200);
+  });
   window.addEventListener("beforeprint", () => {
     for (const place of document.querySelectorAll(".chart[data-spec]:not([data-live])")) live(place);
   });

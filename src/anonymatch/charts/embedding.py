@@ -23,6 +23,7 @@ from anonymatch.charts.theme import WIDTH, AnyChart
 
 __all__ = ["EmbeddedChart", "chart_attributes", "chart_script", "chart_style", "embedded"]
 
+_SMALL, _AXIS = 400, 70  # units of a plot that is not stretched, and of an axis beside it
 _CONCATENATED = ("vconcat", "hconcat", "concat", "facet")
 
 
@@ -50,14 +51,17 @@ def embedded(chart: AnyChart, name: str) -> EmbeddedChart:
     --------
     >>> import altair as alt
     >>> chart = alt.Chart(alt.Data(values=[{"x": 1}]), width=300).mark_point().encode(x="x:Q")
-    >>> embedded(chart, "one").html[:30]
-    '<div class="chart" data-name="'
+    >>> embedded(chart, "one").html[:29]
+    '<div class="chart" data-name='
     """
-    spec = _on_page(chart.to_dict())
+    spec = _on_page(chart.to_dict(validate=False))
     still = static_svg(spec, prefix=f"v{_digest(_json(spec))[:10]}-")
     attributes = "".join(
-        f' {key}="{_quoted(value)}"' for key, value in _attributes(spec, name).items()
+        f" {key}='{_quoted(value)}'" for key, value in _attributes(spec, name).items()
     )
+    width = spec.get("width", WIDTH)
+    if isinstance(width, int) and width < _SMALL:  # one that is as wide as high stays so
+        attributes += f" style='max-width:{width + _AXIS}px'"
     return EmbeddedChart(
         f'<div class="chart"{attributes}><div class="still">{still}</div></div>',
         float(spec.get("width", WIDTH)),
@@ -75,11 +79,11 @@ def chart_attributes(chart: AnyChart, name: str) -> dict[str, str]:
     >>> sorted(chart_attributes(chart, "one"))
     ['data-name', 'data-spec']
     """
-    return _attributes(_on_page(chart.to_dict()), name)
+    return _attributes(_on_page(chart.to_dict(validate=False)), name)
 
 
 def _attributes(spec: dict[str, Any], name: str) -> dict[str, str]:
-    return {"data-name": name, "data-spec": _json(_flexible(spec))}
+    return {"data-name": name, "data-spec": _json(_shared(_flexible(spec)))}
 
 
 def _json(value: Any) -> str:
@@ -161,8 +165,28 @@ def _flexible(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 
 
+def _shared(spec: dict[str, Any]) -> dict[str, Any]:
+    """Data that several layers have, once."""
+    sets: dict[str, list[Any]] = {}
+    names: dict[str, str] = {}
+
+    def walked(value: Any) -> Any:
+        if isinstance(value, list):
+            return [walked(inside) for inside in value]
+        if not isinstance(value, dict):
+            return value
+        if list(value) == ["values"] and isinstance(value["values"], list):
+            name = names.setdefault(_json(value["values"]), f"data{len(names)}")
+            sets[name] = value["values"]
+            return {"name": name}
+        return {key: walked(inside) for key, inside in value.items()}
+
+    lean = {key: value if key == "datasets" else walked(value) for key, value in spec.items()}
+    return {**lean, "datasets": {**sets, **spec.get("datasets", {})}}
+
+
 def _quoted(text: str) -> str:
-    """As the value of an attribute, in HTML and in XML."""
-    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
+    """As the value of an attribute between single quotes, in HTML and in XML: JSON has few."""
+    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("'", "&#39;")):
         text = text.replace(character, entity)
     return text

@@ -124,8 +124,8 @@ def _curves(lines: Sequence[FrontLine], names: list[str], x: Any, y: Any) -> lis
     curve = curve.encode(**without_shape(look))
     tooltip = [
         alt.Tooltip("key:N", title="setting"),
-        alt.Tooltip("x:Q", title=str(x.title), format=",.4~g"),
-        alt.Tooltip("y:Q", title=str(y.title), format=",.4~g"),
+        alt.Tooltip("x:Q", title=_title(x), format=",.4~g"),
+        alt.Tooltip("y:Q", title=_title(y), format=",.4~g"),
     ]
     pick = alt.selection_point(name="pick", fields=["key"], on="click", empty=False)
     points = (
@@ -167,13 +167,18 @@ def _whisker(chosen: Chosen, x: Any, y: Any) -> list[Any]:
     line = base.mark_rule(strokeWidth=2.4, color=LIGHT["ink"]).encode(y=alt.Y("low:Q"), y2="high:Q")
     tooltip = [
         alt.Tooltip("name:N", title="chosen"),
-        alt.Tooltip("x:Q", title=str(x.title), format=",.4~g"),
-        alt.Tooltip("y:Q", title=str(y.title), format=",.4~g"),
+        alt.Tooltip("x:Q", title=_title(x), format=",.4~g"),
+        alt.Tooltip("y:Q", title=_title(y), format=",.4~g"),
         alt.Tooltip("low:Q", title="at least", format=",.4~g"),
         alt.Tooltip("high:Q", title="at most", format=",.4~g"),
     ]
     dot = base.mark_point(size=150, filled=True, color=LIGHT["ink"], stroke=LIGHT["paper"])
     return [line, dot.encode(y=y, tooltip=tooltip)]
+
+
+def _title(channel: Any) -> str:
+    """What an axis is called."""
+    return str(channel.to_dict()["title"])
 
 
 def _decades(values: Sequence[float]) -> tuple[float, float]:
@@ -192,7 +197,7 @@ def _log(ends: tuple[float, float]) -> Any:
 def _axis() -> Any:
     import altair as alt
 
-    return alt.Axis(format=",~g", tickCount=6)
+    return alt.Axis(format=",.6~g", tickCount=6)
 
 
 def _told(lines: Sequence[FrontLine]) -> list[str]:

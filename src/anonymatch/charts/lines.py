@@ -11,7 +11,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.base.text import label
 from anonymatch.charts.palette import GROUPS, LIGHT
-from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, themed
+from anonymatch.charts.theme import CATEGORIES, HEIGHT, WIDTH, AnyChart, inline, selected, themed
 
 __all__ = [
     "Line",
@@ -142,7 +142,7 @@ def line_chart(
         points_ = points_.encode(opacity=alt.condition(near, alt.value(1.0), alt.value(0.0)))
         points_ = points_.add_params(near)
     layers.append(points_)
-    layers += [layer for rule in rules for layer in drawn_rule(rule)]
+    layers += [layer for row, rule in enumerate(rules) for layer in drawn_rule(rule, row)]
     chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT).add_params(chosen, zoom())
     return themed(chart, title=title, words=" ".join(_told(*line) for line in given))
 
@@ -151,7 +151,7 @@ def series_look(names: list[str]) -> dict[str, Any]:
     """What tells series apart; one alone needs no legend."""
     import altair as alt
 
-    opacity = alt.condition("shown", alt.value(1.0), alt.value(0.12))
+    opacity = selected("shown", 1.0, 0.12)
     if len(names) == 1:
         return {"color": alt.value(LIGHT["c0"]), "opacity": opacity}
     return {
@@ -173,8 +173,8 @@ def zoom() -> Any:
     return alt.selection_interval(name="zoom", bind="scales", zoom="wheel![event.shiftKey]")
 
 
-def drawn_rule(rule: Rule) -> list[Any]:
-    """The layers of a rule: its line and its name."""
+def drawn_rule(rule: Rule, row: int = 0) -> list[Any]:
+    """The layers of a rule: its line and its name, in a row of its own where rules are near."""
     import altair as alt
 
     at = rule.x if rule.y is None else rule.y
@@ -184,7 +184,7 @@ def drawn_rule(rule: Rule) -> list[Any]:
     if rule.y is None:
         drawn = base.mark_rule(strokeDash=dash, strokeWidth=2, color=colour).encode(x="at:Q")
         name = base.mark_text(
-            align="left", dx=5, dy=9, baseline="top", fontWeight=600, color=colour
+            align="left", dx=5, dy=9 + 15 * row, baseline="top", fontWeight=600, color=colour
         )
         return [drawn, name.encode(x="at:Q", y=alt.value(0), text="name:N")]
     drawn = base.mark_rule(strokeDash=dash, strokeWidth=2, color=colour).encode(y="at:Q")
@@ -210,7 +210,7 @@ def _axis(values: list[Any], share: bool = False) -> Any:
     import altair as alt
 
     whole = all(value is None or value == int(value) for value in values)
-    return alt.Axis(format="%" if share else ",~g", tickMinStep=1 if whole else alt.Undefined)
+    return alt.Axis(format="%" if share else ",~r", tickMinStep=1 if whole else alt.Undefined)
 
 
 def _range(names: list[str], values: Sequence[Any]) -> Any:

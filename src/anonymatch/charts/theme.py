@@ -10,7 +10,7 @@ from anonymatch.charts.palette import GROUPS, LIGHT
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["CATEGORIES", "HEIGHT", "WIDTH", "AnyChart", "inline", "themed"]
+__all__ = ["CATEGORIES", "HEIGHT", "WIDTH", "AnyChart", "inline", "selected", "themed"]
 
 WIDTH, HEIGHT = 640, 260
 CATEGORIES = [LIGHT[f"c{number}"] for number in range(GROUPS)]
@@ -45,6 +45,17 @@ def inline(rows: Sequence[Mapping[str, Any]]) -> Any:
     import altair as alt
 
     return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
+
+
+def selected(name: str, then: float, otherwise: float, *, empty: bool = True) -> Any:
+    """A value of what a selection holds, and of the rest; ``empty``: none holds everything.
+
+    Examples
+    --------
+    >>> selected("shown", 1.0, 0.1)
+    {'condition': {'param': 'shown', 'value': 1.0, 'empty': True}, 'value': 0.1}
+    """
+    return {"condition": {"param": name, "value": then, "empty": empty}, "value": otherwise}
 
 
 def _config() -> Any:

@@ -80,9 +80,16 @@ def parse(arguments: list[str]) -> Callable[[], int | None] | None:
 
 
 def _suggested(text: str) -> str:
-    """What typer says, with its suggestions worded as everywhere else."""
-    text = re.sub(r" \(Possible options?: (.*)\)$", r"; did you mean \1?", text)
-    return re.sub(r"[.,;]? Did you mean (?:one of: )?(.*?)\??$", r"; did you mean \1?", text)
+    """What typer says, with its suggestions worded as everywhere else.
+
+    Some versions put options in quotes, and some say a command twice: once for click.
+    """
+    text = re.sub(r" \(Possible options?: (.*)\)$", r" Did you mean \1?", text)
+    said, *hints = re.split(r"[.,;?]* Did you mean (?:one of:? )?", text)
+    if not hints:
+        return text
+    hint = re.sub(r"'(--[\w-]+)'", r"\1", hints[-1].rstrip("?"))
+    return f"{said}; did you mean {hint}?"
 
 
 @app.callback(invoke_without_command=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -26,6 +27,16 @@ Entry = tuple[str, str]
 
 class Command(TyperCommand):
     """A command whose help lists its arguments and the options that act on it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Options whose value may be left out, as in ``[FILE]``, get "-": standard output."""
+        free = {
+            name
+            for param in self.get_params(ctx)
+            if str(param.metavar).startswith("[")
+            for name in param.opts
+        }
+        return super().parse_args(ctx, list(_filled(args, free)))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the screen."""
@@ -50,6 +61,20 @@ class Group(TyperGroup):
         lists = ("Commands", commands), ("Options", _rows(self.get_params(ctx), "option"))
         end = f"'{ctx.command_path} COMMAND --help' lists what a command takes."
         _write(formatter, f"{ctx.command_path} COMMAND ...", self.help or "", lists, end)
+
+
+def _filled(args: Sequence[str], free: Collection[str]) -> Iterable[str]:
+    """The arguments with a "-" after each of these options that no value follows.
+
+    Examples
+    --------
+    >>> list(_filled(["--latex", "--json"], {"--latex"})), list(_filled(["--latex"], {"--latex"}))
+    (['--latex', '-', '--json'], ['--latex', '-'])
+    """
+    for arg, following in zip_longest(args, args[1:], fillvalue="--"):
+        yield arg
+        if arg in free and following.startswith("--"):
+            yield "-"
 
 
 def _first_line(text: str, most: int = _LINE) -> str:

@@ -33,8 +33,9 @@ __all__ = ["Options", "above_zero", "amount", "command", "from_zero", "option", 
 
 T = TypeVar("T")
 _READ = ("file", "files", "departures", "original", "truth")  # parameters that are files
+_NO_FILES = ("sampled", "-")  # which --truth takes instead of a file, and standard output
 _STAGES = "*.npz"  # files of a search, in the folder that keeps them
-_WRITTEN = ("out", "csv", "html")
+_WRITTEN = ("out", "csv", "html", "latex")
 _MOST_THREADS = 1024  # far beyond what pays; many thousands only exhaust the system
 
 
@@ -354,7 +355,7 @@ def _check_files(values: dict[str, Any], options: Options) -> None:
 
 
 def _places(value: Path | str | list[Path] | None) -> list[Path]:
-    if value is None or value == "sampled":  # which --truth takes instead of a file
+    if value is None or str(value) in _NO_FILES:
         return []
     return [Path(value)] if isinstance(value, Path | str) else list(value)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from typer.models import OptionInfo
 
@@ -25,7 +25,7 @@ from anonymatch.sources import (
     passage_graph,
 )
 
-__all__ = ["FileOptions", "FilesOptions", "about", "graph_of", "making", "observe"]
+__all__ = ["FileOptions", "FilesOptions", "TableOptions", "about", "graph_of", "making", "observe"]
 
 _MAKING = 1.0  # seconds of making a graph that any budget allows
 
@@ -49,6 +49,9 @@ class _ReadOption(OptionInfo):
 
 _PROBABILITY = from_zero("a probability", below=1.0)
 _MESSAGES = from_zero("a number of messages")
+_DISTANCE = from_zero("a tolerance")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,15 +107,47 @@ class FilesOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions(FilesOptions):
+class TableOptions:
+    """Options that say how a released table is to be understood."""
+
+    original: Annotated[Path | None, _ReadOption("original", "FILE")] = None
+    identifiers: Annotated[list[str] | None, _ReadOption("identifiers", "COLUMNS")] = None
+    sensitive: Annotated[list[str] | None, _ReadOption("sensitive", "COLUMNS")] = None
+    name: Annotated[str | None, _ReadOption("name", "COLUMN")] = None
+    hierarchies: Annotated[list[str] | None, _ReadOption("hierarchies", "COLUMN=FILE")] = None
+    tolerance: Annotated[list[str] | None, _ReadOption("tolerance", "COLUMN=NUMBER")] = None
+
+    def of_table(self) -> dict[str, Any]:
+        """Those as :func:`anonymatch.sources.read_released` takes them."""
+        return {
+            "original": self.original,
+            "identifiers": self.identifiers or None,
+            "sensitive": self.sensitive or None,
+            "name": self.name,
+            "hierarchies": _pairs(self.hierarchies, "--hierarchies", Path),
+            "tolerance": _pairs(self.tolerance, "--tolerance", _DISTANCE),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(TableOptions, FilesOptions):
     """The same for a single file, which may have another beside it."""
 
     departures: Annotated[Path | None, _ReadOption("departures", "FILE")] = None
-    original: Annotated[Path | None, _ReadOption("original", "FILE")] = None
-    identifiers: Annotated[list[str] | None, _ReadOption("identifiers", "COLUMN")] = None
 
     def of_file(self, k: int = 0) -> ReadOptions:
-        return replace(super().of_file(k), identifiers=self.identifiers or None)
+        return replace(super().of_file(k), **self.of_table())
+
+
+def _pairs(given: list[str] | None, option: str, read: Callable[[str], T]) -> dict[str, T] | None:
+    """COLUMN=VALUE, repeated, as a dictionary."""
+    pairs = {}
+    for text in given or ():
+        column, equals, value = text.partition("=")
+        if not equals or not column or not value:
+            raise InputError(f"{option} {text!r} must be COLUMN=VALUE")
+        pairs[column] = read(value)
+    return pairs or None
 
 
 @contextmanager
@@ -154,6 +189,8 @@ def graph_of(observation: Observation, options: Options) -> Graph:
     """The graph of an observation; that of one exponential mix is made now, if small."""
     if observation.graph is not None:
         return observation.graph
+    if observation.release is not None:
+        raise InputError("the tables are too large to be written as a graph; audit them")
     assert observation.passage is not None
     if observation.network is not None:
         raise InputError("a network of mixes is no single graph; audit it")

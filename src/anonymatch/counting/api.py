@@ -125,11 +125,34 @@ def posterior(
     """The probability of every edge: that this user did this behaviour, all matchings equally
     likely.
 
-    Weighted graphs: matchings in proportion to the product of their weights. Keywords as for
-    :func:`count`; beyond the budget probabilities are estimated, each with a standard error. Where
-    it is too small for any draw, they are "unchecked beliefs", of errors that say so. With
-    `epsilon` or `delta` all probabilities together are within +-epsilon with probability 1 - delta,
-    from matchings that are drawn exactly.
+    Weighted graphs: matchings in proportion to the product of their weights.
+
+    Parameters
+    ----------
+    graph : Graph
+    method : str
+        "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
+    exact : bool, optional
+        True: exact numbers or a refusal that names the predicted cost; rational ones for weighted
+        graphs. Default: exact where the budget allows, otherwise estimates, each with a standard
+        error. False: doubles with a proven error also where exact numbers could be had.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+        Where it is too small for any draw, probabilities are "unchecked beliefs", of errors that
+        say so.
+    epsilon, delta : float, optional
+        Ask for a promise: all probabilities together are within +-epsilon with probability
+        1 - delta (default 0.1 and 0.05 if one is given), from matchings that are drawn exactly.
+    seed : int, optional
+        For estimates (default 0); the same seed gives the same answer on any number of threads.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
+
+    Returns
+    -------
+    Posterior
 
     Raises
     ------

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.errors import InputError
-from anonymatch.base.numbers import cost_in_words
+from anonymatch.base.numbers import cost_in_words, percent
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import several
 from anonymatch.graph import Graph
 
@@ -131,8 +132,8 @@ class Plan:
         return "\n".join(lines) or "nothing to count: every pair is forced"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Count:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Count(Summarised):
     """The number of perfect matchings of a graph (weighted: the sum of their products of weights).
 
     Attributes
@@ -214,6 +215,16 @@ class Count:
     def log2(self) -> float:
         return self.log / _LN2
 
+    def _figures(self) -> Figures:
+        if self.log > -math.inf:
+            yield ("bits", f"{self.log2:.6g}", "log2 of the ways to explain what was seen")
+        if not self.exact:
+            sure = "proven" if self.confidence == 1.0 else f"{self.confidence:.0%} sure"
+            yield ("between", f"{self.low / _LN2:.6g} and {self.high / _LN2:.6g} bits", sure)
+        if self.witness is not None:
+            yield ("witness", str(self.witness), "who together fit too few behaviours")
+        yield ("method", self.method, "exact" if self.exact else "an interval")
+
     def __str__(self) -> str:
         noun = "weight of all matchings" if self.weighted else "matchings"
         if self.exact and not self.weighted and self.log == 0:
@@ -258,6 +269,9 @@ class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
         self.by_edge = values
         self._graph = graph
 
+    def __repr__(self) -> str:
+        return f"EdgeCounts({several(len(self.by_edge), 'edge')} of {several(len(self), 'user')})"
+
     def __reduce__(self) -> tuple[type[EdgeCounts], tuple[Graph, Objects]]:
         return EdgeCounts, (self._graph, self.by_edge)
 
@@ -279,8 +293,8 @@ class EdgeCounts(Mapping[Hashable, dict[Hashable, Any]]):
         return dense
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Posterior:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Posterior(Summarised):
     """The probability of every edge: that this user did this behaviour.
 
     Attributes
@@ -378,6 +392,18 @@ class Posterior:
     def __deepcopy__(self, memo: object) -> Posterior:
         """Itself: it never changes, and a copy would lose the way to exact counts."""
         return self
+
+    def _figures(self) -> Figures:
+        graph = self.graph
+        yield ("users", f"{graph.n_users:,}", "")
+        users = np.flatnonzero(graph.degrees)
+        if len(users):
+            best = np.maximum.reduceat(self.probabilities, graph.indptr[users])
+            yield ("best guess", percent(float(best.mean())), "right with this probability, mean")
+            yield ("surest", percent(float(best.max())), "of the user who is worst off")
+        sure = "proven" if self.confidence == 1.0 else f"{self.confidence:.0%} sure"
+        yield ("error", f"{self.error:.2g}", f"of a probability at most, {sure}")
+        yield ("method", self.method, "")
 
     def __str__(self) -> str:
         trust = "exact" if self.exact else f"errors below {self.error:.2g}"

@@ -56,8 +56,12 @@ def sample(
         How many.
     seed : int
         The same seed gives the same matchings on every machine.
-    budget, executor, progress
-        As for :func:`anonymatch.count`.
+    budget : float or Budget, optional
+        Predicted seconds of one core that may be spent (default 300), or a Budget with memory.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
 
     Returns
     -------

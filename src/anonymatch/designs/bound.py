@@ -23,6 +23,15 @@ def max_bound(n: int, m: int) -> float:
 
     No graph has more matchings.
 
+    Parameters
+    ----------
+    n, m : int
+        Users, and edges.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(math.exp(max_bound(8, 24)), 2)

@@ -11,6 +11,7 @@ from functools import cached_property, total_ordering
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.logarithms import Line
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import Argument
 from anonymatch.counting import Count, log_of, product
 from anonymatch.designs import layout
@@ -21,7 +22,7 @@ from anonymatch.designs.parts.part_edges import Array
 from anonymatch.designs.requests import one_of, users_and_edges, whole
 from anonymatch.designs.rival_graphs import Rival, rivals
 from anonymatch.designs.search import best, proof
-from anonymatch.graph import Graph
+from anonymatch.graph import Graph, thumbnail
 
 __all__ = ["Design", "design"]
 
@@ -31,6 +32,9 @@ OBJECTIVES = ("matchings", "after_attack")
 _LN2 = math.log(2.0)
 _DIGITS = 10_000  # of a count that is multiplied out
 _LARGEST_LOG = 709.78  # of a float
+
+
+_DRAWN = 1000  # users up to whom a notebook shows the graph
 
 
 @total_ordering
@@ -76,8 +80,8 @@ class DesignCount(Count):
         return math.exp(self.log) if self.log < _LARGEST_LOG else math.inf
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Design:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Design(Summarised):
     """Who shares behaviours with whom: parts in closed form, their count, and its quality.
 
     Attributes
@@ -302,6 +306,17 @@ class Design:
             **{name: getattr(self, name) for name in ("attack_log", "ratio_after_attack")},
             **{name: getattr(self, name) for name in ("smallest_group", "proof", "note")},
         }
+
+    def _figures(self) -> Figures:
+        yield ("matchings", self._amount(), "ways to explain what an attacker sees")
+        yield ("of the bound", self._percent(), "of the most that any graph could have")
+        left = f"{100 * self.ratio_after_attack:.3g} %"
+        yield ("after an attack", left, "of the matchings are left once the best user is exposed")
+        yield ("smallest group", str(self.smallest_group), "users who share all behaviours")
+        yield ("proof", self.proof, self.note)
+
+    def _picture(self) -> str:
+        return thumbnail(self.graph()) if self.users <= _DRAWN else ""
 
     def __str__(self) -> str:
         shown = " + ".join(

@@ -111,10 +111,13 @@ def rounds(
     decay : bool
         Whether to look at the first rounds, too, as the curve needs; else only at all of them.
     seed : int
+        Of chains; the same seed gives the same answer on any number of threads.
     budget : Budget or float, optional
         Seconds of one core that chains may take, 60 unless told, and bytes.
-    executor, progress
-        As for :func:`anonymatch.count`.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
 
     Returns
     -------

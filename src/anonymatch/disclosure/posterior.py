@@ -33,6 +33,9 @@ class Profiles(NamedTuple):
     probability: Floats
     error: Floats | None  # standard error; None where a method has none
 
+    def __repr__(self) -> str:
+        return f"Profiles({len(self.user)} pairs)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Believed:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.base.numbers import amount
-from anonymatch.base.text import several
+from anonymatch.base.numbers import amount, percent, span
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.base.text import label, several
 from anonymatch.disclosure.decay import CurvePoint
 from anonymatch.measures import Interval
 
@@ -42,8 +43,8 @@ class UserFall:
     why: str
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Disclosure:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Disclosure(Summarised):
     """What an attacker learns from users who stay the same over rounds.
 
     Attributes
@@ -136,10 +137,12 @@ class Disclosure:
         """Frame of user, behaviour, probability and its error, by user; likeliest first."""
         import polars as pl
 
+        from anonymatch.base.frames import Frame
+
         order = np.lexsort((self.pairs.behaviour, -self.pairs.probability, self.pairs.user))
         user, behaviour = self.pairs.user[order], self.pairs.behaviour[order]
         error = self.pairs.error
-        return pl.DataFrame(
+        return Frame(
             {
                 "user": [self.log.users[k] for k in user.tolist()],
                 "behaviour": [self.log.behaviours[k] for k in behaviour.tolist()],
@@ -156,6 +159,8 @@ class Disclosure:
         """Frame of the curve: rounds, bits, right, believed, and the ends of their intervals."""
         import polars as pl
 
+        from anonymatch.base.frames import Frame
+
         columns: dict[str, Any] = {"rounds": [one.rounds for one in self.curve]}
         for end in ("value", "low", "high"):
             for name in ("bits", "right", "believed"):
@@ -163,7 +168,7 @@ class Disclosure:
                 columns[title] = pl.Series(
                     [_end(getattr(one, name), end) for one in self.curve], dtype=pl.Float64
                 )
-        return pl.DataFrame(columns)
+        return Frame(columns)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write it as one HTML page that needs nothing else."""
@@ -172,13 +177,29 @@ class Disclosure:
 
         write_rounds_html(self, path)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         lasts = (
             f"half-life {amount(self.half_life)} rounds"
             if self.half_life is not None
             else f"half-life above {several(self.log.n_rounds, 'round')}"
         )
-        return f"Disclosure({self.method}, {self.log!r}, {lasts})"
+        return f"{self.method}, {self.log!r}, {lasts}"
+
+    def _figures(self) -> Figures:
+        between = self.half_life_between
+        if between is not None:
+            lasts = span(between.value, between.low, between.high)
+            yield ("half-life", f"{lasts} rounds", "until half the bits about receivers are gone")
+        if self.bits is not None:
+            yield ("bits", amount(self.bits), "left about the receivers of a message")
+        if self.right is not None:
+            yield ("right", percent(self.right), "of best guesses after all rounds")
+        if self.believed is not None:
+            yield ("believed", percent(self.believed), "what the attacker takes that share to be")
+        if self.users:
+            first = self.users[0]
+            yield ("falls first", label(first.user), first.why)
+        yield ("method", self.method, "")
 
 
 def _end(interval: Interval | None, end: str) -> float | None:

@@ -46,6 +46,7 @@ from anonymatch.graph.io.logs import DIRECTIONS, TIMES
 from anonymatch.graph.io.source import Source, decode
 from anonymatch.graph.io.spreadsheets import plain_cell, plain_table
 from anonymatch.graph.names import Names
+from anonymatch.graph.thumbnails import thumbnail
 
 if TYPE_CHECKING:
     from anonymatch.graph.io import delimited, json_text, parquet
@@ -109,6 +110,7 @@ __all__ = [
     "ring",
     "settle",
     "structure",
+    "thumbnail",
     "witness",
     "write",
 ]

@@ -287,6 +287,15 @@ def blocks(graph: Graph) -> Blocks:
     Every edge of a block is in some perfect matching; edges between blocks are in none. If there
     are more behaviours than users, blocks may have spare behaviours.
 
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    Blocks
+        A sequence of :class:`BlockView`.
+
     Raises
     ------
     NoMatchingError
@@ -307,6 +316,14 @@ def blocks(graph: Graph) -> Blocks:
 
 def allowed(graph: Graph) -> Graph:
     """The graph of the edges that are in some perfect matching; all users and behaviours stay.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    Graph
 
     Raises
     ------
@@ -339,6 +356,14 @@ def allowed(graph: Graph) -> Graph:
 def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
     """The pairs (user, behaviour) that are in every perfect matching: these users are identified.
 
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    list of (user, behaviour)
+
     Raises
     ------
     NoMatchingError
@@ -361,6 +386,15 @@ def forced(graph: Graph) -> list[tuple[Hashable, Hashable]]:
 
 def witness(graph: Graph) -> Witness | None:
     """Why no perfect matching exists, or None if one does.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    Witness or None
+        Users who together fit too few behaviours, and those behaviours.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from anonymatch.base.arguments import elements, wholes
 from anonymatch.base.errors import InputError
+from anonymatch.base.summaries import summary_html
 from anonymatch.base.text import several
 from anonymatch.graph import inputs, outputs
 from anonymatch.graph.edges import (
@@ -22,6 +23,7 @@ from anonymatch.graph.edges import (
     pointers_where,
     settle,
 )
+from anonymatch.graph.thumbnails import thumbnail
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -456,3 +458,14 @@ class Graph:
         parts = ((self.n_users, "user"), (self.n_behaviours, "behaviour"), (self.n_edges, "edge"))
         size = ", ".join(several(*part) for part in parts)
         return f"Graph({size}{', weighted' if self.weighted else ''})"
+
+    def _repr_html_(self) -> str:
+        degrees = self.degrees
+        fit = f"{degrees.mean():.4g} ({degrees.min()} to {degrees.max()})" if len(degrees) else "–"
+        figures = [
+            ("users", f"{self.n_users:,}", ""),
+            ("behaviours", f"{self.n_behaviours:,}", ""),
+            ("edges", f"{self.n_edges:,}", "pairs that an attacker cannot rule out"),
+            ("candidates", fit, "behaviours that fit a user, on average (fewest to most)"),
+        ]
+        return summary_html(repr(self), figures, picture=thumbnail(self))

@@ -12,13 +12,14 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from anonymatch.base.arrays import Floats
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.measures.interval import Interval
 from anonymatch.measures.users import Range, UserFigures, drawn_mean
 
 __all__ = [
     "SAMPLED",
+    "in_groups",
     "largest",
     "mean",
     "mean_entropy",
@@ -171,6 +172,40 @@ def quantile(users: UserFigures, figures: Range, share: float) -> Interval | Non
             )
         )
     return Interval(*(_quantile(part, weights, share) for part in some.parts))
+
+
+def in_groups(
+    users: UserFigures, figures: Range, group: Ints, number: int, share: float
+) -> list[tuple[Interval, Interval, int] | None]:
+    """Mean, quantile and number of the counted users of each group; None of a group of nobody.
+
+    ``group`` has a number from 0 for each user. Intervals are those of :func:`mean` and
+    :func:`quantile`, which are wider where figures were drawn.
+
+    Examples
+    --------
+    >>> import anonymatch as am
+    >>> users = am.metrics(am.partition([1, 2, 4])).user_figures
+    >>> first, nobody, second = in_groups(users, users.shannon, np.r_[0, [2] * 6], 3, 0.5)
+    >>> first[0].value, nobody, second[1].value, second[2]
+    (0.0, None, 2.0, 6)
+    """
+    weights, some = _counted(users, figures)
+    of = group[users.counted]
+    order = np.argsort(of, kind="stable")
+    ends = np.searchsorted(of[order], np.arange(number + 1))
+    groups: list[tuple[Interval, Interval, int] | None] = []
+    for first, last in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        rows = order[first:last]
+        own, parts = weights[rows], [part[rows] for part in some.parts]
+        total = float(own.sum())
+        if not total > 0.0:
+            groups.append(None)
+            continue
+        middle = Interval.rounded(*(float(own @ part) / total for part in parts))
+        tail = Interval(*(_quantile(part, own, share) for part in parts))
+        groups.append((middle, tail, len(rows)))
+    return groups
 
 
 def smallest(users: UserFigures, figures: Range) -> Interval | None:

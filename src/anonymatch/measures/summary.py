@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, TypeVar
 import numpy as np
 
 from anonymatch.base.errors import BudgetError, InputError
+from anonymatch.base.numbers import span
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting import Count, Posterior, count, known_posterior, posterior
 from anonymatch.graph import Graph, require_matching
 from anonymatch.measures import system
@@ -146,8 +148,8 @@ Answer = TypeVar("Answer", Count, Posterior)
 _LN2 = math.log(2.0)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Metrics:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Metrics(Summarised):
     """Measures of one graph.
 
     Attributes
@@ -183,6 +185,19 @@ class Metrics:
     user_figures: UserFigures = field(repr=False)
     messages: MessageClasses | None = None
     confidence: float = 1.0
+
+    def __str__(self) -> str:
+        named = ", ".join(
+            f"{name} {figure.value:.4g}" for name, figure in list(self.figures.items())[:3]
+        )
+        return f"{named}, ...; {self.count}"
+
+    def _figures(self) -> Figures:
+        for name, figure in self.figures.items():
+            said = MEANINGS[name].meaning if name in MEANINGS else ""
+            yield (name, span(figure.value, figure.low, figure.high), said)
+        for name, reason in self.reasons.items():
+            yield (name, "–", reason)
 
     @property
     def degree(self) -> float:
@@ -267,9 +282,18 @@ def metrics(
         mappings by name or as lists in the graph's order. Adds the entropy over who wrote to whom.
     threshold : float, optional
         An effective set size; adds the share of users below it.
-    method, budget, seed, executor, progress
-        As for :func:`anonymatch.count`; the budget is for each of the counts that this takes. Where
-        it does not reach, figures are intervals; entropies over messages are refused.
+    method : str
+        "auto" takes the cheapest for each block; or one of ``anonymatch.METHODS`` for every block.
+    budget : float or Budget, optional
+        Predicted seconds of one core for each of the counts that this takes (default 300), or a
+        Budget with memory. Where it does not reach, figures are intervals; entropies over messages
+        are refused.
+    seed : int, optional
+        For estimates (default 0); the same seed gives the same answer on any number of threads.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
 
     Raises
     ------

@@ -127,7 +127,7 @@ def _moved(figures: Range, values: Floats) -> npt.NDArray[np.float32] | None:
     return np.asarray(figures.batches + moved[:, None], dtype=np.float32)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class UserFigures:
     """Figures of all users, as arrays in their order. Entropies are in bits.
 
@@ -187,6 +187,9 @@ class UserFigures:
     given_departed: Range | None = None
     weights: Floats | None = None
 
+    def __repr__(self) -> str:
+        return f"UserFigures({len(self.users):,} users)"
+
     @property
     def known(self) -> bool:
         """Whether there is a value, not only an interval, for every user."""
@@ -244,6 +247,8 @@ class UserFigures:
         """A table with a row a user; null where only the interval is known, or nothing is."""
         import polars as pl
 
+        from anonymatch.base.frames import Frame
+
         number = len(self.degree)
         positions = pl.Series(self.guess)
         columns: dict[str, pl.Series] = {
@@ -270,7 +275,7 @@ class UserFigures:
         columns["allowed"] = pl.Series(self.allowed)
         columns["edge"] = pl.Series(np.zeros(number, bool) if self.edge is None else self.edge)
         columns["censored"] = pl.Series(self.censored)
-        return pl.DataFrame(columns)
+        return Frame(columns)
 
     def below(self, threshold: float) -> Interval:
         """Share of the counted users whose effective set size is below a threshold.

@@ -4,17 +4,28 @@
 """
 
 from anonymatch.paper.checking import check, questions
-from anonymatch.paper.claim import Checks, Claim, Evidence, Verdict
+from anonymatch.paper.claim import GROUPS, Checks, Claim, Evidence, Typeset, Verdict
+from anonymatch.paper.notation import as_html, as_latex, as_text, escape_latex
 from anonymatch.paper.pictures import Ellipse, Point, inside, permutation, picture
+from anonymatch.paper.publication import PUBLICATION, WORDS, Publication
 
 __all__ = [
+    "GROUPS",
+    "PUBLICATION",
+    "WORDS",
     "Checks",
     "Claim",
     "Ellipse",
     "Evidence",
     "Point",
+    "Publication",
+    "Typeset",
     "Verdict",
+    "as_html",
+    "as_latex",
+    "as_text",
     "check",
+    "escape_latex",
     "inside",
     "permutation",
     "picture",

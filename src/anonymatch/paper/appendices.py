@@ -15,7 +15,7 @@ from anonymatch.designs import avoiding_share_log
 from anonymatch.graph import Graph
 from anonymatch.paper.asymptotics import tends_to
 from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.evidence import table, values
+from anonymatch.paper.evidence import table
 from anonymatch.paper.exact_comparisons import Power, bound_power, compare
 from anonymatch.paper.question import Finding, judge, question, trial
 
@@ -82,9 +82,11 @@ def power_mean(proof: Proof, i: int, everywhere: bool) -> bool:
     "appendix-power-mean",
     42,
     section="Appendix I",
+    title="The power-mean step",
     kind="appendix",
-    statement="((per A_i1 + ... + per A_in)/r_i)^(per A_i1 + ... + per A_in) is at most the "
-    "product of per(A_ik)^per(A_ik) over k with a_ik = 1.",
+    statement=r"$((\per A_{i1} + \dots + \per A_{in})/r_i)^{\per A_{i1} + \dots + \per A_{in}}$ "
+    "is at "
+    r"most the product of $\per(A_{ik})^{\per(A_{ik})}$ over $k$ with $a_{ik} = 1$.",
     seconds=0.1,
     needs="survey",
 )
@@ -96,7 +98,7 @@ def appendix_power_mean(run: ClaimContext) -> Finding:
     first = Proof.of(("10", "11"))
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected="The sums run over k with a_ik = 1 (and a bracket is missing).",
+        corrected="The sums run over $k$ with $a_{ik} = 1$ (and a bracket is missing).",
         finding=f"With sums over all columns it holds for {paper} rows, over those with an entry "
         f"for "
         f"{corrected}. Smallest: the first row of 10/11 with minors {first.minors[0]} "
@@ -135,9 +137,11 @@ def by_permutations(proof: Proof, columns: Sequence[int] | None = None) -> int:
     "appendix-product",
     43,
     section="Appendix I",
+    title="The product over permutations",
     kind="appendix",
-    statement="The product of per(A_ik)^per(A_ik) over entries equals the product over i and nu in "
-    "S of per(A_ik).",
+    statement=r"The product of $\per(A_{ik})^{\per(A_{ik})}$ over entries equals the product "
+    "over $i$ "
+    r"and $\nu$ in $S$ of $\per(A_{ik})$.",
     seconds=0.1,
     needs="survey",
 )
@@ -153,7 +157,7 @@ def appendix_product(run: ClaimContext) -> Finding:
     corrected = trial(cases, lambda proof: by_entries(proof) == by_permutations(proof))
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected="per(A_{i nu_i})",
+        corrected=r"$\per(A_{i \nu_i})$",
         finding=f"With the column nu_i both are equal for {corrected} matrices; with any one "
         f"column "
         f"k, the best for each matrix, for {paper}.",
@@ -193,10 +197,11 @@ def induction_holds(proof: Proof, i: int, nu: tuple[int, ...], printed: bool) ->
     "appendix-induction",
     44,
     section="Appendix I",
+    title="The inductive step",
     kind="appendix",
-    statement="By induction the product over nu of per(A_ik) is at most the product of "
-    "(r_j!)^(1/r_j) over j with a_{j nu_j} = 0 and of ((r_j-1)!)^(1/(r_j-1)) over j with "
-    "a_{j nu_j} = 1, j not i.",
+    statement=r"By induction the product over $\nu$ of $\per(A_{ik})$ is at most the product of "
+    r"$(r_j!)^{1/r_j}$ over $j$ with $a_{j \nu_j} = 0$ and of $((r_j-1)!)^{1/(r_j-1)}$ over "
+    r"$j$ with $a_{j \nu_j} = 1$, $j \ne i$.",
     seconds=0.15,
     needs="survey",
 )
@@ -208,8 +213,8 @@ def appendix_induction(run: ClaimContext) -> Finding:
     always = trial(cases, lambda proof, i, nu: proof.has(i, nu[i]))
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected="per(A_{i nu_i}), without a product over nu, and a_{j nu_i} in the conditions, "
-        "here and in the next two displays.",
+        corrected=r"$\per(A_{i \nu_i})$, without a product over $\nu$, and $a_{j \nu_i}$ in the "
+        "conditions, here and in the next two displays.",
         finding=f"As printed it is true for {paper} rows and permutations (a_(j nu_j) is 1 for "
         f"{always}), corrected for {corrected}.",
         searched=f"{_SCOPE}, every row and permutation, in whole numbers",
@@ -232,9 +237,11 @@ def collects(n: int, r: int, exponent: Fraction) -> bool:
     "appendix-exponent",
     45,
     section="Appendix I",
+    title="Exponents and denominators",
     kind="appendix",
-    statement="The products collect to (r_j!)^((n-r_j)/r_j) (r_j-1)!^((r_j-1)/r_j-1), and the "
-    "factors are (r_1!)^(n/r_1)/r_1, (r_2!)^(n/r_2)/r_1, ...",
+    statement=r"The products collect to $(r_j!)^{(n-r_j)/r_j} (r_j-1)!^{(r_j-1)/r_j-1}$, and the "
+    "factors "
+    r"are $(r_1!)^{n/r_1}/r_1$, $(r_2!)^{n/r_2}/r_1$, $\dots$",
 )
 def appendix_exponent(run: ClaimContext) -> Finding:
     """Both exponents and both denominators on numbers."""
@@ -249,7 +256,7 @@ def appendix_exponent(run: ClaimContext) -> Finding:
         verdict=judge(
             printed.holds and denominator.holds, corrected=corrected.holds and right_one.holds
         ),
-        corrected="The exponent is (r_j-1)/(r_j-1) = 1, and the second denominator is r_2.",
+        corrected="The exponent is $(r_j-1)/(r_j-1) = 1$, and the second denominator is $r_2$.",
         finding=f"The printed exponent is right for {printed} pairs (n, r), 1 for {corrected}; the "
         f"denominators cancel for {denominator} pairs (r_1, r_2) as printed and {right_one} with "
         "r_2.",
@@ -295,10 +302,11 @@ def statements(n: int) -> Iterator[tuple[str, bool]]:
     "appendix-fixed-points",
     46,
     section="Appendix II",
+    title="Fixed points of a permutation",
     kind="appendix",
-    statement="The probabilities of n, n-1, n-2 and no fixed points of a random permutation, the "
-    "terms "
-    "1/j! of inclusion-exclusion, and the limit 1/e.",
+    statement="The probabilities of $n$, $n-1$, $n-2$ and no fixed points of a random "
+    "permutation, the "
+    "terms $1/j!$ of inclusion-exclusion, and the limit $1/e$.",
     seconds=0.1,
 )
 def appendix_fixed_points(run: ClaimContext) -> Finding:
@@ -320,7 +328,11 @@ def appendix_fixed_points(run: ClaimContext) -> Finding:
                 ["n", *range_names(8)],
                 [[n, *(fixed_points(n)[x] for x in range(8))] for n in range(2, 8)],
             ),
-            values("Share without fixed points", n=[2, 4, 8, 16, 1000], share=shares),
+            table(
+                "Share without fixed points",
+                ["n", "share"],
+                zip((2, 4, 8, 16, 1000), shares, strict=True),
+            ),
         ),
     )
 

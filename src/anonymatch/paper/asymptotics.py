@@ -52,8 +52,9 @@ def tends_to(values: Sequence[float], limit: float, close: float = _CLOSE) -> bo
     "crown-limit",
     22,
     section="Section 3.2, proof of Theorem 3",
+    title=r"The limit of $\M(G_k)$",
     kind="formula",
-    statement="The limit of M(G_k) as k grows is (k+1)!/e.",
+    statement=r"The limit of $\M(G_k)$ as $k$ grows is $(k+1)!/e$.",
 )
 def crown_limit(run: ClaimContext) -> Finding:
     """The counts have no limit; their ratio to (k+1)!/e has, exactly enclosed."""
@@ -71,7 +72,9 @@ def crown_limit(run: ClaimContext) -> Finding:
     ratios = [float(Fraction(c) / (math.factorial(k + 1) * low)) for k, c in enumerate(counts, 1)]
     return Finding(
         verdict=judge(converges, corrected=rounded.holds and tends_to(ratios, 1.0, 1e-12)),
-        corrected="lim M(G_k) e / (k+1)! = 1; indeed M(G_k) is the integer nearest to (k+1)!/e.",
+        corrected=r"$\lim \M(G_k) e/(k+1)! = 1$; indeed $\M(G_k)$ is the integer nearest to "
+        "$(k+1)!/e$.",
+        brief=r"$\lim \M(G_k) e/(k+1)! = 1$",
         finding=f"M(G_k) grows without limit ({counts[0]}, {counts[1]}, {counts[2]}, {counts[3]}, "
         f"...); its ratio to (k+1)!/e is {ratios[4]:.5f} at k = 5 and 1 within "
         f"{abs(1 - ratios[14]):.1g} at k = 15, and it is the nearest integer for {rounded} values "
@@ -103,9 +106,11 @@ def condition_met(k: int, b: int) -> bool:
     "theorem-limit",
     23,
     section="Section 3.2, Theorem 3",
+    title="$H$ approaches the bound",
     kind="theorem",
-    statement="If H is k-regular with n = ak + b, b < k, of b components of size k + 1 and a - b "
-    "of size k, then M(H) / (k!)^(n/k) tends to 1 as k grows.",
+    statement=r"If $H$ is $k$-regular with $n = ak + b$, $b < k$, of $b$ components of size "
+    "$k+1$ and $a "
+    r"- b$ of size $k$, then $\M(H) / (k!)^{n/k}$ tends to 1 as $k$ grows.",
 )
 def theorem_limit(run: ClaimContext) -> Finding:
     """The ratio for b that stay, grow slowly, or grow with k."""
@@ -129,9 +134,10 @@ def theorem_limit(run: ClaimContext) -> Finding:
         verdict=judge(
             sound and all(to_one.values()), conditional=sound and iff.holds and any(to_one.values())
         ),
-        corrected="The limit is 1 if and only if b ln k / k tends to 0 (b fixed is enough): the "
-        "log of the ratio is about -b (ln(2 pi k)/2 - 1)/k. For b = k - 1 it is about e/sqrt(2 pi "
-        "k).",
+        corrected=r"The limit is 1 if and only if $b \ln k / k \to 0$ ($b$ fixed is enough): the "
+        r"log of the ratio is about $-b(\ln(2 \pi k)/2 - 1)/k$. For $b = k-1$ the ratio is about "
+        r"$e/\sqrt{2 \pi k}$.",
+        brief=r"if and only if $b \ln k / k \to 0$; a fixed $b$ is enough",
         finding=f"At k = 100 the ratio is {limit_ratio(100, 1):.3f} for b = 1, "
         f"{limit_ratio(100, 50):.3f} for b = k/2 and {limit_ratio(100, 99):.3f} for b = k - 1; at "
         f"k = 10^6 {limit_ratio(at, 1):.6f}, {limit_ratio(at, at // 2):.3f} and "
@@ -195,11 +201,12 @@ def inclusion_exclusion(k: int, r: int) -> list[Fraction]:
     "leftover-permutations",
     26,
     section="Section 3.2, after Theorem 3",
+    title="The matchings with $r$ edges left over",
     kind="formula",
-    statement="A random permutation of [k+1] has no fixed point greater than r with a probability "
-    "that "
-    "is given by inclusion-exclusion and tends to e^(-(1-alpha)) for r = alpha (k+1); so r more "
-    "edges multiply the matchings by e^alpha.",
+    statement=r"A random permutation of $[k+1]$ has no fixed point greater than $r$ with a "
+    "probability "
+    r"that is given by inclusion-exclusion and tends to $e^{-(1-\alpha)}$ for $r = "
+    r"\alpha(k+1)$; so $r$ more edges multiply the matchings by $e^\alpha$.",
     seconds=0.1,
 )
 def leftover_permutations(run: ClaimContext) -> Finding:
@@ -264,8 +271,10 @@ def leftover_permutations(run: ClaimContext) -> Finding:
     "leftover-limit",
     27,
     section="Section 3.2, after Theorem 3",
+    title="The limit of that factor",
     kind="formula",
-    statement="The factor of the bound tends to lim (e/(k+1))^(r/(k+1)) = lim (e/(k+1))^alpha.",
+    statement=r"The factor of the bound tends to $\lim (e/(k+1))^{r/(k+1)} = \lim "
+    r"(e/(k+1))^\alpha$.",
 )
 def leftover_limit(run: ClaimContext) -> Finding:
     """Both forms against the factor itself."""
@@ -283,7 +292,7 @@ def leftover_limit(run: ClaimContext) -> Finding:
         verdict=judge(
             tends_to(paper, 1.0), corrected=tends_to(corrected, 1.0) and tends_to(limit, 1.0)
         ),
-        corrected="(e (k+1)/k)^(r/(k+1)), which tends to e^alpha",
+        corrected=r"$(e(k+1)/k)^{r/(k+1)}$, which tends to $e^\alpha$",
         finding=f"At k = 10^6 and alpha = 1/2 the displayed form is {paper[-1]:.2g} of the factor, "
         f"the corrected one {corrected[-1]:.6f}; the factor is {limit[-1]:.6f} e^alpha.",
         searched="k = 10^2, 10^4 and 10^6, alpha = 1/2",

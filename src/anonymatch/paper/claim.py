@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from anonymatch.base.errors import InputError
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.base.text import several
 
-__all__ = ["Checks", "Claim", "Evidence", "Verdict", "close_ids"]
+__all__ = ["GROUPS", "Checks", "Claim", "Evidence", "Typeset", "Verdict", "close_ids"]
+
+GROUPS = {
+    "Theorems, lemmas and the conjecture": ("theorem", "lemma", "corollary", "conjecture"),
+    "Statements of the text": ("text", "definition"),
+    "Formulas": ("formula",),
+    "Appendices": ("appendix",),
+    "Figures and their labels": ("figure",),
+    "Beyond the paper": (),
+}
+"""Kinds of claims, what weighs most first, and at last what the paper does not say itself."""
+_BEYOND = "Beyond the paper"
+
+
+_TALLY = {
+    "holds": ("holds", "hold"),
+    "misprint": ("misprint", "misprints"),
+    "holds under a condition": ("holds under a condition", "hold under a condition"),
+    "fails": ("fails", "fail"),
+}
+_NUMBERED = re.compile(
+    r"(proof of )?(Theorem|Lemma|Corollary|Conjecture|Definition|Figure|Appendix)"
+)
 
 
 class Verdict(StrEnum):
@@ -45,7 +70,20 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Typeset:
+    """Sentences about a claim with their formulas as TeX between dollar signs.
+
+    :mod:`anonymatch.paper.notation` shows them as text, HTML or LaTeX.
+    """
+
+    title: str
+    statement: str
+    corrected: str | None = None
+    brief: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Claim(Summarised):
     """One statement of the paper, and what computing it now says.
 
     Attributes
@@ -54,38 +92,75 @@ class Claim:
         A short name that stays the same.
     number : int
         Its place in the order of the paper, from 1.
-    place : str
-        Where the paper says it.
+    section : str
+        Where the paper says it, by its own numbers.
     kind : str
         theorem, lemma, corollary, figure, formula, conjecture, definition, appendix or text.
+    title : str
+        What it is about, in few words.
     statement : str
         What the paper says.
     verdict : Verdict
     corrected : str or None
         The corrected form, the condition, or what is true instead; None if it holds.
-    found : str
+    brief : str or None
+        The same in a few words; None if it holds.
+    finding : str
         What was computed.
     evidence : tuple of Evidence
     counterexample : tuple of str, or None
         A graph that contradicts the claim, a string of bits a user.
+    partition : tuple of str, or None
+        The partition graph H of as many users and edges, where that is what the graph beats.
     searched : str
         Which instances were tried, and what that proves.
     seconds : float
         What it took, without the search over all small graphs that claims share.
+    typeset : Typeset
+        Title, statement, correction and brief with their formulas as TeX.
+    added : bool
+        Whether it is not a statement of the paper, but what is left of one.
     """
 
     id: str
     number: int
     section: str
     kind: str
+    title: str
     statement: str
     verdict: Verdict
     corrected: str | None
+    brief: str | None
     finding: str
     evidence: tuple[Evidence, ...]
     counterexample: tuple[str, ...] | None
+    partition: tuple[str, ...] | None
     searched: str
     seconds: float
+    typeset: Typeset
+    added: bool = False
+
+    @property
+    def group(self) -> str:
+        """Which of the groups it belongs to."""
+        if self.added:
+            return _BEYOND
+        return next(name for name, kinds in GROUPS.items() if self.kind in kinds)
+
+    @property
+    def label(self) -> str:
+        """How the paper numbers it: a theorem, lemma or figure by its name, else the section.
+
+        Examples
+        --------
+        >>> import anonymatch.paper
+        >>> checks = anonymatch.paper.check(["theorem-limit", "crown-limit"])
+        >>> [claim.label for claim in checks]
+        ['Proof of Theorem 3', 'Theorem 3']
+        """
+        inner = self.section.split(", ", 1)[-1]
+        label = inner if _NUMBERED.match(inner) else self.section
+        return label[:1].upper() + label[1:]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything by name, fit for JSON."""
@@ -94,22 +169,32 @@ class Claim:
             "number": self.number,
             "section": self.section,
             "kind": self.kind,
+            "label": self.label,
+            "title": self.title,
+            "added": self.added,
             "statement": self.statement,
             "verdict": str(self.verdict),
             "corrected": self.corrected,
+            "brief": self.brief,
             "finding": self.finding,
             "evidence": [{"text": e.text, "data": dict(e.data)} for e in self.evidence],
             "counterexample": None if self.counterexample is None else list(self.counterexample),
+            "partition": None if self.partition is None else list(self.partition),
             "searched": self.searched,
             "seconds": self.seconds,
         }
 
+    def _figures(self) -> Figures:
+        yield ("the paper", self.section, self.statement)
+        yield ("verdict", str(self.verdict), self.corrected or "")
+        yield ("found", "", self.finding)
+
     def __str__(self) -> str:
-        return f"{self.number:2d}  {self.id} ({self.section}): {self.verdict}"
+        return f"{self.id} ({self.label}): {self.verdict}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checks:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Checks(Summarised):
     """Claims that were checked, in the order of the paper.
 
     Attributes
@@ -143,6 +228,22 @@ class Checks:
         }
 
     @property
+    def grouped(self) -> dict[str, tuple[Claim, ...]]:
+        """Claims by their weight: theorems first, labels of figures last.
+
+        Examples
+        --------
+        >>> import anonymatch.paper
+        >>> checks = anonymatch.paper.check(["figure-2", "theorem-permanent"])
+        >>> [claim.id for claims in checks.grouped.values() for claim in claims]
+        ['theorem-permanent', 'figure-2']
+        """
+        groups = {
+            name: tuple(claim for claim in self.claims if claim.group == name) for name in GROUPS
+        }
+        return {name: claims for name, claims in groups.items() if claims}
+
+    @property
     def ids(self) -> tuple[str, ...]:
         return tuple(claim.id for claim in self.claims)
 
@@ -167,9 +268,21 @@ class Checks:
             "claims": [claim.to_dict() for claim in self.claims],
         }
 
+    def _heads(self) -> tuple[str, ...]:
+        return ("in the paper", "verdict", "in short")
+
+    def _figures(self) -> Figures:
+        for claims in self.grouped.values():
+            for claim in claims:
+                yield (claim.label, str(claim.verdict), claim.brief or claim.title)
+
     def __str__(self) -> str:
-        parts = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.items())
-        return f"{len(self)} claims: {parts}"
+        parts = ", ".join(
+            f"{number} {_TALLY[verdict][number != 1]}"
+            for verdict, number in self.counts.items()
+            if number
+        )
+        return f"{several(len(self), 'statement')}: {parts}"
 
 
 def close_ids(wrong: object, known: tuple[str, ...]) -> str:

@@ -36,8 +36,10 @@ def series_of_crown(k: int) -> int:
     "complete-factor",
     19,
     section="Section 3.2, proof of Theorem 3",
+    title="The factor of the complete components",
     kind="formula",
-    statement="The K_{k,k} components of H contribute (k!)^(b-a), so M(H) = (k!)^(b-a) M(G_k)^b.",
+    statement=r"The $K_{k,k}$ components of $H$ contribute $(k!)^{b-a}$, so $\M(H) = (k!)^{b-a} "
+    r"\M(G_k)^b$.",
     seconds=0.1,
 )
 def complete_factor(run: ClaimContext) -> Finding:
@@ -56,7 +58,7 @@ def complete_factor(run: ClaimContext) -> Finding:
     same = sum(a == b for _, a, b in cases)
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected="(k!)^(a-b), as in the later formula for M(H)",
+        corrected=r"$(k!)^{a-b}$, as in the later formula for $\M(H)$",
         finding=f"The exponent b - a gives the count of H in {paper} cases ({same} have a = b), a "
         f"- "
         f"b in {corrected}.",
@@ -68,9 +70,11 @@ def complete_factor(run: ClaimContext) -> Finding:
     "construction-copies",
     20,
     section="Section 3.2, before Theorem 3",
+    title="The components of $H$",
     kind="text",
-    statement="For m = kn and n = ak + b, b < k, H has a - b components K_{k,k} and b k-regular "
-    "components of k + 1 users a side.",
+    statement="For $m = kn$ and $n = ak + b$, $b < k$, $H$ has $a - b$ components $K_{k,k}$ and "
+    "$b$ "
+    "$k$-regular components of $k+1$ users a side.",
 )
 def construction_copies(run: ClaimContext) -> Finding:
     """For which n and k that many copies exist, with the right numbers of users and edges."""
@@ -88,7 +92,8 @@ def construction_copies(run: ClaimContext) -> Finding:
     undefined = [case for case in always.failed if case[0] <= 10]
     return Finding(
         verdict=judge(always.holds, conditional=enough.holds and large.holds),
-        corrected="a >= b is needed; n >= k(k - 1) guarantees it.",
+        corrected=r"$a \ge b$ is needed; $n \ge k(k-1)$ guarantees it.",
+        brief=r"if $a \ge b$, which $n \ge k(k-1)$ guarantees",
         finding=f"The numbers of parts fit for {always} pairs (n, k), {enough} of those with a >= "
         f"b "
         f"and {large} of those with n >= k(k - 1). The smallest that do not: "
@@ -108,9 +113,11 @@ def construction_copies(run: ClaimContext) -> Finding:
     "crown-count",
     21,
     section="Section 3.2, proof of Theorem 3",
+    title="The matchings of $G_k$",
     kind="formula",
-    statement="A k-regular bipartite graph of k + 1 users is necessarily G_k, and it has "
-    "(k+1)! (1/2! - 1/3! + ... + (-1)^(k+1)/(k+1)!) matchings.",
+    statement=r"A $k$-regular bipartite graph of $k+1$ users is necessarily $G_k$, and it has "
+    "$(k+1)! "
+    r"(1/2! - 1/3! + \dots + (-1)^{k+1}/(k+1)!)$ matchings.",
     seconds=0.05,
     needs="survey",
 )
@@ -156,9 +163,12 @@ def crown_count(run: ClaimContext) -> Finding:
     "leftover-bound",
     25,
     section="Section 3.2, after Theorem 3",
+    title="The bound with $r$ edges left over",
     kind="formula",
-    statement="With r more edges the bound of a component is (k!)^((k+1-r)/k) (k+1)!^(r/(k+1)) = "
-    "k!^(1+1/k) k!^(-r/(k(k+1))) (k+1)^(r/(k+1)), and so grows by about (e(k+1)/k)^(r/(k+1)).",
+    statement="With $r$ more edges the bound of a component is $(k!)^{(k+1-r)/k} "
+    "(k+1)!^{r/(k+1)} = "
+    "k!^{1+1/k} k!^{-r/(k(k+1))} (k+1)^{r/(k+1)}$, and so grows by about "
+    "$(e(k+1)/k)^{r/(k+1)}$.",
 )
 def leftover_bound(run: ClaimContext) -> Finding:
     """The identity in whole numbers; the approximation for large k."""
@@ -218,9 +228,10 @@ def leftover_bound(run: ClaimContext) -> Finding:
 @question(
     "spare-range",
     28,
-    section="Section 3.2, last paragraph before Definition 7",
+    section="Section 3.2, last paragraph",
+    title="How many edges can be left over",
     kind="text",
-    statement="If b = 0 and r is not 0, m = ak^2 + r for some r < k.",
+    statement="If $b = 0$ and $r$ is not 0, $m = ak^2 + r$ for some $r < k$.",
 )
 def spare_range(run: ClaimContext) -> Finding:
     """All m for which k divides n."""
@@ -236,7 +247,8 @@ def spare_range(run: ClaimContext) -> Finding:
     first = below_k.failed[0] if below_k.failed else None
     return Finding(
         verdict=judge(below_k.holds, conditional=below_n.holds and covered.holds),
-        corrected="r goes up to n - 1 = ak - 1; r < k is a condition on m.",
+        corrected="$r$ goes up to $n - 1 = ak - 1$; $r < k$ is a condition on $m$.",
+        brief="if $m$ is such that $r < k$; in general $r$ goes up to $n-1$",
         finding=f"r < k for {below_k} pairs (n, m) with k | n and r > 0, r < n for {below_n}. The "
         f"smallest pair beyond it is (n, m) = {first}.",
         searched="all n up to 30 and all m",
@@ -246,10 +258,12 @@ def spare_range(run: ClaimContext) -> Finding:
 @question(
     "spare-bound",
     29,
-    section="Section 3.2, last display before Definition 7",
+    section="Section 3.2, last display",
+    title="The bound with these edges",
     kind="formula",
-    statement="For b = 0 the bound with the r more edges is (k+1)!^(b/(k+1)) k!^(a-r/k), about "
-    "k!^a ((k+1)/k)^r.",
+    statement="For $b = 0$ the bound with the $r$ more edges is $(k+1)!^{b/(k+1)} k!^{a-r/k}$, "
+    "about "
+    "$k!^a ((k+1)/k)^r$.",
 )
 def spare_bound(run: ClaimContext) -> Finding:
     """Both exponents against the bound, in whole numbers; the approximation for large k."""
@@ -270,7 +284,7 @@ def spare_bound(run: ClaimContext) -> Finding:
     near = abs(errors[-1][1]) < 1e-4
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds and near),
-        corrected="(k+1)!^(r/(k+1)) k!^(a-r/k)",
+        corrected="$(k+1)!^{r/(k+1)} k!^{a-r/k}$",
         finding=f"With the exponent b = 0 it is the bound in {paper} cases, with r in {corrected}. "
         f"The log of the approximation is off by {errors[-1][1]:.1g} at k = 10^6.",
         searched="k = 2 to 6, a = 1 to 4, all r < ak, in whole numbers",

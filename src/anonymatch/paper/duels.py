@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +20,13 @@ from anonymatch.paper.named_graphs import (
     two_hexagons_less,
 )
 
-__all__ = ["Duel", "duels_table", "regular_duels"]
+__all__ = ["CASES", "Duel", "duels_table", "regular_duels"]
+
+CASES = (
+    "Cases of H: A all components complete, B some of them G_k, C edges left over in these, D "
+    "edges "
+    "left unused, ext not defined by the paper"
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,23 @@ class Duel:
         return attack_value(self.graph)
 
     @property
+    def typeset(self) -> str:
+        """Its name with formulas as TeX.
+
+        Examples
+        --------
+        >>> print(Duel("K44 + X6", complete(4)).typeset)
+        $K_{4,4}$ + $X_6$
+        """
+        complete_ones = re.sub(r"K(\d)\1", r"$K_{\1,\1}$", self.name)
+        return complete_ones.replace("X6", "$X_6$")
+
+    @property
+    def sizes(self) -> str:
+        """Users and edges, in words."""
+        return f"with {self.partition.n} users and {self.partition.m} edges"
+
+    @property
     def at(self) -> str:
         """Users and edges, as a pair."""
         return f"({self.partition.n}, {self.partition.m})"
@@ -72,8 +96,12 @@ def regular_duels() -> list[Duel]:
 def duels_table(duels: Sequence[Duel]) -> Evidence:
     """All figures of both sides; the case is the paper's, ext where it defines no H."""
     return table(
-        "Graphs against H: matchings, and what the best attack leaves. X6 is K66 less two hexagons",
-        ["n", "m", "case", "M of H", "left of H", "its M", "left of it", "graph"],
+        "Graphs against H: their matchings, and those that remain on average once an optimising "
+        f"attacker has de-anonymised one user. X6 is K66 less two hexagons. {CASES}",
+        [
+            *("n", "m", "case", "matchings of H", "remain of H"),
+            *("of the graph", "remain of it", "graph"),
+        ],
         [
             [h.n, h.m, h.case, h.matchings, h.attack, duel.matchings, duel.attack, duel.name]
             for duel in duels

@@ -38,9 +38,11 @@ def two_sizes(n: int, k: int, d: int) -> bool:
     "two-sizes",
     13,
     section="Section 3, second paragraph",
+    title="Components of sizes $k$ and $k+1$",
     kind="text",
-    statement="If n = kd + b with b < d, every user can be part of a complete component of size k "
-    "or k + 1, and the bound is attained.",
+    statement="If $n = kd + b$ with $b < d$, every user can be part of a complete component of "
+    "size $k$ "
+    "or $k+1$, and the bound is attained.",
 )
 def two_sizes_claim(run: ClaimContext) -> Finding:
     """When d parts of the two sizes exist; their edges; whether they attain the bound."""
@@ -60,8 +62,9 @@ def two_sizes_claim(run: ClaimContext) -> Finding:
     missed = strict.failed[0] if strict.failed else None
     return Finding(
         verdict=judge(strict.holds and attained.holds, corrected=weak.holds and attained.holds),
-        corrected="b <= d is enough (b = d: all parts have k + 1 users); the edges are "
-        "kn + (k + 1)b.",
+        corrected=r"$b \le d$ is enough ($b = d$: all components have $k+1$ users); the edges are "
+        "$kn + (k+1)b$.",
+        brief=r"$b \le d$ is enough",
         finding=f"b < d says when such parts exist in {strict} cases, b <= d in {weak}; for "
         f"example "
         f"(n, k, d) = {missed}. With kn + (k + 1)b edges the bound is attained in {attained} cases "
@@ -88,8 +91,10 @@ def not_larger(degrees: tuple[int, ...]) -> bool:
     "lemma-equity",
     15,
     section="Section 3.1, Lemma 3",
+    title="Degrees within one of each other maximise the bound",
     kind="lemma",
-    statement="The product of (d_i!)^(1/d_i) over n degrees of a given sum is largest when any two "
+    statement="The product of $(d_i!)^{1/d_i}$ over $n$ degrees of a given sum is largest when "
+    "any two "
     "degrees are within one of each other.",
     seconds=0.1,
 )
@@ -113,6 +118,7 @@ def lemma_equity(run: ClaimContext) -> Finding:
         verdict=judge(positive.holds and not with_zero, conditional=positive.holds),
         corrected="Every degree must be at least 1; a user without an edge makes the product "
         "meaningless.",
+        brief="if every user has an edge",
         finding=f"Equal degrees are best for {positive} lists of positive degrees; {with_zero} "
         f"lists "
         "have a zero, for which the product is not defined.",
@@ -154,9 +160,11 @@ def same_to_all_digits(
     "equity-difference",
     16,
     section="Section 3.1, proof of Lemma 3",
+    title=r"The difference of $\ln f$",
     kind="formula",
-    statement="ln f(a+1) - ln f(a) = (2 ln(a+1) - a ln a) / ((a+1) a (a-1)), so that f falls from "
-    "a = 3 on.",
+    statement=r"$\ln f(a+1) - \ln f(a) = \frac{2 \ln(a+1) - a \ln a}{(a+1)a(a-1)}$, so that $f$ "
+    "falls "
+    r"from $a = 3$ on.",
     seconds=0.1,
 )
 def equity_difference(run: ClaimContext) -> Finding:
@@ -173,8 +181,9 @@ def equity_difference(run: ClaimContext) -> Finding:
     ]
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds and falls.holds),
-        corrected="The numerator is a(a-1) ln(a+1) - a(a+1) ln a + 2 ln a!, and it is negative for "
-        "every a from 2, so that degrees 1 and 3 are covered too.",
+        corrected=r"The numerator is $a(a-1) \ln(a+1) - a(a+1) \ln a + 2 \ln a!$, and it is "
+        "negative for every $a$ from 2, so that degrees 1 and 3 are covered too.",
+        brief=r"the numerator is $a(a-1) \ln(a+1) - a(a+1) \ln a + 2 \ln a!$",
         finding=f"The paper's formula is right for {paper} values of a (at a = 2 it gives "
         f"{rows[0][2]:+.4f} for {rows[0][1]:+.4f}), the corrected one for {corrected}; the "
         f"difference is negative for {falls} values up to {_LAST}.",
@@ -190,8 +199,9 @@ def equity_difference(run: ClaimContext) -> Finding:
     "bound-exponent",
     17,
     section="Section 3.2, second paragraph",
+    title="Exponents of the bound",
     kind="formula",
-    statement="With n = ak + b, (k!)^(n/k) = (k!)^b (k!)^(b/k).",
+    statement="With $n = ak + b$, $(k!)^{n/k} = (k!)^b (k!)^{b/k}$.",
 )
 def bound_exponent(run: ClaimContext) -> Finding:
     """Both exponents, with everything raised to the power k."""
@@ -205,7 +215,7 @@ def bound_exponent(run: ClaimContext) -> Finding:
     same = sum(a == b for _, a, b in cases)
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected="(k!)^(n/k) = (k!)^a (k!)^(b/k)",
+        corrected="$(k!)^{n/k} = (k!)^a (k!)^{b/k}$",
         finding=f"With the exponent b it is right in {paper} cases ({same} have a = b), with a in "
         f"{corrected}.",
         searched="k = 2 to 8, a = 1 to 6, all b, in whole numbers",
@@ -216,8 +226,10 @@ def bound_exponent(run: ClaimContext) -> Finding:
     "regular-degrees",
     18,
     section="Section 3.2, second paragraph",
+    title="Which degrees maximise the bound",
     kind="text",
-    statement="For m = kn, by the lemma on degrees, a 3-regular graph maximises the Brègman bound.",
+    statement="For $m = kn$, by the lemma on degrees, a 3-regular graph maximises the Brègman "
+    "bound.",
 )
 def regular_degrees(run: ClaimContext) -> Finding:
     """The degrees with the largest bound for every n and k."""
@@ -235,7 +247,7 @@ def regular_degrees(run: ClaimContext) -> Finding:
     thirds = sum(k == 3 for _, k in cases)
     return Finding(
         verdict=judge(three.holds, corrected=regular.holds),
-        corrected="By Lemma 3 (equity), a k-regular graph maximises the bound.",
+        corrected="By Lemma 3 (equity), a $k$-regular graph maximises the bound.",
         finding=f"Degrees of 3 are the only best ones for {three} pairs (n, k) ({thirds} have "
         f"k = 3), degrees of k for {regular}.",
         searched=f"all lists of degrees of up to {_USERS} users, in whole numbers",

@@ -55,9 +55,11 @@ def cauchy_schwarz(survey: Survey) -> tuple[int, int, int]:
     "expected-remaining",
     35,
     section="Section 4, after Figure 9",
+    title="The expected number of matchings that remain",
     kind="formula",
-    statement="If user x is de-anonymised, the expected number of matchings that remain is the sum "
-    "of M_i^2 over M; it is lowest if all M_i are about M/d(x).",
+    statement=r"If user $x$ is de-anonymised, the expected number of matchings that remain is "
+    "the sum of "
+    r"$M_i^2$ over $\M$; it is lowest if all $M_i$ are about $\M/d(x)$.",
     seconds=0.4,
     needs="survey",
 )
@@ -91,7 +93,13 @@ def expected_remaining(run: ClaimContext) -> Finding:
         f"in {'/'.join(example.to_rows())} the user with {example.degrees.max()} edges leaves "
         f"{left[0]}, one with {example.degrees[2]} leaves {left[2]}.",
         searched=f"{run.scope}; the inequality of Cauchy and Schwarz proves the minimum for all",
-        evidence=(drawn("Many edges do not make the best target", example, left=left),),
+        evidence=(
+            drawn(
+                "Many edges do not make the best target",
+                example,
+                **{"remain on average, by user": left},
+            ),
+        ),
     )
 
 
@@ -99,9 +107,11 @@ def expected_remaining(run: ClaimContext) -> Finding:
     "remaining-edges",
     36,
     section="Section 4, proof of Lemma 4",
+    title="The edges that are deleted",
     kind="formula",
-    statement="De-anonymising a user of H(n, m) leaves a partition graph H(n-1, m-2k-1); in any G "
-    "the expected number of deleted edges should be at least 2k + 1.",
+    statement="De-anonymising a user of $H(n, m)$ leaves a partition graph $H(n-1, m-2k-1)$; in "
+    "any $G$ "
+    "the expected number of deleted edges should be at least $2k+1$.",
     seconds=0.1,
 )
 def remaining_edges(run: ClaimContext) -> Finding:
@@ -117,7 +127,7 @@ def remaining_edges(run: ClaimContext) -> Finding:
     corrected = trial(cases, lambda n, k, gone: gone == 2 * k - 1)
     return Finding(
         verdict=judge(paper.holds, corrected=corrected.holds),
-        corrected="H(n-1, m-2k+1), and at least 2k - 1 edges, as in the last line of the proof",
+        corrected="$H(n-1, m-2k+1)$, and at least $2k-1$ edges, as in the last line of the proof",
         finding=f"2k + 1 edges disappear in {paper} exposures, 2k - 1 in {corrected}: the revealed "
         "edge is counted once.",
         searched="every edge of H(n, nk) for n up to 7, where it is defined",
@@ -148,9 +158,11 @@ def attains_bound(graph: Graph) -> bool:
     "remaining-optimal",
     37,
     section="Section 4, proof of Lemma 4",
+    title="What remains of $H$ is optimal",
     kind="text",
-    statement="The graph that remains of H(n, m) after an optimising attack is a partition graph, "
-    "and optimal for its number of edges.",
+    statement="The graph that remains of $H(n, m)$ after an optimising attacker has "
+    "de-anonymised one "
+    "user is a partition graph, and optimal for its number of edges.",
     seconds=0.5,
 )
 def remaining_optimal(run: ClaimContext) -> Finding:
@@ -165,8 +177,9 @@ def remaining_optimal(run: ClaimContext) -> Finding:
     beaten = same and matchings(rival) > matchings(rest)
     return Finding(
         verdict=judge(divided.holds and not beaten, conditional=divided.holds),
-        corrected="k must divide n; then (a-1) K_{k,k} + K_{k-1,k-1} attains the bound of n - 1 "
-        "users and m - 2k + 1 edges.",
+        corrected="$k$ must divide $n$; then $(a-1) K_{k,k} + K_{k-1,k-1}$ attains the bound of "
+        "$n-1$ users and $m-2k+1$ edges.",
+        brief="if $k$ divides $n$",
         finding=f"For {divided} pairs with k | n what remains attains the bound. Of H(8, 24) "
         f"remain "
         f"{matchings(rest)} matchings with {rest.n_users} users and {rest.n_edges} edges, where "

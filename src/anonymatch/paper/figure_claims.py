@@ -21,6 +21,8 @@ from anonymatch.paper.question import Finding, judge, question, trial
 
 __all__ = ["QUESTIONS"]
 
+_REMAIN = "matchings that remain on average"
+_AMONG = "users among whom each hides"
 _AS_DRAWN = "the drawing itself, from the coordinates in the paper's source"
 
 
@@ -55,10 +57,12 @@ def exposed_by_one(graph: Graph) -> set[int]:
     "figure-1",
     1,
     section="Figure 1",
+    title="Pairs, or overlapping sets",
     kind="figure",
     statement="Each of four users has a set of two, the user and one other. In pairs there are "
-    "four ways of assigning behaviours, with overlapping sets only two, and one exposed user then "
-    "exposes all.",
+    "four "
+    "ways of assigning behaviours, with overlapping sets only two, and de-anonymising one "
+    "user then de-anonymises all four.",
 )
 def figure_1(run: ClaimContext) -> Finding:
     """Read the sets off the ellipses; then with the labels C and D exchanged."""
@@ -77,6 +81,7 @@ def figure_1(run: ClaimContext) -> Finding:
         verdict=judge(right(as_drawn), corrected=right(meant)),
         corrected="Exchange the labels C and D in the right picture: rows "
         + "/".join(meant.to_rows()),
+        brief="exchange the labels C and D in the right picture",
         finding=f"{matchings(pairs)} matchings in pairs, {matchings(as_drawn)} in the right "
         f"picture. "
         f"As drawn there, {len(lacking)} of 4 users lack their own behaviour "
@@ -88,9 +93,11 @@ def figure_1(run: ClaimContext) -> Finding:
             drawn("Right, as drawn", as_drawn, matchings=matchings(as_drawn)),
             drawn("Right, labels C and D exchanged", meant, matchings=matchings(meant)),
             values(
-                "Others whom one exposure identifies",
-                pairs=sorted(exposed_by_one(pairs)),
-                overlapping=sorted(exposed_by_one(meant)),
+                "How many others are de-anonymised together with one user",
+                **{
+                    "in pairs": sorted(exposed_by_one(pairs)),
+                    "with overlapping sets": sorted(exposed_by_one(meant)),
+                },
             ),
         ),
     )
@@ -100,6 +107,7 @@ def figure_1(run: ClaimContext) -> Finding:
     "figure-2",
     2,
     section="Figure 2",
+    title="20 and 36 matchings",
     kind="figure",
     statement="Alice can be matched to one of three behaviours in both pictures; on the left there "
     "are 20 ways to match users to behaviours, on the right 36.",
@@ -118,8 +126,8 @@ def figure_2(run: ClaimContext) -> Finding:
         f"{attack_value(right)} are left on average.",
         searched=_AS_DRAWN,
         evidence=(
-            drawn("Left", left, matchings=counts[0], attack=attack_value(left)),
-            drawn("Right", right, matchings=counts[1], attack=attack_value(right)),
+            drawn("Left", left, matchings=counts[0], **{_REMAIN: attack_value(left)}),
+            drawn("Right", right, matchings=counts[1], **{_REMAIN: attack_value(right)}),
         ),
     )
 
@@ -128,9 +136,10 @@ def figure_2(run: ClaimContext) -> Finding:
     "figure-3",
     3,
     section="Figure 3",
+    title="Alice's probabilities by paths",
     kind="figure",
     statement="Two paths of three relays lead from Alice to exit 1 and one to exit 2, so the four "
-    "behaviours are Alice's with probabilities 1/3, 1/3, 1/6 and 1/6.",
+    "behaviours are Alice's with probabilities $1/3$, $1/3$, $1/6$ and $1/6$.",
 )
 def figure_3(run: ClaimContext) -> Finding:
     """Follow the arrows; then match all four users."""
@@ -189,6 +198,7 @@ def effective_sizes(graph: Graph) -> list[Fraction]:
     "figure-4",
     4,
     section="Figure 4",
+    title="Equal counts, unequal users",
     kind="figure",
     statement="Both graphs have exactly 24 matchings. On the left three balanced groups give all "
     "users equal anonymity; on the right three users are completely exposed.",
@@ -206,14 +216,15 @@ def figure_4(run: ClaimContext) -> Finding:
         verdict=judge(as_captioned and len(set(sizes)) == 1, conditional=as_captioned and by_group),
         corrected="The counts hold; anonymity on the left is equal only within a group, so for all "
         "users only if the groups are of one size.",
+        brief="if the groups are of one size",
         finding=f"{counts[0]} and {counts[1]} matchings, {exposed} users exposed on the right. On "
         f"the left users hide among {' or '.join(map(str, sorted(set(sizes))))}, and the costs "
         f"differ: {left.n_edges} and {right.n_edges} edges. With {rival.n_edges} edges there are "
         f"also {matchings(rival)} matchings (groups of 3, 3 and 1).",
         searched=_AS_DRAWN,
         evidence=(
-            drawn("Left", left, matchings=counts[0], effective=sizes),
-            drawn("Right", right, matchings=counts[1], effective=effective_sizes(right)),
+            drawn("Left", left, matchings=counts[0], **{_AMONG: sizes}),
+            drawn("Right", right, matchings=counts[1], **{_AMONG: effective_sizes(right)}),
             drawn("As many edges as the right one", rival, matchings=matchings(rival)),
         ),
     )
@@ -241,6 +252,7 @@ def two_regular_counts(run: ClaimContext) -> list[tuple[int, int]]:
     "figure-5",
     5,
     section="Figure 5",
+    title="Connected 2-regular graphs have 2 matchings",
     kind="figure",
     statement="Any 2-regular connected bipartite graph has exactly 2 perfect matchings, shown in "
     "red in a picture of one.",
@@ -268,8 +280,9 @@ def figure_5(run: ClaimContext) -> Finding:
         verdict=judge(
             statement.holds and right(as_drawn), corrected=statement.holds and right(meant)
         ),
-        corrected=f"The statement is right; in the picture remove x2y2: the matchings are "
-        f"{' and '.join(pairs)}.",
+        corrected=f"The statement is right; in the picture remove the edge $x_2y_2$: the matchings "
+        f"are {' and '.join(pairs)}.",
+        brief="the statement is right; in the picture remove the edge $x_2y_2$",
         finding=f"The statement held for {statement} graphs. The graph that is drawn has degrees "
         f"{', '.join(map(str, as_drawn.degrees.tolist()))} and {matchings(as_drawn)} matchings; "
         f"without x2y2 it has {matchings(meant)}, and {missing} of the 2 red ones is not among "
@@ -287,9 +300,11 @@ def figure_5(run: ClaimContext) -> Finding:
     "figure-6",
     6,
     section="Figure 6",
+    title="Permutations as entries of a matrix",
     kind="figure",
-    statement="Eight of the 24 ways to pick entries of a 4 x 4 matrix, one in each row and column, "
-    "correspond to the permutations 1234, 4123, 4231, 2431, 2413, 2134, 3124 and 2314.",
+    statement=r"Eight of the 24 ways to pick entries of a $4 \times 4$ matrix, one in each row and "
+    r"column, correspond to the permutations 1234, 4123, 4231, 2431, 2413, 2134, 3124 and "
+    r"2314.",
 )
 def figure_6(run: ClaimContext) -> Finding:
     """Read the permutations off the filled cells."""
@@ -318,6 +333,7 @@ def figure_6(run: ClaimContext) -> Finding:
     "figure-7",
     7,
     section="Figure 7",
+    title="A permanent of 9",
     kind="figure",
     statement="A bipartite graph and its biadjacency matrix, whose permanent is 9.",
 )
@@ -334,7 +350,9 @@ def figure_7(run: ClaimContext) -> Finding:
         finding=f"The edges {'are' if graph == matrix else 'are not'} those of the matrix; it has "
         f"{number} matchings, and every edge is in {' or '.join(map(str, through))} of them.",
         searched=_AS_DRAWN,
-        evidence=(drawn("The graph", graph, matchings=number, through=through),),
+        evidence=(
+            drawn("The graph", graph, matchings=number, **{"matchings through an edge": through}),
+        ),
     )
 
 
@@ -342,9 +360,12 @@ def figure_7(run: ClaimContext) -> Finding:
     "figures-8-9",
     8,
     section="Figures 8 and 9",
+    title="The graph $G_k$, and one de-anonymised user",
     kind="figure",
-    statement="Figure 8 draws G_k, in which each user lacks exactly one behaviour, all different. "
-    "In Figure 9 user x3 is de-anonymised by the edge to y1, which removes all red elements.",
+    statement="Figure 8 draws $G_k$, in which each user lacks exactly one behaviour, all "
+    "different. In "
+    "Figure 9 user $x_3$ is de-anonymised by the edge to $y_1$, which removes all red "
+    "elements.",
 )
 def figures_8_9(run: ClaimContext) -> Finding:
     """Compare with the crown, and with what exposing leaves."""
@@ -367,7 +388,7 @@ def figures_8_9(run: ClaimContext) -> Finding:
         searched=_AS_DRAWN,
         evidence=(
             drawn("Figure 8 with k + 1 = 6", g_k, matchings=matchings(g_k)),
-            drawn("Figure 9, before", before, matchings=matchings(before), expected=expected),
+            drawn("Figure 9, before", before, matchings=matchings(before), **{_REMAIN: expected}),
             drawn("Figure 9, after", after, matchings=matchings(after)),
         ),
     )

@@ -8,6 +8,7 @@ from itertools import chain, combinations, permutations, product
 
 import numpy as np
 
+from anonymatch.base.numbers import plural
 from anonymatch.counting import permanent
 from anonymatch.graph import Graph, partition
 from anonymatch.paper.context import ClaimContext
@@ -76,10 +77,12 @@ def terms(matrix: Sequence[Sequence[int]]) -> list[int]:
     "definition-bipartite",
     9,
     section="Section 2, Definitions 1 and 4",
+    title="Bipartite graphs, and the signs of a permanent",
     kind="definition",
-    statement="A graph is bipartite if its vertices can be partitioned into two distinct subsets X "
-    "and Y such that any edge joins X and Y. The permanent is like the determinant, except that "
-    "all terms are positive.",
+    statement="A graph is bipartite if its vertices can be partitioned into two distinct subsets "
+    "$X$ "
+    "and $Y$ such that any edge joins $X$ and $Y$. The permanent is like the determinant, "
+    "except that all terms are positive.",
 )
 def definition_bipartite(run: ClaimContext) -> Finding:
     """Both readings on all graphs of up to four vertices; signs on small matrices."""
@@ -107,18 +110,22 @@ def definition_bipartite(run: ClaimContext) -> Finding:
             distinct.holds and never_negative.holds,
             corrected=disjoint.holds and on_counts.holds,
         ),
-        corrected="two disjoint subsets; no term is negative if no entry is",
+        corrected="Two disjoint subsets; and no term is negative if no entry is.",
+        brief="two disjoint subsets",
         finding=f"Sets that are only distinct fit the graphs without odd cycles in {distinct} "
-        f"cases "
-        f"(a triangle passes: {splits(triangle, 3, False)}), disjoint ones in {disjoint}. Terms of "
-        f"the permanent are not negative for {never_negative} matrices with entries -1, 0 and 1, "
-        f"and for {on_counts} with entries 0 and 1.",
+        f"cases (even a triangle {'passes' if splits(triangle, 3, False) else 'does not pass'}), "
+        f"disjoint ones in {disjoint}. Terms of the permanent are not negative for "
+        f"{never_negative} matrices with entries -1, 0 and 1, and for {on_counts} with entries 0 "
+        "and 1.",
         searched="all graphs with 2 to 4 vertices; all 2 x 2 matrices with entries -1, 0 and 1",
         evidence=(
             values(
-                "A triangle: X = {0, 1, 2} and Y = {0, 1} are distinct and cover every edge",
-                distinct=splits(triangle, 3, False),
-                disjoint=splits(triangle, 3, True),
+                "Whether a triangle is bipartite: X = {0, 1, 2} and Y = {0, 1} are distinct and "
+                "cover every edge",
+                **{
+                    "with distinct subsets": splits(triangle, 3, False),
+                    "with disjoint subsets": splits(triangle, 3, True),
+                },
             ),
             values("Terms of the permanent of (1, -1 / 1, 1)", terms=terms([[1, -1], [1, 1]])),
         ),
@@ -141,6 +148,7 @@ def edge_sets(graph: Graph) -> int:
     "theorem-permanent",
     10,
     section="Section 2, Theorem 1",
+    title="The permanent counts perfect matchings",
     kind="theorem",
     statement="The number of perfect matchings of a bipartite graph is the permanent of its "
     "bi-adjacency matrix.",
@@ -185,10 +193,12 @@ def degrees_of(survey: Survey) -> np.ndarray[tuple[int, int], np.dtype[np.int64]
 @question(
     "theorem-bregman",
     11,
-    section="Section 2, Brègman's Theorem",
+    section="Section 2, Theorem 2 (Brègman)",
+    title="Brègman's bound on the permanent",
     kind="theorem",
-    statement="The permanent of an n x n matrix of zeros and ones with row sums r_i is at most the "
-    "product of (r_i!)^(1/r_i).",
+    statement=r"The permanent of an $n \times n$ matrix of zeros and ones with row sums $r_i$ is "
+    "at most "
+    r"the product of $(r_i!)^{1/r_i}$.",
     needs="survey",
 )
 def theorem_bregman(run: ClaimContext) -> Finding:
@@ -208,8 +218,9 @@ def theorem_bregman(run: ClaimContext) -> Finding:
         without, over, tight = without + empty, over + beyond, tight + equal
     return Finding(
         verdict=judge(without == 0 and over == 0, conditional=over == 0),
-        corrected="Every row sum must be at least 1: (0!)^(1/0) is no number. With a row of zeros "
-        "the permanent is 0, and so the bound should be.",
+        corrected="Every row sum must be at least 1: $(0!)^{1/0}$ is no number. With a row of "
+        "zeros the permanent is 0, and so the bound should be.",
+        brief="if every row has an entry",
         finding=f"{over} graphs have more matchings than the bound and {tight} have exactly as "
         f"many; "
         f"{without} have a user without an edge, for whom the bound is not defined.",
@@ -275,10 +286,12 @@ def best_by_degrees(survey: Survey) -> dict[tuple[int, ...], int]:
     "lemma-partition",
     12,
     section="Section 2, Lemmas 1 and 2",
+    title="Complete components attain Brègman's bound",
     kind="lemma",
-    statement="If every user has k behaviours and k divides n, n/k complete parts of k users have "
-    "the most matchings. Complete parts of any sizes have the most among all graphs with the same "
-    "set of user degrees.",
+    statement="If every user has $k$ behaviours and $k$ divides $n$, $n/k$ complete components "
+    "of $k$ "
+    "users have the most matchings. Complete components of any sizes have the most among all "
+    "graphs with the same set of user degrees.",
     seconds=0.05,
     needs="survey",
 )
@@ -306,10 +319,12 @@ def lemma_partition(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(multiset.holds and regular.holds),
         corrected="it fails for some degrees",
-        finding=f"Complete parts have the most matchings for {multiset} lists of degrees that "
+        finding=f"Complete components have the most matchings for {multiset} lists of degrees that "
         f"allow "
         f"them, {regular} of them with equal degrees. Degrees must be taken with their numbers: "
-        f"{len(ambiguous)} sets of degrees belong to partitions with different counts.",
+        f"{plural(len(ambiguous), 'set')} of degrees "
+        f"{'belongs' if len(ambiguous) == 1 else 'belong'} "
+        "to partitions with different counts.",
         searched=f"{run.scope}; Brègman's theorem proves it for all sizes",
         evidence=(
             table(

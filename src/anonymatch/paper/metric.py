@@ -45,6 +45,7 @@ def best_rescaled(survey: Survey, m: int) -> float:
     "rescaled-metric",
     41,
     section="Section 1.1, last paragraph",
+    title="The result extends to the rescaled metric",
     kind="text",
     statement="The result extends trivially to the metric in which feasibility values are rescaled "
     "by the absolute values of their logarithms.",
@@ -78,9 +79,11 @@ def rescaled_metric(run: ClaimContext) -> Finding:
             divided.holds and other.holds and not beaten,
             conditional=divided.holds and concave.holds,
         ),
-        corrected="For k | n, with p = 1/degree: the factor of a user is ln(d)/d, and ln ln d - ln "
-        "d + ln(d!)/d is concave. The metric itself was not at hand: this is the paper's reading "
-        "of it.",
+        corrected=r"For $k \mid n$, with $p = 1/d$ for a user of degree $d$: the factor of a "
+        "user is "
+        r"$\ln(d)/d$, and $\ln \ln d - \ln d + \ln(d!)/d$ is concave. The metric itself was not at "
+        "hand: this is the paper's reading of it.",
+        brief="if $k$ divides $n$, for the metric as the paper words it",
         finding=f"What a user adds is concave at {concave} degrees. H is best for {divided} small "
         f"pairs with k | n and for {other} others; at ({h.n}, {h.m}) it has "
         f"{math.exp(rescaled_log(h.graph)):.6g} and another graph "

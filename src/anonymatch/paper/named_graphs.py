@@ -142,6 +142,11 @@ class PartitionGraph:
         """Its parts without spare edges, which are in no matching."""
         return self.design.graph(spare=False)
 
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """That graph, a string of bits a user."""
+        return tuple(self.graph.to_rows())
+
 
 def _known(value: _T | None) -> _T:
     if value is None:

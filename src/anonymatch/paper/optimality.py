@@ -11,7 +11,7 @@ from anonymatch.graph import Graph, forced, partition
 from anonymatch.paper.asymptotics import tends_to
 from anonymatch.paper.claim import Evidence
 from anonymatch.paper.context import ClaimContext
-from anonymatch.paper.duels import Duel, duels_table, regular_duels
+from anonymatch.paper.duels import CASES, Duel, duels_table, regular_duels
 from anonymatch.paper.evidence import curves, table
 from anonymatch.paper.exact_comparisons import balanced, bound_power, compare
 from anonymatch.paper.named_graphs import PartitionGraph
@@ -31,8 +31,8 @@ def pairs(run: ClaimContext) -> Iterator[tuple[PartitionGraph, Best]]:
 def searched_table(cases: Sequence[tuple[PartitionGraph, Best]]) -> Evidence:
     """H against the best of all graphs."""
     return table(
-        "H among all graphs searched: its matchings, and the most that any graph has",
-        ["n", "m", "case", "H", "most", "graphs that have it"],
+        f"H among all graphs searched: its matchings, and the most that any graph has. {CASES}",
+        ["n", "m", "case", "matchings of H", "most", "graphs that have it"],
         [[h.n, h.m, h.case, h.matchings, best.matchings, best.number] for h, best in cases],
     )
 
@@ -50,9 +50,11 @@ def bound_is_attained(n: int, m: int, number: int) -> bool:
     "removing-edges",
     14,
     section="Section 3, third paragraph",
+    title="Removing edges one at a time keeps the bound attained",
     kind="text",
     statement="For an arbitrary number of edges, removing edges one at a time from complete "
-    "components of sizes k and k + 1 achieves the Brègman bound.",
+    "components "
+    "of sizes $k$ and $k+1$ achieves the Brègman bound.",
     seconds=0.05,
     needs="survey",
 )
@@ -71,10 +73,11 @@ def removing_edges(run: ClaimContext) -> Finding:
     some = sum(bound_is_attained(h.n, h.m, best.matchings) for h, best in cases)
     return Finding(
         verdict=judge(by_h.holds),
-        corrected="The bound is attained if and only if k + 1 divides m - kn and k divides "
-        "(k+1)n - m: by complete parts of sizes k and k + 1."
+        corrected="The bound is attained if and only if $k+1$ divides $m - kn$ and $k$ divides "
+        "$(k+1)n - m$: by complete components of sizes $k$ and $k+1$."
         if divisible.holds
         else None,
+        brief=f"$H$ attains the bound for only {by_h} pairs $(n, m)$ of the sizes searched",
         finding=f"H attains the bound for {by_h} pairs (n, m), and any graph for {some}. That "
         f"these "
         f"are the pairs with the two divisibilities is right for {divisible} pairs.",
@@ -83,8 +86,8 @@ def removing_edges(run: ClaimContext) -> Finding:
         counterexample=None if first is None else first.witness,
         evidence=(
             table(
-                "Users, edges, largest bound, most matchings, of H; the bound is attained",
-                ["n", "m", "bound", "most", "H", "attained"],
+                "The largest bound, the most matchings of any graph, and those of H",
+                ["n", "m", "bound", "most", "of H", "some graph attains the bound"],
                 [
                     [
                         *(h.n, h.m, math.exp(max_bound(h.n, h.m)), best.matchings, h.matchings),
@@ -111,8 +114,9 @@ def one_part_smaller(k: int) -> float:
     "highest-order",
     24,
     section="Section 3.2, proof of Theorem 3",
+    title="The matchings of $H$ are of the highest order",
     kind="text",
-    statement="For m = nk, the number of matchings of H is of the highest order possible.",
+    statement="For $m = nk$, the number of matchings of $H$ is of the highest order possible.",
     seconds=0.05,
     needs="survey",
 )
@@ -131,17 +135,24 @@ def highest_order(run: ClaimContext) -> Finding:
     grows = ratios == sorted(ratios) and ratios[-1] > 10
     return Finding(
         verdict=judge(small.holds and not better and not grows),
-        corrected="H is the best for the sizes searched, but not in general; for large b even the "
-        "order is not the highest.",
+        corrected="$H$ is the best for the sizes searched, but not in general; for large $b$ even "
+        "the order is not the highest.",
+        brief=f"{better[0].sizes} {better[0].typeset} has {better[0].matchings} "
+        "matchings, "
+        f"$H$ has {better[0].partition.matchings}"
+        if better
+        else None,
         finding=f"H is best for {small} small pairs (n, nk) for which it is defined, but "
         f"{len(better)} of {len(duels)} larger graphs beat it: "
         + ", ".join(
             f"{duel.matchings} > {duel.partition.matchings} at {duel.at}" for duel in better
         )
-        + f". At n = k^2 - 1, k - 1 parts of k users and one of k - 1 have {ratios[5]:.3f} times "
+        + f". At n = k^2 - 1, k - 1 complete components of k users and one of k - 1 have "
+        f"{ratios[5]:.3f} times "
         f"as many at k = 10 and {ratios[-1]:.1f} times at k = 1000.",
         searched=f"{run.scope}; beyond that only the graphs shown, which are enough to refute it",
         counterexample=tuple(better[0].graph.to_rows()) if better else None,
+        partition=better[0].partition.rows if better else None,
         evidence=(
             duels_table(duels),
             searched_table(cases),
@@ -159,10 +170,12 @@ def highest_order(run: ClaimContext) -> Finding:
 @question(
     "spare-order",
     30,
-    section="Section 3.2, last paragraph before Definition 7",
+    section="Section 3.2, last paragraph",
+    title="Leaving these edges unused loses little",
     kind="text",
-    statement="For k | n and r < k more edges, leaving these edges unused loses little: the order "
-    "of the bound is still k!^a, so that H approaches it.",
+    statement=r"For $k \mid n$ and $r < k$ more edges, leaving these edges unused loses little: "
+    "the "
+    r"order of the bound is still $k!^a$, so that $H$ approaches it.",
     needs="survey",
 )
 def spare_order(run: ClaimContext) -> Finding:
@@ -178,15 +191,22 @@ def spare_order(run: ClaimContext) -> Finding:
     beaten = h.case == "D" and duel.matchings > h.matchings
     return Finding(
         verdict=judge(approaches and optimal.holds and not beaten),
-        corrected="The bound over H tends to e^(r/k), so to e for r near k"
-        + (" (up to e^a for r near ak)" if limit else "")
-        + "; and parts of sizes k + 1 and k - 1 make better use of two edges, by a factor (k+1)/k.",
+        corrected="The bound over $H$ tends to $e^{r/k}$, so to $e$ for $r$ near $k$"
+        + (" (up to $e^a$ for $r$ near $ak$)" if limit else "")
+        + "; and components of sizes $k+1$ and $k-1$ make better use of two edges, by a factor "
+        "$(k+1)/k$.",
+        brief=f"{duel.sizes} {duel.typeset} has {duel.matchings} matchings, $H$ "
+        "has "
+        f"{h.matchings}; the bound over $H$ tends to $e^{{r/k}}$, not to 1"
+        if beaten
+        else None,
         finding=f"With r = k - 1 the bound is {ratios[4]:.3f} times H at k = 500 and "
         f"{ratios[-1]:.4f} times at k = 50000. Where H leaves edges unused it is best for "
         f"{optimal} of the small pairs; at ({h.n}, {h.m}) it has {h.matchings} and "
         f"{duel.name} has {duel.matchings}.",
         searched=f"{run.scope}; the ratio by formula",
         counterexample=tuple(duel.graph.to_rows()) if beaten else None,
+        partition=h.rows if beaten else None,
         evidence=(
             curves(
                 "The bound over H, with r = k - 1", "k", "ratio", {"r = k - 1": (sizes, ratios)}
@@ -201,6 +221,7 @@ def spare_order(run: ClaimContext) -> Finding:
     "equal-sets",
     31,
     section="Abstract and Section 1.1",
+    title="Sets as equal as possible have the most matchings",
     kind="text",
     statement="Partitioning the users into sets that are equal, or as equal as possible, achieves "
     "the highest number of matchings.",
@@ -222,18 +243,23 @@ def equal_sets(run: ClaimContext) -> Finding:
     listed = ", ".join(f"({best.n}, {best.m})" for best in exposing)
     return Finding(
         verdict=judge(equal.holds),
-        corrected="It does where complete parts of one size take all edges: k | n and m = nk."
+        corrected=r"It does where complete components of one size take all edges: $k \mid n$ and "
+        "$m = nk$."
         if whole.holds
         else None,
-        finding=f"Parts as equal as possible are best for {equal} pairs (n, m); at worst they have "
+        brief=f"with {worst[0].n} users and {worst[0].m} edges they have {worst[0].matchings} "
+        "matchings, "
+        f"another graph has {worst[1].matchings}",
+        finding=f"Sets as equal as possible are best for {equal} pairs (n, m); at worst they have "
         f"{worst[0].matchings} of {worst[1].matchings} matchings, at ({worst[0].n}, {worst[0].m}). "
         f"The only best graph even exposes a user completely at {listed}.",
         searched=f"{run.scope}: complete for these sizes, and enough to refute it for all",
         counterexample=worst[1].witness if equal.failed else None,
+        partition=worst[0].rows if equal.failed else None,
         evidence=(
             table(
-                "Where parts as equal as possible are not best",
-                ["n", "m", "equal parts", "most", "ratio", "the best graph"],
+                "Where sets as equal as possible are not best",
+                ["n", "m", "equal sets", "most", "ratio", "the best graph"],
                 [
                     [
                         *(h.n, h.m, h.matchings, best.matchings, h.matchings / best.matchings),

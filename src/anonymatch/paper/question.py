@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from anonymatch.paper.claim import Claim, Evidence, Verdict
+from anonymatch.paper.claim import Claim, Evidence, Typeset, Verdict
 from anonymatch.paper.context import ClaimContext
+from anonymatch.paper.notation import as_text
 
 __all__ = ["Finding", "Question", "Trial", "judge", "question", "trial"]
 
@@ -83,14 +84,16 @@ def judge(as_written: bool, *, corrected: bool = False, conditional: bool = Fals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The answer to a question."""
+    """The answer to a question; ``corrected`` and ``brief`` may have formulas as TeX."""
 
     verdict: Verdict
     finding: str
     searched: str
     corrected: str | None = None  # shown unless the claim holds
+    brief: str | None = None  # the same in a few words; all of it unless given
     evidence: tuple[Evidence, ...] = ()
     counterexample: tuple[str, ...] | None = None
+    partition: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +102,8 @@ class Question:
 
     Attributes
     ----------
-    id, number, place, kind, statement
-        As in :class:`anonymatch.paper.claim.Claim`.
+    id, number, section, kind, title, statement
+        As in :class:`anonymatch.paper.claim.Claim`, formulas as TeX between dollar signs.
     ask : function
         Computes the finding.
     seconds : float
@@ -114,29 +117,48 @@ class Question:
     number: int
     section: str
     kind: str
+    title: str
     statement: str
     ask: Callable[[ClaimContext], Finding]
     seconds: float
     needs: str
+    added: bool = False
 
     def answer(self, run: ClaimContext) -> Claim:
         """Compute it now."""
         start = time.perf_counter()
         finding = self.ask(run)
+        right = finding.verdict is Verdict.HOLDS
+        corrected = None if right else finding.corrected
+        typeset = Typeset(
+            title=self.title,
+            statement=self.statement,
+            corrected=corrected,
+            brief=None if right else finding.brief or corrected,
+        )
         return Claim(
             id=self.id,
             number=self.number,
             section=self.section,
             kind=self.kind,
-            statement=self.statement,
+            title=as_text(self.title),
+            statement=as_text(self.statement),
             verdict=finding.verdict,
-            corrected=None if finding.verdict is Verdict.HOLDS else finding.corrected,
+            corrected=_text(typeset.corrected),
+            brief=_text(typeset.brief),
             finding=finding.finding,
             evidence=finding.evidence,
             counterexample=finding.counterexample,
+            partition=finding.partition,
             searched=finding.searched,
             seconds=time.perf_counter() - start,
+            typeset=typeset,
+            added=self.added,
         )
+
+
+def _text(sentence: str | None) -> str | None:
+    return None if sentence is None else as_text(sentence)
 
 
 def question(
@@ -145,9 +167,11 @@ def question(
     *,
     section: str,
     kind: str,
+    title: str,
     statement: str,
     seconds: float = 0.02,
     needs: str = "",
+    added: bool = False,
 ) -> Callable[[Callable[[ClaimContext], Finding]], Question]:
     """Turn a function that computes a finding into a question."""
 
@@ -157,10 +181,12 @@ def question(
             number=number,
             section=section,
             kind=kind,
+            title=title,
             statement=statement,
             ask=ask,
             seconds=seconds,
             needs=needs,
+            added=added,
         )
 
     return make

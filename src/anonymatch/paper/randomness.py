@@ -56,8 +56,9 @@ def expectation(n: int, density: Fraction) -> Fraction:
     "random-expectation",
     32,
     section="Section 3.3",
+    title="The matchings of a random graph",
     kind="formula",
-    statement="A random bipartite graph of density k/n has n! (k/n)^n matchings on average.",
+    statement="A random bipartite graph of density $k/n$ has $n! (k/n)^n$ matchings on average.",
     seconds=0.1,
 )
 def random_expectation_claim(run: ClaimContext) -> Finding:
@@ -126,9 +127,12 @@ def below_bound(n: int, k: int) -> bool:
     "stirling",
     33,
     section="Section 3.3",
+    title="Random graphs against the bound",
     kind="formula",
-    statement="By Stirling's formula the expectation is about (k/e)^n 2 pi n and the bound about "
-    "(k/e)^n (2 pi k)^(n/k), so their ratio is (2 pi)^(1-n/k) k^(log_k(n)-n/k) and drops off.",
+    statement=r"By Stirling's formula the expectation is about $(k/e)^n 2 \pi n$ and the bound "
+    "about "
+    r"$(k/e)^n (2 \pi k)^{n/k}$, so their ratio is $(2 \pi)^{1-n/k} k^{\log_k(n)-n/k}$ and "
+    r"drops off.",
 )
 def stirling(run: ClaimContext) -> Finding:
     """Printed and corrected forms against exact logarithms."""
@@ -161,8 +165,8 @@ def stirling(run: ClaimContext) -> Finding:
             all(printed) and drops.holds,
             corrected=all(corrected) and identity.holds and drops.holds,
         ),
-        corrected="(k/e)^n sqrt(2 pi n) and (k/e)^n (2 pi k)^(n/(2k)); the ratio is the square "
-        "root of the printed one.",
+        corrected=r"$(k/e)^n \sqrt{2 \pi n}$ and $(k/e)^n (2 \pi k)^{n/(2k)}$; the ratio is the "
+        "square root of the printed one.",
         finding=f"{sum(printed)} of 2 printed approximations and {sum(corrected)} of 2 corrected "
         f"ones come close. At n = 100, k = 5 the log of the ratio is {rows[0][2]:.2f}, by the "
         f"corrected formula {rows[0][3]:.2f} and as printed {rows[0][4]:.2f}. The expectation is "
@@ -199,9 +203,11 @@ def nobody_isolated(n: int, k: float) -> float:
     "random-degrees",
     34,
     section="Section 3.3",
+    title="The degrees of a random graph",
     kind="text",
-    statement="In a random bipartite graph of density k/n, with high probability almost all "
-    "vertices have degrees close to k.",
+    statement="In a random bipartite graph of density $k/n$, with high probability almost all "
+    "vertices "
+    "have degrees close to $k$.",
 )
 def random_degrees(run: ClaimContext) -> Finding:
     """Probabilities for k that stays and for k that grows."""
@@ -218,8 +224,10 @@ def random_degrees(run: ClaimContext) -> Finding:
     growing = close["k = sqrt(n)"] and held["k = sqrt(n)"] and held["k = 2 ln n"]
     return Finding(
         verdict=judge(close["k = 5"] and held["k = 5"] and growing, conditional=growing),
-        corrected="k must grow with n. For a fixed k some user is isolated with a probability that "
-        "tends to 1, and then there is no matching; that takes k >= ln n + w with w growing.",
+        corrected="$k$ must grow with $n$. For a fixed $k$ some user is isolated with a "
+        "probability that tends to 1, and then there is no matching; to have one takes "
+        r"$k \ge \ln n + w$ with $w$ growing.",
+        brief="if $k$ grows with $n$",
         finding=f"At n = 10^8 a user's degree is within a quarter of k with probability "
         f"{near['k = 5'][-1]:.3f} for k = 5, {near['k = 2 ln n'][-1]:.3f} for k = 2 ln n and "
         f"{near['k = sqrt(n)'][-1]:.3f} for k = sqrt(n). That nobody is isolated has probability "

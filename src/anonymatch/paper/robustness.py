@@ -11,7 +11,7 @@ from anonymatch.designs import max_bound, parameters
 from anonymatch.graph import Graph, complete, partition
 from anonymatch.paper.context import ClaimContext
 from anonymatch.paper.duels import Duel, duels_table, regular_duels
-from anonymatch.paper.evidence import drawn, table, values
+from anonymatch.paper.evidence import table, values
 from anonymatch.paper.exact_comparisons import Power, balanced, bound_power
 from anonymatch.paper.named_graphs import (
     PartitionGraph,
@@ -54,9 +54,11 @@ def curvature(n: int, most: int) -> tuple[Trial, Trial]:
     "lemma-deanonymisation",
     38,
     section="Section 4, Lemma 4",
+    title="$H$ is best against an attacker who de-anonymises one user",
     kind="lemma",
-    statement="Let G have n users and m = nk edges. After an optimising attacker has de-anonymised "
-    "one user, at most as many matchings remain as of the partition graph H(n, m).",
+    statement="Let $G$ have $n$ users and $m = nk$ edges. After an optimising attacker has "
+    "de-anonymised one user, at most as many matchings remain as of the partition graph $H(n, "
+    "m)$.",
     seconds=0.05,
     needs="survey",
 )
@@ -72,27 +74,25 @@ def lemma_deanonymisation(run: ClaimContext) -> Finding:
     bent = curvature(h.n - 1, h.m)
     return Finding(
         verdict=judge(small.holds and not won),
-        corrected="It holds for the sizes searched, and for the expected logarithm (lemma-log). "
-        "The proof bounds the expected number of edges, which does not bound the expected number "
-        "of matchings: the bound is not concave in the edges.",
+        brief=f"{first.sizes} {h.attack} matchings remain of $H$ on average, "
+        f"{first.attack} of {first.typeset}"
+        if won
+        else None,
+        corrected=r"It held for every graph searched, and where $k \mid n$ it holds for the "
+        "expected "
+        "logarithm (Lemma 4 repaired). The proof bounds the expected number of edges, which does "
+        "not bound the expected number of matchings: the bound is not concave in the edges.",
         finding=f"H leaves the most for {small} small pairs (n, nk) for which it is defined. At "
         f"{first.at} it leaves {h.attack}, and {first.name} leaves {first.attack}; {len(won)} of "
         f"{len(duels)} graphs shown beat H.",
         searched=f"{run.scope}; beyond that only the graphs shown, which refute it",
         counterexample=tuple(won[0].graph.to_rows()) if won else None,
+        partition=won[0].partition.rows if won else None,
         evidence=(
-            drawn(
-                first.name,
-                first.graph,
-                matchings=first.matchings,
-                left=first.attack,
-            ),
             duels_table(duels),
             values(
-                "Of the bound for one user less, second differences by edges: how many are "
-                "positive",
-                bound=str(bent[0]),
-                logarithm=str(bent[1]),
+                "How often the bound for one user less curves upwards in the number of edges",
+                **{"the bound itself": str(bent[0]), "its logarithm": str(bent[1])},
             ),
         ),
     )
@@ -119,10 +119,12 @@ def one_edge_less(n: int, m: int) -> bool:
     "conjecture",
     39,
     section="Section 4, Conjecture 1",
+    title="The same for $m = nk - r$ edges",
     kind="conjecture",
-    statement="Let G have n users and m = nk - r edges, 0 <= r << n. After an optimising attacker "
-    "has de-anonymised one user, at most as many matchings remain as of the partition graph H(n, "
-    "m).",
+    statement=r"Let $G$ have $n$ users and $m = nk - r$ edges, $0 \le r \ll n$. After an "
+    "optimising "
+    r"attacker has de-anonymised one user, at most as many matchings remain as of the "
+    r"partition graph $H(n, m)$.",
     seconds=0.1,
     needs="survey",
 )
@@ -153,8 +155,13 @@ def conjecture(run: ClaimContext) -> Finding:
     listed = ", ".join(f"({h.n}, {h.m})" for h, _ in small.failed)
     return Finding(
         verdict=judge(small.holds and not won),
-        corrected="What is left of it are k | n and r much smaller than k: with r = 1 it holds for "
-        f"{divided} small pairs.",
+        corrected=r"What is left of it are $k \mid n$ and $r$ much smaller than $k$: with $r = "
+        "1$ it "
+        f"holds for {divided} small pairs.",
+        brief=f"{won[0].sizes} {won[0].partition.attack} matchings remain of $H$ on "
+        f"average, {won[0].attack} of {won[0].typeset}"
+        if won
+        else None,
         finding=f"H leaves the most for {small} small pairs (n, m) for which it is defined; it "
         f"does "
         f"not at {listed or 'none of them'}. {len(won)} of {len(duels)} graphs shown beat H, the "
@@ -168,6 +175,7 @@ def conjecture(run: ClaimContext) -> Finding:
         "the best equal parts are taken.",
         searched=f"{run.scope}; beyond that only the graphs shown",
         counterexample=tuple(won[0].graph.to_rows()) if won else None,
+        partition=won[0].partition.rows if won else None,
         evidence=(
             duels_table(duels),
             table(
@@ -242,10 +250,13 @@ def _against(through: list[int], bound: Power) -> int:
     "lemma-log",
     47,
     section="Section 4, Lemma 4 repaired",
+    title="What the proof of Lemma 4 does show",
     kind="lemma",
-    statement="Not in the paper, but what its proof shows: in every G with m edges some user x has "
-    "an expected log of the remaining matchings of at most ln B(n-1, m-2m/n+1), and where k | n "
-    "and m = nk the partition graph attains it.",
+    added=True,
+    statement=r"Not in the paper, but what its proof shows: in every $G$ with $m$ edges some "
+    "user $x$ "
+    r"has an expected log of the remaining matchings of at most $\ln B(n-1, m-2m/n+1)$, and "
+    r"where $k \mid n$ and $m = nk$ the partition graph attains it.",
     seconds=0.05,
     needs="survey",
 )

@@ -79,7 +79,7 @@ def beaten_table(text: str, cases: list[Beaten]) -> Evidence:
     """What is left of both after each number of exposures."""
     return table(
         text,
-        ["n", "m", "exposures", "attacker", "left of H", "left of the graph", "graph"],
+        ["n", "m", "users", "attacker", "left of H", "left of the graph", "graph"],
         [
             [c.n, c.n * c.k, c.steps, c.attacker, c.of_partition, c.of_graph, "/".join(c.rows)]
             for c in cases
@@ -104,6 +104,7 @@ _EXAMPLES = {
     "many-steps",
     40,
     section="Section 4, after Lemma 4",
+    title="The same for many users, one by one",
     kind="text",
     statement="Perhaps the lemma extends to an attacker who chooses any number of users one by "
     "one, the optimal user at each step.",
@@ -123,26 +124,33 @@ def many_steps(run: ClaimContext) -> Finding:
             rows += course(bits.replace(" ", "/"), Graph.from_rows(bits.split()))
         tables.append(
             table(
-                f"Matchings left after 0, 1, ... exposures, n = {n}, m = {n * (n - 1)}",
+                f"Matchings that remain after 0, 1, ... de-anonymised users, n = {n}, "
+                f"m = {n * (n - 1)}",
                 ["graph", "attacker", *map(str, range(n))],
                 rows,
             )
         )
     return Finding(
         verdict=judge(not cases),
-        corrected="Not where H has crowns; where k | n see many-steps-partitions.",
-        finding=f"Of {len(pairs)} pairs (n, k) with crowns, {len({(c.n, c.k) for c in cases})} "
-        f"have "
-        "graphs that beat H later on. "
+        corrected="Not where $H$ has components $G_k$, that is where $k$ does not divide $n$.",
+        brief=f"with {first.n} users and {first.n * first.k} edges, after {first.steps} "
+        f"de-anonymised users, {first.of_partition} is left of $H$ on average and "
+        f"{first.of_graph} of another graph"
+        if first
+        else None,
+        finding=f"Of {len(pairs)} pairs (n, k) in which H has components G_k, "
+        f"{len({(c.n, c.k) for c in cases})} have graphs that beat H later on. "
         + (
-            f"The smallest: at ({first.n}, {first.n * first.k}) after {first.steps} exposures "
-            f"{first.of_partition} is left of H and {first.of_graph} of {'/'.join(first.rows)}."
+            f"The smallest: at ({first.n}, {first.n * first.k}) after {first.steps} de-anonymised "
+            f"users {first.of_partition} is left of H and {first.of_graph} of "
+            f"{'/'.join(first.rows)}."
             if first
             else "There is none."
         ),
         searched=f"{run.scope} with nk edges, every number of exposures, the best attacker and the "
         "greedy one",
         counterexample=first.rows if first else None,
+        partition=PartitionGraph(first.n, first.n * first.k).rows if first else None,
         evidence=(*tables, beaten_table("The graph of which most is left", later)),
     )
 
@@ -150,10 +158,14 @@ def many_steps(run: ClaimContext) -> Finding:
 @question(
     "many-steps-partitions",
     48,
-    section="Section 4, after Lemma 4, for k | n",
+    section="Section 4, many steps",
+    title="Complete components, many users one by one",
     kind="text",
-    statement="What remains of that: where k divides n and m = nk, no graph has more matchings "
-    "left than complete parts of k users, after any number of exposures.",
+    added=True,
+    statement="What remains of that: where $k$ divides $n$ and $m = nk$, no graph has more "
+    "matchings "
+    "left than complete components of $k$ users, after any number of users have been "
+    "de-anonymised.",
     seconds=0.05,
     needs="play",
 )
@@ -168,15 +180,16 @@ def many_steps_partitions(run: ClaimContext) -> Finding:
     return Finding(
         verdict=judge(not cases),
         corrected="it fails for some pairs",
-        finding=f"For {len(pairs)} pairs (n, k) with k | n, {len(cases)} numbers of exposures and "
-        "attackers leave more of another graph than of complete parts.",
+        finding=f"For {len(pairs)} pairs (n, k) with k | n, {len(cases)} numbers of "
+        "de-anonymised users and attackers leave more of another graph than of complete "
+        "components.",
         searched=f"{run.scope} with nk edges, every number of exposures, the best attacker and the "
         "greedy one; nothing is proved for larger sizes",
         evidence=(
             curves(
-                "Matchings left of complete parts, best attacker",
-                "exposures",
-                "matchings left",
+                "Matchings that remain of complete components, best attacker",
+                "de-anonymised users",
+                "matchings that remain",
                 {
                     name: (range(len(values)), [float(value) for value in values])
                     for name, values in courses.items()

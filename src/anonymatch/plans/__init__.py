@@ -10,6 +10,7 @@ from anonymatch.plans.result import NetworkPlan, Setting
 from anonymatch.plans.strategies import FAMILIES, Strategy, strategy_named
 from anonymatch.plans.toml_file import read_request, request_as_toml
 from anonymatch.plans.verdict import missed_in_words, setting_in_words
+from anonymatch.plans.wording import plan_figures
 
 __all__ = [
     "FAMILIES",
@@ -29,6 +30,7 @@ __all__ = [
     "missed_in_words",
     "plan",
     "plan_charts",
+    "plan_figures",
     "plan_request",
     "preset_named",
     "read_request",

@@ -112,6 +112,7 @@ def plan(
     corrupt_users : float
         Share of all packets that the attacker sends and knows.
     active : {"none", "n-1"}
+        Whether the attacker may also send and block: what that costs is said of every setting.
     worst : (share, among), optional
         The worst share of messages hide among at least so many.
     mean_delay, delay_99 : float, optional
@@ -121,8 +122,17 @@ def plan(
     identified : float, optional
         Share of messages that are known for certain, at most.
     seed : int
-    budget, executor, progress
-        As everywhere.
+        Of simulations; the same seed gives the same plan.
+    budget : float or Budget, optional
+        Seconds of one core that simulations may take, or a Budget with memory.
+    executor : concurrent.futures.Executor, optional
+        Where chunks of work run. Default: threads on all usable cores.
+    progress : callable, optional
+        Called with the work done and the work in all, in predicted seconds.
+
+    Returns
+    -------
+    NetworkPlan
 
     Examples
     --------

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymatch.base.numbers import amount
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.base.text import Message
 from anonymatch.measures import Interval, Price
 from anonymatch.plans.emit import emitted
@@ -46,8 +47,8 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Setting(Summarised):
     """Mixes with their parameters in seconds, a level of cover, and what these give.
 
     Delays count links. ``worst`` is what the worst share of messages hides among: two to the power
@@ -209,6 +210,11 @@ class Setting:
             "meets": self.meets,
         }
 
+    def __str__(self) -> str:
+        among = f"the worst hide among {amount(self.worst.value)}"
+        cover = f"{amount(self.cover)} cover packets a message"
+        return f"{self.law}, {cover}: {amount(self.mean_delay.value)} s on average, {among}"
+
     def to_toml(self) -> str:
         """A plan with this setting alone."""
         return emitted("toml", self)
@@ -224,8 +230,8 @@ def _interval(interval: Interval | None) -> dict[str, float] | None:
     return {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
-@dataclass(frozen=True, kw_only=True)
-class NetworkPlan:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class NetworkPlan(Summarised):
     """The cheapest setting that meets the targets, and what was tried beside it.
 
     Attributes
@@ -387,6 +393,11 @@ class NetworkPlan:
 
         write_html(plan_html(self), Path(path))
 
+    def _figures(self) -> Figures:
+        from anonymatch.plans.wording import plan_figures  # which is made from plans
+
+        return plan_figures(self, half_life=False)
+
     def __str__(self) -> str:
         return self.verdict
 
@@ -400,6 +411,8 @@ def _beats(one: Setting, other: Setting) -> bool:
 def _frame(settings: Sequence[Setting]) -> pl.DataFrame:
     import polars as pl
 
+    from anonymatch.base.frames import Frame
+
     rows = [setting.row() for setting in settings]
     kinds = {
         "law": pl.String,
@@ -408,4 +421,4 @@ def _frame(settings: Sequence[Setting]) -> pl.DataFrame:
         "meets": pl.Boolean,
     }
     schema = {name: kinds.get(name, pl.Float64) for name in _COLUMNS}
-    return pl.DataFrame(rows, schema=schema)
+    return Frame(rows, schema=schema)

@@ -1,13 +1,11 @@
 """Pictures and pages that show results: plain SVG and HTML, nothing to load."""
 
-from anonymatch.report.charts.charts import Series, bar_chart, line_chart
-from anonymatch.report.charts.decay import rounds_text
-from anonymatch.report.charts.front import Chosen, FrontLine, front_chart
 from anonymatch.report.drawings.colours import DARK, LIGHT, STYLE
 from anonymatch.report.drawings.design_parts import parts
 from anonymatch.report.drawings.graphs import LARGEST, bipartite, exposure
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
+from anonymatch.report.errata import errata_latex
 from anonymatch.report.html.audit import (
     AUDIT_SECTIONS,
     AuditReport,
@@ -19,9 +17,9 @@ from anonymatch.report.html.audit import (
 )
 from anonymatch.report.html.comparison import comparison_html
 from anonymatch.report.html.document import Section, panel_section, render, write_html
-from anonymatch.report.html.paper import claim_card, paper_html
+from anonymatch.report.html.paper import claim_card, paper_html, paper_summary
 from anonymatch.report.html.plan import plan_html
-from anonymatch.report.html.round_pictures import bits_picture, guess_picture, profile_picture
+from anonymatch.report.html.round_pictures import profile_picture
 from anonymatch.report.html.rounds import rounds_html, write_rounds_html
 from anonymatch.report.html.tables import table
 from anonymatch.report.html.verdicts import verdict
@@ -36,34 +34,27 @@ __all__ = [
     "STYLE",
     "AuditReport",
     "AuditSection",
-    "Chosen",
-    "FrontLine",
     "Panel",
     "Picture",
     "Section",
-    "Series",
     "audit_html",
     "audit_sections",
-    "bar_chart",
     "bipartite",
-    "bits_picture",
     "claim_card",
     "comparison_html",
+    "errata_latex",
     "exposure",
-    "front_chart",
-    "guess_picture",
-    "line_chart",
     "matrix",
     "named",
     "panel_section",
     "paper_figure",
     "paper_html",
+    "paper_summary",
     "parts",
     "plan_html",
     "profile_picture",
     "render",
     "rounds_html",
-    "rounds_text",
     "script",
     "style",
     "table",

@@ -1,6 +1,14 @@
 """Where graphs come from: relay topologies, message logs, simulators, rings, tables."""
 
-from anonymatch.sources.detect import PARTS, has_rounds, holds_rings, mean_delay, open_observation
+from anonymatch.sources.candidates import Candidates
+from anonymatch.sources.detect import (
+    PARTS,
+    first_look,
+    has_rounds,
+    holds_rings,
+    mean_delay,
+    open_observation,
+)
 from anonymatch.sources.formats import SOURCES
 from anonymatch.sources.formats.message_files import read_messages, write_messages
 from anonymatch.sources.formats.mixmatch import read_flow_pairs
@@ -8,9 +16,12 @@ from anonymatch.sources.formats.network_files import read_network
 from anonymatch.sources.formats.relay_files import read_relays
 from anonymatch.sources.formats.relays import path_counts, relay_graph, relay_weights
 from anonymatch.sources.formats.released import read_released
+from anonymatch.sources.formats.released_cells import fits as cells_fit
+from anonymatch.sources.formats.released_cells import wider
 from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
+from anonymatch.sources.formats.text_tables import read_text_table
 from anonymatch.sources.laws import (
     LAWS,
     Binomial,
@@ -22,6 +33,7 @@ from anonymatch.sources.laws import (
     Free,
     Hops,
     Law,
+    LawGuess,
     Linked,
     LogNormal,
     Measured,
@@ -31,7 +43,10 @@ from anonymatch.sources.laws import (
     Timed,
     TimedPool,
     Window,
+    delay_log_density,
+    guess_law,
     law_name,
+    law_text,
     law_usage,
     parse_law,
     register,
@@ -51,7 +66,9 @@ from anonymatch.sources.observation import (
     Observation,
     Passage,
 )
+from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions, help_text
+from anonymatch.sources.release import ColumnCells, Release, kinds_of_people
 from anonymatch.sources.ring_set import RingSet
 from anonymatch.sources.round_log import RoundLog
 from anonymatch.sources.synthetic import synthesize
@@ -68,15 +85,19 @@ __all__ = [
     "SOURCES",
     "USERS",
     "Binomial",
+    "Candidates",
+    "ColumnCells",
     "Conditions",
     "Cottrell",
     "DelayLaw",
     "Erlang",
     "Exponential",
+    "FirstLook",
     "FlushLaw",
     "Free",
     "Hops",
     "Law",
+    "LawGuess",
     "Linked",
     "LogNormal",
     "Measured",
@@ -89,18 +110,27 @@ __all__ = [
     "PassageWork",
     "Pool",
     "ReadOptions",
+    "Release",
     "RingSet",
     "RoundLog",
     "Threshold",
     "Timed",
     "TimedPool",
     "Window",
+    "cells_fit",
+    "delay_log_density",
     "exponential_graph",
+    "first_look",
+    "guess_law",
+    "guess_log_law",
     "has_rounds",
     "help_text",
     "holds_rings",
+    "kinds_of_people",
     "law_name",
+    "law_text",
     "law_usage",
+    "log_mean_delay",
     "mean_delay",
     "mix_graphs",
     "observe",
@@ -117,6 +147,7 @@ __all__ = [
     "read_released",
     "read_rings",
     "read_rounds",
+    "read_text_table",
     "register",
     "relay_graph",
     "relay_weights",
@@ -125,6 +156,7 @@ __all__ = [
     "synthesize_network",
     "synthesize_rounds",
     "wide_links",
+    "wider",
     "write_messages",
     "write_network",
     "write_rounds",

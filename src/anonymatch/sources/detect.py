@@ -18,8 +18,8 @@ from typing import Any
 
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, Call, did_you_mean, quoted
-from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, reading
+from anonymatch.base.text import Argument, Call, Message, did_you_mean, quoted
+from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, read, reading
 from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
@@ -30,9 +30,10 @@ from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation
+from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["PARTS", "has_rounds", "holds_rings", "mean_delay", "open_observation"]
+__all__ = ["PARTS", "first_look", "has_rounds", "holds_rings", "mean_delay", "open_observation"]
 
 PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.files, *each.parts))
 """Names of files that simulators write and folders of them hold."""
@@ -102,6 +103,7 @@ def _log(
             "a message log needs a law that says how messages are delayed; give ",
             Argument("law"),
             f", one of {law_examples()}",
+            _suggested(source, file, options),
         ).about(file)
     with _about(file):
         messages = _messages(source, file, options)
@@ -109,6 +111,53 @@ def _log(
             observation = observe(messages, law, budget=budget, **options.of_log())
         notes = (*observation.notes, *scale_notes(messages, law))
         return replace(observation, notes=notes)
+
+
+def _suggested(source: SourceFormat, file: Path, options: ReadOptions) -> Message:
+    """The law that a log looks like, for whoever told none; nothing where none shows."""
+    try:
+        guess = guess_log_law(_messages(source, file, options))
+    except InputError:  # what is wrong with the log is said when there is a law
+        return Message("")
+    if guess is None:
+        return Message("")
+    return Message(f"; its {guess.reason}, which is ", Argument("law", guess.text))
+
+
+def first_look(
+    path: str | os.PathLike[str], options: ReadOptions | None = None, **keywords: Any
+) -> FirstLook:
+    r"""What a file is, its messages, and the law that it looks like; nothing is counted.
+
+    Options are those of :func:`open_observation`; a law is not needed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = pathlib.Path(folder, "log.csv")
+    ...     _ = log.write_text("time,direction,name\n0,in,ann\n1,in,bob\n2,out,x\n4,out,y\n")
+    ...     look = first_look(log)
+    >>> look.kind, look.messages, look.needs_law
+    ('messages', Messages(2 in, 2 out, 0 to 4 s), True)
+    """
+    options = replace(options or ReadOptions(), **keywords)
+    file = as_path(path)
+    kind = _checked(options.source) or _kind(file, options)
+    source = SOURCE_FORMATS[kind]
+    if kind == "edges":
+        return FirstLook(kind=kind, text=source.text, graph=read(file))
+    if source.messages is None:
+        return FirstLook(kind=kind, text=source.text)
+    with _about(file):
+        messages = _messages(source, file, options)
+    return FirstLook(
+        kind=kind,
+        text=source.text,
+        messages=messages,
+        needs_law=source.links is None,
+        guess=guess_log_law(messages),
+    )
 
 
 def mean_delay(
@@ -135,11 +184,7 @@ def mean_delay(
         return None
     with _about(file):
         messages = _messages(SOURCE_FORMATS[kind], file, options)
-    came, left = messages.arrivals, messages.departures
-    if len(came) != len(left) or not len(came):
-        return None
-    mean = float((left - came).mean())  # sorted, so that differences stay small
-    return mean if mean > 0 else None
+    return log_mean_delay(messages)
 
 
 @contextmanager

@@ -224,6 +224,7 @@ def _off_links(
         mean_delay=_after(observation.mean_delay, seconds),
         longest_delay=_after(observation.longest_delay, seconds),
         rate=_rate(messages.arrivals[:number]),
+        departures=None if observation.departures is None else observation.departures + seconds,
         notes=(*observation.notes, *(notes if late else ())),
     )
 
@@ -758,6 +759,8 @@ def _observation(
         gone=_gone(problem),
         ceiling=None if lost or spare else _ceiling(problem),
         timed=graph is not None,
+        arrivals=problem.log.arrivals[problem.ins],
+        departures=problem.log.departures[problem.outs],
     )
 
 

@@ -534,6 +534,8 @@ def _observation(
         rate=(len(everybody) - 1) / lasted if lasted > 0 else None,
         cover=_cover(rows, events, out),
         notes=tuple(notes),
+        arrivals=arrivals,
+        departures=departures,
     )
     if whole_log:
         return observation

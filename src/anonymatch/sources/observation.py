@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from anonymatch._native import OUTSIDE
 from anonymatch.base.arrays import Floats
-from anonymatch.graph import Graph
+from anonymatch.base.numbers import amount, percent
+from anonymatch.base.summaries import Figures, Summarised
+from anonymatch.graph import Graph, thumbnail
 from anonymatch.measures import LinkedNetwork
 from anonymatch.sources.laws import Law
+from anonymatch.sources.release import Release
 from anonymatch.sources.ring_set import RingSet
 
 __all__ = [
@@ -117,7 +120,7 @@ class Conditions:
         return not any((self.loss, self.lost, self.cover_rate, self.cover, self.inside_at_start))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Passage:
     """Messages through one mix that is followed by what is inside: its graph is never made.
 
@@ -144,6 +147,10 @@ class Passage:
     departures: Floats
     law: Law | None = None
     conditions: Conditions | None = None
+
+    def __repr__(self) -> str:
+        law = "" if self.law is None else f", {self.law}"
+        return f"Passage({len(self.users):,} in, {len(self.behaviours):,} out{law})"
 
     @property
     def at_once(self) -> bool:
@@ -188,8 +195,8 @@ class Network:
         return int(self.links.layer.max()) + 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Observation:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Observation(Summarised):
     """What every source returns, and an audit takes: a graph, or a passage, and its origin.
 
     Attributes
@@ -201,6 +208,8 @@ class Observation:
         Instead of a graph.
     network : Network or None
         What was seen between the ends of the passage.
+    release : Release or None
+        Of a released table: people and rows by classes. A large one has no graph.
     source : str
         Where it comes from, for people: "window law, 1 to 5 s".
     nouns : Nouns, optional
@@ -230,11 +239,15 @@ class Observation:
         Of ring signatures: what is known beside their members.
     timed : bool
         Whether users and behaviours of the graph are in order of time, and its weights of delays.
+    arrivals, departures : array of float, optional
+        Of a log: when users came in and behaviours went out, in seconds and in their order, without
+        places for lost users.
     """
 
     graph: Graph | None = None
     passage: Passage | None = None
     network: Network | None = None
+    release: Release | None = field(default=None, repr=False)
     source: str
     nouns: Nouns = USERS
     senders: tuple[Hashable, ...] | None = field(default=None, repr=False)
@@ -251,7 +264,50 @@ class Observation:
     ceiling: float | None = None
     rings: RingSet | None = field(default=None, repr=False)
     timed: bool = False
+    arrivals: Floats | None = field(default=None, repr=False)
+    departures: Floats | None = field(default=None, repr=False)
+
+    @property
+    def true_delays(self) -> Floats | None:
+        """Seconds from arrival to departure, of users whose truth is known; None of other sources.
+
+        Examples
+        --------
+        >>> import anonymatch as am
+        >>> log = am.sources.synthesize("window:1,5", messages=20, seed=1)
+        >>> delays = am.sources.observe(log, "window:1,5").true_delays
+        >>> len(delays), bool((delays >= 1).all() and (delays <= 5).all())
+        (20, True)
+        """
+        if self.truth is None or self.arrivals is None or self.departures is None:
+            return None
+        known = np.flatnonzero(self.truth >= 0)
+        return self.departures[self.truth[known]] - self.arrivals[known]
+
+    def __str__(self) -> str:
+        what = self.passage if self.graph is None else self.graph
+        return f"{self.source}: {what!r}"
+
+    def _figures(self) -> Figures:
+        yield ("source", self.source, "")
+        if self.mean_delay is not None:
+            yield ("mean delay", f"{amount(self.mean_delay)} s", "that messages are held back")
+        if self.rate is not None:
+            yield ("rate", amount(self.rate), "messages in a second")
+        if self.cover is not None:
+            yield ("cover", percent(self.cover), "of what came out is nobody's")
+        if self.lost:
+            yield ("lost", str(self.lost), f"{self.nouns.users} that never came out")
+        yield ("truth", "known" if self.truth is not None else "not known", "who did what")
+        for note in self.notes:
+            yield ("note", "", note)
+
+    def _picture(self) -> str:
+        return "" if self.graph is None else thumbnail(self.graph)
 
     def __post_init__(self) -> None:
         if self.passage is not None and self.nouns is USERS:
             object.__setattr__(self, "nouns", MESSAGES)
+        if self.passage is not None and self.arrivals is None:
+            object.__setattr__(self, "arrivals", self.passage.arrivals)
+            object.__setattr__(self, "departures", self.passage.departures)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
@@ -44,7 +44,7 @@ cover_visible, whole_log
         Of message logs, as for :func:`~anonymatch.sources.log_graph.observe`.
     original : path, optional
         The table before release; the file is the released one.
-    identifiers, name
+    identifiers, sensitive, name, hierarchies, tolerance
         As for :func:`~anonymatch.sources.formats.released.read_released`.
     longest_delay, strays, align
         As for :func:`~anonymatch.sources.formats.mixmatch.read_flow_pairs`.
@@ -125,11 +125,35 @@ cover_visible, whole_log
         default=None,
         metadata=_option("The table before release, which a released FILE needs.", _TABLE),
     )
-    identifiers: Sequence[str] | None = field(
+    identifiers: Sequence[str] | str | None = field(
         default=None,
         metadata=_option(
-            "Of a released table: a column that an attacker knows; may be repeated (all columns "
-            "that both tables have unless told).",
+            "Of a released table: columns that an attacker knows, age,zip; may be repeated "
+            "(guessed unless told).",
+            _TABLE,
+        ),
+    )
+    sensitive: Sequence[str] | str | None = field(
+        default=None,
+        metadata=_option(
+            "Of a released table: columns that an attacker wants to know; may be repeated (guessed "
+            "unless told).",
+            _TABLE,
+        ),
+    )
+    hierarchies: Mapping[str, Path] | None = field(
+        default=None,
+        metadata=_option(
+            "Of a released table: COLUMN=FILE, what each value may have become, as ARX writes it; "
+            "may be repeated.",
+            _TABLE,
+        ),
+    )
+    tolerance: Mapping[str, float] | None = field(
+        default=None,
+        metadata=_option(
+            "Of a released table: COLUMN=NUMBER, how far a released number may be from the true "
+            "one; may be repeated.",
             _TABLE,
         ),
     )

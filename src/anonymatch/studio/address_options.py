@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlencode
 
+from anonymatch.audits import parse_gates
+from anonymatch.base.errors import InputError
 from anonymatch.sources import LAWS, SOURCES, ReadOptions, law_name
-from anonymatch.studio.address import choice, number
-from anonymatch.studio.request import AuditRequest
+from anonymatch.studio.address import choice, number, texts
+from anonymatch.studio.request import AuditRequest, gate_name
 from anonymatch.studio.uploads import Store, Upload
 
 __all__ = ["EXAMPLES", "ROLES", "UNITS", "AddressOptions", "Example", "law_choices", "numbers_of"]
@@ -41,7 +45,7 @@ def _laws() -> list[str]:
 def law_choices() -> dict[str, str]:
     """From the names of laws to what they and their numbers are; "" for no law."""
     named = {name: f"{name}: {numbers_of(name)}" for name in _laws()}
-    return {"": "not needed: the file says who fits what"} | named
+    return {"": "choose one …"} | named
 
 
 def numbers_of(law: str) -> str:
@@ -59,7 +63,10 @@ def numbers_of(law: str) -> str:
 class AddressOptions:
     """What a page asks about; it changes as the reader does.
 
-    ``gone`` says that the address names a file that is no longer here.
+    ``links`` are seconds on links, on top of the law. ``looking`` says that a law is still being
+    chosen, and nothing shall be audited yet. ``thresholds`` are those that are switched on, and
+    ``marked`` is a stretch of bits. ``gone`` says that the address names a file that is no longer
+    here.
     """
 
     file: Upload | None = None
@@ -67,6 +74,10 @@ class AddressOptions:
     example: str = ""
     law: str = ""
     numbers: str = ""
+    links: str = ""
+    looking: bool = False
+    thresholds: dict[str, float] = field(default_factory=dict)
+    marked: tuple[float, float] | None = None
     role: str = "departures"
     source: str = ""
     unit: str = ""
@@ -78,14 +89,17 @@ class AddressOptions:
         """What an address asks for, on behalf of a page."""
         token = query.get("file", "")
         file = store.adopt(token, page)
-        word, _, rest = query.get("law", "").partition(":")
-        kind = law_name(word)
+        links, kind, numbers = _split(query.get("law", ""))
         return cls(
             file=file,
             second=store.adopt(query.get("second", ""), page),
             example=choice(query, "example", ["", *EXAMPLES]),
-            law=kind if kind in _laws() else "",
-            numbers=rest if kind in _laws() else "",
+            law=kind,
+            numbers=numbers,
+            links=links,
+            looking=query.get("step") == "look",
+            thresholds=_thresholds(texts(query, "thresholds")),
+            marked=_stretch(texts(query, "marked")),
             role=choice(query, "role", list(ROLES)),
             source=choice(query, "source", ["", *SOURCES]),
             unit=choice(query, "unit", list(UNITS)),
@@ -101,14 +115,29 @@ class AddressOptions:
             "second": self.second.token if self.second else "",
             "role": self.role if self.second else "",
             "law": self._law,
+            "step": "look" if self.looking and self._law else "",
             "source": self.source,
             "unit": self.unit,
             "budget": "" if self.budget == _SECONDS else self.budget,
         }
 
+    def shown(self) -> dict[str, object]:
+        """What is switched on and marked, for an address."""
+        thresholds = [f"{gate_name(key)}={value:g}" for key, value in self.thresholds.items()]
+        return {
+            "thresholds": thresholds,
+            "marked": [] if self.marked is None else [f"{end:.4g}" for end in self.marked],
+        }
+
+    def system(self) -> str:
+        """The file and how it is understood in one word, as the address of a comparison has it."""
+        query = {name: value for name, value in self.values().items() if value and name != "step"}
+        return urlencode({name: str(value) for name, value in query.items()}, safe=":,")
+
     @property
     def _law(self) -> str:
-        return f"{self.law}:{self.numbers}" if self.law else ""
+        links = f"{self.links}+" if self.links else ""
+        return f"{links}{self.law}:{self.numbers}" if self.law else ""
 
     @property
     def missing(self) -> str:
@@ -149,21 +178,73 @@ class AddressOptions:
         """Choose an example, with the law that it needs."""
         self.example = choice({"example": example}, "example", ["", *EXAMPLES])
         if self.example:
-            self.law, _, self.numbers = EXAMPLES[self.example].law.partition(":")
+            self.take(EXAMPLES[self.example].law)
 
     def delay(self, law: str) -> None:
-        """Choose a law. Its numbers are the mix's own: nobody can guess them for it."""
+        """Choose a law; its numbers are to be told."""
         self.law = choice({"law": law}, "law", ["", *_laws()])
-        self.numbers = ""
+        self.numbers = self.links = ""
 
-    def measured(self) -> Callable[[], float | None] | None:
-        """Work that finds the mean delay of the log, for laws that have no other number."""
+    def take(self, law: str) -> None:
+        """Choose a law with its numbers, as text names it."""
+        self.links, self.law, self.numbers = _split(law)
+
+    def plain_inquiry(self) -> AuditRequest | None:
+        """The file without a law, to look at; None while nothing is chosen."""
         inquiry = self._inquiry()
-        if self.law != "exponential" or self.numbers or inquiry is None:
+        if inquiry is None:
             return None
-        return inquiry.mean_delay
+        return replace(inquiry, options=replace(inquiry.options, law=None))
 
     def tell(self, name: str, given: str) -> None:
         """Choose ``role``, ``source`` or ``unit``."""
         known = {"source": ["", *SOURCES], "unit": list(UNITS), "role": list(ROLES)}[name]
         setattr(self, name, choice({name: given}, name, known))
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Seconds on links, the law and its numbers; nothing of a law that an address may not name.
+
+    Examples
+    --------
+    >>> _split("0.1+loopix:3,0.5"), _split("window:1,5"), _split("measured:/etc/passwd")
+    (('0.1', 'erlang', '3,0.5'), ('', 'window', '1,5'), ('', '', ''))
+    """
+    word, _, numbers = text.partition(":")
+    links, plus, mix = word.rpartition("+")
+    kind = law_name(mix)
+    if kind not in _laws():
+        return "", "", ""
+    return (links if plus else ""), kind, numbers
+
+
+def _thresholds(given: list[str]) -> dict[str, float]:
+    """Thresholds that can be understood.
+
+    Examples
+    --------
+    >>> _thresholds(["entropy=3", "k=5", "magic=1", "surest=7"])
+    {'entropy': 3.0, 'global (1,k)': 5.0}
+    """
+    known: dict[str, float] = {}
+    for each in given:
+        try:
+            known |= parse_gates([each])
+        except InputError:
+            continue
+    return known
+
+
+def _stretch(given: list[str]) -> tuple[float, float] | None:
+    """Two numbers in order.
+
+    Examples
+    --------
+    >>> _stretch(["0.5", "2"]), _stretch(["2", "0.5"]), _stretch(["x", "1"]), _stretch([])
+    ((0.5, 2.0), (0.5, 2.0), None, None)
+    """
+    try:
+        low, high = sorted(map(float, given))
+    except ValueError:
+        return None
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None

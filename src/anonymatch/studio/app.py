@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
@@ -12,16 +13,18 @@ from nicegui import Client, app, ui
 from nicegui.client import templates
 
 from anonymatch.base.errors import InputError
+from anonymatch.charts import chart_script
 from anonymatch.report import STYLE, script
 from anonymatch.studio.frame import HEAD, PAGES, style
 from anonymatch.studio.guard import NONCE, Guard
-from anonymatch.studio.pages import attack, audit, design, paper, plan, rounds, start
+from anonymatch.studio.pages import attack, audit, compare, design, paper, plan, rounds, start
 from anonymatch.studio.session import Studio
 
 __all__ = ["build"]
 
 Show = Callable[[Studio, Mapping[str, str]], Awaitable[None]]
 
+_FOR_A_WHILE = {"Cache-Control": "private, max-age=3600"}  # a megabyte, the same for all pages
 _PATIENCE = 30.0  # seconds to build a page on a busy machine
 _STATIC = Path(__file__).with_name("static")
 _SHOW: Mapping[str, Show] = {
@@ -29,6 +32,7 @@ _SHOW: Mapping[str, Show] = {
     "/design": design.show,
     "/plan": plan.show,
     "/audit": audit.show,
+    "/compare": compare.show,
     "/rounds": rounds.show,
     "/attack": attack.show,
     "/paper": paper.show,
@@ -51,9 +55,14 @@ def build(studio: Studio) -> None:
     async def picture() -> Response:
         return Response(STYLE, media_type="text/css")
 
+    async def charts() -> Response:
+        text = await asyncio.to_thread(chart_script)  # made anew it takes seconds
+        return Response(text, media_type="text/javascript", headers=_FOR_A_WHILE)
+
     app.add_api_route("/studio/look.css", look)
     app.add_api_route("/studio/picture.css", picture)
     app.add_api_route("/studio/table.js", sort)
+    app.add_api_route("/studio/charts.js", charts)
     app.add_static_files("/studio", _STATIC)
     app.add_api_route("/upload/{page}", receive, methods=["POST"])
     ui.add_head_html(HEAD, shared=True)
@@ -97,7 +106,7 @@ async def _receive(studio: Studio, page: str, request: Request, name: str, slot:
     try:
         upload = await studio.store.receive(name, request.stream(), page)
     except InputError as error:
-        return PlainTextResponse(str(error), 413)
+        return PlainTextResponse(str(error), 413 if str(error) == studio.store.refusal else 422)
     with client:
         await inbox(upload, slot)
     return Response(status_code=204)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from anonymatch._native import version
+from anonymatch.charts import chart_style
 from anonymatch.report import DARK, LIGHT, STYLE, render
 from anonymatch.report import style as audit_style
 from anonymatch.studio.widgets import box, html, link, text
@@ -17,6 +18,7 @@ PAGES = {
     "/design": "Design",
     "/plan": "Plan",
     "/audit": "Audit",
+    "/compare": "Compare",
     "/rounds": "Rounds",
     "/attack": "Attack",
     "/paper": "Paper",
@@ -31,7 +33,10 @@ ICON = (
     '<circle cx="23" cy="9" r="3.4"/><circle cx="23" cy="23" r="3.4"/></g></svg>'
 )
 
-HEAD = '<link rel="stylesheet" href="/studio/look.css"/><script src="/studio/studio.js"></script>\n'
+HEAD = (
+    '<link rel="stylesheet" href="/studio/look.css"/><script src="/studio/studio.js"></script>'
+    '<script defer src="/studio/charts.js"></script>\n'
+)
 
 _THEME = (
     '<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="6.2" fill="none" '
@@ -46,7 +51,7 @@ def style(own: str) -> str:
         f':root[data-theme="{name}"]{{color-scheme:{name};{_variables(colours)}}}\n'
         for name, colours in (("light", LIGHT), ("dark", DARK))
     )
-    return "\n".join((str(render("page.css")), audit_style(), STYLE, chosen, own))
+    return "\n".join((str(render("page.css")), audit_style(), STYLE, chart_style(), chosen, own))
 
 
 def _variables(colours: Mapping[str, str]) -> str:

@@ -27,13 +27,14 @@ _GLANCE = 0.15
 class View:
     """A place on a page whose content is the answer of some work, the latest that was asked for.
 
-    Work runs beside the page. While it does, its progress is shown with a button that stops it;
-    work that is asked for anew, or whose page is closed, is stopped. Work that cannot stop in its
-    middle is waited for, so that one place never keeps more than one thread busy.
+    Work runs beside the page. While it does, its progress is shown with a button that stops it,
+    after which it is offered again; work that is asked for anew, or whose page is closed, is
+    stopped. Work that cannot stop in its middle is waited for, so that one place never keeps more
+    than one thread busy.
     """
 
-    def __init__(self, words: str, *, stoppable: bool = False) -> None:
-        self._words, self._stoppable = words, stoppable
+    def __init__(self, words: str) -> None:
+        self._words = words
         self._job: BackgroundJob[object] | None = None
         self._turn = Lock()
         self._failed = False
@@ -88,7 +89,9 @@ class View:
         self._failed = bool(error)
         with self._content:
             if error == "stopped":
-                text("Stopped. Nothing was changed.", "p", "note")
+                with box("div", "row stopped", role="status"):
+                    text("Stopped. Nothing was changed.", "span")
+                    button("Again", lambda: self.ask(work, show))
             elif error:
                 alert(error)
             else:
@@ -119,8 +122,7 @@ class View:
             bar = box("progress", max=1, aria_label=self._words)
             far = text("", "span", "far")
             far.props["aria-hidden"] = "true"  # else a reader of screens hears it every second
-            if self._stoppable:
-                button("Stop", self.stop)
+            button("Stop", self.stop, aria_label=f"Stop: {self._words}")
         while not job.done:
             if 0 < job.track.share < 1:
                 bar.props["value"] = round(job.track.share, 3)

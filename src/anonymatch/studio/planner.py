@@ -19,6 +19,7 @@ import numpy as np
 
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
 from anonymatch.base.numbers import percent, time_in_words
+from anonymatch.charts import AnyChart, Chosen, FrontLine, front_chart
 from anonymatch.measures import mixes
 from anonymatch.plans import (
     FAMILIES,
@@ -33,11 +34,10 @@ from anonymatch.plans import (
     plan_request,
     strategy_named,
 )
-from anonymatch.report import Chosen, FrontLine, Picture, front_chart
 from anonymatch.running import Progress
 from anonymatch.studio.address import choice, number, whole
 
-__all__ = ["KINDS", "WORST", "Curve", "Plans", "Wish", "confirm", "curves", "front_picture"]
+__all__ = ["KINDS", "WORST", "Curve", "Plans", "Wish", "confirm", "curves", "front_of"]
 
 KINDS = {
     "exponential": "exponential: each packet waits by itself",
@@ -324,7 +324,7 @@ class Plans:
         return result
 
 
-def front_picture(wish: Wish, known: Sequence[Curve] | None, setting: Setting | None) -> Picture:
+def front_of(wish: Wish, known: Sequence[Curve] | None, setting: Setting | None) -> AnyChart:
     """The front: closed forms, curves where they are known, and the chosen setting.
 
     Without a confirmation the dot is where the curve is, or the closed form, with no interval.

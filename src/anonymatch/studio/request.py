@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from anonymatch.attacks import Exposure, exposure
-from anonymatch.audits import Audit, audit, identified
+from anonymatch.audits import AT_MOST, FIGURES, Audit, audit, identified
 from anonymatch.base.errors import AnonymatchError, BudgetError, InputError
-from anonymatch.base.text import Argument, Message, as_option
+from anonymatch.base.text import Argument, Call, Message, Piece, as_option
 from anonymatch.graph import Graph
 from anonymatch.report import LARGEST
 from anonymatch.running import Allowance, Progress
-from anonymatch.sources import ReadOptions, mean_delay
+from anonymatch.sources import FirstLook, ReadOptions, first_look
+from anonymatch.studio.uploads import names_of
 
-__all__ = ["FIELDS", "AuditRequest", "Audits", "Why", "as_field", "why"]
+__all__ = ["FIELDS", "AuditRequest", "Audits", "Looks", "Why", "as_field", "gate_name", "why"]
+
+T = TypeVar("T")
 
 FIELDS = {
     "law": "How messages are delayed",
@@ -30,7 +33,7 @@ FIELDS = {
 }
 """From arguments to the labels of the fields that give them."""
 
-_KEPT = 8  # audits that are remembered
+_KEPT = 8  # answers of each kind that are remembered
 _SECONDS = 5.0  # for the exposure of one user
 _DRAWN = 2_000_000  # edges of a graph in which neighbours are looked for
 
@@ -61,20 +64,21 @@ class AuditRequest:
     second_name: str = ""
     budget: float = 30.0
 
-    def mean_delay(self) -> float | None:
-        """Seconds that messages of the log were held on average; None if it does not say."""
+    def first_look(self) -> FirstLook:
+        """What the file is; no law is needed for that."""
         try:
-            return mean_delay(self.path, self.options)
+            return first_look(self.path, self.options, law=None)
         except AnonymatchError as error:
             raise self.worded(error) from None
 
     def worded(self, error: AnonymatchError) -> InputError:
         """An error in the words of the page, with files called as the reader calls them."""
-        names = {str(self.path): self.name}
+        names = names_of(self.path, self.name)
         second = self.options.departures or self.options.original
         if second is not None:
             names[str(second)] = self.second_name
-        return InputError(error.message.renamed(names).worded(as_field))
+        message = error.message.renamed(names)
+        return InputError(Message(*map(_as_page, message.pieces)).worded(as_field))
 
     def _shown(self) -> dict[str, Any]:
         """Options with files called as the reader calls them."""
@@ -84,12 +88,15 @@ class AuditRequest:
             for name, value in given.items()
         }
 
-    def command(self) -> str:
-        """The command line that gives the same."""
+    def command(self, thresholds: Mapping[str, float] | None = None) -> str:
+        """The command line that gives the same, and fails where a threshold is missed."""
         from shlex import quote
 
         given = [as_option(Argument(name, value)) for name, value in self._shown().items()]
         parts = ["anonymatch", "audit", quote(self.name), *given, f"--budget {self.budget:g}"]
+        for name, threshold in (thresholds or {}).items():
+            option = "--fail-over" if name in AT_MOST else "--fail-under"
+            parts.append(f"{option} {quote(f'{gate_name(name)}={threshold:g}')}")
         return " ".join(parts)
 
     def python(self) -> str:
@@ -101,6 +108,24 @@ class AuditRequest:
             "print(audit)\n"
             "audit.report('audit.html')"
         )
+
+
+def _as_page(piece: Piece) -> Piece:
+    """What another page of the studio does in place of another command."""
+    if isinstance(piece, Call) and "anonymatch rounds" in piece.otherwise:
+        return "the page 'Rounds'"
+    return piece
+
+
+def gate_name(key: str) -> str:
+    """The usual name of a threshold: without signs, where there is such a one.
+
+    Examples
+    --------
+    >>> gate_name("global (1,k)"), gate_name("entropy")
+    ('k', 'entropy')
+    """
+    return (*FIGURES[key].names, key)[0] if key in FIGURES else key
 
 
 def as_field(argument: Argument) -> str:
@@ -122,34 +147,20 @@ def as_field(argument: Argument) -> str:
     return f"{label!r}{given}"
 
 
-class Audits:
-    """Audits of this studio, the latest few of them remembered."""
+class Remembered(Generic[T]):
+    """Answers about files, the latest few of them."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[AuditRequest, Audit] = OrderedDict()
+        self._known: OrderedDict[AuditRequest, T] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, inquiry: AuditRequest, progress: Progress) -> Audit:
-        """The audit, from memory or computed now."""
+    def once(self, inquiry: AuditRequest, work: Callable[[], T]) -> T:
+        """The answer, from memory or found now."""
         with self._lock:
-            known = self._known.get(inquiry)
-            if known is not None:
+            if inquiry in self._known:
                 self._known.move_to_end(inquiry)
-                return known
-        progress(0.0, 1.0)
-        try:
-            answer = audit(
-                inquiry.path,
-                name=inquiry.name,
-                budget=inquiry.budget,
-                progress=progress,
-                **inquiry.options.given(),
-            )
-        except AnonymatchError as error:
-            raise inquiry.worded(error) from None
-        answer = replace(
-            answer, notes=tuple(Message(note).worded(as_field) for note in answer.notes)
-        )
+                return self._known[inquiry]
+        answer = work()
         with self._lock:
             self._known[inquiry] = answer
             while len(self._known) > _KEPT:
@@ -161,6 +172,39 @@ class Audits:
         with self._lock:
             for inquiry in [each for each in self._known if each.token == token]:
                 del self._known[inquiry]
+
+
+class Looks(Remembered[FirstLook]):
+    """First looks at files."""
+
+    def find(self, inquiry: AuditRequest) -> FirstLook:
+        """What a file is, whatever law or budget is chosen."""
+        options = replace(inquiry.options, law=None)
+        plain = replace(inquiry, options=options, budget=0.0)
+        return self.once(plain, plain.first_look)
+
+
+class Audits(Remembered[Audit]):
+    """Audits of this studio."""
+
+    def find(self, inquiry: AuditRequest, progress: Progress) -> Audit:
+        """The audit, from memory or computed now."""
+        return self.once(inquiry, lambda: _audited(inquiry, progress))
+
+
+def _audited(inquiry: AuditRequest, progress: Progress) -> Audit:
+    progress(0.0, 1.0)
+    try:
+        answer = audit(
+            inquiry.path,
+            name=inquiry.name,
+            budget=inquiry.budget,
+            progress=progress,
+            **inquiry.options.given(),
+        )
+    except AnonymatchError as error:
+        raise inquiry.worded(error) from None
+    return replace(answer, notes=tuple(Message(note).worded(as_field) for note in answer.notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from anonymatch.studio.disclosures import Disclosures
 from anonymatch.studio.planner import Plans
-from anonymatch.studio.request import Audits
+from anonymatch.studio.request import Audits, Looks
 from anonymatch.studio.uploads import Store, Upload
 
 __all__ = ["Studio"]
@@ -23,11 +23,13 @@ class Studio:
     port: int
     token: str
     store: Store
+    looks: Looks = field(default_factory=Looks)
     audits: Audits = field(default_factory=Audits)
     plans: Plans = field(default_factory=Plans)
     disclosures: Disclosures = field(default_factory=Disclosures)
     inboxes: dict[str, Callable[[Upload, str], Awaitable[None]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.store.on_gone(self.looks.forget)
         self.store.on_gone(self.audits.forget)
         self.store.on_gone(self.disclosures.forget)

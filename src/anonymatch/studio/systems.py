@@ -15,19 +15,29 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import poisson
 
+from anonymatch.charts import AnyChart, Chosen, FrontLine, front_chart
 from anonymatch.graph import Graph
 from anonymatch.measures import (
     batch_bits_per_message,
     exponential_bits_per_message,
     metrics,
+    mixes,
     pool_mix_bits,
     threshold_mix_bits,
 )
-from anonymatch.report import Series
 from anonymatch.sources import relay_graph
 
-__all__ = ["SYSTEMS", "Knob", "System", "SystemFigures", "timed_bits_per_message"]
+__all__ = [
+    "SYSTEMS",
+    "Knob",
+    "System",
+    "SystemFigures",
+    "choice_of",
+    "system_chart",
+    "timed_bits_per_message",
+]
 
+_STEPS = 30  # points of a line
 _LAYER = 8  # relays in each layer of the network that stands for paths through Tor
 
 
@@ -47,12 +57,17 @@ class Knob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemFigures:
-    """What a choice costs and gives, and what others of its kind would."""
+    """What a choice costs and gives, and what others of its kind would.
+
+    Lines of the front are in bits; their keys are choices as :func:`choice_of` reads them.
+    ``rate`` is messages a second, where the cost is a delay: then nothing exceeds the ceiling.
+    """
 
     cost: float
     bits: float
-    front: tuple[Series, ...]
+    front: tuple[FrontLine, ...]
     python: str
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,25 +117,81 @@ _MESSAGE_BITS = "bits per message"
 _MESSAGE_MEANING = "each bit doubles the stories that explain the traffic, for every message in it"
 
 
-def _by_delay(rate: float, longest: float) -> tuple[Series, ...]:
-    """What three kinds of mixes give for a mean delay, up to a delay."""
-    delays = [longest * step / 80 for step in range(81)]
-    batches = sorted({max(1, round(2 * delay * rate + 1)) for delay in delays})
+def choice_of(key: str) -> tuple[str, dict[str, str]]:
+    """The system and the knobs that a point of a front stands for.
+
+    Examples
+    --------
+    >>> choice_of("pool batch=20 pool=5 rate=10")
+    ('pool', {'batch': '20', 'pool': '5', 'rate': '10'})
+    """
+    system, *knobs = key.split(" ")
+    return system, dict(knob.partition("=")[::2] for knob in knobs)
+
+
+def _key(system: str, **knobs: float) -> str:
+    return " ".join([system, *(f"{name}={value:.6g}" for name, value in knobs.items())])
+
+
+def _by_delay(rate: float, chosen: float) -> tuple[FrontLine, ...]:
+    """What three kinds of mixes give for a mean delay, around the chosen one."""
+    longest = max(2 * chosen, 0.5)
+    delays = sorted({*np.geomspace(longest / 60, longest, _STEPS).tolist(), *_above_0(chosen)})
+    batches = sorted({max(2, round(2 * delay * rate + 1)) for delay in delays})
     return (
-        Series(
-            "exponential", delays, [exponential_bits_per_message(rate * delay) for delay in delays]
+        FrontLine(
+            "exponential",
+            delays,
+            [exponential_bits_per_message(rate * delay) for delay in delays],
+            [_key("exponential", delay=delay, rate=rate) for delay in delays],
         ),
-        Series("timed", delays, [timed_bits_per_message(2 * rate * delay) for delay in delays]),
-        Series(
+        FrontLine(
+            "timed",
+            delays,
+            [timed_bits_per_message(2 * rate * delay) for delay in delays],
+            [_key("timed", period=2 * delay, rate=rate) for delay in delays],
+        ),
+        FrontLine(
             "threshold",
             [(batch - 1) / 2 / rate for batch in batches],
             [batch_bits_per_message(batch) for batch in batches],
+            [_key("threshold", batch=batch, rate=rate) for batch in batches],
         ),
     )
 
 
-def _longest(delay: float) -> float:
-    return max(2 * delay, 0.5)
+def system_chart(system: System, figures: SystemFigures) -> AnyChart:
+    """The front of a system as the page of plans draws fronts: what a price buys, at most too.
+
+    Bits are drawn as what they hide among, 2 to their power, so that lines of both pages compare.
+    """
+    rate = figures.rate
+    lines = [
+        FrontLine(line.name, *zip(*known, strict=True))
+        for line in figures.front
+        if (known := _positive(line))
+    ]
+    height = 2.0**figures.bits
+    chosen = Chosen("your choice", figures.cost, height, height, height)
+    return front_chart(
+        lines,
+        ceiling=None if rate is None else lambda delay: 2.0 ** mixes.ceiling_bits(rate * delay),
+        title=f"{system.name}: anonymity against cost",
+        x_label=f"{system.cost} ({system.unit})",
+        y_label=f"hides among (2 to the {system.measure})",
+        chosen=chosen if figures.cost > 0 else None,
+    )
+
+
+def _positive(line: FrontLine) -> list[tuple[float, float, str]]:
+    """Points that a logarithmic axis can show."""
+    keys = line.keys or [""] * len(line.x)
+    points = zip(line.x, line.y, keys, strict=True)
+    return [(x, 2.0**bits, key) for x, bits, key in points if x > 0]
+
+
+def _above_0(delay: float) -> list[float]:
+    return [delay] if delay > 0 else []
 
 
 def _threshold(knobs: Mapping[str, float]) -> SystemFigures:
@@ -129,7 +200,8 @@ def _threshold(knobs: Mapping[str, float]) -> SystemFigures:
     return SystemFigures(
         cost=delay,
         bits=batch_bits_per_message(batch),
-        front=_by_delay(rate, _longest(delay)),
+        front=_by_delay(rate, delay),
+        rate=rate,
         python=(
             "from anonymatch.measures.mixes import batch_bits_per_message\n"
             f"batch_bits_per_message({batch})"
@@ -142,7 +214,8 @@ def _timed(knobs: Mapping[str, float]) -> SystemFigures:
     return SystemFigures(
         cost=period / 2,
         bits=timed_bits_per_message(rate * period),
-        front=_by_delay(rate, _longest(period / 2)),
+        front=_by_delay(rate, period / 2),
+        rate=rate,
         python=(
             "from anonymatch.studio.systems import timed_bits_per_message\n"
             f"timed_bits_per_message({rate * period:g})  # messages in a period, on average"
@@ -155,7 +228,8 @@ def _exponential(knobs: Mapping[str, float]) -> SystemFigures:
     return SystemFigures(
         cost=delay,
         bits=exponential_bits_per_message(rate * delay),
-        front=_by_delay(rate, _longest(delay)),
+        front=_by_delay(rate, delay),
+        rate=rate,
         python=(
             "from anonymatch.measures.mixes import exponential_bits_per_message\n"
             f"exponential_bits_per_message({rate * delay:g})  # messages inside, on average"
@@ -172,17 +246,20 @@ def _pool(knobs: Mapping[str, float]) -> SystemFigures:
         cost=delay,
         bits=pool_mix_bits(batch, pool),
         front=(
-            Series(
+            FrontLine(
                 f"pool, {batch} a round",
                 [((batch - 1) / 2 + each) / rate for each in pools],
                 [pool_mix_bits(batch, each) for each in pools],
+                [_key("pool", batch=batch, pool=each, rate=rate) for each in pools],
             ),
-            Series(
+            FrontLine(
                 "threshold",
                 [(size - 1) / 2 / rate for size in threshold],
                 [threshold_mix_bits(size) for size in threshold],
+                [_key("threshold", batch=size, rate=rate) for size in threshold],
             ),
         ),
+        rate=rate,
         python=f"import anonymatch as am\nam.pool_mix_bits({batch}, {pool})",
     )
 
@@ -193,7 +270,14 @@ def _dining(knobs: Mapping[str, float]) -> SystemFigures:
     return SystemFigures(
         cost=size,
         bits=batch_bits_per_message(size),
-        front=(Series("groups", sizes, [batch_bits_per_message(each) for each in sizes]),),
+        front=(
+            FrontLine(
+                "groups",
+                sizes,
+                [batch_bits_per_message(each) for each in sizes],
+                [_key("dining", group=each) for each in sizes],
+            ),
+        ),
         python=(
             "import anonymatch as am\n"
             f"am.design(users={10 * size}, edges={10 * size * size}).log2 / {10 * size}"
@@ -232,9 +316,15 @@ def _network_bits(links: int, skew: int) -> float:
 def _paths(knobs: Mapping[str, float]) -> SystemFigures:
     links, skew = int(knobs["links"]), int(knobs["skew"])
     sizes = list(range(1, _LAYER + 1))
-    lines = [Series(_speed(skew), sizes, [_network_bits(each, skew) for each in sizes])]
-    if skew > 1:
-        lines.append(Series(_speed(1), sizes, [_network_bits(each, 1) for each in sizes]))
+    lines = [
+        FrontLine(
+            _speed(each),
+            sizes,
+            [_network_bits(size, each) for size in sizes],
+            [_key("paths", links=size, skew=each) for size in sizes],
+        )
+        for each in sorted({skew, 1}, reverse=True)
+    ]
     return SystemFigures(
         cost=links,
         bits=_network_bits(links, skew),

@@ -1,11 +1,12 @@
 """Files that a reader drops on a page: kept in a folder of this machine, and removed after use.
 
 A file is stored under a name of our own. Of the name that the browser sends only the ending is
-used, to tell the format, and nothing of it is ever part of a path or run.
+used, to tell the format, and nothing of it is ever part of a path or run. A .zip is unpacked.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import shutil
@@ -17,8 +18,9 @@ from urllib.parse import unquote
 
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import label
+from anonymatch.studio.archives import unpack
 
-__all__ = ["Store", "Upload", "ending"]
+__all__ = ["Store", "Upload", "ending", "names_of"]
 
 _ENDING = re.compile(r"(?:\.[a-z0-9]{1,10}){1,2}\Z")
 _MB = 1_000_000
@@ -42,12 +44,25 @@ def ending(name: str) -> str:
 
 @dataclass(eq=False)
 class Upload:
-    """A file that was dropped: what it is called, where it is, and which pages show it."""
+    """A file that was dropped: what it is called, where it is, and which pages show it.
+
+    Of an archive ``path`` is what was in it: a folder, or its only file. ``stored`` is what is
+    removed in the end.
+    """
 
     token: str
     name: str
     path: Path
+    stored: Path
     pages: set[str] = field(default_factory=set)
+
+
+def names_of(path: Path, name: str) -> dict[str, str]:
+    """From paths on this machine to what the reader calls them; a folder with all in it."""
+    names = {str(path): name}
+    if path.is_dir():
+        names |= {str(each): f"{name}/{each.relative_to(path)}" for each in path.rglob("*")}
+    return names
 
 
 class Store:
@@ -83,9 +98,20 @@ class Store:
         except BaseException:
             path.unlink(missing_ok=True)
             raise
-        upload = Upload(token, shown, path, {page})
+        upload = Upload(token, shown, path, path, {page})
+        if path.suffix == ".zip":
+            upload = await asyncio.to_thread(self._unpacked, upload)
         self._uploads[token] = upload
         return upload
+
+    def _unpacked(self, upload: Upload) -> Upload:
+        """The content of an archive in its place."""
+        folder = self.folder / upload.token
+        try:
+            content = unpack(upload.path, upload.name, folder)
+        finally:
+            upload.path.unlink(missing_ok=True)
+        return Upload(upload.token, content.name, content.path, folder, upload.pages)
 
     def adopt(self, token: str, page: str) -> Upload | None:
         """The file of that token, which now also stays as long as that page; None if it is gone."""
@@ -100,7 +126,10 @@ class Store:
             upload.pages.discard(page)
             if not upload.pages:
                 del self._uploads[token]
-                upload.path.unlink(missing_ok=True)
+                if upload.stored.is_dir():
+                    shutil.rmtree(upload.stored, ignore_errors=True)
+                else:
+                    upload.stored.unlink(missing_ok=True)
                 for call in self._gone:
                     call(token)
 

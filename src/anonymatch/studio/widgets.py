@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any
@@ -17,14 +18,20 @@ from typing import Any
 from nicegui import ui
 
 from anonymatch.base.text import plain
+from anonymatch.charts import AnyChart, chart_attributes
 from anonymatch.graph import plain_cell
 from anonymatch.report import Picture
 from anonymatch.report import table as cells
 
 __all__ = [
+    "ChartPlace",
+    "DrawnChart",
+    "Step",
     "alert",
     "box",
     "button",
+    "chart",
+    "drawn_chart",
     "drop_zone",
     "field",
     "figure",
@@ -36,6 +43,7 @@ __all__ = [
     "save",
     "select",
     "step_slider",
+    "switch",
     "table",
     "text",
     "tiles",
@@ -182,16 +190,54 @@ def number_slider(
             text(hint, "small", "soft")
 
 
-def drop_zone(target: str, slot: str, words: str, hint: str, *, limit: int, refusal: str) -> None:
-    """A place to drop a file, or to choose one; it is sent to ``target`` unless it is too large."""
-    given = (target, slot, {"bytes": limit, "words": refusal})
+class Step:
+    """A part of a page that folds to its heading; nothing is seen of it while it is hidden."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self.whole = box("details", "step hidden", open=True)
+        with self.whole:
+            with box("summary"):
+                self._name = text(title, "h2")
+            self.content = box("div")
+
+    def show(self, said: str = "", *, folded: bool = False) -> None:
+        """Show it, with a few words beside its heading; ``folded``: only these."""
+        self.whole.classes(remove="hidden")
+        more = f' <span class="soft">{escape(plain(said))}</span>' if said else ""
+        self._name.set_content(f"{escape(self._title)}{more}")
+        if folded:
+            self.whole.props.pop("open", None)
+        else:
+            self.whole.props["open"] = True
+        self.whole.update()
+
+    def hide(self) -> None:
+        self.whole.classes(add="hidden")
+
+
+def drop_zone(
+    target: str,
+    slot: str,
+    words: str,
+    hint: str,
+    *,
+    limit: int,
+    refusal: str,
+    several: bool = False,
+) -> None:
+    """A place to drop a file, or to choose one; it is sent to ``target`` unless it is too large.
+
+    ``several``: all that are dropped together are sent, one after another.
+    """
+    given = (target, slot, {"bytes": limit, "words": refusal, "several": several})
     handler = f"studio.dropped({', '.join(map(json.dumps, given))})"
     over = "(event) => {{ event.preventDefault(); event.currentTarget.classList.{}('over') }}"
     with box("div", "drop"):
         with box("label", "dropzone") as zone:
             text(words, "strong")
             text(hint, "div", "soft")
-            chooser = box("input", type="file", aria_label=words)
+            chooser = box("input", type="file", aria_label=words, multiple=several or None)
         text("", "p", "said").props["role"] = "status"
     zone.on("drop", js_handler=handler)
     zone.on("dragover", js_handler=over.format("add"))
@@ -270,6 +316,77 @@ def figure(
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnChart:
+    """A chart as a page has it: what its element is told."""
+
+    attributes: Mapping[str, str]
+
+
+def drawn_chart(made: AnyChart, name: str) -> DrawnChart:
+    """A chart for :func:`chart`, saved under ``name``; to make it takes a tenth of a second."""
+    return DrawnChart(chart_attributes(made, name))
+
+
+class ChartPlace:
+    """A chart on a page, which is drawn anew when it changes."""
+
+    def __init__(self, element: ui.element) -> None:
+        self._element = element
+
+    def draw(self, drawn: DrawnChart) -> None:
+        """Another chart in its place."""
+        if self._element.props.get("data-spec") != drawn.attributes["data-spec"]:
+            self._element.props.update(drawn.attributes)
+            self._element.update()
+
+
+def chart(
+    drawn: DrawnChart,
+    caption: str = "",
+    *,
+    on_brush: Handler | None = None,
+    on_pick: Handler | None = None,
+) -> ChartPlace:
+    """A chart that answers the pointer and can be saved as SVG and PNG.
+
+    ``on_brush`` gets both ends of a stretch that is marked on it, or None; ``on_pick`` the name of
+    the mark that is clicked on, or "".
+    """
+    with box("figure", "shown charted"):
+        shown = box("div", "chart")
+        shown.props.update(drawn.attributes)
+        if on_brush is not None:
+            shown.on(
+                "chart-brush",
+                lambda event: on_brush(event.args),
+                js_handler="(event) => emit(studio.brushed(event.detail))",
+                throttle=0.25,
+            )
+        if on_pick is not None:
+            shown.on(
+                "chart-pick",
+                lambda event: on_pick(event.args),
+                js_handler="(event) => emit(studio.chosen(event.detail))",
+            )
+        if caption:
+            with box("figcaption"):
+                text(caption, "span")
+    return ChartPlace(shown)
+
+
+def switch(name: str, on: bool, on_change: Click, classes: str = "") -> ui.element:
+    """Something that is on or off."""
+    made = box(
+        "button", f"switch {classes}", type="button", role="switch", aria_checked=str(on).lower()
+    )
+    with made:
+        box("span", "knob", aria_hidden="true")
+        text(name, "span")
+    made.on("click", lambda _: on_change(), js_handler="() => emit()")
+    return made
+
+
 def save(content: str, name: str, kind: str) -> None:
     """Hand a file to the browser."""
     ui.download.content(content.encode(), name, kind)
@@ -283,9 +400,14 @@ def _save_png(standalone: str, picture: Picture, name: str) -> None:
 
 
 def table(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], name: str, *, title: str = ""
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    name: str,
+    *,
+    title: str = "",
+    saved: Sequence[Sequence[Any]] | None = None,
 ) -> None:
-    """A table that can be saved as CSV."""
+    """A table that can be saved as CSV; ``saved`` are the rows of the file, if there are more."""
     shown_cells = cells(columns, rows)
     head = "".join(_cell("th", cell.text, cell.style, ' scope="col"') for cell in shown_cells.heads)
     body = "".join(
@@ -301,7 +423,7 @@ def table(
         scroll.props["tabindex"] = 0
         scroll.props["role"] = "region"
         scroll.props["aria-label"] = title or name
-        given = [list(row) for row in rows]
+        given = [list(row) for row in (rows if saved is None else saved)]
         button(
             "Save as CSV",
             lambda: save(_csv(columns, given), f"{name}.csv", "text/csv"),

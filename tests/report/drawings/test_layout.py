@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.html.boxes import cut, overlapping, text_boxes
 
 import anonymatch as am
-from anonymatch.audits.result import Bin
 from anonymatch.designs.parts.kinds import Near
 from anonymatch.designs.parts.part import Part
-from anonymatch.measures.interval import Interval
 from anonymatch.report import drawings
-from anonymatch.report.charts.calibration import calibration_chart
-from anonymatch.report.charts.charts import Series, bar_chart, line_chart, strip_chart
-from anonymatch.report.charts.density import density
-from anonymatch.report.charts.histogram import probability_histogram, size_histogram
-from anonymatch.report.charts.interval_bars import interval_bars
-from anonymatch.report.charts.over_time import inside_chart
+from anonymatch.report.drawings.density import density
 from anonymatch.report.drawings.svg import Picture, text
 from anonymatch.report.drawings.text_width import text_width
 from anonymatch.report.paper_figures import paper_figures
@@ -58,28 +50,6 @@ PICTURES: dict[str, Callable[[], Picture]] = {
         [(LONG, "b"), ("b", "c")], users={LONG: LONG, "ann": "b"}, exits={"c": [LONG, LONG]}
     ),
     "parts": lambda: drawings.parts([Part(Near(1), 10**9), Part(Near(30), 2)], spare=10**12),
-    "lines": lambda: line_chart(
-        [Series(f"{i} {LONG}", [0, 1e9], [i, 1e12]) for i in range(6)], title="", y_label="bits"
-    ),
-    "legend": lambda: line_chart(
-        [Series(f"{i} {LONG}", [0, 1], [i, 1]) for i in range(9)], title=""
-    ),
-    "bars": lambda: bar_chart([(LONG, Fraction(10**20, 3 * 10**19)), ("b", 2)], title=""),
-    "strips": lambda: strip_chart([(LONG, [1e-9, 1e9])], title="", log_x=True, x_label="bits"),
-    "interval bars": lambda: interval_bars(
-        [LONG, "b"], [Interval(1.0, 0.5, 1.5), None], [LONG, "not known"], title=""
-    ),
-    "sizes": lambda: size_histogram(
-        np.geomspace(1, 1e5, 200_000), title="", noun="message", threshold=9e4
-    ),
-    "small sizes": lambda: size_histogram(np.array([1.0]), title="", noun="user", threshold=5),
-    "probabilities": lambda: probability_histogram(
-        np.linspace(0, 1, 99_999), title="", noun="message"
-    ),
-    "inside": lambda: inside_chart(np.arange(0, 1e6, 7), np.arange(9, 1e6, 7), title=""),
-    "calibration": lambda: calibration_chart(
-        [Bin(low=0.2, high=0.3, guesses=100, promised=0.25, right=0.24)], title=""
-    ),
     **{
         f"figure {figure.number}.{number}": lambda picture=panel.picture: picture  # type: ignore[misc]
         for figure in paper_figures()
@@ -103,32 +73,6 @@ def test_every_text_says_how_wide_it_is(name: str, classes: str) -> None:
 
     assert float(drawn.get("textLength", 0)) == pytest.approx(text_width(name, classes), abs=0.01)
     assert "x" in drawn
-
-
-@given(st.lists(NAMES, min_size=1, max_size=6), st.lists(st.floats(0, 1e9), min_size=6))
-def test_bars_leave_room_for_any_name(names: list[str], values: list[float]) -> None:
-    bars = list(zip(names, values, strict=False))
-    figures = [Interval(value, 0.5 * value, 2 * value) for _, value in bars]
-
-    for picture in (
-        bar_chart(bars, title=""),
-        interval_bars(names, figures, [name[::-1] for name in names], title=""),
-    ):
-        assert cut(picture) == []
-        assert overlapping(picture) == []
-
-
-@given(
-    st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=2, max_size=9),
-    st.booleans(),
-)
-def test_numbers_at_axes_are_apart(values: list[float], log: bool) -> None:
-    values = [abs(value) + 1e-6 for value in values] if log else values
-    series = Series("line", values, values)
-    picture = line_chart([series], title="", x_label="x", y_label="y", log_x=log, log_y=log)
-
-    assert cut(picture) == []
-    assert overlapping(picture) == []
 
 
 @given(SIZES, SIZES)

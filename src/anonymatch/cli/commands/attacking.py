@@ -12,7 +12,9 @@ from anonymatch.base.text import name
 from anonymatch.cli import json_output
 from anonymatch.cli.app import File, app, load, top_option
 from anonymatch.cli.console import note, show, watch
+from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, command, option, whole
+from anonymatch.cli.reading import TableOptions
 
 __all__: list[str] = []
 
@@ -55,9 +57,12 @@ def attack(
         option("--samples", "Truths to average over.", metavar="N", parser=whole(1)),
     ] = None,
     top: Annotated[int, top_option("Steps")] = 20,
+    drawn: FigureOptions,
     options: Options,
 ) -> None:
     """What falls when users are exposed? And whom would an attacker pick?"""
+    from anonymatch.attacks import attack_charts
+
     if target and strategy != "optimal":
         raise InputError("--strategy: targets are given by --target; leave one of the two out")
     graph = load(file, options)
@@ -80,6 +85,7 @@ def attack(
     if options.json:
         record = json_output.plain(result.to_dict())
         json_output.print_json(record | json_output.graph_record(graph))
+        drawn.write(attack_charts(result))
         return
     from anonymatch.cli.screens import attack
 
@@ -88,6 +94,7 @@ def attack(
         one = watch("outcomes", lambda _: am.exposure(graph, whom[0], **_exposing(options, graph)))
         screen += attack.outcomes_screen(one)
     show(*screen)
+    drawn.write(attack_charts(result))
 
 
 def _exposing(options: Options, graph: am.Graph) -> dict[str, Any]:
@@ -127,11 +134,39 @@ def improve(
         option("--edges", "Edges to add (1 unless told).", metavar="E", parser=whole(1)),
     ] = 1,
     out: Annotated[
-        Path | None, option("--out", "Save the graph with the edges.", metavar="FILE")
+        Path | None,
+        option("--out", "Save the graph with the edges, or the changed table.", metavar="FILE"),
     ] = None,
+    table: TableOptions,
+    target: Annotated[
+        str,
+        option(
+            "--target",
+            "Of a released table: what to reach, such as k-anonymity=5 or t-closeness=0.3.",
+            metavar="NOTION=N",
+        ),
+    ] = "k-anonymity=5",
+    suppress: Annotated[
+        int,
+        option(
+            "--suppress",
+            "Of a released table: rows that may be left out (0 unless told).",
+            metavar="N",
+            parser=whole(0),
+        ),
+    ] = 0,
     options: Options,
 ) -> None:
-    """Which edges to add: those that give the most matchings."""
+    """Which edges to add: those that give the most matchings.
+
+    Of a released table (--original): which cells to generalise and which
+    rows to leave out, to reach a target at the least loss.
+    """
+    if table.original is not None:
+        from anonymatch.cli.commands.generalising import improve_table
+
+        improve_table(file, table, target, suppress, out, options)
+        return
     graph = load(file, options)
     improvement = watch(
         "improving",

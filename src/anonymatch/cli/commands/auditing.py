@@ -14,6 +14,7 @@ import anonymatch as am
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app, top_option
 from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, command, option, size, whole
 from anonymatch.cli.reading import FileOptions, FilesOptions, about, observe
 from anonymatch.running import Progress
@@ -63,6 +64,7 @@ def audit(
             metavar="FILE",
         ),
     ] = None,
+    drawn: FigureOptions,
     fail_under: Annotated[
         list[str] | None,
         option(
@@ -93,14 +95,15 @@ def audit(
     traffic; with a truth in the log the calibration of the guesses
     is checked.
     """
-    from anonymatch.audits import AT_LEAST, AT_MOST, parse_gates
+    from anonymatch.audits import AT_LEAST, AT_MOST, audit_charts, parse_gates
 
     thresholds = parse_gates(fail_under or [], AT_LEAST) | parse_gates(fail_over or [], AT_MOST)
     saving.check_target(csv)
     reading.check(1)
     observation = observe(file, options, reading)
     options.executor(observation.graph)  # a file of a run is about this graph
-    shown = "designs" if options.json or html is not None else "best_design"
+    all_designs = options.json or html is not None or drawn.figures is not None
+    shown = "designs" if all_designs else "best_design"
     result = _audit(
         file, observation, options, threshold=threshold, steps=steps, top=top, shown=shown
     )
@@ -118,12 +121,14 @@ def audit(
         ]
         json_output.print_json(result.to_dict() | {"gates": lines})
     else:
-        from anonymatch.cli.screens import audit
+        from anonymatch.cli.screens import audit, release
 
-        show(*audit.audit_screen(result, gates))
+        screen = audit.audit_screen if result.table is None else release.release_screen
+        show(*screen(result, gates))
     for path in (csv, html):
         if path is not None:
             note(f"wrote {path}")
+    drawn.write(audit_charts(result))
     return None if all(gate.reached for gate in gates) else MISSED
 
 
@@ -135,11 +140,14 @@ def compare(
     ],
     reading: FilesOptions,
     html: Html = None,
+    drawn: FigureOptions,
     threshold: Threshold = 5.0,
     steps: Steps = 10,
     options: Options,
 ) -> None:
     """Which setting is better? Audits side by side. --law once for all, or once for each."""
+    from anonymatch.audits import comparison_charts
+
     files = list(files)
     if len(files) == 1 and reading.law is not None and len(reading.law) > 1:
         files *= len(reading.law)  # one log under several laws
@@ -175,6 +183,7 @@ def compare(
         show(*audit.comparison_screen(comparison))
     if html is not None:
         note(f"wrote {html}")
+    drawn.write(comparison_charts(comparison))
 
 
 def _audit(

@@ -14,6 +14,7 @@ from anonymatch.base.text import did_you_mean
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app
 from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, above_zero, command, option, whole
 from anonymatch.cli.reading import about
 
@@ -84,6 +85,7 @@ def rounds(
             metavar="FILE",
         ),
     ] = None,
+    drawn: FigureOptions,
     fail_under: Annotated[
         list[str] | None,
         option(
@@ -118,7 +120,7 @@ def rounds(
     become known: the half-life says after how many rounds half of
     the bits about a message's receiver are gone.
     """
-    from anonymatch.disclosure import check_round_gates, parse_round_gates
+    from anonymatch.disclosure import check_round_gates, disclosure_charts, parse_round_gates
 
     if presence:
         if method not in (None, "presence"):
@@ -131,7 +133,7 @@ def rounds(
     given: dict[str, Any] = {} if law is None else {"law": law}
     if compare:
         alone = {
-            "--method": method, "--html": html, "--csv": csv,
+            "--method": method, "--html": html, "--csv": csv, "--figures": drawn.figures,
             "--fail-under": fail_under, "--fail-over": fail_over,
         }  # fmt: skip
         for name, value in alone.items():
@@ -178,6 +180,7 @@ def rounds(
     for path in (csv, html):
         if path is not None:
             note(f"wrote {path}")
+    drawn.write(disclosure_charts(result))
     return None if all(gate.reached for gate in gates) else MISSED
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from anonymatch.base.errors import InputError
 from anonymatch.cli import json_output
 from anonymatch.cli.app import app
 from anonymatch.cli.console import note, show, watch
 from anonymatch.cli.options import Options, command, option
 
+if TYPE_CHECKING:
+    from anonymatch.paper import Checks
+
 __all__: list[str] = []
+
+_PRINTED = Path("-")
 
 
 @command(app, acts=("json", "budget", "threads", "cluster", "resume"))
@@ -29,11 +36,21 @@ def paper(
     html: Annotated[
         Path | None, option("--html", "Also write a page with the figures.", metavar="FILE")
     ] = None,
+    latex: Annotated[
+        Path | None,
+        option(
+            "--latex",
+            "Write the errata as a LaTeX list; without FILE print it and nothing else.",
+            metavar="[FILE]",
+        ),
+    ] = None,
     options: Options,
 ) -> None:
     """Does the paper hold? Every theorem, lemma, figure and formula."""
     from anonymatch import paper as claims
 
+    if latex == _PRINTED and options.json:
+        raise InputError("--latex without a file prints LaTeX; give it a file, or leave out --json")
     checks = watch(
         "checking",
         lambda tell: claims.check(
@@ -49,11 +66,26 @@ def paper(
         from anonymatch.report import paper_html, write_html
 
         write_html(paper_html(checks), html)
+    if latex is not None:
+        _write_errata(checks, latex)
+    if latex == _PRINTED:
+        return
     if options.json:
         json_output.print_json(json_output.plain(checks.to_dict()))
         return
     from anonymatch.cli.screens import paper
 
     show(*paper.checks_screen(checks, alone=bool(claim)))
-    if html is not None:
-        note(f"wrote {html}")
+    for path in (html, latex):
+        if path is not None:
+            note(f"wrote {path}")
+
+
+def _write_errata(checks: Checks, path: Path) -> None:
+    from anonymatch.report import errata_latex, write_html
+
+    text = errata_latex(checks)
+    if path == _PRINTED:
+        sys.stdout.write(text)  # not by rich, which would wrap its lines
+    else:
+        write_html(text, path)

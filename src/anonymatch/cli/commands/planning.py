@@ -15,6 +15,7 @@ from anonymatch.base.text import as_option
 from anonymatch.cli import json_output, saving
 from anonymatch.cli.app import app
 from anonymatch.cli.console import MISSED, note, show, watch
+from anonymatch.cli.figures import FigureOptions
 from anonymatch.cli.options import Options, above_zero, command, from_zero, option, whole
 
 __all__: list[str] = []
@@ -206,6 +207,7 @@ def plan(
         Path | None,
         option("--csv", "Also save every setting tried (.csv, .parquet, ...).", metavar="FILE"),
     ] = None,
+    drawn: FigureOptions,
     options: Options,
 ) -> int | None:
     """Which mix, which delay, how much cover? And what can nothing reach?
@@ -215,7 +217,7 @@ def plan(
     intervals; and the ceiling that no mix exceeds. The attacker
     sees every link.
     """
-    from anonymatch.plans import LANGUAGES
+    from anonymatch.plans import LANGUAGES, plan_charts
 
     if emit is not None and emit not in LANGUAGES:
         raise InputError(f"--emit {emit}: use {', '.join(LANGUAGES)}")
@@ -271,6 +273,7 @@ def plan(
     for path in (csv, html):
         if path is not None:
             note(f"wrote {path}")
+    drawn.write(plan_charts(result))
     return MISSED if require and not result.met else None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anonymatch.base import numbers, text
 from anonymatch.cli.screens import elements
+from anonymatch.paper import PUBLICATION
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,15 +31,24 @@ def checks_screen(checks: Checks, *, alone: bool) -> list[RenderableType]:
     """A line a claim, or all about each when they were asked for by name."""
     if alone:
         return [part for claim in checks for part in _claim_screen(claim)]
-    table = elements.columns("claim", "verdict", "found now")
-    for claim in checks:
-        table.add_row(claim.id, str(claim.verdict), claim.corrected or claim.finding)
     tally = ", ".join(_TALLY[name](number) for name, number in checks.counts.items() if number)
     return [
-        elements.heading(f"{numbers.plural(len(checks), 'claim')} of the paper: {tally}"),
-        elements.indented(table),
-        elements.paragraph("'anonymatch paper --claim ID' shows the evidence; --html the figures."),
+        elements.heading(f"{numbers.plural(len(checks), 'statement')}: {tally}"),
+        elements.paragraph(f"{PUBLICATION.title}, {PUBLICATION.author}, {PUBLICATION.version}"),
+        *(part for group in checks.grouped.items() for part in _group_screen(*group)),
+        elements.paragraph(
+            "'anonymatch paper --claim ID' shows the evidence, --html writes a page with the "
+            "figures, --latex the errata."
+        ),
     ]
+
+
+def _group_screen(name: str, claims: Sequence[Claim]) -> list[RenderableType]:
+    table = elements.columns("claim", "verdict", "in the paper")
+    for claim in claims:
+        short = claim.brief or claim.title
+        table.add_row(claim.id, str(claim.verdict), f"{claim.label}: {short}")
+    return [elements.heading(name), elements.indented(table)]
 
 
 def _table(titles: Sequence[object], rows: Sequence[Sequence[object]]) -> RenderableType:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from anonymatch.base.numbers import amount, percent, span
+from anonymatch.base.numbers import amount, percent
 from anonymatch.base.text import several
 from anonymatch.cli.screens import elements
+from anonymatch.plans import plan_figures
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     import anonymatch as am
-    from anonymatch.measures import Interval
-    from anonymatch.plans import Setting
 
 __all__ = ["plan_screen"]
 
@@ -29,66 +27,11 @@ def plan_screen(plan: am.NetworkPlan) -> list[RenderableType]:
         elements.heading(f"{request.network}, {rate} messages a second: plan"),
         elements.paragraph(plan.verdict),
     ]
-    setting = plan.best or plan.nearest
-    if setting is not None:
-        screen.append(elements.figures(_lines(plan, setting)))
+    if lines := plan_figures(plan):
+        screen.append(elements.figures(lines))
     screen.append(elements.indented(_front(plan)))
     screen.append(elements.paragraph(_words(plan)))
     return screen
-
-
-def _lines(plan: am.NetworkPlan, setting: Setting) -> list[elements.Line]:
-    share = percent(plan.request.targets.worst)
-    how = "simulated again with seeds of its own" if setting.confirmed else "of the sweep"
-    lines = [
-        ("setting", setting.law, f"{how}: {setting.targets:,} messages followed"),
-        ("cover", amount(setting.cover), "cover packets for each message, from end to end"),
-        ("mean delay", f"{_span(setting.mean_delay)} s", "from sender to receiver, links included"),
-        ("99 % delay", f"{_span(setting.delay_99)} s", "of messages are there by then"),
-        (
-            "entropy",
-            f"{_span(setting.entropy)} bits",
-            "mean over messages: which departure it is",
-        ),
-        (
-            f"worst {share}",
-            f"hide among {amount(setting.worst.value)}",
-            f"at least {amount(setting.worst.low)} with {percent(plan.confidence)} confidence",
-        ),
-        ("identified", percent(setting.identified.value), _identified(setting)),
-        ("n-1 attack", setting.n1_price, "what one mix costs an attacker who may send and block"),
-    ]
-    if plan.half_life is not None:
-        meaning = "of a user with 3 friends: then half is known of whom they write to, see rounds"
-        lines.append(("half-life", f"{amount(plan.half_life.value)} messages", meaning))
-    if math.isfinite(plan.ceiling):
-        meaning = "what no mix and no network exceeds with the traffic and delay allowed"
-        lines.append(("ceiling", f"{plan.ceiling:.2f} bits", meaning))
-    if setting.guessing is not None:
-        meaning = "until a message is named, the likeliest first (guessing entropy)"
-        lines.append(("guesses", amount(setting.guessing.value), meaning))
-    if plan.corrupt_path_share:
-        lines.append(
-            (
-                "corrupt paths",
-                percent(plan.corrupt_path_share),
-                "of messages pass corrupt mixes only: no delay or cover mends it",
-            )
-        )
-    causes = "; ".join(
-        f"{percent(share)} {name}"
-        for name, share in sorted(setting.causes.items(), key=lambda item: -item[1])
-    )
-    lines.append(("who they are", f"worst {share}", causes))
-    return lines
-
-
-def _identified(setting: Setting) -> str:
-    return f"of messages are known for certain; at most {percent(setting.identified.high)}"
-
-
-def _span(interval: Interval) -> str:
-    return span(interval.value, interval.low, interval.high)
 
 
 def _front(plan: am.NetworkPlan) -> RenderableType:

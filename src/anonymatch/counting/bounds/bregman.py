@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from anonymatch.base.arguments import wholes
 from anonymatch.base.logarithms import log_factorials
+from anonymatch.base.summaries import Figures, Summarised
 from anonymatch.counting.blocks.block import Block
 from anonymatch.counting.bounds.pieces import Floats, Ints, Pieces, sums
 from anonymatch.graph import Graph, check_graph, structure
@@ -29,8 +30,8 @@ _SCALING = 0.3  # of the seconds; the rest is for belief propagation
 _HEAVIEST_PAIRS = 4_000_000  # up to which a heaviest matching is searched; beyond, any will do
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Bounds(Summarised):
     """Proven bounds on the natural log of the count; -inf and -inf when it is 0.
 
     Attributes
@@ -57,6 +58,13 @@ class Bounds:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "all", MappingProxyType(dict(self.all)))
+
+    def __str__(self) -> str:
+        low, high = (f"2^{log / _LN2:.6g}" for log in (self.lower, self.upper))
+        return f"between {low} and {high} matchings"
+
+    def _figures(self) -> Figures:
+        return [(name, f"{log / _LN2:.6g} bits", "") for name, log in self.all.items()]
 
     def __reduce__(self) -> tuple[Callable[..., Bounds], tuple[float, float, float, object]]:
         """Pickled with a dict of all bounds: a read-only view of one cannot travel."""
@@ -89,6 +97,14 @@ def bregman(degrees: npt.ArrayLike) -> float:
 
 def bounds(graph: Graph) -> Bounds:
     """Every proven bound on the count of ``graph``, in natural logs.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    Bounds
 
     Examples
     --------

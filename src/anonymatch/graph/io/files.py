@@ -90,7 +90,7 @@ def write(graph: Graph, path: str | os.PathLike[str]) -> None:
     ----------
     graph : Graph
     path : path
-        As for :func:`read`.
+        Its suffix tells the format, one of those that :func:`read` knows.
 
     Examples
     --------

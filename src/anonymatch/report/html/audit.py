@@ -13,22 +13,24 @@ import numpy as np
 from anonymatch._native import version
 from anonymatch.audits import Audit, Gate
 from anonymatch.base.numbers import amount, percent, plural, shown
+from anonymatch.charts import embedded
 from anonymatch.graph import Graph
-from anonymatch.report.charts.density import density
-from anonymatch.report.charts.histogram import probability_histogram, size_histogram
-from anonymatch.report.charts.over_time import inside_chart
+from anonymatch.report.drawings.density import density
 from anonymatch.report.drawings.matrices import LARGEST, heat, matrix
 from anonymatch.report.html.audit_attack import attack_section
 from anonymatch.report.html.audit_cost import cost_section
 from anonymatch.report.html.audit_people import people_section
 from anonymatch.report.html.audit_rings import rings_section
+from anonymatch.report.html.audit_time import time_section
 from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.decay import decay_section
-from anonymatch.report.html.document import Section, document, panel_section, render
+from anonymatch.report.html.document import Section, document, panel_section, render, with_hint
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
+from anonymatch.report.html.release import release_html
 from anonymatch.report.html.user_table import (
     ROWS,
     probability_head,
+    unless_exact,
     user_rows,
     users_sure,
     worst_table,
@@ -94,6 +96,8 @@ def audit_html(
     >>> "<h1>Audit of graph</h1>" in text, "anonymatch audit seen.csv" in text
     (True, True)
     """
+    if audit.table is not None and sections is None:
+        return release_html(audit, gates=gates, command=command, script=script(), style=style())
     made = audit_sections(audit, gates=gates, command=command, sections=sections)
     return document(f"Audit of {audit.name}", lead=_lead(audit), sections=made, script=script())
 
@@ -111,7 +115,7 @@ def audit_sections(
     --------
     >>> import anonymatch as am
     >>> [section.anchor for section in audit_sections(am.audit(am.complete(4)))][:4]
-    ['verdict', 'figures', 'picture', 'spread']
+    ['verdict', 'figures', 'spread', 'users']
     """
     report = AuditReport(audit=audit, gates=gates, command=command)
     made = (section(report) for section in (AUDIT_SECTIONS if sections is None else sections))
@@ -156,35 +160,22 @@ def _state(gate: Gate) -> str:
 
 def _key_figures(audit: Audit) -> Section:
     body = render(
-        "audit_figures.html", anonymity=anonymity_figures(audit), cost=cost_figures(audit)
+        "audit_figures.html",
+        exact=_exactness(audit),
+        anonymity=anonymity_figures(audit),
+        cost=cost_figures(audit),
     )
     return Section("figures", "Key figures", body)
 
 
-def _picture(audit: Audit) -> Section:
+def _picture(audit: Audit) -> Section | None:
     observation, words = audit.observation, audit.observation.nouns
-    if observation.passage is not None:
-        links = audit.answers.links
-        came, left = observation.passage.arrivals, observation.passage.departures
-        if observation.network is not None:  # with those that are cover
-            came = observation.network.came
-        drawn = inside_chart(
-            came,
-            left,
-            title="Messages inside over time",
-            staying=None if links is None else 1.0 - links.lost,
-            real=None if links is None else links.real,
-        )
-        caption = (
-            "Each message that leaves is one of those inside: where they are few, it hides among "
-            f"few. {drawn.words} Exact."
-        )
-        return panel_section("picture", "Messages inside", [Panel(drawn, caption)])
-    assert observation.graph is not None
+    if observation.graph is None:
+        return None  # whoever is inside fits what leaves: the load over time is the picture
+    title = "Who may have done what"
     if not observation.graph.n_edges:
-        nothing = f"There are no {words.users} to draw."
-        return panel_section("picture", "Who may have done what", before=[nothing])
-    return panel_section("picture", "Who may have done what", [_graph(audit, observation.graph)])
+        return panel_section("picture", title, before=[f"There are no {words.users} to draw."])
+    return panel_section("picture", title, [_graph(audit, observation.graph)])
 
 
 def _graph(audit: Audit, graph: Graph) -> Panel:
@@ -198,11 +189,20 @@ def _graph(audit: Audit, graph: Graph) -> Panel:
             f"A row for each {words.user}, a column for each of the {words.behaviours}; a cell is "
             f"coloured where they fit each other.{' Orange ones are certain.' if sure else ''}"
         )
-        return Panel(matrix(graph, title=title, edges=sure), f"{caption} Exact.")
+        return Panel(matrix(graph, title=title, edges=sure), caption)
+    if "matrix" in audit.charts:
+        return Panel(
+            embedded(audit.chart("matrix"), "matrix"),
+            with_hint(
+                f"The graph along time: {words.behaviours} that fit each {words.user}, by when it "
+                "came in and how long it would have been held back. Where it is pale, few fit.",
+                "Drag to move, and turn the wheel with Shift held to zoom.",
+            ),
+        )
     names = words.users, words.behaviours
     few = graph.n_edges <= _DRAWN
     drawn = heat(graph, title=title) if few else density(graph, title=title, names=names)
-    return Panel(drawn, f"{drawn.words} Exact.")
+    return Panel(drawn, drawn.words)
 
 
 def _certain(audit: Audit) -> list[tuple[Hashable, Hashable]]:
@@ -214,35 +214,28 @@ def _certain(audit: Audit) -> list[tuple[Hashable, Hashable]]:
 
 def _spread(audit: Audit) -> Section:
     users, words = audit.answers.users, audit.observation.nouns
-    if not len(users.users):
-        return panel_section(
-            "spread",
-            f"Differences between {words.users}",
-            before=[f"There are no {words.users}."],
-        )
-    known = ~np.isnan(users.probability.value)
-    sizes = np.where(known, users.effective.value, users.effective.low)
-    probabilities = np.where(known, users.surest.value, users.surest.high)
-    sure = users_sure(audit).capitalize()
+    title = f"Differences between {words.users}"
+    if "entropy" not in audit.charts:
+        return panel_section("spread", title, before=[f"There are no {words.users}."])
     given = ", given that it departed" if audit.departures_are_open else ""
     doubt = "" if users.known else " Where only ends are known, the worse one is drawn."
+    some = "" if audit.n_counted == audit.n_users else " Those that count in averages are drawn."
+    sure = unless_exact(users_sure(audit))
     panels = [
         Panel(
-            size_histogram(
-                sizes,
-                title=f"How many others {words.users} hide among",
-                noun=words.user,
-                threshold=audit.threshold,
+            embedded(audit.chart("entropy"), "entropy"),
+            with_hint(
+                f"What the attacker does not know about each {words.user}, in bits: one more is "
+                f"twice as many equally likely {words.behaviours}. Further right is better.{some}"
+                f"{doubt}{sure}",
+                "Point at a bar to see who is in it; drag over bars, and the table below shows "
+                f"those {words.users} alone.",
             ),
-            f"As many equally likely {words.behaviours} as each {words.user} hides among: further "
-            f"right is better.{doubt} {sure}.",
         ),
         Panel(
-            probability_histogram(
-                probabilities, title="How sure the attacker's best guesses are", noun=words.user
-            ),
+            embedded(audit.chart("probability"), "probability"),
             f"The probability that the best guess about each {words.user} is right{given}: further "
-            f"left is better.{doubt} {sure}.",
+            f"left is better.{doubt}{sure}",
         ),
     ]
     beyond = (
@@ -250,13 +243,13 @@ def _spread(audit: Audit) -> Section:
         "between which they lie are known. A larger budget tells more."
     )
     before = [] if users.known else [beyond]
-    return panel_section("spread", f"Differences between {words.users}", panels, before=before)
+    return panel_section("spread", title, panels, before=before)
 
 
 def _users(audit: Audit) -> Section:
     words = audit.observation.nouns
     rows = user_rows(audit)
-    sure = users_sure(audit).capitalize()
+    sure = unless_exact(users_sure(audit))
     if len(rows) < audit.n_users:
         held = (
             f"The {ROWS:,} worst of {audit.n_users:,} {words.users} are in this page; "
@@ -276,9 +269,9 @@ def _users(audit: Audit) -> Section:
         "audit_users.html",
         nouns=words,
         worst=worst_table(audit) if audit.worst else None,
-        worst_text=f"Whom to look after first, and why. {sure}.",
+        worst_text=f"Whom to look after first, and why.{sure}",
         title=title,
-        text=f"{held} {meaning} {sure}.",
+        text=f"{held} {meaning}{sure}",
         rows=rows,
         probability=probability_head(audit),
     )
@@ -293,7 +286,7 @@ def _method(audit: Audit, command: str | None) -> Section:
     facts = [
         *([("ways to match", _ways(audit))] if audit.answers.links is None else []),
         ("counted by", audit.count.method),
-        ("figures", _exactness(audit)),
+        *([] if audit.exact else [("figures", _estimated(audit))]),
         ("source", audit.observation.source),
         ("threshold", f"{amount(audit.threshold)} (effective set size)"),
         ("seed", str(audit.seed)),
@@ -313,19 +306,23 @@ def _method(audit: Audit, command: str | None) -> Section:
 def _ways(audit: Audit) -> str:
     count = audit.count
     if count.exact and count.log < _DIGITS:
-        return f"{shown(count.value)} (exact)"
+        return shown(count.value)
     low, high = (f"2^{end / np.log(2):,.6g}" for end in (count.low, count.high))
     middle = f"2^{count.log2:,.6g}"
     if count.confidence < 1.0:
         return f"{middle}, between {low} and {high} (estimated, {percent(count.confidence)} sure)"
-    return f"{middle} (exact up to rounding)" if low == high else f"{low} to {high} (proven)"
+    return middle if low == high else f"{low} to {high} (proven)"
 
 
 def _exactness(audit: Audit) -> str:
-    if not audit.exact:
-        return _estimated(audit)
-    rates = "" if audit.answers.links is None else ", for the rates of losses and cover told above"
-    return f"all exact up to rounding{rates}"
+    """What is exact, said once; what is not says so itself."""
+    rates = "" if audit.answers.links is None else " for the rates of losses and cover told below"
+    if audit.exact:
+        return f"Every figure is exact up to rounding{rates}, unless it says otherwise."
+    return (
+        f"Figures are exact up to rounding{rates} unless they say otherwise: some are "
+        f"{_estimated(audit).removeprefix('some ')}."
+    )
 
 
 def _estimated(audit: Audit) -> str:
@@ -337,10 +334,11 @@ def _estimated(audit: Audit) -> str:
 AUDIT_SECTIONS: tuple[AuditSection, ...] = (
     lambda report: _verdict(report.audit, report.gates),
     lambda report: _key_figures(report.audit),
-    lambda report: _picture(report.audit),
     lambda report: rings_section(report.audit),
     lambda report: _spread(report.audit),
     lambda report: _users(report.audit),
+    lambda report: time_section(report.audit),
+    lambda report: _picture(report.audit),
     lambda report: decay_section(report.audit.disclosure),
     lambda report: attack_section(report.audit),
     lambda report: cost_section(report.audit),

@@ -5,16 +5,14 @@ from __future__ import annotations
 from anonymatch.audits import FIGURES, Audit, CampaignStep, confidence_of, figure_text
 from anonymatch.base.numbers import amount, plural, shown
 from anonymatch.base.text import label
-from anonymatch.charts import Line, embedded, line_chart
+from anonymatch.charts import embedded
 from anonymatch.measures import Interval
 from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, HtmlTable
-from anonymatch.report.html.user_table import name_cell, number_cell
+from anonymatch.report.html.user_table import name_cell, number_cell, unless_exact
 from anonymatch.report.paper_panels import Panel
 
 __all__ = ["attack_section"]
-
-_SEEN = 0.05  # share of the bits that must go for a curve of what is left to show it
 
 
 def attack_section(audit: Audit) -> Section:
@@ -75,7 +73,7 @@ def _one_step(audit: Audit) -> str:
     return (
         f"The attacker's best single exposure is {words.user} {label(step.target, 60)}: learning "
         f"what became of it costs the whole system {lost.value} bits{between}, of "
-        f"{_all(audit)} ({lost.sure})."
+        f"{_all(audit)}.{unless_exact(lost.sure)}"
     )
 
 
@@ -86,29 +84,16 @@ def _campaign(audit: Audit) -> str:
         if campaign.truth == "given"
         else f"one truth drawn from the probabilities (seed {campaign.seed})"
     )
-    return (
-        f"One after another, each the best at that moment, along {along}; exact up to rounding for "
-        "that truth."
-    )
+    return f"One after another, each the best at that moment, along {along}."
 
 
 def _curve(audit: Audit) -> Panel:
     steps, total = audit.campaign.steps, _bits(audit)
-    numbers = [0, *(step.number for step in steps)]
-    left = [total, *(step.bits_left for step in steps)]
-    visible = total - left[-1] >= _SEEN * total
-    name = "bits left" if visible else "bits lost"
-    values = left if visible else [total - bits for bits in left]
-    drawn = line_chart(
-        [Line(name, numbers, values)],
-        title="Exposures one after another",
-        x_label="exposed so far",
-        y_label=f"{name}, whole system",
-    )
+    left = steps[-1].bits_left
     exposed = plural(len(steps), audit.observation.nouns.user)
     return Panel(
-        embedded(drawn, "exposures"),
-        f"Exposing {exposed} takes {amount(total - left[-1])} of {amount(total)} bits. The "
+        embedded(audit.chart("exposures"), "exposures"),
+        f"Exposing {exposed} takes {amount(total - left)} of {amount(total)} bits. The "
         f"steeper, the more one exposed {audit.observation.nouns.user} betrays others.",
     )
 

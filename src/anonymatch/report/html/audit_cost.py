@@ -6,16 +6,15 @@ import math
 
 from anonymatch.audits import FIGURES, Audit, FigureText, confidence_of, figure_text
 from anonymatch.base.numbers import amount, in_bits, percent
+from anonymatch.charts import embedded
 from anonymatch.designs import Design
-from anonymatch.report.charts.charts import Series, line_chart
-from anonymatch.report.html.document import Section, panel_section
+from anonymatch.report.html.document import Section, panel_section, with_hint
 from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
 from anonymatch.report.paper_panels import Panel
 
 __all__ = ["cost_section"]
 
-_FAR = 20.0  # the most candidates over the fewest, from which a logarithmic axis reads better
 _MEANING = (
     "A design says who shares candidates with whom: users in separate groups, each of which fits "
     "all behaviours of its group, leave the most explanations for their cost."
@@ -38,13 +37,15 @@ def cost_section(audit: Audit) -> Section:
     """
     title = "Cost against anonymity"
     delays = [("Mixes that hold messages back as long", _mixes(audit))] if audit.same_delay else []
-    if not audit.front:
-        return panel_section("cost", title, before=[_incomparable(audit)], tables=delays)
+    latency = [_latency(audit)] if "latency" in audit.charts else []
+    if "cost" not in audit.charts:
+        before = [_incomparable(audit)]
+        return panel_section("cost", title, latency, before=before, tables=delays)
     designs = [("Best designs at the same cost", _designs(audit))] if audit.designs else []
     return panel_section(
         "cost",
         title,
-        [_chart(audit)],
+        [_candidates(audit), *latency],
         before=[_own(audit)],
         tables=[*designs, *delays],
         after=[_MEANING],
@@ -75,7 +76,8 @@ def _own(audit: Audit) -> str:
     own = _own_figure(audit, "bits")
     text = (
         f"The audited system has {amount(audit.cost.candidates)} candidates a {words.user} and "
-        f"{own.value} joint{', ' + own.interval if own.interval else ''} ({own.sure})"
+        f"{own.value} joint{', ' + own.interval if own.interval else ''}"
+        f"{'' if own.sure.startswith('exact') else f' ({own.sure})'}"
     )
     if not audit.designs:
         return f"{text}."
@@ -86,24 +88,25 @@ def _own(audit: Audit) -> str:
     )
 
 
-def _chart(audit: Audit) -> Panel:
+def _candidates(audit: Audit) -> Panel:
     words = audit.observation.nouns
-    across, up = zip(*audit.front, strict=True)
-    far = min(across) > 0 and max(across) >= _FAR * min(across)
-    drawn = line_chart(
-        [
-            Series("partition graphs", across, up),
-            Series("audited", [audit.cost.candidates], [audit.bits.value]),
-        ],
-        title="Cost against anonymity",
-        x_label=f"candidates a {words.user}" + (" (logarithmic)" if far else ""),
-        y_label=f"joint bits per {words.user}",
-        log_x=far,
-    )
     return Panel(
-        drawn,
-        "The line is what partition graphs of that cost reach; the further the audited system is "
-        "below it, the more anonymity is to be had for nothing. The line is exact up to rounding.",
+        embedded(audit.chart("cost"), "cost"),
+        "The line is what partition graphs of that cost reach; the further this system is below "
+        "it, the more anonymity is to be had for nothing. The bound holds for systems whose "
+        f"{words.users} have as many candidates each as here.",
+    )
+
+
+def _latency(audit: Audit) -> Panel:
+    return Panel(
+        embedded(audit.chart("latency"), "latency"),
+        with_hint(
+            "What other mixes without cover give for as much delay, if messages come in at random "
+            "and as often as here, and the ceiling that no mix exceeds in such traffic; bursts may "
+            "lift it.",
+            "A click on a name shows its line alone.",
+        ),
     )
 
 

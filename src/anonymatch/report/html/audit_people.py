@@ -6,7 +6,7 @@ from anonymatch.audits import Audit, figure_text
 from anonymatch.base.numbers import amount, percent, plural, shown
 from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, HtmlTable
-from anonymatch.report.html.user_table import name_cell, number_cell, users_sure
+from anonymatch.report.html.user_table import name_cell, number_cell, unless_exact, users_sure
 
 __all__ = ["people_section"]
 
@@ -50,7 +50,7 @@ def people_section(audit: Audit) -> Section | None:
         "Somebody who sends several messages is as exposed as the surest of them: the message "
         "about which the attacker's best guess is likeliest to be right, and how many it hides "
         "among. Messages to one receiver are added up, since it does not matter to an attacker "
-        f"which of them it was. The surest first; {users_sure(audit)}."
+        f"which of them it was. The surest first.{unless_exact(users_sure(audit))}"
     )
     sentences = [before, *_bits(audit)]
     return panel_section("people", "People", before=sentences, tables=[("Senders", table)])
@@ -64,7 +64,11 @@ def _bits(audit: Audit) -> list[str]:
         figure_text(figure, "", confidence=audit.confidence, seed=audit.seed)
         for figure in (audit.people_bits, audit.bits)
     )
-    about = f"Joint bits per message about who wrote to whom: {people.line}."
+    between = f", {people.interval}" if people.interval else ""
+    about = (
+        f"Joint bits per message about who wrote to whom: {people.value}{between}."
+        f"{unless_exact(people.sure)}"
+    )
     return [f"{about} About messages they are {messages.value}."]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anonymatch.audits import Audit, Score
 from anonymatch.base.numbers import percent, plural, shown
-from anonymatch.report.charts.calibration import calibration_chart
+from anonymatch.charts import embedded
 from anonymatch.report.html.document import Section, panel_section
 from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import number_cell
@@ -38,7 +38,7 @@ def truth_section(audit: Audit) -> Section:
         "many. On the dashed line promises are kept; the bars are how far chance alone carries "
         "them, 19 times out of 20. Counted in the file."
     )
-    drawn = calibration_chart(score.bins, title="Promised and come true")
+    drawn = embedded(audit.chart("calibration"), "calibration")
     return panel_section(
         "truth",
         title,

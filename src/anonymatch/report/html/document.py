@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anonymatch.report.html.tables import HtmlTable
     from anonymatch.report.paper_panels import Panel
 
-__all__ = ["Section", "document", "panel_section", "render", "write_html"]
+__all__ = ["Section", "document", "panel_section", "render", "with_hint", "write_html"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,17 @@ def panel_section(
     """
     body = render("audit_panels.html", before=before, items=panels, tables=tables, after=after)
     return Section(anchor, title, body, style=style)
+
+
+def with_hint(caption: str, hint: str) -> Markup:
+    """A caption with a sentence on what can be done with a chart, shown where scripts run.
+
+    Examples
+    --------
+    >>> with_hint("A & B.", "Drag to move.")
+    Markup('A &amp; B. <span class="hint">Drag to move.</span>')
+    """
+    return Markup('{} <span class="hint">{}</span>').format(caption, hint)
 
 
 def document(

@@ -21,6 +21,12 @@ class KeyFigure:
     text: FigureText
     meaning: str
 
+    @property
+    def sure(self) -> str:
+        """Its interval and how sure that is; nothing where it is exact, which the page says."""
+        exact = self.text.sure.startswith("exact")
+        return "; ".join(filter(None, (self.text.interval, "" if exact else self.text.sure)))
+
 
 def anonymity_figures(audit: Audit) -> tuple[KeyFigure, ...]:
     """How well users are hidden.

@@ -1,4 +1,4 @@
-"""The claims of the paper as a page: what holds, what does not, and how that was found."""
+"""The claims of the paper as a page: what stands, what needs a condition, what fails, and why."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from anonymatch.base.errors import AnonymatchError, InputError
 from anonymatch.base.numbers import percent, plural, shown
+from anonymatch.base.text import plain
+from anonymatch.charts import EmbeddedChart, Line, embedded, line_chart
 from anonymatch.counting import count
 from anonymatch.graph import Graph, witness
-from anonymatch.report.charts.charts import Series, line_chart
+from anonymatch.paper import GROUPS, PUBLICATION, WORDS, as_html
 from anonymatch.report.drawings.graphs import bipartite
 from anonymatch.report.drawings.matrices import matrix
 from anonymatch.report.drawings.svg import Picture
@@ -25,13 +27,15 @@ from anonymatch.report.html.verdicts import VerdictMark, verdict
 from anonymatch.report.paper_figures import Panel, PaperFigure, paper_figures
 from anonymatch.report.paper_panels import attacked, graph_of
 
-__all__ = ["ClaimLike", "EvidenceLike", "claim_card", "paper_html"]
+__all__ = ["ClaimLike", "EvidenceLike", "TypesetLike", "claim_card", "paper_html", "paper_summary"]
 
 _FIGURE = re.compile(
     r"\bFig(?:ures?|s)?\.?[\s_-]*(\d+(?:\s*(?:,|and|&|to|–)\s*\d+)*)", re.IGNORECASE
 )
+_POWER = re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)|\^(\w+)")
 _SECONDS = 5.0  # for the count of one counterexample
 _ATTACKED = 12  # users up to which it is attacked as well
+_MAIN = ("theorem", "lemma", "corollary", "conjecture", "text", "definition")  # named one by one
 
 
 class EvidenceLike(Protocol):
@@ -43,23 +47,36 @@ class EvidenceLike(Protocol):
     def data(self) -> Mapping[str, Any] | None: ...
 
 
+class TypesetLike(Protocol):
+    """Sentences with formulas as TeX between dollar signs."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def statement(self) -> str: ...
+    @property
+    def corrected(self) -> str | None: ...
+    @property
+    def brief(self) -> str | None: ...
+
+
 class ClaimLike(Protocol):
     """A claim with its verdict, as :mod:`anonymatch.paper` gives them."""
 
     @property
     def id(self) -> str: ...
     @property
-    def number(self) -> int: ...
-    @property
     def section(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def group(self) -> str: ...
     @property
     def kind(self) -> str: ...
     @property
-    def statement(self) -> str: ...
+    def added(self) -> bool: ...
     @property
     def verdict(self) -> str: ...
-    @property
-    def corrected(self) -> str | None: ...
     @property
     def finding(self) -> str: ...
     @property
@@ -67,46 +84,52 @@ class ClaimLike(Protocol):
     @property
     def counterexample(self) -> Sequence[str] | None: ...
     @property
+    def partition(self) -> Sequence[str] | None: ...
+    @property
     def searched(self) -> str: ...
     @property
     def seconds(self) -> float: ...
+    @property
+    def typeset(self) -> TypesetLike: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    text: str
+    text: Markup
     table: HtmlTable | None
-    picture: Picture | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Counterexample:
-    panels: tuple[Panel, ...]
-    meaning: str
+    picture: Picture | EmbeddedChart | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Card:
     """A claim as the page shows it."""
 
-    anchor: str
+    name: str
     id: str
-    number: int
     section: str
+    label: str
+    group: str
     kind: str
-    statement: str
+    added: bool
+    title: Markup
+    statement: Markup
     verdict: VerdictMark
-    corrected: str | None
-    finding: str
+    corrected: Markup | None
+    brief: Markup | None
+    finding: Markup
     evidence: tuple[_Evidence, ...]
-    counterexample: _Counterexample | None
+    counterexample: tuple[Panel, ...]
     figures: tuple[PaperFigure, ...]
-    searched: str
+    searched: Markup
     seconds: str
+
+    @property
+    def anchor(self) -> str:
+        return f"claim-{self.name}"
 
 
 def paper_html(checks: Iterable[ClaimLike]) -> str:
-    """A page with a card for each claim, and the nine figures where they are claimed.
+    """A page about the paper, each claim folded up, and the nine figures where they are claimed.
 
     Parameters
     ----------
@@ -120,49 +143,55 @@ def paper_html(checks: Iterable[ClaimLike]) -> str:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> claim = SimpleNamespace(
-    ...     id="figure-7", number=7, section="Figure 7", kind="figure", statement="per(A) = 9",
-    ...     verdict="holds", corrected=None, finding="9", evidence=(), counterexample=None,
-    ...     searched="", seconds=0.1)
-    >>> text = paper_html([claim])
-    >>> "1 claim of the paper: 1 holds." in text, 'id="figure-7"' in text
+    >>> from anonymatch.paper import check
+    >>> text = paper_html(check("figure-7"))
+    >>> "1 of 1 statement of the paper is true as printed" in text, 'id="claim-figure-7"' in text
     (True, True)
     """
     claims = list(checks)
     if not claims:
         raise InputError("there are no claims to show; check some first")
-    figures_of = _figures_of(claims)
-    cards = [_card(claim, figures) for claim, figures in zip(claims, figures_of, strict=True)]
-    cards = _distinct(cards)
-    verdicts = {card.verdict: None for card in cards}
-    numbers = Counter(card.verdict for card in cards)
-    tally = sorted(((each, numbers[each]) for each in verdicts), key=lambda pair: pair[0].rank)
-    shared: dict[str, object] = {"claims": cards, "tally": tally}
+    cards, rest = _cards(claims)
+    grouped = _grouped(cards)
+    tally = _tally(cards)
     sections = [
-        Section("summary", "Summary", render("paper_summary.html", line=_line(tally), **shared)),
+        Section("summary", "In short", _summary(cards), style=str(render("paper.css"))),
+        *_refutations(cards),
         Section(
             "claims",
-            "Claims",
-            render("paper_claims.html", **shared),
-            tuple((card.anchor, f"{card.number} {card.id}") for card in cards),
+            "Statement by statement",
+            render("paper_claims.html", grouped=grouped, tally=tally, total=len(cards)),
+            tuple((group.anchor, group.name) for group in grouped),
             "\n".join(each.filter for each, _ in tally),
         ),
+        Section("words", "Words", render("paper_words.html", words=_words())),
     ]
-    if rest := _unclaimed(figures_of):
-        entries = tuple((f"figure-{figure.number}", f"Figure {figure.number}") for figure in rest)
+    if rest:
         body = render("paper_figures.html", figures=rest)
-        sections.append(Section("figures", "Other figures of the paper", body, entries))
+        sections.append(Section("figures", "Other figures of the paper", body))
     return document(
-        "k-Anonymity by partitions, checked",
-        lead="Every claim of the paper, computed: what holds, what is misprinted, what needs a "
-        "condition, and what fails, with the graph that shows it.",
+        PUBLICATION.title,
+        lead=render("paper_head.html", paper=PUBLICATION, line=_line(_own(cards))),
         sections=tuple(sections),
     )
 
 
+def paper_summary(checks: Iterable[ClaimLike], *, target: str = "#claim-") -> Markup:
+    """What stands, what needs a condition and what fails: a paragraph each.
+
+    Links to claims are ``target`` with the claim's id behind it.
+
+    Examples
+    --------
+    >>> from anonymatch.paper import check
+    >>> "<strong>What stands.</strong> 1 of 1 statement" in paper_summary(check("figure-7"))
+    True
+    """
+    return _summary(_cards(list(checks))[0], target)
+
+
 def claim_card(claim: ClaimLike) -> Markup:
-    """One claim as the page has it, with every figure of the paper that it is about.
+    """One claim, unfolded, with every figure of the paper that it is about.
 
     Examples
     --------
@@ -171,30 +200,134 @@ def claim_card(claim: ClaimLike) -> Markup:
     True
     """
     (figures,) = _figures_of([claim])
-    return render("paper_claims.html", claims=[_card(claim, figures)], tally=())
+    return render("paper_claim.html", claim=_card(claim, figures))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Claims of one weight, in the order of the paper."""
+
+    anchor: str
+    name: str
+    cards: tuple[_Card, ...]
+
+    @property
+    def keys(self) -> str:
+        """Classes that say which verdicts are among them."""
+        return " ".join(dict.fromkeys(f"has-{card.verdict.key}" for card in self.cards))
+
+
+def _cards(claims: Sequence[ClaimLike]) -> tuple[list[_Card], list[PaperFigure]]:
+    """Claims by weight, and the figures that none of them is about."""
+    order = {name: place for place, name in enumerate(GROUPS)}
+    figures_of = _figures_of(claims)
+    cards = [_card(claim, figures) for claim, figures in zip(claims, figures_of, strict=True)]
+    cards.sort(key=lambda card: order.get(card.group, len(order)))  # and else as they came
+    return _distinct(cards), _unclaimed(figures_of)
+
+
+def _grouped(cards: Sequence[_Card]) -> list[_Group]:
+    names = dict.fromkeys(card.group for card in cards)
+    return [
+        _Group(f"group-{place}", name, tuple(card for card in cards if card.group == name))
+        for place, name in enumerate(names)
+    ]
+
+
+def _tally(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
+    numbers = Counter(card.verdict for card in cards)
+    return sorted(numbers.items(), key=lambda pair: pair[0].rank)
+
+
+def _summary(cards: Sequence[_Card], target: str = "#claim-") -> Markup:
+    paper = [card for card in cards if not card.added]
+    by_key = {
+        key: [card for card in paper if card.verdict.key == key]
+        for key in ("holds", "misprint", "condition", "fails")
+    }
+    return render(
+        "paper_summary.html",
+        total=len(paper),
+        target=target,
+        **by_key,
+        added=[card for card in cards if card.added and card.verdict.key == "holds"],
+        named=lambda some: [card for card in some if card.kind in _MAIN],
+        others=_others,
+        plural=plural,
+    )
+
+
+def _others(cards: Sequence[_Card]) -> str:
+    """Formulas and figures, which are only counted."""
+    numbers = Counter(card.kind for card in cards if card.kind not in _MAIN)
+    nouns = {"appendix": ("line of the appendices", "lines of the appendices")}
+    words = [plural(number, *nouns.get(kind, (kind,))) for kind, number in sorted(numbers.items())]
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def _refutations(cards: Sequence[_Card]) -> list[Section]:
+    """The graphs that refute statements, each with what it refutes; none twice."""
+    failing = [card for card in cards if card.verdict.key == "fails" and card.counterexample]
+    if not failing:
+        return []
+    body = render("paper_refutations.html", cards=failing)
+    return [Section("counterexamples", "Counterexamples", body)]
+
+
+def _words() -> list[tuple[Markup, ...]]:
+    return [tuple(_marked(cell) for cell in row) for row in WORDS]
+
+
+def _marked(sentence: str) -> Markup:
+    return Markup(as_html(plain(sentence)))
+
+
+def _raised(text: str) -> Markup:
+    """A plain sentence, in which powers are raised and relations are one sign.
+
+    Examples
+    --------
+    >>> print(_raised("K44 has k! matchings, at most (k!)^(n/k), for n <= 10^6 & more"))
+    K<sub>4,4</sub> has k! matchings, at most (k!)<sup>n/k</sup>, for n ≤ 10<sup>6</sup> &amp; more
+    """
+    html = str(escape(plain(text))).replace("&lt;=", "≤").replace("&gt;=", "≥")
+    html = re.sub(_POWER, r"<sup>\1\2</sup>", html)
+    html = re.sub(r"\b([A-Za-z])_(?:\{([^{}]*)\}|(\w+))", r"\1<sub>\2\3</sub>", html)
+    return Markup(re.sub(r"\bK(\d)\1\b", r"K<sub>\1,\1</sub>", html))
 
 
 def _card(claim: ClaimLike, figures: tuple[PaperFigure, ...]) -> _Card:
+    typeset = claim.typeset
     try:
-        counterexample = _counterexample(claim.counterexample) if claim.counterexample else None
-        drawn = {tuple(claim.counterexample or ()), *_rows_of(figures)}
+        panels = _counterexample(claim)
+        drawn = {tuple(claim.counterexample or ()), tuple(claim.partition or ())}
+        drawn |= _rows_of(figures)
         evidence = tuple(_evidence(each, drawn) for each in claim.evidence)
+        sentences = [
+            None if sentence is None else _marked(sentence)
+            for sentence in (typeset.corrected, typeset.brief)
+        ]
+        title, statement = _marked(typeset.title), _marked(typeset.statement)
     except AnonymatchError as error:
         raise InputError(f"claim {claim.id!r} cannot be shown: {error}") from None
     return _Card(
-        anchor="claim-" + re.sub(r"[^A-Za-z0-9_-]+", "-", str(claim.id)),
+        name=re.sub(r"[^A-Za-z0-9_-]+", "-", str(claim.id)),
         id=claim.id,
-        number=claim.number,
         section=claim.section,
+        label=claim.label,
+        group=claim.group,
         kind=claim.kind,
-        statement=claim.statement,
+        added=claim.added,
+        title=title,
+        statement=statement,
         verdict=verdict(claim.verdict),
-        corrected=claim.corrected,
-        finding=claim.finding,
+        corrected=sentences[0],
+        brief=sentences[1],
+        finding=_raised(claim.finding),
         evidence=evidence,
-        counterexample=counterexample,
+        counterexample=panels,
         figures=figures,
-        searched=claim.searched,
+        searched=_raised(claim.searched),
         seconds=f"{claim.seconds:.2g} s",
     )
 
@@ -205,7 +338,7 @@ def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
     A graph that is among ``drawn`` is not drawn again.
     """
     data = dict(evidence.data or {})
-    picture = None
+    picture: Picture | EmbeddedChart | None = None
     if series := data.pop("series", None):
         picture = _chart(evidence.text, series, data)
         data = {}
@@ -219,36 +352,51 @@ def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
         values = table(columns, rows)
     elif data:
         values = table(["", "value"], data.items())
-    return _Evidence(evidence.text, values, picture)
+    return _Evidence(_raised(evidence.text), values, picture)
 
 
-def _chart(title: str, series: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> Picture:
-    lines = [Series(str(each["name"]), each["x"], each["y"]) for each in series]
-    known = [x for line in lines for x, _ in line.points()]
+def _chart(
+    title: str, series: Sequence[Mapping[str, Any]], data: Mapping[str, Any]
+) -> EmbeddedChart:
+    lines = [Line(_axis(each["name"]), each["x"], each["y"]) for each in series]
+    known = [point[0] for line in lines for point in line.points()]
     far = bool(known) and 0 < 100 * min(known) <= max(known)
-    return line_chart(
+    drawn = line_chart(
         lines,
-        title=title,
-        x_label=str(data.get("x_label", data.get("x", ""))),
-        y_label=str(data.get("y_label", data.get("y", ""))),
+        title=_axis(title),
+        x_label=_axis(data.get("x_label", data.get("x", ""))),
+        y_label=_axis(data.get("y_label", data.get("y", ""))),
         log_x=bool(data.get("log_x", far)),
         log_y=bool(data.get("log_y", False)),
     )
+    return embedded(drawn, re.sub(r"\W+", "-", title).strip("-").lower()[:40] or "chart")
 
 
-def _counterexample(rows: Sequence[str]) -> _Counterexample:
-    graph = _graph(rows)
-    lines = Panel(
-        bipartite(graph, title="The counterexample as a graph", groups="blocks"),
-        f"{_matchings(graph)} from {plural(graph.n_edges, 'edge')}, {plural(graph.n_users, 'user')}"
-        f" and {plural(graph.n_behaviours, 'behaviour')}{_attacked(graph)}",
+def _axis(text: object) -> str:
+    """A text of a chart, without backslashes: in some places Vega takes them for its own."""
+    return plain(str(text)).replace("\\", "∖")
+
+
+def _counterexample(claim: ClaimLike) -> tuple[Panel, ...]:
+    """The graph, and beside it the partition graph that it beats; else its matrix."""
+    if not claim.counterexample:
+        return ()
+    graph = _graph(claim.counterexample)
+    drawn = _panel(graph, "The counterexample")
+    if claim.partition:
+        other = _graph(claim.partition)
+        unused = graph.n_edges - other.n_edges
+        return (drawn, _panel(other, "The partition graph H", unused))
+    return (drawn, Panel(matrix(graph, title="The counterexample as a matrix"), "Its matrix"))
+
+
+def _panel(graph: Graph, name: str, unused: int = 0) -> Panel:
+    left_over = f" ({shown(unused)} more unused)" if unused > 0 else ""
+    return Panel(
+        bipartite(graph, title=name, groups="blocks"),
+        f"{name}: {_matchings(graph)} from {plural(graph.n_users, 'user')} and "
+        f"{plural(graph.n_edges, 'edge')}{left_over}{_attacked(graph)}",
         graph,
-    )
-    cells = Panel(matrix(graph, title="The counterexample as a matrix"), "The same as a matrix")
-    return _Counterexample(
-        (lines, cells),
-        "A line joins a user to a behaviour that an attacker cannot rule out; colours are blocks, "
-        "whose explanations are chosen independently of each other.",
     )
 
 
@@ -268,7 +416,7 @@ def _matchings(graph: Graph) -> str:
 def _attacked(graph: Graph) -> str:
     if graph.n_users > _ATTACKED or witness(graph) is not None:
         return ""
-    return f"; {shown(attacked(graph))} expected after the best attack on one user"
+    return f"; de-anonymising one user leaves {shown(attacked(graph))} on average"
 
 
 def _figures_of(claims: Sequence[ClaimLike]) -> list[tuple[PaperFigure, ...]]:
@@ -316,7 +464,12 @@ def _distinct(cards: list[_Card]) -> list[_Card]:
     return cards
 
 
+def _own(cards: Sequence[_Card]) -> list[tuple[VerdictMark, int]]:
+    """The tally of what the paper itself says, or of all if it says none of it."""
+    return _tally([card for card in cards if not card.added] or cards)
+
+
 def _line(tally: Sequence[tuple[VerdictMark, int]]) -> str:
     total = sum(number for _, number in tally)
     parts = ", ".join(f"{shown(number)} {each.verb(number)}" for each, number in tally)
-    return f"{plural(total, 'claim')} of the paper: {parts}."
+    return f"{plural(total, 'statement')}: {parts}."

@@ -1,4 +1,4 @@
-"""Pictures of rounds: how anonymity falls, and how the matrix of who writes to whom sharpens."""
+"""The matrix of who writes to whom, and what numbers of a method are about."""
 
 from __future__ import annotations
 
@@ -8,24 +8,17 @@ import numpy as np
 
 from anonymatch.base.arrays import Bools, Floats, Ints
 from anonymatch.base.numbers import plural
-from anonymatch.disclosure import Disclosure, Profiles, bits_about
-from anonymatch.measures import Interval
-from anonymatch.report.charts.decay import DecayLine, decay_chart
+from anonymatch.disclosure import Disclosure, Profiles
 from anonymatch.report.drawings.profiles import MOST_DRAWN, profile_matrix
 from anonymatch.report.drawings.svg import Picture
 
 __all__ = [
-    "WIDTH",
     "MethodWords",
     "TrueProfiles",
-    "bits_picture",
-    "guess_picture",
     "method_words",
     "profile_picture",
     "true_profiles",
 ]
-WIDTH = 420.0
-"""Pixels of a chart, unless told."""
 
 
 class MethodWords(NamedTuple):
@@ -59,59 +52,6 @@ def method_words(disclosure: Disclosure) -> MethodWords:
         "the probability that a message of the user is to that behaviour",
         "the likeliest receiver of a message is the receiver",
     )
-
-
-def bits_picture(
-    disclosure: Disclosure, *, chosen: int | None = None, width: float = WIDTH
-) -> Picture | None:
-    """Bits by rounds seen, with the half-life marked; None if the method says nothing of them."""
-    line = _line(disclosure, "bits", "bits")
-    if line is None:
-        return None
-    return decay_chart(
-        [line],
-        title="Bits by rounds seen",
-        y_label=f"bits about {bits_about(disclosure)}",
-        half_life=disclosure.half_life,
-        chosen=chosen,
-        width=width,
-    )
-
-
-def guess_picture(
-    disclosure: Disclosure, *, chosen: int | None = None, width: float = WIDTH
-) -> Picture | None:
-    """Guesses that are right, and what the attacker believes of them; None if neither is known."""
-    lines = [
-        _line(disclosure, name, name, 100.0)
-        for name in ("right", "believed")
-        if any(getattr(point, name) is not None for point in disclosure.curve)
-    ]
-    if not lines:
-        return None
-    return decay_chart(
-        [line for line in lines if line is not None],
-        title="Guesses by rounds seen",
-        y_label="best guesses, %",
-        most=100.0,
-        half_life=disclosure.half_life,
-        chosen=chosen,
-        width=width,
-    )
-
-
-def _line(disclosure: Disclosure, figure: str, name: str, times: float = 1.0) -> DecayLine | None:
-    known = [
-        (point.rounds, value)
-        for point in disclosure.curve
-        if (value := getattr(point, figure)) is not None
-    ]
-    if not known:
-        return None
-    values = [
-        Interval(*(times * end for end in (one.value, one.low, one.high))) for _, one in known
-    ]
-    return DecayLine(name, [rounds for rounds, _ in known], values)
 
 
 class TrueProfiles(NamedTuple):

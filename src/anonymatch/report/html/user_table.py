@@ -18,6 +18,7 @@ __all__ = [
     "name_cell",
     "number_cell",
     "probability_head",
+    "unless_exact",
     "user_rows",
     "users_sure",
     "worst_table",
@@ -39,6 +40,19 @@ def users_sure(audit: Audit) -> str:
     """
     known = audit.answers.users.known
     return sureness(confidence_of(audit, FIGURES["entropy"]), audit.seed, known=known)
+
+
+def unless_exact(sure: str) -> str:
+    """A sentence on how sure figures are, with a space before it; none if they are exact.
+
+    That figures are exact is said once, above all of them.
+
+    Examples
+    --------
+    >>> unless_exact("exact up to rounding"), unless_exact("estimated, 95 % sure, seed 3")
+    ('', ' Estimated, 95 % sure, seed 3.')
+    """
+    return "" if sure.startswith("exact") else f" {sure[:1].upper()}{sure[1:]}."
 
 
 def name_cell(name: Hashable | None, unknown: str = "–") -> Cell:

@@ -30,6 +30,8 @@ class VerdictMark:
         Its place among the others.
     drawing : tuple of Element
         What is inside the circle of the icon.
+    instead : str
+        What stands before the corrected form.
     """
 
     words: str
@@ -40,6 +42,7 @@ class VerdictMark:
     several: str
     rank: int
     drawing: tuple[Element, ...]
+    instead: str = "Correct is"
 
     @property
     def icon(self) -> Markup:
@@ -58,8 +61,11 @@ class VerdictMark:
 
     @property
     def filter(self) -> str:
-        """A rule that leaves only its cards when its link was followed."""
-        return f"#only-{self.key}:target~.card:not(.{self.key}){{display:none}}"
+        """Rules that leave only its cards, and headings over them, when its link was followed."""
+        return (
+            f"#only-{self.key}:target~.card:not(.{self.key}){{display:none}}\n"
+            f"#only-{self.key}:target~.group:not(.has-{self.key}){{display:none}}"
+        )
 
     def verb(self, number: int) -> str:
         return self.one if number == 1 else self.several
@@ -101,6 +107,7 @@ _KNOWN = {
             several="hold under a condition",
             rank=2,
             drawing=_path("M8 1A7 7 0 0 1 8 15Z", "currentColor"),
+            instead="Condition",
         ),
         VerdictMark(
             words="fails",
@@ -111,6 +118,7 @@ _KNOWN = {
             several="fail",
             rank=3,
             drawing=_path("M5.4 5.4L10.6 10.6M10.6 5.4L5.4 10.6"),
+            instead="Instead",
         ),
     )
 }

@@ -36,6 +36,8 @@ from anonymatch.sources.laws.flushes import (
     TimedPool,
 )
 from anonymatch.sources.laws.free import Free
+from anonymatch.sources.laws.guessing import LawGuess, delay_log_density, guess_law, law_text
+from anonymatch.sources.laws.guessing_flushes import guess_flushes
 from anonymatch.sources.laws.hops import Hops
 from anonymatch.sources.laws.law import (
     LATE,
@@ -71,6 +73,7 @@ __all__ = [
     "Free",
     "Hops",
     "Law",
+    "LawGuess",
     "Linked",
     "LogNormal",
     "Measured",
@@ -83,8 +86,12 @@ __all__ = [
     "Traffic",
     "Window",
     "check_law",
+    "delay_log_density",
+    "guess_flushes",
+    "guess_law",
     "law_examples",
     "law_name",
+    "law_text",
     "law_usage",
     "parse_law",
     "register",

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
 from nicegui import ui
 
+from anonymatch.audits import Audit, Campaign, campaign_on
 from anonymatch.base.errors import InputError
-from anonymatch.base.numbers import plural
+from anonymatch.base.numbers import amount, plural
 from anonymatch.base.text import label
-from anonymatch.graph import Graph
-from anonymatch.report import (
-    LARGEST,
-    Series,
-    bar_chart,
-    bipartite,
-    exposure,
-    line_chart,
-)
+from anonymatch.charts import Line, line_chart
+from anonymatch.report import LARGEST, bipartite, exposure
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, texts, whole
 from anonymatch.studio.address_options import AddressOptions
 from anonymatch.studio.campaigns import GRAPHS, Round, attackable, bits, play, start_of
+from anonymatch.studio.charts import bar_chart
 from anonymatch.studio.frame import frame
+from anonymatch.studio.pages.marking import marked_users
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import (
+    DrawnChart,
     box,
     button,
+    chart,
+    drawn_chart,
     figure,
     heading,
+    link,
     number_slider,
     same_result,
     select,
@@ -43,6 +44,8 @@ from anonymatch.studio.widgets import (
 __all__ = ["show"]
 
 _SEEDS = 99
+_PROSPECTS = 40  # targets that the chart compares
+_STEPS = 20  # exposures of marked users that are followed at once
 _OWN = "own"  # the file of the address, in place of a graph by name
 
 
@@ -59,6 +62,26 @@ async def show(studio: Studio, query: Mapping[str, str]) -> None:
         await page.play()
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Played:
+    """Where a campaign stands, and what is drawn of it; ``marked`` are users that were chosen."""
+
+    state: Round
+    marked: list[Hashable]
+    prospects: DrawnChart | None
+    history: DrawnChart | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Followed:
+    """A campaign against marked users of a system that is too large to be drawn step by step."""
+
+    audit: Audit
+    marked: list[Hashable]
+    campaign: Campaign
+    curve: DrawnChart | None
+
+
 class _AttackPage:
     """State and places of one open page."""
 
@@ -72,6 +95,7 @@ class _AttackPage:
         self.graph = choice(query, "graph", known)
         self.seed = whole(query, "truth", 0, least=0, most=_SEEDS)
         self.targets = list(dict.fromkeys(texts(query, "targets")))
+        self.marked: list[Hashable] = []
 
     def controls(self) -> None:
         with box("div", "controls"):
@@ -112,44 +136,136 @@ class _AttackPage:
             address(
                 "/attack",
                 **self.options.values(),
+                marked=self.options.shown()["marked"],
                 graph="" if self.graph == _OWN else self.graph,
                 truth=seed or "",
                 targets=targets,
             )
         )
-        await self.view.ask(
-            lambda progress: play(self._start(progress), targets, seed), self._played
+        await self.view.ask(lambda progress: self._work(progress, targets, seed), self._show)
+
+    def _work(self, progress: Progress, targets: list[str], seed: int) -> _Played | _Followed:
+        if self.graph != _OWN or self.own is None:
+            return self._drawn(play(start_of(self.graph), targets, seed), [])
+        audit = self.studio.audits.find(self.own, progress)
+        stretch = self.options.marked
+        marked = [] if stretch is None else marked_users(audit, stretch)
+        graph = audit.observation.graph
+        if graph is not None and attackable(audit):
+            return self._drawn(play(graph, targets, seed), marked)
+        if not marked:
+            raise InputError(
+                f"this file is too large to be attacked step by step; mark "
+                f"{audit.observation.nouns.users} on the page of its audit, or use 'anonymatch "
+                "attack' for it"
+            )
+        campaign = campaign_on(audit, marked, steps=_STEPS)
+        if not campaign.steps:
+            raise InputError(
+                f"an attack on those that are marked is not followed: {campaign.reason}"
+            )
+        return _Followed(
+            audit=audit, marked=marked, campaign=campaign, curve=_campaign_curve(audit, campaign)
         )
 
-    def _start(self, progress: Progress) -> Graph:
-        if self.graph != _OWN or self.own is None:
-            return start_of(self.graph)
-        audit = self.studio.audits.find(self.own, progress)
-        graph = audit.observation.graph
-        if graph is None or not attackable(audit):
-            raise InputError(
-                "this file cannot be attacked step by step; use 'anonymatch attack' for it"
-            )
-        return graph
+    def _drawn(self, state: Round, marked: list[Hashable]) -> _Played:
+        return _Played(
+            state=state,
+            marked=marked,
+            prospects=_prospects_chart(state, marked, f"prospects-{self.graph}"),
+            history=_history_chart(state, f"campaign-{self.graph}"),
+        )
 
-    def _played(self, state: Round) -> None:
-        self.state = state
+    def _show(self, played: _Played | _Followed) -> None:
+        if isinstance(played, _Followed):
+            self._followed(played)
+        else:
+            self._played(played)
+
+    def _played(self, played: _Played) -> None:
+        self.state = state = played.state
+        self.marked = played.marked
+        if self.graph == _OWN and self.options.marked is not None:
+            self._of_marked(len(played.marked), "and the others are not targets", everybody=True)
         self._choices(state)
         tiles(_scores(state))
         self._picture(state)
-        self._prospects(state)
-        self._history(state)
+        self._prospects(played)
+        self._history(played)
         same_result(*self._lines(state))
+
+    def _of_marked(self, number: int, more: str, *, everybody: bool) -> None:
+        assert self.options.marked is not None
+        low, high = self.options.marked
+        with box("div", "row"):
+            text(
+                f"{plural(number, 'target')} marked by {low:.3g} to {high:.3g} bits, {more}.",
+                "span",
+            )
+            link(
+                "Back to the audit",
+                address("/audit", **self.options.values(), **self.options.shown()),
+                "button",
+            )
+            if everybody:
+                link(
+                    "Attack everybody instead",
+                    address("/attack", **self.options.values()),
+                    "button",
+                )
+
+    def _followed(self, played: _Followed) -> None:
+        """All steps at once: the system is too large to be drawn."""
+        campaign, words = played.campaign, played.audit.observation.nouns
+        self._of_marked(len(played.marked), "the best of them first", everybody=False)
+        total = played.audit.bits.value * played.audit.n_users
+        last = campaign.steps[-1]
+        tiles(
+            [
+                ("Exposed", plural(len(campaign.steps), words.user, words.users), "one by one"),
+                (
+                    "Bits left",
+                    amount(last.bits_left),
+                    f"of {amount(total)} of the whole system: log2 of the stories",
+                ),
+                (
+                    "Still in doubt",
+                    "not known" if last.in_doubt is None else f"{last.in_doubt:,}",
+                    f"{words.users} that may be several things",
+                ),
+            ]
+        )
+        if played.curve is not None:
+            truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
+            chart(played.curve, f"Each step exposes the best marked target; the truth is {truth}.")
+        table(
+            ["step", "exposed", "bits left", "in doubt"],
+            [
+                [
+                    step.number,
+                    str(step.target),
+                    round(step.bits_left, 3),
+                    "–" if step.in_doubt is None else step.in_doubt,
+                ]
+                for step in campaign.steps
+            ],
+            "attack-on-marked",
+            title="The attack step by step",
+        )
 
     def _choices(self, state: Round) -> None:
         with box("div", "row ends"):
+            left = _left_targets(state, self.marked)
             if state.next is None:
                 text("Everybody is identified.", "strong")
+            elif not left:
+                text("All that were marked are exposed or identified.", "strong")
             else:
-                best = state.next.best[0]
+                best = left[0][0]
                 button(f"Expose the best target: {label(best)}", lambda: self._expose(best), "main")
                 names = {"": "your own choice …"} | {
-                    str(user): label(user) for user in state.left.users
+                    str(user): label(user)
+                    for user, _ in sorted(left, key=lambda pair: str(pair[0]))
                 }
                 select("Or expose", names, "", self._pick)
             if self.targets:
@@ -162,6 +278,8 @@ class _AttackPage:
 
     async def _pick(self, given: Any) -> None:
         user = self.state.named(str(given))
+        if self.marked and user not in self.marked:
+            return
         if user is not None and self.state.next is not None:
             await self._expose(user)
 
@@ -183,37 +301,24 @@ class _AttackPage:
             )
         figure(drawn, f"attack-{self.graph}-{len(self.targets)}", caption, on_pick=self._pick)
 
-    def _prospects(self, state: Round) -> None:
-        if state.next is None:
+    def _prospects(self, played: _Played) -> None:
+        if played.prospects is None:
             return
         heading("Whom to expose next")
-        rows = sorted(
-            zip(state.next.graph.users, state.next.expected_left, strict=True),
-            key=lambda pair: float(pair[1]),
+        chart(
+            played.prospects,
+            "Stories left on average, by whom is exposed; fewer is better for the attacker. Click "
+            "on a bar to expose that user.",
+            on_pick=self._pick,
         )
-        chart = bar_chart(
-            [(user, float(left)) for user, left in rows],
-            title="Stories left on average, by whom is exposed",
-            x_label="stories left on average; fewer is better for the attacker",
-        )
-        figure(chart, f"prospects-{self.graph}-{len(self.targets)}")
 
-    def _history(self, state: Round) -> None:
-        if state.own is None or state.best is None:
+    def _history(self, played: _Played) -> None:
+        state = played.state
+        if state.own is None or played.history is None:
             return
         heading("Your attack against the best one")
-        lines = [
-            Series(name, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
-            for name, one in (("you", state.own), ("best attacker", state.best))
-        ]
-        figure(
-            line_chart(
-                lines,
-                title="Bits left after each step",
-                x_label="users exposed",
-                y_label="bits left (log2 of the stories)",
-            ),
-            f"campaign-{self.graph}",
+        chart(
+            played.history,
             "Lower is better for the attacker. “Best” looks one step ahead and does not know the "
             "truth, so luck can beat it.",
         )
@@ -251,6 +356,63 @@ class _AttackPage:
             f"attack = am.attack(graph, {how}, truth=truth)",
         ]
         return f"anonymatch attack {quote(file)}{order}", "\n".join(python)
+
+
+def _left_targets(state: Round, marked: list[Hashable]) -> list[tuple[Hashable, float]]:
+    """Who may be exposed next, with what that leaves on average; the best first."""
+    if state.next is None:
+        return []
+    allowed = set(marked) or set(state.next.graph.users)
+    pairs = zip(state.next.graph.users, state.next.expected_left, strict=True)
+    rows = [(user, float(left)) for user, left in pairs if user in allowed]
+    return sorted(rows, key=lambda pair: pair[1])
+
+
+def _prospects_chart(state: Round, marked: list[Hashable], name: str) -> DrawnChart | None:
+    rows = _left_targets(state, marked)[:_PROSPECTS]
+    if not rows:
+        return None
+    made = bar_chart(
+        rows,
+        title="Stories left on average, by whom is exposed",
+        x_label="stories left on average",
+    )
+    return drawn_chart(made, f"{name}-{len(state.targets)}")
+
+
+def _history_chart(state: Round, name: str) -> DrawnChart | None:
+    if state.own is None or state.best is None:
+        return None
+    lines = [
+        Line(title, range(len(one.logs)), [bits(log) + 0.0 for log in one.logs])
+        for title, one in (("you", state.own), ("best attacker", state.best))
+    ]
+    made = line_chart(
+        lines,
+        title="Bits left after each step",
+        x_label="users exposed",
+        y_label="bits left (log2 of the stories)",
+        zero=True,
+    )
+    return drawn_chart(made, name)
+
+
+def _campaign_curve(audit: Audit, campaign: Campaign) -> DrawnChart:
+    total = audit.bits.value * audit.n_users
+    made = line_chart(
+        [
+            Line(
+                "lost",
+                range(len(campaign.steps) + 1),
+                [0.0, *(max(0.0, total - step.bits_left) for step in campaign.steps)],
+            )
+        ],
+        title="Bits that exposures take",
+        x_label="exposed so far",
+        y_label="bits lost, whole system",
+        zero=True,
+    )
+    return drawn_chart(made, "attack-on-marked")
 
 
 def _made(key: str) -> str:

@@ -1,8 +1,10 @@
-"""Audit: drop a file, see who is badly hidden, and ask about one of them."""
+"""Audit: drop a file, see what it is, choose the law, and see who is badly hidden."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,24 +16,31 @@ from anonymatch.base.numbers import plural
 from anonymatch.graph import FORMATS, plain_table
 from anonymatch.report import Section, audit_html, audit_sections
 from anonymatch.running import Progress
-from anonymatch.sources import LAWS, SOURCES
+from anonymatch.sources import SOURCES, FirstLook, parse_law
 from anonymatch.studio.address import address, number
-from anonymatch.studio.address_options import (
-    EXAMPLES,
-    ROLES,
-    UNITS,
-    AddressOptions,
-    law_choices,
-    numbers_of,
-)
+from anonymatch.studio.address_options import EXAMPLES, ROLES, UNITS, AddressOptions
 from anonymatch.studio.campaigns import attackable
 from anonymatch.studio.frame import frame
+from anonymatch.studio.pages.first_look import (
+    Look,
+    Trial,
+    look_at,
+    look_words,
+    show_look,
+    show_trial,
+    trial_of,
+)
+from anonymatch.studio.pages.law_choice import LawChoice
+from anonymatch.studio.pages.marking import Marking
 from anonymatch.studio.pages.one_user import ask, show_answer
+from anonymatch.studio.pages.thresholds import Thresholds
 from anonymatch.studio.panel import View
 from anonymatch.studio.request import FIELDS, AuditRequest
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.studio.widgets import (
+    DrawnChart,
+    Step,
     alert,
     box,
     button,
@@ -50,26 +59,34 @@ from anonymatch.studio.widgets import (
 __all__ = ["show"]
 
 _FIRST = 2  # sections before the question about one user: the verdict and the figures
+_PATIENCE = 2.0  # seconds that a page waits for its audit before it is sent without it
 _SUGGESTED = 1000  # users that the search field suggests
-_MEASURED = "This is the mean of the log; type that of the mix if you know it."
 
 
 async def show(studio: Studio, query: Mapping[str, str]) -> None:
-    """The page; the file, how it is understood, and the user asked about are in the address."""
+    """The page; the file, how it is understood, and what is looked at are in the address."""
     with frame(
         "/audit",
         "Is this system good enough, and for whom is it worst?",
-        "Drop a log or a table. It stays on this machine, in a folder that is removed when the "
-        "page is closed.",
+        "Drop a log or a table and see what it is, then how well it hides whom. It stays on this "
+        "machine, in a folder that is removed when the page is closed.",
     ):
         page = _AuditPage(studio, query)
         page.build()
-        if page.options.inquiry() is not None:
-            await page.audit()
+        await page.look()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Result:
+    """An audit, and what is drawn of it beside its report."""
+
+    audit: Audit
+    marking: Marking
+    entropies: DrawnChart
 
 
 class _AuditPage:
-    """State and places of one open page."""
+    """State and places of one open page: the file, the first look, the law, the audit."""
 
     def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
         self.studio = studio
@@ -77,7 +94,8 @@ class _AuditPage:
         self.client, self.id = client, client.id
         self.options = AddressOptions.of(query, studio.store, self.id)
         self.user = query.get("user", "")
-        self.measured = False  # whether the numbers of the law are the log's own
+        self.first: FirstLook | None = None
+        self.going_on: asyncio.Task[None] | None = None  # what follows the first look
         studio.inboxes[self.id] = self._arrived
         client.on_delete(self._closed)
 
@@ -86,19 +104,32 @@ class _AuditPage:
         self.studio.store.leave(self.id)
 
     def _remember(self) -> None:
-        link = address("/audit", **self.options.values(), user=self.user)
+        options = self.options
+        link = address("/audit", **options.values(), **options.shown(), user=self.user)
         ui.navigate.history.replace(link)
 
-    # ---- controls
+    # ---- the file
 
     def build(self) -> None:
         with box("div") as self.gone:
             if self.options.gone:
                 alert("the file of this address is no longer here; drop it again")
-        self._drop("file", "Drop a file here, or click to choose one", _formats())
+        with box("div") as self.dropping:
+            self._drop("file", "Drop a file here, or click to choose one", _formats())
         self.controls = box("div")
         self._controls()
-        self.view = View("Auditing", stoppable=True)
+        self.look_step = Step("What it is")
+        with self.look_step.content:
+            self.look_view = View("Reading the file")
+        self.law_step = Step("How messages are delayed")
+        with self.law_step.content, box("div", "beside"):
+            with box("div", "moving"):
+                self.law = LawChoice(self.options, self._law_changed)
+                self.go = box("div")
+            with box("div"):
+                self.trial_view = View("Trying the law")
+        with box("div", id="audited"):
+            self.view = View("Auditing")
 
     def _drop(self, slot: str, words: str, hint: str) -> None:
         store = self.studio.store
@@ -106,29 +137,18 @@ class _AuditPage:
 
     def _controls(self) -> None:
         options = self.options
+        there = options.file is not None or bool(options.example)
+        self.dropping.classes(remove="small", add="small" if there else "")
         self.controls.clear()
         with self.controls:
-            with box("div", "controls"):
+            with box("div", "row filebar"):
                 if options.file is not None:
-                    with box("div", "field"):
-                        text("File", "span", "name")
-                        text(options.file.name, "span")
-                        button("Close it", self._close, "quiet")
+                    text(options.file.name, "strong")
+                    button("Close it", self._close, "quiet")
                 else:
                     names = {name: example.story for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
                     select("Or look at an example", names, options.example, self._set_example)
-                hint = "Message logs need it."
-                select(FIELDS["law"], law_choices(), options.law, self._set_law, hint=hint)
-                if options.law:
-                    hint = numbers_of(options.law)
-                    field(
-                        "Its numbers",
-                        options.numbers,
-                        self._set_numbers,
-                        hint=f"{hint}. {_MEASURED}" if self.measured else hint,
-                        placeholder=f"such as {LAWS[options.law].example}",
-                    )
             with box("details", "more"):
                 text("More about the file", "summary")
                 self._more()
@@ -155,43 +175,29 @@ class _AuditPage:
         self._drop("second", "Drop the second file here", "if the first one needs it")
 
     async def _set_example(self, given: Any) -> None:
-        self.measured = False
         self.options.look_at(str(given))
+        self.options.looking = False  # an example has its law
         await self._changed()
-
-    async def _set_law(self, given: Any) -> None:
-        self.measured = False
-        self.options.delay(str(given))
-        await self._changed()
-
-    async def _set_numbers(self, given: Any) -> None:
-        self.measured = False
-        self.options.numbers = str(given).strip()
-        await self._changed(rebuild=False)
 
     async def _set(self, name: str, given: Any) -> None:
         self.options.tell(name, str(given))
-        self._forget_measured()
         await self._changed(rebuild=False)
 
     async def _set_budget(self, given: Any) -> None:
         usual = self.options.budget
         self.options.budget = number({"b": str(given)}, "b", usual, least=1, most=3600)
-        await self._changed(rebuild=False)
+        with self.client:
+            if self.first is not None and not self.options.looking:
+                await self.audit()
 
     async def _arrived(self, upload: Upload, slot: str) -> None:
         if slot == "second":
             self.options.second = upload
         else:
             self.options.file, self.options.example = upload, ""
-        self._forget_measured()
+            self.options.marked = None
         # The answer to the browser does not wait for the audit.
         background_tasks.create(self._changed(), name="studio upload")
-
-    def _forget_measured(self) -> None:
-        """The mean delay of another log, or in another unit, is to be found anew."""
-        if self.measured:
-            self.options.numbers, self.measured = "", False
 
     async def _close(self) -> None:
         self.options.file = self.options.second = None
@@ -204,62 +210,190 @@ class _AuditPage:
             self.gone.clear()
             if rebuild:
                 self._controls()
+            await self.look()
+
+    # ---- the first look and the law
+
+    async def look(self) -> None:
+        """Say what the file is; audit it if nothing is left to be chosen."""
+        self._remember()
+        self._forget()
+        inquiry = self.options.plain_inquiry()
+        if inquiry is None:
+            self.look_view.clear()
+            self.look_step.hide()
+            return
+        self.look_step.show()
+        await self.look_view.ask(lambda _: look_at(self.studio.looks.find(inquiry)), self._looked)
+        if self.going_on is not None:  # a page that is fetched has the answer, if it is soon there
+            await asyncio.wait({self.going_on}, timeout=_PATIENCE)
+
+    def _forget(self) -> None:
+        """Nothing of another file, or of another law, stays on the page."""
+        self.first = self.going_on = None
+        self.law_step.hide()
+        self.law.clear()
+        self.trial_view.clear()
+        self.go.clear()
+        self.view.clear()
+
+    def _looked(self, drawn: Look) -> None:
+        self.first = drawn.look
+        show_look(drawn)
+        chosen = bool(self.options.law)
+        self.look_step.show(look_words(drawn.look))
+        if drawn.look.messages is not None:
+            self.law.look(drawn.look)
+            self.law_step.show()
+        else:
+            self.options.delay("")  # a law is for logs
+        if drawn.look.needs_law and not chosen:
+            self.options.looking = True
+        self.going_on = background_tasks.create(self._go_on(), name="studio law")
+
+    async def _go_on(self) -> None:
+        with self.client:
+            self._remember()
+            await self._try()
+            if not self.options.looking and self.options.inquiry() is not None:
+                await self.audit()
+
+    async def _law_changed(self) -> None:
+        """Another law is tried; it is audited when the reader says so."""
+        with self.client:
+            self.options.looking, self.options.marked = True, None
+            self.law_step.show()
+            self.view.clear()
+            self._remember()
+            await self._try()
+
+    async def _try(self) -> None:
+        """What the law makes of the log."""
+        options, look = self.options, self.first
+        self.go.clear()
+        if look is None or look.messages is None:
+            return
+        messages, inquiry = look.messages, options.inquiry()
+        if not options.law or inquiry is None:
+            self.trial_view.clear()
+            self.trial_view.say(options.missing)
+            if not look.needs_law:
+                self._offer()
+            return
+        law = str(inquiry.options.law)
+
+        def tried(drawn: Trial) -> None:
+            show_trial(drawn, messages)
+            self._offer()
+
+        await self.trial_view.ask(lambda _: trial_of(messages, parse_law(law)), tried)
+
+    def _offer(self) -> None:
+        """The button that audits, while that has not been done with these choices."""
+        self.go.clear()
+        if self.options.looking:
+            law = "with this law" if self.options.law else "as it is"
+            with self.go, box("div", "row go"):
+                button(f"Audit it {law}", self._audit_now, "main")
+
+    async def _audit_now(self) -> None:
+        self.options.looking = False
+        self.go.clear()
+        with self.client:
+            ui.run_javascript("studio.show('#audited')")
             await self.audit()
 
-    # ---- answers
+    # ---- the audit
 
     async def audit(self) -> None:
         self._remember()
-        measure = self.options.measured()
-        if measure is not None:
-            await self.view.ask(lambda _: measure(), self._delayed)
-            return
         inquiry = self.options.inquiry()
         if inquiry is None:
             self.view.clear()
-            self.view.say(self.options.missing)
             return
         await self.view.ask(
             lambda progress: self._find(inquiry, progress),
-            lambda audit: self._show(inquiry, audit),
+            lambda result: self._show(inquiry, result),
         )
 
-    def _find(self, inquiry: AuditRequest, progress: Progress) -> Audit:
+    def _find(self, inquiry: AuditRequest, progress: Progress) -> _Result:
         """The audit with its designs, which are searched for when they are first looked at."""
         audit = self.studio.audits.find(inquiry, progress)
         _ = audit.designs
-        return audit
+        marking = Marking(
+            audit,
+            self.options.marked,
+            changed=self._marked,
+            attack=self._attack_marked,
+        )
+        return _Result(audit=audit, marking=marking, entropies=marking.drawn())
 
-    def _delayed(self, mean: float | None) -> None:
-        """Go on with the mean delay of the log; without one, ask for it."""
-        if mean is None:
-            text(f"{self.options.missing} The log does not say it.", "p", "note")
-            return
-        self.options.numbers, self.measured = f"{mean:.4g}", True
-        background_tasks.create(self._changed(), name="studio mean delay")
+    def _marked(self, marked: tuple[float, float] | None) -> None:
+        self.options.marked = marked
+        self._remember()
 
-    def _show(self, inquiry: AuditRequest, audit: Audit) -> None:
+    def _attack_marked(self) -> str:
+        marked = self.options.shown()["marked"]
+        return address("/attack", **self.options.values(), marked=marked)
+
+    def _show(self, inquiry: AuditRequest, result: _Result) -> None:
+        audit = result.audit
         words = audit.observation.nouns
         self.names = {str(user): user for user in audit.answers.users.users}
-        command = inquiry.command()
+        self.inquiry, self.shown_audit = inquiry, audit
+        self._fold(audit)
+        sections = audit_sections(audit, command=inquiry.command())
+        with box("div", "sections"):
+            _put(sections[:1])
+        self.thresholds = Thresholds(audit, self.options.thresholds, self._switched)
+        self.thresholds.build()
         with box("div", "row"):
-            button("Save the report", partial(_save_report, audit, command), "main")
+            button("Save the report", self._save_report, "main")
             button(f"Save all {words.users} as CSV", partial(_save_users, audit))
             if attackable(audit):
                 link(
                     "Attack it step by step", address("/attack", **self.options.values()), "button"
                 )
-        sections = audit_sections(audit, command=command)
+            if self.options.file is not None or self.options.example:
+                link("Compare it with others", self._compare(), "button")
         with box("div", "sections"):
-            _put(sections[:_FIRST])
+            _put(sections[1:_FIRST])
+        if audit.n_counted:
+            result.marking.build(result.entropies)
         self._question(audit)
         with box("div", "sections") as rest:
             _put(sections[_FIRST:])
         rest.on("click", partial(self._row, audit), js_handler="studio.row(emit)")
         ui.run_javascript("studio.outfit()")
-        same_result(command, inquiry.python())
+        self.same = box("div")
+        self._same()
         if self.user:
             background_tasks.create(self._tell(audit), name="studio why")
+
+    def _fold(self, audit: Audit) -> None:
+        """Where the answer is there, the way to it is two lines."""
+        if self.first is not None:
+            self.look_step.show(look_words(self.first), folded=True)
+            if self.first.messages is not None:
+                self.law_step.show(audit.observation.source, folded=True)
+
+    def _compare(self) -> str:
+        return address("/compare", systems=[self.options.system()])
+
+    def _switched(self) -> None:
+        """A threshold was switched: the address and the command have it."""
+        self._remember()
+        self._same()
+
+    def _same(self) -> None:
+        self.same.clear()
+        with self.same:
+            same_result(self.inquiry.command(self.options.thresholds), self.inquiry.python())
+
+    def _save_report(self) -> None:
+        audit, command = self.shown_audit, self.inquiry.command(self.options.thresholds)
+        page = audit_html(audit, gates=self.thresholds.gates(), command=command)
+        save(page, f"audit-{Path(audit.name).stem}.html", "text/html")
 
     def _question(self, audit: Audit) -> None:
         words = audit.observation.nouns
@@ -302,11 +436,7 @@ def _put(sections: Sequence[Section]) -> None:
 
 
 def _formats() -> str:
-    return f"tables and graphs ({', '.join(FORMATS)}) and message logs"
-
-
-def _save_report(audit: Audit, command: str) -> None:
-    save(audit_html(audit, command=command), f"audit-{Path(audit.name).stem}.html", "text/html")
+    return f"message logs, tables and graphs ({', '.join(FORMATS)}), a simulator's folder as .zip"
 
 
 def _save_users(audit: Audit) -> None:

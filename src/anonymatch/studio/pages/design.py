@@ -10,16 +10,28 @@ from typing import Any
 from nicegui import ui
 
 from anonymatch.base.numbers import percent
+from anonymatch.charts import Line, line_chart
 from anonymatch.designs import max_bound
-from anonymatch.report import Picture, Series, bipartite, line_chart, matrix, parts
+from anonymatch.report import Picture, bipartite, matrix, parts
+from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice, number, whole
 from anonymatch.studio.comparisons import DRAWN, Contender, contenders, edges_for
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View, bits_text
 from anonymatch.studio.session import Studio
-from anonymatch.studio.systems import SYSTEMS, Knob, System, SystemFigures
+from anonymatch.studio.systems import (
+    SYSTEMS,
+    Knob,
+    System,
+    SystemFigures,
+    choice_of,
+    system_chart,
+)
 from anonymatch.studio.widgets import (
+    DrawnChart,
     box,
+    chart,
+    drawn_chart,
     figure,
     heading,
     number_slider,
@@ -64,6 +76,7 @@ class _DesignPage:
     """State and places of one open page."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
+        self.client = ui.context.client
         self.users = whole(query, "users", 8, least=1, most=_MOST)
         usual = edges_for(self.users, 3)
         self.edges = whole(
@@ -120,15 +133,14 @@ class _DesignPage:
         users, edges = self.users, self.edges
         self._remember()
         await self.results.ask(
-            lambda _: contenders(users, edges), lambda compared: _compared(users, edges, compared)
+            lambda _: _drawn(contenders(users, edges)),
+            lambda drawn: _compared(users, edges, *drawn),
         )
 
     # ---- systems
 
     def system_controls(self) -> None:
         with box("div", "controls"):
-            names = {key: system.name for key, system in SYSTEMS.items()}
-            self.chosen = select("System", names, self.system, self._set_system)
             self.knob_controls = box("div", "controls open")
         self._sliders()
         self.outcome = View("Measuring")
@@ -136,6 +148,8 @@ class _DesignPage:
     def _sliders(self) -> None:
         self.knob_controls.clear()
         with self.knob_controls:
+            names = {key: system.name for key, system in SYSTEMS.items()}
+            select("System", names, self.system, self._set_system)
             for knob in SYSTEMS[self.system].knobs:
                 number_slider(
                     knob.name,
@@ -151,8 +165,9 @@ class _DesignPage:
     async def _set_system(self, given: Any) -> None:
         self.system = choice({"system": str(given)}, "system", list(SYSTEMS))
         self.knobs = _knobs(SYSTEMS[self.system], {})
-        self._sliders()
-        await self.measure()
+        with self.client:  # the control that was moved is drawn anew
+            self._sliders()
+            await self.measure()
 
     async def _turn(self, knob: Knob, given: Any) -> None:
         self.knobs[knob.key] = _turned(knob, {knob.key: str(given)})
@@ -161,9 +176,47 @@ class _DesignPage:
     async def measure(self) -> None:
         system, knobs = SYSTEMS[self.system], dict(self.knobs)
         self._remember()
-        await self.outcome.ask(
-            lambda _: system.outcome(knobs), lambda figures: _measured(system, knobs, figures)
+
+        def work(_: Progress) -> tuple[SystemFigures, DrawnChart]:
+            figures = system.outcome(knobs)
+            return figures, drawn_chart(system_chart(system, figures), f"front-{system.key}")
+
+        await self.outcome.ask(work, lambda drawn: self._measured(system, *drawn))
+
+    async def _pick(self, key: Any) -> None:
+        """A point of the front was clicked on: it is the choice."""
+        system, knobs = choice_of(str(key))
+        if system in SYSTEMS:
+            self.system, self.knobs = system, _knobs(SYSTEMS[system], knobs)
+            with self.client:
+                self._sliders()
+                await self.measure()
+
+    def _measured(self, system: System, figures: SystemFigures, drawn: DrawnChart) -> None:
+        text(system.story, "p", "words")
+        tiles(
+            [
+                (
+                    f"Cost: {system.cost}",
+                    f"{figures.cost:.3g} {system.unit}",
+                    "what users pay for it",
+                ),
+                (f"Anonymity: {system.measure}", f"{figures.bits:.3g}", system.meaning),
+            ]
         )
+        grey = "" if figures.rate is None else " Grey is what no mix can reach."
+        chart(
+            drawn,
+            f"Higher is better, further left is cheaper.{grey} A click on a point chooses it.",
+            on_pick=self._pick,
+        )
+        rows = [
+            [line.name, x, y] for line in figures.front for x, y in zip(line.x, line.y, strict=True)
+        ]
+        with box("details", "more"):
+            text("The front as a table", "summary")
+            table(["system", f"{system.cost} ({system.unit})", system.measure], rows, system.key)
+        same_result("", figures.python)
 
     def _remember(self) -> None:
         link = address(
@@ -181,7 +234,28 @@ def _turned(knob: Knob, query: Mapping[str, str]) -> float:
     return round(value) if knob.step == 1 else value
 
 
-def _compared(users: int, edges: int, compared: Sequence[Contender]) -> None:
+def _drawn(compared: Sequence[Contender]) -> tuple[Sequence[Contender], DrawnChart | None]:
+    """Designs, and the chart of what an attack leaves of them."""
+    curves = [
+        Line(each.name, range(len(each.curve)), each.curve)
+        for each in _different(compared)
+        if each.curve
+    ]
+    if not curves:
+        return compared, None
+    made = line_chart(
+        curves,
+        title="Bits left after each exposure",
+        x_label="users exposed",
+        y_label="bits left (log2 of the matchings)",
+        zero=True,
+    )
+    return compared, drawn_chart(made, "exposure-curve")
+
+
+def _compared(
+    users: int, edges: int, compared: Sequence[Contender], curve: DrawnChart | None
+) -> None:
     best, after = compared[0], compared[1]
     bound = max_bound(users, edges) / _LN2
     tiles(
@@ -224,21 +298,10 @@ def _compared(users: int, edges: int, compared: Sequence[Contender]) -> None:
         title="Designs of the same cost",
     )
     _drawings(users, compared)
-    curves = [
-        Series(each.name, range(len(each.curve)), each.curve)
-        for each in _different(compared)
-        if each.curve
-    ]
-    if curves:
+    if curve is not None:
         heading("What an attack leaves, step by step")
-        figure(
-            line_chart(
-                curves,
-                title="Bits left after each exposure",
-                x_label="users exposed",
-                y_label="bits left (log2 of the matchings)",
-            ),
-            "exposure-curve",
+        chart(
+            curve,
             "Each time the attacker exposes the user who tells most, along one drawn truth. At 0 "
             f"bits everybody is identified.{_not_followed(compared)}",
         )
@@ -291,38 +354,6 @@ def _pictures(users: int, each: Contender) -> list[tuple[Picture, str]]:
         groups = "blocks" if each.design is not None else None
         pictures.append((bipartite(each.graph, title=each.name, groups=groups), "graph"))
     return pictures
-
-
-def _measured(system: System, knobs: Mapping[str, float], figures: SystemFigures) -> None:
-    text(system.story, "p", "words")
-    tiles(
-        [
-            (f"Cost: {system.cost}", f"{figures.cost:.3g} {system.unit}", "what users pay for it"),
-            (
-                f"Anonymity: {system.measure}",
-                f"{figures.bits:.3g}",
-                system.meaning,
-            ),
-        ]
-    )
-    chosen = Series("your choice", [figures.cost], [figures.bits])
-    figure(
-        line_chart(
-            [*figures.front, chosen],
-            title=f"{system.name}: anonymity against cost",
-            x_label=f"{system.cost} ({system.unit})",
-            y_label=system.measure,
-        ),
-        f"front-{system.key}",
-        "Higher is better, further left is cheaper.",
-    )
-    rows = [
-        [line.name, x, y] for line in figures.front for x, y in zip(line.x, line.y, strict=True)
-    ]
-    with box("details", "more"):
-        text("The front as a table", "summary")
-        table(["system", f"{system.cost} ({system.unit})", system.measure], rows, system.key)
-    same_result("", figures.python)
 
 
 def _lines(users: int, edges: int) -> tuple[str, str]:

@@ -9,14 +9,16 @@ from anonymatch.audits import Audit
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import percent, shown
 from anonymatch.base.text import label
-from anonymatch.report import bar_chart, bipartite
+from anonymatch.report import bipartite
+from anonymatch.studio.charts import bar_chart
 from anonymatch.studio.panel import bits_text
 from anonymatch.studio.request import Why, why
-from anonymatch.studio.widgets import box, figure, heading, table, text, tiles
+from anonymatch.studio.widgets import box, chart, drawn_chart, figure, heading, table, text, tiles
 
 __all__ = ["ask", "show_answer"]
 
 _LN2 = math.log(2.0)
+_BARS = 40  # candidates that are drawn
 
 
 def ask(audit: Audit, user: Hashable | None, given: str) -> Why:
@@ -37,15 +39,16 @@ def show_answer(audit: Audit, answer: Why) -> None:
         text(_because(audit, answer), "p", "words")
         with box("div", "gallery free"):
             if answer.candidates and answer.candidates[0][1] is not None:
-                chart = bar_chart(
-                    [
-                        (name, round(probability or 0.0, 3))
-                        for name, probability in answer.candidates
-                    ],
+                made = bar_chart(
+                    [(name, probability or 0.0) for name, probability in answer.candidates[:_BARS]],
                     title=f"What {label(answer.user)} may have done",
                     x_label="probability",
+                    share=True,
                 )
-                figure(chart, "candidates", f"Probabilities of the {words.behaviours} that fit.")
+                caption = f"Probabilities of the {words.behaviours} that fit."
+                if len(answer.candidates) > _BARS:
+                    caption += f" The {_BARS} likeliest of {len(answer.candidates):,}."
+                chart(drawn_chart(made, "candidates"), caption)
             if answer.around is not None:
                 drawn = bipartite(
                     answer.around,

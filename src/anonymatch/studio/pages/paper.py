@@ -9,8 +9,8 @@ from threading import Lock
 from nicegui import ui
 
 from anonymatch.base.numbers import plural
-from anonymatch.paper import Checks, check
-from anonymatch.report import claim_card, paper_html, verdict
+from anonymatch.paper import PUBLICATION, Checks, as_html, check
+from anonymatch.report import claim_card, errata_latex, paper_html, paper_summary, verdict
 from anonymatch.running import Progress
 from anonymatch.studio.address import address, choice
 from anonymatch.studio.frame import frame
@@ -36,10 +36,16 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
     with frame(
         "/paper",
         "Does the paper hold?",
-        "Every theorem, lemma, figure and formula of “k-anonymity by partitions”, computed now: "
-        "what holds, what is misprinted, what needs a condition, and what fails.",
+        f"{PUBLICATION.title}, by {PUBLICATION.author}: every theorem, lemma, formula and figure "
+        "of it, computed now.",
     ):
-        view = View("Checking every claim", stoppable=True)
+        html(
+            f'<a href="{escape(PUBLICATION.link)}" rel="noreferrer">'
+            f"{escape(PUBLICATION.version)}</a>, {escape(PUBLICATION.date)}",
+            "p",
+            classes="note",
+        )
+        view = View("Checking every claim")
         await view.ask(_checks, lambda checks: _Claims(checks, query).build())
 
 
@@ -53,17 +59,20 @@ class _Claims:
         self.claim = choice(query, "claim", ["", *checks.ids])
 
     def build(self) -> None:
+        html(str(paper_summary(self.checks, target="/paper?claim=")), classes="paper-summary")
         self.content = ui.refreshable(self._content)
         self.content()
         with box("div", "row"):
             button("Save all as one page", self._save)
+            button("Save the errata as LaTeX", self._save_errata)
         with box("details", "more"):
             text("All claims as a table", "summary")
             table(
-                ["claim", "place", "kind", "verdict", "found"],
+                ["in the paper", "about", "verdict", "in short", "claim"],
                 [
-                    [claim.id, claim.section, claim.kind, str(claim.verdict), claim.finding]
-                    for claim in self.checks
+                    [claim.label, claim.title, str(claim.verdict), claim.brief or "", claim.id]
+                    for claims in self.checks.grouped.values()
+                    for claim in claims
                 ],
                 "claims",
             )
@@ -80,16 +89,22 @@ class _Claims:
                 self._filter(key, f"{kind.words}: {counts[kind.words]}")
         if self.kind:
             text(self.kinds[self.kind].meaning.capitalize(), "p", "note")
-        chosen = [claim for claim in self.checks if self.kind in ("", verdict(claim.verdict).key)]
+        chosen = [
+            claim
+            for claims in self.checks.grouped.values()
+            for claim in claims
+            if self.kind in ("", verdict(claim.verdict).key)
+        ]
         if not chosen:
             text("No claim has this verdict.", "p", "note")
             return
         if self.claim not in [claim.id for claim in chosen]:
-            self.claim = chosen[0].id
+            # What is drawn first says most: a statement that a graph refutes.
+            self.claim = next((each for each in chosen if each.counterexample), chosen[0]).id
         with box("div", "claims-view"):
             with box("nav", aria_label=plural(len(chosen), "claim")), box("ul", "claimlist"):
                 for claim in chosen:
-                    self._entry(claim.id, claim.section, str(claim.verdict))
+                    self._entry(claim.id, claim.label, claim.typeset.title, str(claim.verdict))
             html(str(claim_card(self.checks[self.claim])), classes="claim")
         ui.run_javascript("studio.outfit()")
 
@@ -100,13 +115,13 @@ class _Claims:
             aria_pressed="true" if key == self.kind else "false",
         )
 
-    def _entry(self, claim: str, reference: str, words: str) -> None:
+    def _entry(self, claim: str, label: str, title: str, words: str) -> None:
         with box("li"):
             target = address("/paper", verdict=self.kind, claim=claim)
             current = "true" if claim == self.claim else None
             with box("a", href=target, aria_current=current) as entry:
                 html(str(verdict(words).icon), "span")
-                html(f"{escape(reference)} <span class='soft'>{escape(claim)}</span>", "span")
+                html(f"{escape(label)} <span class='soft'>{as_html(title)}</span>", "span")
             entry.on("click.prevent", lambda _: self._look(claim=claim), js_handler="() => emit()")
 
     def _look(self, **what: str) -> None:
@@ -117,3 +132,6 @@ class _Claims:
 
     def _save(self) -> None:
         save(paper_html(self.checks), "paper.html", "text/html")
+
+    def _save_errata(self) -> None:
+        save(errata_latex(self.checks), "errata.tex", "application/x-tex")

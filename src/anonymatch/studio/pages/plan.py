@@ -17,12 +17,14 @@ from anonymatch.running import Progress
 from anonymatch.studio.address import address
 from anonymatch.studio.frame import frame
 from anonymatch.studio.panel import View
-from anonymatch.studio.planner import KINDS, WORST, Curve, Wish, front_picture
+from anonymatch.studio.planner import KINDS, WORST, Curve, Wish, front_of
 from anonymatch.studio.session import Studio
 from anonymatch.studio.widgets import (
+    DrawnChart,
     box,
     button,
-    figure,
+    chart,
+    drawn_chart,
     heading,
     html,
     number_slider,
@@ -60,6 +62,7 @@ class _PlanPage:
 
     def __init__(self, studio: Studio, wish: Wish) -> None:
         self.plans, self.wish = studio.plans, wish
+        self.client = ui.context.client
         self.curves: list[Curve] | None = self.plans.known_curves(wish)
         self.setting: Setting | None = None
         self.begun = False
@@ -73,10 +76,18 @@ class _PlanPage:
             with box("div", "controls"):
                 self._sliders()
             with box("div", "moving"):
-                self.front = box("div")
-                self.curve_view = View("Simulating kinds of mixes", stoppable=True)
+                self.scores = box("div")
+                self.front = chart(
+                    self._drawn(self.wish, self.curves, self.setting),
+                    "Higher is better, further left is faster. Full lines are simulated, and a "
+                    "click on a point of them chooses it; the dashed one is a closed form, for the "
+                    "average message. The dot is the chosen setting with its interval.",
+                    on_pick=self._pick_named,
+                )
+                self.point_list = box("div")
+                self.curve_view = View("Simulating kinds of mixes")
         heading("The chosen setting")
-        self.setting_view = View("Simulating the setting", stoppable=True)
+        self.setting_view = View("Simulating the setting")
         self.same = box("div")
 
     def _sliders(self) -> None:
@@ -184,22 +195,29 @@ class _PlanPage:
         """What needs no simulation, and what was simulated before."""
         wish = self.wish
         ui.navigate.history.replace(address("/plan", **wish.values()))
-        self.front.clear()
-        with self.front:
+        self.scores.clear()
+        with self.scores:
             tiles(self._tiles())
-            figure(
-                front_picture(wish, self.curves, self.setting),
-                "front",
-                "Higher is better, further left is faster. Full lines are simulated, and a click "
-                "on a point of them chooses it; the dashed one is a closed form, for the average "
-                "message. The dot is the chosen setting with its interval.",
-                on_pick=self._pick,
-            )
+        self.point_list.clear()
+        with self.point_list:
             if self.curves:
                 self._points(self.curves)
+        background_tasks.create(self._redraw(), name="studio front")
         self.same.clear()
         with self.same:
             same_result(wish.command(), wish.python())
+
+    async def _redraw(self) -> None:
+        """The chart is made beside the page, which sliders would hold up else."""
+        now = self.wish, self.curves, self.setting
+        drawn = await asyncio.to_thread(self._drawn, *now)
+        if now == (self.wish, self.curves, self.setting) and not self.client.is_deleted:
+            with self.client:
+                self.front.draw(drawn)
+
+    @staticmethod
+    def _drawn(wish: Wish, curves: Sequence[Curve] | None, setting: Setting | None) -> DrawnChart:
+        return drawn_chart(front_of(wish, curves, setting), "front")
 
     def _tiles(self) -> list[tuple[str, str, str]]:
         wish = self.wish

@@ -13,15 +13,17 @@ import numpy as np
 from nicegui import background_tasks, ui
 
 from anonymatch.base.numbers import percent, plural
-from anonymatch.disclosure import CurvePoint, Disclosure, half_life_in_words
-from anonymatch.graph import plain_table
-from anonymatch.report import (
-    bits_picture,
-    guess_picture,
-    profile_picture,
-    rounds_html,
+from anonymatch.disclosure import (
+    CurvePoint,
+    Disclosure,
+    bits_chart,
+    disclosure_charts,
+    guess_chart,
+    half_life_in_words,
     rounds_text,
 )
+from anonymatch.graph import plain_table
+from anonymatch.report import profile_picture, rounds_html
 from anonymatch.studio.address import address, whole
 from anonymatch.studio.disclosures import RoundsRequest
 from anonymatch.studio.frame import frame
@@ -29,9 +31,13 @@ from anonymatch.studio.panel import View
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.studio.widgets import (
+    ChartPlace,
+    DrawnChart,
     alert,
     box,
     button,
+    chart,
+    drawn_chart,
     drop_zone,
     figure,
     heading,
@@ -48,7 +54,7 @@ __all__ = ["show"]
 
 _REST = 0.4  # seconds that sliders rest before rounds are looked at
 _FALLS = 10  # users in the table of who falls first
-_CHART = 336.0  # pixels of a chart's width: beside the matrix, and on a phone
+_CHARTS = {"bits": bits_chart, "guesses": guess_chart}
 _PAIRS = 20  # pairs in a table, where the matrix is too large to draw
 _BITS = (
     "Bits about the receiver of a message, mean over stretches of the log of that many rounds. "
@@ -90,6 +96,7 @@ class _RoundsPage:
             self.request = self._of_file(upload)
         self.seen = whole(query, "seen", 0, least=0, most=10**9)  # rounds; 0 for all
         self.begun = False
+        self.curves: dict[str, ChartPlace] = {}
         studio.inboxes[self.id] = self._arrived
         self.client.on_delete(self._closed)
 
@@ -123,7 +130,7 @@ class _RoundsPage:
                 )
                 self.controls = box("div")
             with box("div", "moving"):
-                self.view = View("Looking at the rounds", stoppable=True)
+                self.view = View("Looking at the rounds")
         self.below = box("div")
         self._controls()
         self._same()
@@ -214,7 +221,13 @@ class _RoundsPage:
         if len(points) > 1:
             steps = [f"{rounds:,} of {points[-1]:,}" for rounds in points]
             step_slider("Rounds seen", steps, at, partial(self._move, disclosure, points))
-        self.sharpening = box("div")
+        self.scores = box("div")
+        with box("div", "gallery wide"):
+            self.sharpening = box("div")
+            with box("div", "curves"):
+                drawn = _drawn(disclosure, points[at])
+                captions = {"bits": _BITS, "guesses": _GUESSES}
+                self.curves = {name: chart(one, captions[name]) for name, one in drawn.items()}
         self._draw(disclosure, points[at])
         _falls(disclosure)
         with box("div", "row"):
@@ -225,26 +238,35 @@ class _RoundsPage:
         self.seen = 0 if step == len(points) - 1 else points[step]
         self._remember()
         self._draw(disclosure, points[step])
+        background_tasks.create(self._redraw(disclosure, points[step]), name="studio curves")
+
+    async def _redraw(self, disclosure: Disclosure, rounds: int) -> None:
+        """Curves are made beside the page, which the slider would hold up else."""
+        seen = self.seen
+        drawn = await asyncio.to_thread(_drawn, disclosure, rounds)
+        if seen == self.seen and not self.client.is_deleted:
+            with self.client:
+                for name, one in drawn.items():
+                    self.curves[name].draw(one)
 
     def _draw(self, disclosure: Disclosure, rounds: int) -> None:
-        """The matrix and the curve after so many rounds."""
+        """Figures and the matrix after so many rounds."""
         point = next((each for each in disclosure.curve if each.rounds == rounds), None)
-        self.sharpening.clear()
-        with self.sharpening:
+        self.scores.clear()
+        with self.scores:
             if point is not None:
                 tiles(_tiles(disclosure, point))
-            with box("div", "gallery free"):
-                _matrix(disclosure, rounds)
-                with box("div"):
-                    self._charts(disclosure, rounds)
+        self.sharpening.clear()
+        with self.sharpening:
+            _matrix(disclosure, rounds)
 
-    def _charts(self, disclosure: Disclosure, rounds: int) -> None:
-        for picture, name, caption in (
-            (bits_picture(disclosure, chosen=rounds, width=_CHART), "bits", _BITS),
-            (guess_picture(disclosure, chosen=rounds, width=_CHART), "guesses", _GUESSES),
-        ):
-            if picture is not None:
-                figure(picture, name, caption)
+
+def _drawn(disclosure: Disclosure, rounds: int) -> dict[str, DrawnChart]:
+    """The curves with so many rounds marked."""
+    return {
+        name: drawn_chart(_CHARTS[name](disclosure, chosen=rounds), name)
+        for name in disclosure_charts(disclosure)
+    }
 
 
 def _tiles(disclosure: Disclosure, point: CurvePoint) -> list[tuple[str, str, str]]:

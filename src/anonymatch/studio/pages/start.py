@@ -76,6 +76,7 @@ async def show(_studio: Studio, query: Mapping[str, str]) -> None:
             _road("/design", "Design", "Choose groups for a number of users and a cost.")
             _road("/plan", "Plan", "Choose mixes, delay and cover for a network.")
             _road("/audit", "Audit", "Drop a log and see who is badly hidden, and why.")
+            _road("/compare", "Compare", "Hold systems against each other, with their price.")
             _road("/rounds", "Rounds", "See how long anonymity lasts when users stay the same.")
             _road("/attack", "Attack", "Expose users one after another and watch who falls.")
             _road("/paper", "Paper", "Every claim of the paper, computed now.")

@@ -83,6 +83,23 @@ window.studio = (() => {
     };
   }
 
+  function fill(id, value) {
+    const field = document.getElementById(id);
+    if (field) field.value = value;
+  }
+
+  // What a brush marks on one axis, as [from, to]; null if it is taken away.
+  function brushed(detail) {
+    const ends = Object.values(detail || {})[0];
+    return Array.isArray(ends) && ends.length === 2 ? ends : null;
+  }
+
+  // The name of the mark of a chart that is chosen; "" if none is.
+  function chosen(detail) {
+    const names = Object.entries(detail || {}).find(([key]) => key !== "vlPoint");
+    return names && Array.isArray(names[1]) ? String(names[1][0] ?? "") : "";
+  }
+
   async function send(file, target, slot, limit, say) {
     if (!file) return;
     if (file.size > limit.bytes) {
@@ -108,8 +125,9 @@ window.studio = (() => {
         zone.closest(".drop").querySelector(".said").textContent = text;
       };
       say("");
-      send(files[0], target, slot, limit, say);
+      const wanted = Array.from(files).slice(0, limit.several ? 6 : 1);
       if (event.target.files) event.target.value = "";
+      wanted.reduce((before, file) => before.then(() => send(file, target, slot, limit, say)), Promise.resolve());
     };
   }
 
@@ -199,5 +217,5 @@ window.studio = (() => {
   });
   apply(stored());
   window.addEventListener("load", () => apply(stored()));
-  return { png, copy, picked, dropped, row, show, outfit };
+  return { png, copy, fill, picked, brushed, chosen, dropped, row, show, outfit };
 })();

@@ -45,21 +45,82 @@ document.querySelectorAll("table.sortable").forEach(function (table) {
 
   const search = document.querySelector("[data-searches='" + table.id + "']");
   if (!search) return;
-  const field = search.querySelector("input");
+  const field = search.querySelector("input[type=search]");
   const found = search.querySelector("output");
   const texts = rows.map(function (row) {
     return (row.cells[0].textContent + "\n" + row.cells[1].textContent).toLowerCase();
   });
+
+  // A range of one column: two fields, and a chart on which the same is chosen by a brush.
+  const range = search.querySelector(".range");
+  const ends = range ? Array.from(range.querySelectorAll("input")) : [];
+  const clear = range && range.querySelector("button");
+  const chosen = document.createElement("p"); /* under the chart, as the table may be far */
+  chosen.className = "chosen";
+  const values = range && rows.map(function (row) { return number(row.cells[range.dataset.column]); });
+  function limits() {
+    return [[ends[0], -Infinity], [ends[1], Infinity]].map(function (pair) {
+      const value = pair[0] ? pair[0].valueAsNumber : NaN;
+      return Number.isNaN(value) ? pair[1] : value;
+    });
+  }
+
   function filter() {
     const wanted = field.value.trim().toLowerCase();
+    const low = limits()[0], high = limits()[1];
+    const all = low === -Infinity && high === Infinity;
     let left = 0;
     rows.forEach(function (row, place) {
-      row.hidden = !texts[place].includes(wanted);
+      const inside = all || (values[place] >= low && values[place] <= high);
+      row.hidden = !inside || !texts[place].includes(wanted);
       left += row.hidden ? 0 : 1;
     });
-    found.textContent = left.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " rows";
+    const unit = range ? " " + range.dataset.unit : "";
+    const told = all ? "" : low === -Infinity ? ", at most " + high + unit
+      : high === Infinity ? ", at least " + low + unit : ", " + low + " to " + high + unit;
+    found.textContent = left.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " rows" + told;
+    if (clear) clear.hidden = all;
+    if (!range) return;
+    chosen.hidden = all;
+    chosen.replaceChildren();
+    const link = document.createElement("a");
+    link.href = "#" + range.dataset.anchor;
+    link.textContent = "The table";
+    chosen.append(link, " shows " + found.textContent + ".");
   }
   field.addEventListener("input", filter);
+  if (range) {
+    let setting = 0; /* brushes on their way that the fields have set, and not the reader */
+    function chart() {
+      return document.querySelector(".chart[data-name='" + range.dataset.chart + "']");
+    }
+    function brush() { /* on the chart, what the fields say */
+      const view = chart() && chart().view;
+      if (!view) return;
+      const scale = view.scale("x"), domain = scale.domain(), now = limits();
+      const all = now[0] === -Infinity && now[1] === Infinity;
+      const at = now.map(function (end) { return scale(Math.min(Math.max(end, domain[0]), domain[1])); });
+      setting += 1;
+      view.signal("brush_x", all ? [0, 0] : at).runAsync().finally(function () { setting -= 1; });
+    }
+    ends.forEach(function (end) {
+      end.addEventListener("input", filter);
+      end.addEventListener("change", brush);
+    });
+    clear.addEventListener("click", function () {
+      ends.forEach(function (end) { end.value = ""; });
+      filter();
+      brush();
+      ends[0].focus();
+    });
+    if (chart()) chart().after(chosen);
+    document.addEventListener("chart-brush", function (event) {
+      if (event.target.dataset.name !== range.dataset.chart || setting) return;
+      const chosen = event.detail.value;
+      ends.forEach(function (end, place) { end.value = chosen ? +chosen[place].toFixed(3) : ""; });
+      filter();
+    });
+  }
   search.hidden = false;
   filter();
 });

@@ -1,0 +1,191 @@
+"""Large released tables: figures of people by classes, without a graph of people and rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from anonymatch.audits.answers import Answers, Resources, of_graph
+from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.counting import Count, bregman
+from anonymatch.measures import (
+    LOST,
+    Interval,
+    Range,
+    UserFigures,
+    entropy_terms,
+    in_order,
+    system,
+)
+from anonymatch.running import Budget
+from anonymatch.sources import Observation
+from anonymatch.tables import Links, TableFindings, findings, link
+
+if TYPE_CHECKING:
+    from anonymatch.sources import Release
+
+__all__ = ["release_answers", "table_findings"]
+
+_DIGITS = 1.5  # bits that an error of a probability is worth beside its own
+
+
+def release_answers(observation: Observation, resources: Resources) -> Answers:
+    """Count, bounds and figures of everybody: by classes, and of small tables by their graph."""
+    release = observation.release
+    assert release is not None
+    links = link(release, budget=resources.budget, seed=resources.seed)
+    if observation.graph is not None:
+        return replace(of_graph(observation, observation.graph, resources), table=links)
+    nats = Interval(links.log, links.log_low, links.log_high)
+    people, rows = release.n_people, release.n_rows
+    full = system.full_log(min(people, rows), max(people, rows))
+    alike = math.lgamma(release.lost + 1) + math.lgamma(release.spare + 1)
+    degrees = (release.rows_that_fit + release.lost)[release.kind_of]
+    bound = bregman(np.concatenate((degrees, np.full(release.spare, rows)))) - alike
+    return Answers(
+        count=Count(
+            exact=False,
+            log=nats.value,
+            low=nats.low,
+            high=nats.high,
+            proven=(nats.low, nats.high),
+            method=links.method,
+            confidence=links.confidence,
+            seed=links.seed,
+        ),
+        entropy=nats.clipped(0.0, math.inf),
+        bound=max(min(bound, full), nats.value),
+        full=max(full, nats.value),
+        users=_figures(release, links),
+        edges=release.n_edges,
+        probabilities=None,
+        confidence=links.confidence,
+        table=links,
+    )
+
+
+def table_findings(
+    observation: Observation, answers: Answers, budget: Budget
+) -> TableFindings | None:
+    """What a released table gives away by every notion; None of other sources."""
+    release = observation.release
+    if release is None:
+        return None
+    return findings(release, answers.table or link(release, budget=budget))
+
+
+def _figures(release: Release, links: Links) -> UserFigures:
+    """Figures of kinds of people, given to everybody of the kind."""
+    number = len(release.kind_sizes)
+    real = links.possible & (links.kinds != links.nobody) & (links.classes != links.nowhere)
+    kinds, classes = links.kinds[real], links.classes[real]
+    size = links.class_sizes[classes].astype(np.float64)
+    share, low, high = (part[real] for part in (links.share, links.low, links.high))
+    inside = _sums(kinds, share, number)
+    there = inside > 0.0
+    whole = np.where(there, inside, 1.0)[kinds]
+    chance, slack = share / whole, (high - low) / 2 / whole
+    each = chance / size  # the probability of one row
+    bits = -np.log2(np.maximum(each, 1e-300))
+    allowed = np.bincount(kinds, size, number).astype(np.int64)
+    doubt = _sums(kinds, slack * (bits + _DIGITS), number)
+    shannon = _sums(kinds, chance * bits, number)
+    square = _sums(kinds, chance * each, number)
+    best, guess = _best(kinds, each, number)
+    least = _largest(kinds, (low / whole) / size, number)
+    most = np.minimum(_largest(kinds, (high / whole) / size, number), 1.0)
+    first = _first_rows(release)
+    guesses = np.where(guess >= 0, first[classes[np.maximum(guess, 0)]], LOST)
+    shannons, renyi2, min_entropy = in_order(
+        _around(shannon, doubt),
+        _around(-np.log2(np.where(there, square, 1.0)), doubt),
+        Range(*(_logs(part, there) for part in (best, most, least))),
+        np.log2(np.maximum(allowed, 1)),
+    )
+    of = release.kind_of
+    # Whoever is not in the release certainly is not.
+    parts = (np.where(there, part * inside, 1.0) for part in (best, least, most))
+    probability = Range(*(np.minimum(part, 1.0) for part in parts))
+    ranks = _ranks(kinds, each, chance, size, number)
+    return UserFigures(
+        users=_names(release),
+        behaviours=_row_names(release.n_rows),
+        degree=release.rows_that_fit[of],
+        allowed=np.maximum(allowed, 1)[of],
+        shannon=shannons.at(of),
+        renyi2=renyi2.at(of),
+        min_entropy=min_entropy.at(of),
+        effective=shannons.map(np.exp2).at(of),
+        probability=probability.at(of),
+        guess=guesses[of],
+        departed=np.minimum(inside, 1.0)[of] if release.lost else None,
+        shannon_all=_with_lost(shannons, inside).at(of) if release.lost else None,
+        guesses=_around(np.maximum(ranks, 1.0), np.zeros(number)).at(of) if links.exact else None,
+    )
+
+
+def _with_lost(shannon: Range, inside: Floats) -> Range:
+    """Entropy over rows and over not being in the release."""
+    out = np.clip(1.0 - inside, 0.0, 1.0)
+    between = entropy_terms(np.clip(inside, 0.0, 1.0)) + entropy_terms(out)
+    return Range(*(inside * part + between for part in shannon.parts))
+
+
+def _around(value: Floats, doubt: Floats) -> Range:
+    return Range(value, np.maximum(value - doubt, 0.0), value + doubt)
+
+
+def _logs(probability: Floats, there: Bools) -> Floats:
+    return np.where(
+        there, 0.0 - np.log2(np.where(there, np.maximum(probability, 1e-300), 1.0)), 0.0
+    )
+
+
+def _sums(kinds: Ints, values: Floats, number: int) -> Floats:
+    return np.bincount(kinds, values, number).astype(np.float64)
+
+
+def _best(kinds: Ints, each: Floats, number: int) -> tuple[Floats, Ints]:
+    """The likeliest row of each kind, as its probability and the pair it is of; -1 for none."""
+    order = np.lexsort((-np.arange(len(kinds)), each, kinds))
+    last = np.flatnonzero(np.diff(kinds[order], append=-1))
+    best, guess = np.zeros(number), np.full(number, -1, dtype=np.int64)
+    best[kinds[order][last]] = each[order][last]
+    guess[kinds[order][last]] = order[last]
+    return best, guess
+
+
+def _largest(kinds: Ints, values: Floats, number: int) -> Floats:
+    largest = np.zeros(number)
+    np.maximum.at(largest, kinds, values)
+    return largest
+
+
+def _ranks(kinds: Ints, each: Floats, chance: Floats, size: Floats, number: int) -> Floats:
+    """Guesses until the right row is named, on average, the likeliest first."""
+    order = np.lexsort((-each, kinds))
+    before = np.cumsum(size[order]) - size[order]
+    begins = np.searchsorted(kinds[order], kinds[order])
+    before -= before[begins]
+    mean = chance[order] * (before + (size[order] + 1.0) / 2.0)
+    return _sums(kinds[order], mean, number)
+
+
+def _first_rows(release: Release) -> Ints:
+    """The first row of each class."""
+    first = np.zeros(len(release.class_sizes), dtype=np.int64)
+    first[release.class_of[::-1]] = np.arange(release.n_rows - 1, -1, -1)
+    return first
+
+
+def _names(release: Release) -> tuple[str, ...]:
+    if release.names is not None:
+        return release.names
+    return tuple(f"person {number}" for number in range(1, release.n_people + 1))
+
+
+def _row_names(number: int) -> tuple[str, ...]:
+    return tuple(f"row {one}" for one in range(1, number + 1))

@@ -1,0 +1,77 @@
+"""Charts of a result as files, for papers: every one that it has, in a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import did_you_mean
+from anonymatch.cli.console import note
+from anonymatch.cli.options import option
+
+if TYPE_CHECKING:
+    from anonymatch.charts import AnyChart
+
+__all__ = ["FigureOptions"]
+
+_FORMATS = ("svg", "png", "pdf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureOptions:
+    """Where charts are written, and as what; checked before any work is done."""
+
+    figures: Annotated[
+        Path | None,
+        option("--figures", "Also write every chart as a file of this folder.", metavar="DIR"),
+    ] = None
+    figures_format: Annotated[
+        str | None,
+        option(
+            "--figures-format",
+            f"What those files are: {', '.join(_FORMATS)} (svg unless told).",
+            metavar="FORMAT",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.figures_format is not None and self.figures_format not in _FORMATS:
+            near = did_you_mean(self.figures_format, _FORMATS)
+            raise InputError(
+                f"--figures-format {self.figures_format}: charts are written as "
+                f"{', '.join(_FORMATS)}{near}"
+            )
+        if self.figures is None:
+            if self.figures_format is not None:
+                raise InputError("--figures-format is of charts; give --figures DIR, too")
+            return
+        _check_folder(self.figures)
+
+    def write(self, makers: Mapping[str, Callable[[], AnyChart]]) -> None:
+        """Write the charts, all of them or none, and say which; nothing if none are asked for."""
+        if self.figures is None:
+            return
+        from anonymatch.charts import save_charts
+
+        written = save_charts(makers, self.figures, self.figures_format or "svg")
+        names = ", ".join(path.name for path in written)
+        note(f"wrote {self.figures}: {names}" if names else "there are no charts to write")
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse what is no folder, and where none can be made."""
+    if os.path.isdir(folder):
+        if not os.access(folder, os.W_OK):
+            raise InputError(f"--figures {folder}: no permission to write there; choose another")
+        return
+    if os.path.lexists(folder):
+        raise InputError(f"--figures {folder}: it is a file; give the name of a folder")
+    parent = folder.parent
+    if not os.path.isdir(parent):
+        raise InputError(f"--figures {folder}: the folder {parent} does not exist; make it first")
+    if not os.access(parent, os.W_OK):
+        raise InputError(f"--figures {folder}: no permission to make it; choose another folder")

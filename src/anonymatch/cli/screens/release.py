@@ -1,0 +1,103 @@
+"""A released table on one screen, in the words of those who answer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from anonymatch.base import numbers, text
+from anonymatch.base.text import Message
+from anonymatch.cli.screens import elements
+from anonymatch.cli.words import option
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    import anonymatch as am
+    from anonymatch.audits import Worst
+    from anonymatch.tables import Notion
+
+__all__ = ["release_screen"]
+
+_SHARES = ("prosecutor risk", "journalist risk", "marketer risk")
+
+
+def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
+    """Who is at risk and why, every notion by its name, and what the release is still worth."""
+    table = audit.table
+    assert table is not None
+    people, rows = audit.n_users, table.release.n_rows
+    size = f"{numbers.plural(people, 'person', 'people')}, {numbers.plural(rows, 'row')}"
+    screen: list[RenderableType] = [
+        elements.heading(text.name(f"{audit.name}: {size}")),
+        elements.paragraph(table.headline(audit.identified, audit.n_counted)),
+        *(
+            elements.paragraph(Message(note).worded(option))
+            for note in (*audit.notes, *table.sentences())
+        ),
+    ]
+    if gates:
+        screen.append(elements.bullets("Thresholds:", [gate.text for gate in gates]))
+    screen.append(elements.figures([_line(one) for one in table.notions.values()]))
+    screen += _decided(list(table.notions.values()))
+    screen += _people(audit)
+    used = table.utility
+    screen.append(
+        elements.paragraph(
+            f"What is left: cells leave open {numbers.percent(used.loss)} of the values of a "
+            f"column on average, {numbers.amount(used.mean_class)} rows are equal on average, "
+            f"discernibility {used.discernibility:,}."
+        )
+    )
+    screen.append(
+        elements.paragraph(
+            "All ways to match people and rows are taken as equally likely; whoever knows more "
+            "than the identifiers does better. By "
+            f"{audit.count.method}, {_sure(audit)}, in {audit.seconds:.3g} s."
+        )
+    )
+    return screen
+
+
+def _line(notion: Notion) -> elements.Line:
+    if notion.value is None:
+        value = "–"
+    elif notion.key in _SHARES:
+        value = numbers.percent(notion.value)
+    else:
+        value = numbers.amount(notion.value)
+    better = "more is better" if notion.better == "higher" else "less is better"
+    return notion.key, value, f"{notion.meaning} ({better})"
+
+
+def _decided(notions: Sequence[Notion]) -> list[RenderableType]:
+    """What decides them, those with the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for notion in notions:
+        if notion.decided_by and notion.value is not None:
+            reasons.setdefault(notion.decided_by, []).append(notion.key)
+    told = [f"{', '.join(keys)}: {text.name(reason)}" for reason, keys in reasons.items()]
+    return [elements.bullets("Decided by:", told)] if told else []
+
+
+def _people(audit: am.Audit) -> list[RenderableType]:
+    """Those who hide worst."""
+    if not audit.worst:
+        return []
+    table = elements.columns("person", "likeliest row", "why", right=("probability", "hides among"))
+    for one in audit.worst:
+        table.add_row(*_cells(one))
+    return [elements.paragraph("People at risk:"), elements.indented(table)]
+
+
+def _cells(one: Worst) -> tuple[str, ...]:
+    guess = "–" if one.guess is None else text.name(one.guess)
+    share = one.probability_departed
+    chance = "–" if share is None else numbers.percent(share)
+    return text.name(one.user), guess, one.reason, chance, f"{one.effective:.3g}"
+
+
+def _sure(audit: am.Audit) -> str:
+    if audit.exact:
+        return "exact"
+    return f"intervals hold with {numbers.percent(audit.confidence)}"

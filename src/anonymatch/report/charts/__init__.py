@@ -1,1 +1,0 @@
-"""Charts: values on axes."""

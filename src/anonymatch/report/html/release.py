@@ -1,0 +1,215 @@
+"""A released table as one page to file: who is at risk, why, and by which notion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from anonymatch._native import version
+from anonymatch.audits import Audit, Gate
+from anonymatch.base.numbers import amount, percent, plural, shown
+from anonymatch.charts import bar_chart, embedded
+from anonymatch.report.html.document import Section, document, panel_section, render
+from anonymatch.report.html.tables import Cell, HtmlTable
+from anonymatch.report.html.user_table import name_cell, number_cell
+from anonymatch.report.html.verdicts import verdict
+from anonymatch.report.paper_panels import Panel
+from anonymatch.tables import Notion, TableFindings
+
+__all__ = ["release_html"]
+
+_SHARES = ("prosecutor risk", "journalist risk", "marketer risk")
+_PEOPLE = 200  # of a table
+_SIZES = 30  # bars of sizes of classes
+
+
+def release_html(
+    audit: Audit,
+    *,
+    gates: Sequence[Gate] = (),
+    command: str | None = None,
+    script: str = "",
+    style: str = "",
+) -> str:
+    """What an audit of a released table says, in the words of those who answer for it."""
+    table = audit.table
+    assert table is not None
+    rows = plural(table.release.n_rows, "row")
+    return document(
+        f"Release {audit.name}",
+        lead=f"{plural(audit.n_users, 'person', 'people')} in the original table, {rows} released.",
+        sections=(
+            _verdict(audit, table, gates, style),
+            _notions(table),
+            _people(audit),
+            *_sensitive(table),
+            _classes(table),
+            _worth(table),
+            _method(audit, command),
+        ),
+        script=script,
+    )
+
+
+def _verdict(audit: Audit, table: TableFindings, gates: Sequence[Gate], style: str) -> Section:
+    states = [
+        (
+            gate,
+            verdict(
+                "holds" if gate.reached else "fails" if gate.missed else "holds under a condition"
+            ),
+        )
+        for gate in gates
+    ]
+    body = render(
+        "audit_verdict.html",
+        verdict=table.headline(audit.identified, audit.n_counted),
+        gates=states,
+    )
+    said = render("audit_panels.html", before=[*audit.notes, *table.sentences()],
+                  items=[], tables=[], after=[])  # fmt: skip
+    return Section("verdict", "Who is at risk", body + said, style=style)
+
+
+def _notions(table: TableFindings) -> Section:
+    rows = tuple(
+        (
+            Cell(one.key, False),
+            number_cell(_value(one)),
+            Cell(one.meaning, False),
+            Cell("more" if one.better == "higher" else "less", False),
+            Cell(one.decided_by, False),
+        )
+        for one in table.notions.values()
+    )
+    heads = (
+        Cell("notion", False),
+        Cell("value", True),
+        Cell("meaning", False),
+        Cell("better", False),
+        Cell("decided by", False),
+    )
+    meaning = (
+        "k-anonymity, risks, l-diversity and t-closeness are about rows that are equal; (1,k), "
+        "(k,1) and (k,k) about who fits what; global (1,k) about what is still possible when "
+        "everybody must have a row."
+    )
+    named = [("By name", HtmlTable(heads, rows, ""))]
+    return panel_section("notions", "Every notion by its name", before=[meaning], tables=named)
+
+
+def _value(notion: Notion) -> str:
+    if notion.value is None:
+        return "–"
+    return percent(notion.value) if notion.key in _SHARES else amount(notion.value)
+
+
+def _people(audit: Audit) -> Section:
+    heads = (
+        Cell("person", False),
+        Cell("likeliest row", False),
+        Cell("probability", True),
+        Cell("hides among", True),
+        Cell("rows that fit", True),
+        Cell("why", False),
+    )
+    rows = tuple(
+        (
+            name_cell(one.user),
+            Cell("–" if one.guess is None else str(one.guess), False),
+            number_cell(
+                "–" if one.probability_departed is None else percent(one.probability_departed)
+            ),
+            number_cell(amount(one.effective)),
+            number_cell(shown(one.candidates)),
+            Cell(one.reason, False),
+        )
+        for one in audit.worst[:_PEOPLE]
+    )
+    meaning = (
+        "Those whom the release hides worst: the probability that the likeliest row is theirs, and "
+        "among how many equally likely rows they hide."
+    )
+    named = [("People at risk", HtmlTable(heads, rows, ""))]
+    return panel_section("people", "People at risk", before=[meaning], tables=named)
+
+
+def _sensitive(table: TableFindings) -> list[Section]:
+    """What is certain of sensitive values, a table a column."""
+    tables = []
+    for one in table.attributes:
+        known = table.certain_values(one.column)
+        if not known:
+            continue
+        rows = tuple(
+            (
+                name_cell(person),
+                Cell(value, False),
+                Cell(
+                    "only by matching everybody" if matched else "all rows that fit say so", False
+                ),
+            )
+            for person, value, matched in known[:_PEOPLE]
+        )
+        left = "" if len(known) <= _PEOPLE else f"and {len(known) - _PEOPLE:,} more"
+        heads = (Cell("person", False), Cell(one.column, False), Cell("how it is known", False))
+        tables.append((f"Certain {one.column}", HtmlTable(heads, rows, left)))
+    if not tables:
+        return []
+    return [panel_section("sensitive", "Sensitive values that are certain", tables=tables)]
+
+
+def _classes(table: TableFindings) -> Section:
+    sizes, numbers = np.unique(table.release.class_sizes, return_counts=True)
+    bars = [
+        (plural(int(size), "row"), int(number) * int(size))
+        for size, number in zip(sizes[:_SIZES].tolist(), numbers[:_SIZES].tolist(), strict=True)
+    ]
+    chart = bar_chart(bars, title="Rows by the size of their class", x_label="rows in such classes")
+    caption = (
+        "Rows that are equal in all identifiers are a class. The smallest classes are the risk: "
+        "k-anonymity is the size of the smallest."
+    )
+    return panel_section(
+        "classes", "Classes of equal rows", [Panel(embedded(chart, "classes"), caption)]
+    )
+
+
+def _worth(table: TableFindings) -> Section:
+    used = table.utility
+    rows = (
+        ("loss", percent(used.loss), "values of a column that a cell leaves open, on average"),
+        *(
+            (f"loss of {name}", percent(loss), "the same of this column")
+            for name, loss in used.by_column.items()
+        ),
+        ("discernibility", shown(used.discernibility), "sum over rows of those that equal them"),
+        ("rows of a class", amount(used.mean_class), "on average"),
+        ("suppressed rows", shown(used.suppressed), "that say nothing in any identifier"),
+    )
+    cells = tuple((Cell(a, False), number_cell(b), Cell(c, False)) for a, b, c in rows)
+    heads = (Cell("measure", False), Cell("value", True), Cell("meaning", False))
+    return panel_section(
+        "utility",
+        "What the release is still worth",
+        tables=[("Utility", HtmlTable(heads, cells, ""))],
+    )
+
+
+def _method(audit: Audit, command: str | None) -> Section:
+    sure = "exact" if audit.exact else f"intervals hold with {percent(audit.confidence)}"
+    facts = [
+        ("counted by", audit.count.method),
+        ("figures", sure),
+        ("ways to match", f"2^{audit.count.log2:,.6g}"),
+        ("entropy per person", f"{amount(audit.entropy.value)} bits"),
+        ("took", f"{audit.seconds:.3g} s"),
+        ("made by", f"anonymatch {version}"),
+    ]
+    caveat = (
+        "All ways to match people and rows are taken as equally likely: whoever knows more than "
+        "the identifiers does better."
+    )
+    body = render("audit_method.html", caveats=(caveat,), notes=(), facts=facts, command=command)
+    return Section("about", "Caveats and method", body)

@@ -1,0 +1,55 @@
+"""Hierarchies of generalisation, as ARX writes them: a value, and what it becomes level by level.
+
+A row a value, fields between semicolons (or commas, or tabs), no line of names::
+
+    10115;1011*;101**;10***;*
+    10117;1011*;101**;10***;*
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+
+from anonymatch.base.atomic_files import as_path
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import quoted
+from anonymatch.graph import reading
+from anonymatch.sources.formats.released_cells import spelling
+
+__all__ = ["read_hierarchy"]
+
+_MOST_BYTES = 200_000_000
+_SEPARATORS = ";\t,"
+
+
+def read_hierarchy(path: str | os.PathLike[str]) -> Mapping[str, frozenset[str]]:
+    r"""What each value may have become.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder, "city.csv")
+    ...     _ = place.write_text("Graz;Austria;Europe\nLima;Peru;*\n")
+    ...     sorted(read_hierarchy(place)["Graz"])
+    ['Austria', 'Europe', 'Graz']
+    """
+    file = as_path(path)
+    with reading(file):
+        if file.stat().st_size > _MOST_BYTES:
+            raise InputError("a hierarchy of over 200 MB is too large; give values that occur")
+        text = file.read_text(encoding="utf-8-sig")
+        separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
+        levels: dict[str, frozenset[str]] = {}
+        for number, row in enumerate(csv.reader(text.splitlines(), delimiter=separator), start=1):
+            if not row:
+                continue
+            value, *above = (spelling(cell) for cell in row)
+            if value in levels and levels[value] != frozenset((value, *above)):
+                raise InputError(f"{quoted(row[0])} is there twice; keep one").at(number)
+            levels[value] = frozenset((value, *above))
+    if not levels:
+        raise InputError("it has no values").about(file)
+    return levels

@@ -1,0 +1,300 @@
+"""Release: a released table beside the original one, as classes of people and of rows.
+
+Rows with the same cells are alike, and so are people who fit the same rows. Between classes there
+are few pairs, where between people and rows there would be up to 10^12: what is computed from
+classes needs no more memory than the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from anonymatch.base.arrays import Bools, Ints, offsets
+from anonymatch.base.text import quoted
+
+__all__ = ["ColumnCells", "Release", "kinds_of_people"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnCells:
+    """One identifier: the different values of people, the different cells of rows, and which fit.
+
+    Attributes
+    ----------
+    name : str
+    values, cells : tuple of str
+        As they are spelled.
+    value_of, cell_of : array
+        The value of each person, and the cell of each row.
+    fits : array of bool or None
+        Value by cell; None of a column of plain values, where a value and a cell that are equal
+        have the same number. Values that no cell has then have a number beyond all cells.
+    """
+
+    name: str
+    values: tuple[str, ...] = field(repr=False)
+    cells: tuple[str, ...] = field(repr=False)
+    value_of: Ints = field(repr=False)
+    cell_of: Ints = field(repr=False)
+    fits: Bools | None = field(repr=False)
+
+    @cached_property
+    def levels(self) -> Ints:
+        """A level for each cell; no two cells of a level share a value."""
+        if self.fits is None:
+            return np.array([int(not cell) for cell in self.cells], dtype=np.int64)
+        return _levels(self.fits)
+
+    def on_level(self, level: int) -> Ints:
+        """The cell of a level in which the value of each person lies; -1 for none."""
+        if self.fits is None:
+            if level:
+                return np.full(len(self.value_of), self.cells.index(""))
+            return np.where(self.value_of < len(self.cells), self.value_of, -1)
+        return _cell_on_level(self.fits, self.levels, level)[self.value_of]
+
+    def between(self, values: Ints, cells: Ints) -> Bools:
+        """Value by cell, whether they fit."""
+        if self.fits is not None:
+            return np.asarray(self.fits[values][:, cells], dtype=np.bool_)
+        any_ = np.array([not self.cells[cell] for cell in cells.tolist()])
+        return np.asarray((values[:, None] == cells[None, :]) | any_[None, :], dtype=np.bool_)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """Who may be behind which row of a released table.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnCells
+        The identifiers.
+    sensitive : dict of str to array
+        Codes of the values of sensitive columns, by row; `sensitive_values` has their spellings.
+    kind_of, class_of : array
+        The kind of each person, and the class of each row.
+    kind_sizes, class_sizes : array
+        How many there are of each.
+    indptr, indices : array
+        Classes of rows that each kind of people fits.
+    names : tuple of str or None
+        Of people; they are numbered if there are none.
+    lost : int
+        People who are not in the release: more people than rows.
+    spare : int
+        Rows that are of nobody in the original table: more rows than people.
+    """
+
+    columns: tuple[ColumnCells, ...]
+    sensitive: dict[str, Ints] = field(default_factory=dict, repr=False)
+    sensitive_values: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    kind_of: Ints = field(repr=False)
+    class_of: Ints = field(repr=False)
+    indptr: Ints = field(repr=False)
+    indices: Ints = field(repr=False)
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+
+    def person_name(self, number: int) -> str:
+        return f"person {number + 1}" if self.names is None else self.names[number]
+
+    @cached_property
+    def kind_sizes(self) -> Ints:
+        return np.bincount(self.kind_of, minlength=len(self.indptr) - 1)
+
+    @cached_property
+    def class_sizes(self) -> Ints:
+        return np.bincount(self.class_of)
+
+    @property
+    def n_people(self) -> int:
+        return len(self.kind_of)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.class_of)
+
+    @property
+    def lost(self) -> int:
+        return max(self.n_people - self.n_rows, 0)
+
+    @property
+    def spare(self) -> int:
+        return max(self.n_rows - self.n_people, 0)
+
+    @cached_property
+    def pair_kinds(self) -> Ints:
+        """The kind of people of each pair of classes, beside `indices`."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    @property
+    def n_edges(self) -> int:
+        """Pairs of a person and a row that fit each other."""
+        return int(self.kind_sizes[self.pair_kinds] @ self.class_sizes[self.indices])
+
+    @cached_property
+    def rows_that_fit(self) -> Ints:
+        """How many rows fit a person of each kind."""
+        return _sums(self.class_sizes[self.indices], self.pair_kinds, len(self.kind_sizes))
+
+    @cached_property
+    def people_that_fit(self) -> Ints:
+        """How many people fit a row of each class."""
+        return _sums(self.kind_sizes[self.pair_kinds], self.indices, len(self.class_sizes))
+
+    @cached_property
+    def rows_of_nobody(self) -> Ints:
+        """Rows that fit no person."""
+        return np.flatnonzero(self.people_that_fit[self.class_of] == 0)
+
+    def misfit(self, row: int) -> str:
+        """Why a row fits nobody: the first cell in which no value lies, or all of them together."""
+        for column in self.columns:
+            cell = int(column.cell_of[row])
+            if not column.between(np.unique(column.value_of), np.array([cell])).any():
+                return f"no person has {column.name} {quoted(column.cells[cell])}"
+        cells = (
+            f"{column.name} {column.cells[column.cell_of[row]] or '*'}" for column in self.columns
+        )
+        return f"no person has {', '.join(cells)} together"
+
+    def class_cells(self, number: int) -> tuple[str, ...]:
+        """The cells of a class of rows, one a column."""
+        row = int(np.flatnonzero(self.class_of == number)[0])
+        return tuple(column.cells[column.cell_of[row]] for column in self.columns)
+
+
+def _sums(values: Ints, groups: Ints, number: int) -> Ints:
+    return np.bincount(groups, weights=values, minlength=number).astype(np.int64)
+
+
+def kinds_of_people(
+    columns: Sequence[ColumnCells], n_people: int, n_rows: int
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """The kind of each person, the class of each row, and what kinds fit what classes.
+
+    Cells of a column are put on levels, so that a value lies in at most one cell of a level: plain
+    values on one, decades on the next, stars on a third. Rows whose cells are on the same levels
+    are then joined with people by equal codes, whatever the cells say. Where there are many
+    combinations of levels (ranges that overlap in many ways), classes are compared one by one.
+
+    Returns
+    -------
+    kind_of, class_of, indptr, indices : array
+    """
+    class_of, first = _alike([column.cell_of for column in columns])
+    classes = np.column_stack([column.cell_of[first] for column in columns])
+    class_levels = np.column_stack(
+        [column.levels[classes[:, at]] for at, column in enumerate(columns)]
+    )
+    vectors, vector_of = np.unique(class_levels, axis=0, return_inverse=True)
+    if len(vectors) <= _MOST_VECTORS:
+        joined = _joined(columns, classes, vectors, vector_of.ravel(), n_people)
+    else:
+        joined = _compared(columns, classes, n_people)
+    kind_of, indptr, indices = joined
+    return kind_of, class_of, indptr, indices
+
+
+_MOST_VECTORS = 64
+_STRETCH = 2_000_000  # cells of a table of classes by people that is made at once
+
+
+def _levels(fits: Bools) -> Ints:
+    """A level for each cell; no two cells of a level share a value, and small ones come first."""
+    level_of = np.zeros(fits.shape[1], dtype=np.int64)
+    taken: list[Bools] = []
+    for cell in np.argsort(fits.sum(axis=0), kind="stable").tolist():
+        within = fits[:, cell]
+        for level, used in enumerate(taken):
+            if not (used & within).any():
+                used |= within
+                level_of[cell] = level
+                break
+        else:
+            level_of[cell] = len(taken)
+            taken.append(within.copy())
+    return level_of
+
+
+def _joined(
+    columns: Sequence[ColumnCells],
+    classes: Ints,
+    vectors: Ints,
+    vector_of: Ints,
+    n_people: int,
+) -> tuple[Ints, Ints, Ints]:
+    """People by the class that they fit on each combination of levels; -1 for none."""
+    found = np.full((n_people, len(vectors)), -1, dtype=np.int32)
+    for number, vector in enumerate(vectors.tolist()):
+        members = np.flatnonzero(vector_of == number)
+        outside = np.zeros(n_people, dtype=np.bool_)
+        codes = []
+        for at, column in enumerate(columns):
+            cell = column.on_level(vector[at])
+            outside |= cell < 0
+            codes.append(np.concatenate((classes[members, at], np.maximum(cell, 0))))
+        keys, _ = _alike(codes)
+        row_keys, keys = keys[: len(members)], keys[len(members) :]
+        order = np.argsort(row_keys)
+        place = np.searchsorted(row_keys[order], keys)
+        place[place == len(order)] = 0
+        hit = (row_keys[order][place] == keys) & ~outside
+        found[hit, number] = members[order[place[hit]]]
+    kind_of, first = _alike([found[:, at].astype(np.int64) + 1 for at in range(len(vectors))])
+    kinds = found[first]
+    there = kinds >= 0
+    nowhere = len(classes)
+    indices = np.sort(np.where(there, kinds, nowhere), axis=1)
+    indptr = offsets(there.sum(axis=1))
+    return kind_of, indptr, indices[indices < nowhere].astype(np.int64)
+
+
+def _alike(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """A number for each different combination of codes, and where each is first.
+
+    Numbers are made dense after every column, so that none grows beyond 64 bits.
+    """
+    numbers = np.zeros(len(columns[0]), dtype=np.int64)
+    first = np.zeros(min(len(numbers), 1), dtype=np.int64)
+    for column in columns:
+        keys = numbers * (int(column.max(initial=0)) + 1) + column
+        _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    return numbers, first
+
+
+def _cell_on_level(fits: Bools, level_of: Ints, level: int) -> Ints:
+    """The cell of a level in which each value lies; -1 for none."""
+    cells = np.flatnonzero(level_of == level)
+    within = fits[:, cells]
+    chosen = cells[within.argmax(axis=1)]
+    return np.where(within.any(axis=1), chosen, -1)
+
+
+def _compared(
+    columns: Sequence[ColumnCells], classes: Ints, n_people: int
+) -> tuple[Ints, Ints, Ints]:
+    """Different people against all classes, a stretch of people at a time."""
+    person_of, first = _alike([column.value_of for column in columns])
+    different = np.column_stack([column.value_of[first] for column in columns])
+    kinds: dict[bytes, int] = {}
+    rows: list[Ints] = []
+    kind_of_different = np.empty(len(different), dtype=np.int64)
+    step = max(_STRETCH // max(len(classes), 1), 1)
+    for begin in range(0, len(different), step):
+        part = different[begin : begin + step]
+        fit = np.ones((len(part), len(classes)), dtype=np.bool_)
+        for at, column in enumerate(columns):
+            fit &= column.between(part[:, at], classes[:, at])
+        for number, packed in enumerate(np.packbits(fit, axis=1)):
+            key = packed.tobytes()
+            if key not in kinds:
+                kinds[key] = len(kinds)
+                rows.append(np.flatnonzero(fit[number]))
+            kind_of_different[begin + number] = kinds[key]
+    indptr = offsets(np.array([len(row) for row in rows], dtype=np.int64))
+    indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
+    return kind_of_different[person_of], indptr, indices

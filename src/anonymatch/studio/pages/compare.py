@@ -1,0 +1,348 @@
+"""Compare: two or more systems side by side, with what each pays for its bits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from shlex import quote
+from typing import Any
+from urllib.parse import parse_qsl
+
+from nicegui import background_tasks, ui
+
+from anonymatch.audits import Audit, Comparison, compare, comparison_charts, figure_text
+from anonymatch.base.errors import InputError
+from anonymatch.base.text import label
+from anonymatch.charts import GROUPS
+from anonymatch.report import comparison_html
+from anonymatch.running import Progress
+from anonymatch.studio.address import address, texts
+from anonymatch.studio.address_options import EXAMPLES, AddressOptions
+from anonymatch.studio.charts import PricedSystem, compare_chart
+from anonymatch.studio.frame import frame
+from anonymatch.studio.pages.first_look import look_words
+from anonymatch.studio.pages.law_choice import LawChoice
+from anonymatch.studio.pages.marking import bits_of
+from anonymatch.studio.panel import View
+from anonymatch.studio.request import AuditRequest
+from anonymatch.studio.session import Studio
+from anonymatch.studio.uploads import Upload
+from anonymatch.studio.widgets import (
+    DrawnChart,
+    alert,
+    box,
+    button,
+    chart,
+    drawn_chart,
+    drop_zone,
+    heading,
+    link,
+    same_result,
+    save,
+    select,
+    table,
+    text,
+)
+
+__all__ = ["show"]
+
+_FEW = "Two systems or more can be compared: drop another log, or take one under another law."
+
+
+async def show(studio: Studio, query: Mapping[str, str]) -> None:
+    """The page; the systems are in the address."""
+    with frame(
+        "/compare",
+        "Which one hides people better, and what does it pay?",
+        "Drop logs of several systems, or one log under several laws. A difference is called out "
+        "only where the intervals do not overlap.",
+    ):
+        page = _ComparePage(studio, query)
+        page.build()
+        await page.compare()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Result:
+    """A comparison, and its chart."""
+
+    comparison: Comparison
+    chart: DrawnChart
+    difference: DrawnChart | None
+
+
+class _ComparePage:
+    """State and places of one open page."""
+
+    def __init__(self, studio: Studio, query: Mapping[str, str]) -> None:
+        self.studio = studio
+        self.client = ui.context.client
+        self.id = self.client.id
+        given = [dict(parse_qsl(each)) for each in texts(query, "systems", GROUPS)]
+        options = [AddressOptions.of(each, studio.store, self.id) for each in given]
+        self.gone = any(each.gone for each in options)
+        self.systems = [each for each in options if each.file is not None or each.example]
+        studio.inboxes[self.id] = self._arrived
+        self.client.on_delete(self._closed)
+
+    def _closed(self) -> None:
+        self.studio.inboxes.pop(self.id, None)
+        self.studio.store.leave(self.id)
+
+    def _remember(self) -> None:
+        systems = [each.system() for each in self.systems]
+        ui.navigate.history.replace(address("/compare", systems=systems))
+
+    # ---- the systems
+
+    def build(self) -> None:
+        with box("div") as self.missing:
+            if self.gone:
+                alert("a file of this address is no longer here; drop it again")
+        store = self.studio.store
+        with box("div", "small"):
+            drop_zone(
+                f"/upload/{self.id}",
+                "file",
+                "Drop logs here, or click to choose some",
+                "",
+                limit=store.limit,
+                refusal=store.refusal,
+                several=True,
+            )
+        self.panes = box("div", "systems")
+        self.adding = box("div", "row ends")
+        self._panes()
+        self.view = View("Auditing all of them")
+
+    def _panes(self) -> None:
+        self.panes.clear()
+        with self.panes:
+            for options in self.systems:
+                self._pane(options)
+        self.adding.clear()
+        with self.adding:
+            if len(self.systems) < GROUPS:
+                named = {"": "choose one …"} | {
+                    name: example.story for name, example in EXAMPLES.items()
+                }
+                select("Add an example", named, "", self._add_example)
+
+    def _pane(self, options: AddressOptions) -> None:
+        name = options.file.name if options.file is not None else options.example
+        with box("section", "pane system", aria_label=label(name)):
+            heading(label(name, 60), 3)
+            said = text("", "p", "soft")
+            law = LawChoice(options, self._changed, folded=True)
+            with box("div", "row"):
+                more = box("span")
+                button("Leave it out", partial(self._leave, options), "quiet")
+        inquiry = options.plain_inquiry()
+        assert inquiry is not None
+        background_tasks.create(self._look(options, inquiry, law, (said, more)), name="studio look")
+
+    async def _look(
+        self,
+        options: AddressOptions,
+        inquiry: AuditRequest,
+        law: LawChoice,
+        places: tuple[ui.html, ui.element],
+    ) -> None:
+        """Say what the file is, and which law it looks like."""
+        before, (said, more) = self._ready(), places
+        try:
+            look = await asyncio.to_thread(self.studio.looks.find, inquiry)
+        except InputError as error:
+            with self.client:
+                said.set_content("")
+                with self.missing:
+                    alert(str(error))
+            return
+        if said.is_deleted:  # the panes were drawn anew meanwhile
+            return
+        with self.client:
+            said.set_content(look_words(look))
+            if look.messages is not None:
+                law.look(look)
+                if len(self.systems) < GROUPS:
+                    with more:
+                        button("Again under another law", partial(self._again, options), "quiet")
+            if self._ready() != before:
+                await self.compare()
+
+    def _ready(self) -> list[AuditRequest]:
+        """Systems that can be audited."""
+        return [each for each in (one.inquiry() for one in self.systems) if each is not None]
+
+    async def _arrived(self, upload: Upload, _slot: str) -> None:
+        if len(self.systems) >= GROUPS:
+            with self.missing:
+                alert(f"{GROUPS} systems fit beside each other; leave one out first")
+            return
+        self.systems.append(AddressOptions(file=upload))
+        background_tasks.create(self._changed(rebuild=True), name="studio upload")
+
+    async def _add_example(self, given: Any) -> None:
+        options = AddressOptions()
+        options.look_at(str(given))
+        if options.example:
+            self.systems.append(options)
+            await self._changed(rebuild=True)
+
+    async def _again(self, options: AddressOptions) -> None:
+        index = self.systems.index(options)
+        query = dict(parse_qsl(options.system()))
+        query.pop("law", None)
+        again = AddressOptions.of(query, self.studio.store, self.id)
+        self.systems.insert(index + 1, again)
+        await self._changed(rebuild=True)
+
+    async def _leave(self, options: AddressOptions) -> None:
+        self.systems = [each for each in self.systems if each is not options]
+        await self._changed(rebuild=True)
+
+    async def _changed(self, *, rebuild: bool = False) -> None:
+        with self.client:
+            self.missing.clear()
+            if rebuild:
+                self._panes()
+            await self.compare()
+
+    # ---- the comparison
+
+    async def compare(self) -> None:
+        """Audit all of them, one after another, and hold them against each other."""
+        self._remember()
+        inquiries = self._ready()
+        if len(self.systems) < 2 or len(inquiries) < len(self.systems):
+            self.view.clear()
+            waiting = [each.missing for each in self.systems if each.missing]
+            self.view.say(_FEW if len(self.systems) < 2 else " ".join(waiting))
+            return
+        await self.view.ask(
+            lambda progress: self._find(inquiries, progress), partial(self._show, inquiries)
+        )
+
+    def _find(self, inquiries: Sequence[AuditRequest], progress: Progress) -> _Result:
+        audits = []
+        for number, inquiry in enumerate(inquiries):
+            part = _part(progress, number, len(inquiries))
+            try:
+                audits.append(self.studio.audits.find(inquiry, part))
+            except InputError as error:
+                raise InputError(error.message) from None
+        comparison = compare(audits, _names(inquiries))
+        priced = [
+            _priced(name, audit)
+            for name, audit in zip(comparison.names, comparison.audits, strict=True)
+        ]
+        known = comparison_charts(comparison)
+        return _Result(
+            comparison=comparison,
+            chart=drawn_chart(compare_chart(priced), "compared"),
+            difference=drawn_chart(known["difference"](), "difference")
+            if "difference" in known
+            else None,
+        )
+
+    def _show(self, inquiries: Sequence[AuditRequest], result: _Result) -> None:
+        comparison = result.comparison
+        text(comparison.verdict, "p", "big verdict-words")
+        chart(
+            result.chart,
+            "Higher is better, further left is cheaper. Lines through points are the intervals. "
+            "Click on a point or on the legend to follow one system through all parts.",
+        )
+        if result.difference is not None:
+            chart(
+                result.difference,
+                f"Bits more or less than {label(comparison.names[0])}, with the intervals of the "
+                "differences.",
+            )
+        heading("Figure by figure")
+        table(
+            ["figure", *(label(name) for name in comparison.names), "compared"],
+            _rows(comparison),
+            "comparison",
+            title="Figures side by side",
+        )
+        for note in comparison.notes:
+            text(note, "p", "note")
+        command = _command(inquiries)
+        with box("div", "row"):
+            button("Save the report", partial(_save, comparison, command), "main")
+            for options, name in zip(self.systems, comparison.names, strict=True):
+                link(f"Audit of {label(name)}", address("/audit", **options.values()), "button")
+        same_result(command, _python(inquiries))
+
+
+def _part(progress: Progress, number: int, of: int) -> Callable[[float, float], None]:
+    """The progress of one audit of several, as that of all."""
+
+    def tell(done: float, total: float) -> None:
+        share = done / total if total > 0 else 0.0
+        progress(number + share, float(of))
+
+    return tell
+
+
+def _names(inquiries: Sequence[AuditRequest]) -> list[str]:
+    """Files by their names, with their laws where a file is there several times."""
+    files = [inquiry.name for inquiry in inquiries]
+    return [
+        f"{inquiry.name}, {inquiry.options.law}"
+        if files.count(inquiry.name) > 1 and inquiry.options.law
+        else inquiry.name
+        for inquiry in inquiries
+    ]
+
+
+def _priced(name: str, audit: Audit) -> PricedSystem:
+    return PricedSystem(
+        name=name,
+        bits=audit.entropy.value,
+        low=audit.entropy.low,
+        high=audit.entropy.high,
+        delay=audit.cost.mean_delay,
+        bandwidth=audit.cost.packets,
+        every=bits_of(audit)[audit.answers.users.counted],
+    )
+
+
+def _rows(comparison: Comparison) -> list[list[str]]:
+    rows = []
+    for row in comparison.rows:
+        shown = [
+            "–"
+            if figure is None
+            else figure_text(figure, "share" if row.share else "", confidence=1.0, seed=0).span
+            for figure in row.figures
+        ]
+        rows.append([row.title, *shown, row.judgement or "–"])
+    return rows
+
+
+def _command(inquiries: Sequence[AuditRequest]) -> str:
+    """One command where one can say it: laws are for all files, or one for each."""
+    laws = [inquiry.options.law for inquiry in inquiries]
+    files = list(dict.fromkeys(quote(inquiry.name) for inquiry in inquiries))
+    told = [{**each.options.given(), "law": None} for each in inquiries]
+    if len(set(map(str, told))) > 1 or (any(laws) and not all(laws)):
+        return "\n".join(inquiry.command() for inquiry in inquiries)
+    if len(files) not in (1, len(inquiries)):
+        files = [quote(inquiry.name) for inquiry in inquiries]
+    given = [f"--law {quote(str(law))}" for law in laws if law]
+    return " ".join(["anonymatch compare", *files, *given, f"--budget {inquiries[0].budget:g}"])
+
+
+def _python(inquiries: Sequence[AuditRequest]) -> str:
+    calls = ",\n".join(
+        "    " + inquiry.python().splitlines()[1].removeprefix("audit = ") for inquiry in inquiries
+    )
+    return f"import anonymatch as am\naudits = [\n{calls},\n]\nprint(am.compare(audits).verdict)"
+
+
+def _save(comparison: Comparison, command: str) -> None:
+    save(comparison_html(comparison, command=command), "comparison.html", "text/html")

@@ -1,0 +1,31 @@
+"""Released tables: who may be behind which row, by every notion that has a name."""
+
+from anonymatch.tables.attributes import AttributeDisclosure
+from anonymatch.tables.diversity import Diversity
+from anonymatch.tables.improving import (
+    Generalised,
+    GeneraliseStep,
+    generalise,
+    parse_target,
+    write_generalised,
+)
+from anonymatch.tables.linking import Links, link
+from anonymatch.tables.notions import Notion
+from anonymatch.tables.table_findings import TableFindings, findings
+from anonymatch.tables.utility import Utility
+
+__all__ = [
+    "AttributeDisclosure",
+    "Diversity",
+    "GeneraliseStep",
+    "Generalised",
+    "Links",
+    "Notion",
+    "TableFindings",
+    "Utility",
+    "findings",
+    "generalise",
+    "link",
+    "parse_target",
+    "write_generalised",
+]

@@ -1,0 +1,90 @@
+"""How many ways a large block has: between two proven bounds, with an estimate between them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from anonymatch.base.arrays import Floats, Ints
+
+__all__ = ["block_log"]
+
+_ROUNDS = 2000
+_NEAR = 1e-12
+
+
+def block_log(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> tuple[float, float, float]:
+    """Natural log of the matchings of a block by classes: an estimate, and what it is at least and
+    at most.
+
+    At least: with factors x and y that make rows and columns of x_i y_j sum to 1, the permanent of
+    that matrix is at least prod (1 - p)^(1 - p) over its entries (Schrijver). At most: Brègman's
+    bound from both sides. Between them the sum over tables by its largest term and the curvature
+    there, which a count of spanning trees gives.
+
+    Examples
+    --------
+    >>> pairs = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> log, low, high = block_log(*pairs, np.array([30, 10]), np.array([20, 20]))
+    >>> low < log < high, abs(log - math.lgamma(41)) < 0.05
+    (True, True)
+    """
+    from scipy.special import gammaln
+
+    mean = _scaled(kinds, classes, people, rows)
+    probability = mean / (people[kinds] * rows[classes])
+    edges = people[kinds] * rows[classes]
+    # log of prod x^-1 prod y^-1 is the entropy of the scaled matrix.
+    entropy = -float((edges * probability * np.log(probability)).sum())
+    rest = 1.0 - probability
+    with np.errstate(divide="ignore", invalid="ignore"):
+        schrijver = np.where(rest > 0.0, rest * np.log(rest), 0.0)
+    low = entropy + float((edges * schrijver).sum())
+    own = np.bincount(kinds, rows[classes])
+    other = np.bincount(classes, people[kinds])
+    high = min(
+        float((people * gammaln(own + 1.0) / own).sum()),
+        float((rows * gammaln(other + 1.0) / other).sum()),
+    )
+    log = float(gammaln(people + 1.0).sum() + gammaln(rows + 1.0).sum())
+    log -= float(gammaln(mean + 1.0).sum())
+    closed = len(kinds) - len(people) - len(rows) + 1
+    log += 0.5 * (closed * math.log(2 * math.pi) + float(np.log(mean).sum()))
+    log -= 0.5 * _log_trees(kinds, classes, mean, len(people), len(rows))
+    return min(max(log, low), high), low, high
+
+
+def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> Floats:
+    """Numbers x_i y_j of pairs with the sizes as their margins: the likeliest table, about."""
+    y = np.ones(len(rows))
+    for _ in range(_ROUNDS):
+        x = people / np.bincount(kinds, y[classes])
+        fresh = rows / np.bincount(classes, x[kinds])
+        done = np.abs(fresh / y - 1.0).max() < _NEAR
+        y = fresh
+        if done:
+            break
+    return np.asarray(x[kinds] * y[classes], dtype=np.float64)
+
+
+def _log_trees(kinds: Ints, classes: Ints, weights: Floats, left: int, right: int) -> float:
+    """Natural log of the sum over spanning trees of the products of their weights."""
+    import scipy.sparse as sparse
+    from scipy.sparse.linalg import splu
+
+    size = left + right
+    begin, end = kinds, left + classes
+    degrees = np.bincount(begin, weights, size) + np.bincount(end, weights, size)
+    laplacian = sparse.coo_array(
+        (
+            np.concatenate((-weights, -weights, degrees)),
+            (
+                np.concatenate((begin, end, np.arange(size))),
+                np.concatenate((end, begin, np.arange(size))),
+            ),
+        ),
+        shape=(size, size),
+    ).tocsc()
+    factors = splu(laplacian[1:, 1:].tocsc())
+    return float(np.log(np.abs(factors.U.diagonal())).sum())

@@ -1,0 +1,160 @@
+"""findings(): everything about a released table in one answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from anonymatch.base.arrays import Floats
+from anonymatch.base.numbers import percent, plural
+from anonymatch.base.text import names as several_names
+from anonymatch.sources import Release
+from anonymatch.tables.attributes import AttributeDisclosure, attribute_disclosure, presence
+from anonymatch.tables.diversity import Diversity, diversity
+from anonymatch.tables.linking import Links
+from anonymatch.tables.notions import Notion, notions
+from anonymatch.tables.utility import Utility, utility
+
+__all__ = ["TableFindings", "findings"]
+
+_NAMED = 4  # people of a sentence
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableFindings:
+    """What a released table gives away, by every notion that has a name.
+
+    Attributes
+    ----------
+    notions : dict of str to Notion
+        k-anonymity, (1,k), (k,1), (k,k), global (1,k), risks, l-diversity, t-closeness.
+    attributes : tuple of AttributeDisclosure
+        One a sensitive column.
+    presence : array or None
+        Probability of each person to be in the release; None if everybody is.
+    utility : Utility
+    """
+
+    release: Release = field(repr=False)
+    links: Links = field(repr=False)
+    notions: dict[str, Notion]
+    diversities: tuple[Diversity, ...] = field(repr=False)
+    attributes: tuple[AttributeDisclosure, ...] = field(repr=False)
+    presence: Floats | None = field(repr=False)
+    utility: Utility
+
+    def certain_values(self, column: str) -> list[tuple[str, str, bool]]:
+        """People whose value is certain, with it, and whether only matching shows that."""
+        found = next(one for one in self.attributes if one.column == column)
+        values = self.release.sensitive_values[column]
+        certain = np.flatnonzero(found.certain[self.release.kind_of])
+        kinds = self.release.kind_of[certain]
+        return [
+            (
+                self.release.person_name(person),
+                values[found.guess[kind]],
+                bool(found.by_matching[kind]),
+            )
+            for person, kind in zip(certain.tolist(), kinds.tolist(), strict=True)
+        ]
+
+    def headline(self, identified: int, counted: int) -> str:
+        """Who is at risk, in a sentence."""
+        people = plural(counted, "person", "people")
+        if not counted:
+            return "Nobody of the original table is in the release."
+        if not identified:
+            least = self.notions["global (1,k)"].value
+            among = (
+                "" if least is None else f"; everybody has {least:,.0f} rows or more to hide among"
+            )
+            return f"None of {people} in the release is identified{among}."
+        if identified == counted:
+            return f"All {people} in the release are identified."
+        share = percent(identified / counted)
+        verb = "is" if identified == 1 else "are"
+        return f"{identified:,} of {people} in the release ({share}) {verb} identified."
+
+    def sentences(self) -> tuple[str, ...]:
+        """Values that are certain, and what only matching shows, with the chain of reasons."""
+        return tuple(sentence for one in self.attributes for sentence in self._about(one))
+
+    def _about(self, found: AttributeDisclosure) -> list[str]:
+        release = self.release
+        sizes = release.kind_sizes
+        certain = int(sizes[found.certain].sum())
+        if not certain:
+            best = float(found.probability.max(initial=0.0))
+            surest = f"the surest guess is right with a probability of {percent(best)}"
+            return [f"Nobody's {found.column} is certain; {surest}."]
+        told = [f"The {found.column} of {plural(certain, 'person', 'people')} is certain."]
+        kinds = np.flatnonzero(found.by_matching)
+        if len(kinds):
+            number = int(sizes[kinds].sum())
+            told.append(
+                f"Of {plural(number, 'person', 'people')} only matching everybody shows it: "
+                f"{self._chain(found, int(kinds[0]))}."
+            )
+        return told
+
+    def _chain(self, found: AttributeDisclosure, kind: int) -> str:
+        """Why the other values of somebody are out of the question."""
+        release, links = self.release, self.links
+        person = release.person_name(int(np.flatnonzero(release.kind_of == kind)[0]))
+        value = release.sensitive_values[found.column][found.guess[kind]]
+        pairs = links.of_kind(kind)
+        gone = links.classes[pairs][~links.possible[pairs]]
+        gone = gone[gone < len(release.class_sizes)]
+        holding = np.isin(links.classes, gone) & (links.flow > 0)
+        kinds = [one for one in np.unique(links.kinds[holding]).tolist() if one != links.nobody]
+        who = np.flatnonzero(np.isin(release.kind_of, kinds))
+        named = several_names(
+            [release.person_name(one) for one in who[:_NAMED].tolist()], total=len(who)
+        )
+        rows = np.flatnonzero(np.isin(release.class_of, gone))
+        shown = several_names([f"row {one + 1}" for one in rows[:_NAMED].tolist()], total=len(rows))
+        return (
+            f"{person} fits {shown} too, but {named} must have these, so that {person} has {value}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "notions": {key: one.value for key, one in self.notions.items()},
+            "decided_by": {key: one.decided_by for key, one in self.notions.items()},
+            "attributes": {
+                one.column: {
+                    "certain": int(self.release.kind_sizes[one.certain].sum()),
+                    "certain_by_matching": int(self.release.kind_sizes[one.by_matching].sum()),
+                    "surest": float(one.probability.max(initial=0.0)),
+                }
+                for one in self.attributes
+            },
+            "presence": None
+            if self.presence is None
+            else {"least": float(self.presence.min()), "most": float(self.presence.max())},
+            "utility": {
+                "loss": self.utility.loss,
+                "by_column": self.utility.by_column,
+                "discernibility": self.utility.discernibility,
+                "mean_class": self.utility.mean_class,
+                "suppressed": self.utility.suppressed,
+            },
+        }
+
+
+def findings(release: Release, links: Links) -> TableFindings:
+    """All notions, attribute and presence disclosure, and utility."""
+    spread = [diversity(release, column) for column in release.sensitive]
+    inside = presence(release, links)[release.kind_of] if release.lost else None
+    return TableFindings(
+        release=release,
+        links=links,
+        notions=notions(release, links, spread),
+        diversities=tuple(spread),
+        attributes=tuple(attribute_disclosure(release, links, one) for one in spread),
+        presence=inside,
+        utility=utility(release),
+    )

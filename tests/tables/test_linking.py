@@ -1,0 +1,120 @@
+"""People and rows by classes against all ways to match them, one by one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.special import gammaln
+
+import anonymatch as am
+from anonymatch.running import Budget
+from anonymatch.sources import Release
+from anonymatch.tables import Links, link, linking
+
+
+def release(fits: npt.NDArray[np.bool_], people: list[int], rows: list[int]) -> Release:
+    """Kinds of people and classes of rows of these sizes."""
+    return Release(
+        columns=(),
+        kind_of=np.repeat(np.arange(len(people)), people),
+        class_of=np.repeat(np.arange(len(rows)), rows),
+        indptr=np.concatenate(([0], np.cumsum(fits.sum(axis=1)))),
+        indices=np.nonzero(fits)[1],
+    )
+
+
+def one_by_one(
+    fits: npt.NDArray[np.bool_], people: list[int], rows: list[int]
+) -> tuple[int, npt.NDArray[np.float64]]:
+    """Ways to match, and the share of people of each kind who have rows of each class."""
+    kinds, classes = (np.repeat(np.arange(len(sizes)), sizes) for sizes in (people, rows))
+    size = max(len(kinds), len(classes))
+    kinds = np.append(kinds, np.full(size - len(kinds), len(people)))
+    classes = np.append(classes, np.full(size - len(classes), len(rows)))
+    padded = np.ones((len(people) + 1, len(rows) + 1), dtype=bool)
+    padded[:-1, :-1] = fits
+    total, table = 0, np.zeros(padded.shape)
+    for order in itertools.permutations(range(size)):
+        if padded[kinds, classes[list(order)]].all():
+            total += 1
+            np.add.at(table, (kinds, classes[list(order)]), 1.0)
+    sizes = np.append(people, max(size - sum(people), 1))
+    return total, table / max(total, 1) / sizes[:, None]
+
+
+def draw(rng: np.random.Generator) -> tuple[npt.NDArray[np.bool_], list[int], list[int]]:
+    while True:
+        kinds, classes = rng.integers(1, 5, 2)
+        people, rows = rng.integers(1, 4, kinds).tolist(), rng.integers(1, 4, classes).tolist()
+        if max(sum(people), sum(rows)) <= 6:
+            return rng.random((kinds, classes)) < 0.65, people, rows
+
+
+@pytest.mark.parametrize("written_down", [True, False])
+def test_counts_and_shares_are_those_of_all_ways_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, *, written_down: bool
+) -> None:
+    if not written_down:
+        monkeypatch.setattr(linking, "_SMALL", -1)
+    rng = np.random.default_rng(5)
+    solved = impossible = 0
+    for _ in range(120):
+        fits, people, rows = draw(rng)
+        total, shares = one_by_one(fits, people, rows)
+        if not total:
+            impossible += 1
+            with pytest.raises((am.NoMatchingError, am.InputError)):
+                link(release(fits, people, rows), budget=Budget.of(1.0))
+            continue
+        check(link(release(fits, people, rows), budget=Budget.of(1.0), seed=1), total, shares)
+        solved += 1
+
+    assert solved > 30
+    assert impossible > 10
+
+
+def check(links: Links, total: int, shares: npt.NDArray[np.float64]) -> None:
+    release = links.release
+    log = math.log(total) - math.lgamma(release.lost + 1) - math.lgamma(release.spare + 1)
+    true = shares[links.kinds, links.classes]
+
+    assert (links.possible == (true > 0)).all()
+    if links.exact:
+        assert links.log == pytest.approx(log, abs=1e-9)
+        assert links.share == pytest.approx(true, abs=1e-9)
+    else:
+        assert links.log_low - 1e-9 <= log <= links.log_high + 1e-9
+        assert (np.abs(links.share - true) < 0.02 + 3 * (links.high - links.low)).all()
+
+
+def test_large_blocks_are_drawn_within_their_errors() -> None:
+    """Three kinds on a ring of three classes: every table is a number that goes around."""
+    fits = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
+    people, rows = [400, 300, 500], [450, 350, 400]
+    links = link(release(fits, people, rows), budget=Budget.of(4.0), seed=2)
+    numbers = np.arange(0, 401)  # of the first kind in the first class
+    second, third = 400 - numbers, 450 - numbers
+    tables = np.stack([numbers, second, 350 - second, 300 - (350 - second), third, 500 - third])
+    valid = (tables >= 0).all(axis=0)
+    weights = np.where(valid, -gammaln(np.maximum(tables, 0) + 1.0).sum(axis=0), -np.inf)
+    chances = np.exp(weights - weights.max())
+    mean = float((chances * numbers).sum() / chances.sum()) / 400
+    log = float(weights.max() + np.log(chances.sum()))
+    log += float(gammaln(np.array([*people, *rows]) + 1.0).sum())
+
+    assert links.method == "table chain"
+    assert abs(links.share[0] - mean) < 0.003
+    assert links.low[0] - 0.002 < mean < links.high[0] + 0.002
+    assert links.log_low <= log <= links.log_high
+    assert links.log == pytest.approx(log, abs=0.01)
+
+
+def test_who_fits_too_few_rows_is_named() -> None:
+    fits = np.array([[1, 0], [1, 1]], dtype=bool)
+
+    with pytest.raises(am.NoMatchingError, match=r"3 people .*fit only 2 rows"):
+        link(release(fits, [3, 1], [2, 2]), budget=Budget.of(1.0))

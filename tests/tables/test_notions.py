@@ -1,0 +1,188 @@
+"""Notions by name: against their definitions, and against pycanon where it has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import polars as pl
+import pytest
+
+import anonymatch as am
+from anonymatch.sources import cells_fit
+from anonymatch.sources.formats.released_cells import spelling
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pycanon.json").read_text())
+
+
+def audit(folder: Path, people: dict[str, Any], rows: dict[str, Any], **how: Any) -> am.Audit:
+    pl.DataFrame(people).cast(pl.String).write_csv(folder / "original.csv")
+    pl.DataFrame(rows).cast(pl.String).write_csv(folder / "released.csv")
+    return am.audit(folder / "released.csv", original=folder / "original.csv", **how)
+
+
+@pytest.mark.parametrize("number", range(len(GOLDEN["tables"])))
+@pytest.mark.parametrize("column", ["illness", "pay"])
+def test_notions_of_classes_are_those_of_pycanon(tmp_path: Path, number: int, column: str) -> None:
+    golden = GOLDEN["tables"][number]
+    rows = {name: [row[at] for row in golden["rows"]] for at, name in enumerate(GOLDEN["columns"])}
+    people = {
+        "age": [f"{age[0]}5" for age in rows["age"]],
+        "zip": [f"{zip_[:2]}345" for zip_ in rows["zip"]],
+    }
+    found = audit(tmp_path, people, rows, identifiers=["age", "zip"], sensitive=column).notions
+
+    assert found["k-anonymity"] == golden["k"]
+    assert found["l-diversity"] == golden["l"][column]
+    entropy = found["entropy l-diversity"] or 0.0  # pycanon cuts 2.9999999999999996 to 2
+    assert golden["entropy_l"][column] in (int(entropy), int(entropy + 1e-9))
+    assert found["t-closeness"] == pytest.approx(golden["t"][column], abs=1e-12)
+
+
+def test_notions_of_fits_are_their_definitions(tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+    tried = 0
+    for _ in range(60):
+        number = int(rng.integers(3, 9))
+        ages = rng.choice(["20", "25", "31", "39"], number)
+        zips = rng.choice(["100", "101", "110"], number)
+        cells = [rng.choice([age, f"{age[0]}0-{age[0]}9", "*"]) for age in ages]
+        parts = [rng.choice([zip_, f"{zip_[:2]}*", "***"]) for zip_ in zips]
+        ills = rng.choice(["flu", "cold"], number)
+        result = audit(
+            tmp_path,
+            {"name": [f"p{k}" for k in range(number)], "age": ages, "zip": zips},
+            {"age": cells, "zip": parts, "illness": ills},
+        )
+        fits = within(ages, cells) & within(zips, parts)
+        possible = allowed(fits)
+        found = result.notions
+
+        assert found["(1,k)"] == fits.sum(axis=1).min()
+        assert found["(k,1)"] == fits.sum(axis=0).min()
+        assert found["(k,k)"] == min(fits.sum(axis=1).min(), fits.sum(axis=0).min())
+        assert found["global (1,k)"] == possible.sum(axis=1).min()
+        assert found["prosecutor risk"] == pytest.approx(1 / (found["k-anonymity"] or 1))
+        assert found["journalist risk"] == pytest.approx(1 / fits.sum(axis=0).min())
+        assert found["marketer risk"] == pytest.approx((1 / fits.sum(axis=0)).mean())
+        certain = {f"p{i}" for i in range(number) if len(set(ills[possible[i]])) == 1}
+        by_matching = {
+            f"p{i}" for i in range(number)
+            if len(set(ills[possible[i]])) == 1 and len(set(ills[fits[i]])) > 1
+        }  # fmt: skip
+        assert result.table is not None
+        known = result.table.certain_values("illness")
+        assert {person for person, _, _ in known} == certain
+        assert {person for person, _, matched in known if matched} == by_matching
+        tried += bool(by_matching)
+
+    assert tried > 5
+
+
+def within(values: Any, cells: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Value by cell, each compared by itself."""
+    return np.array(
+        [[cells_fit([value], [spelling(cell)])[0, 0] for cell in cells] for value in values]
+    )
+
+
+def allowed(fits: np.ndarray[Any, np.dtype[np.bool_]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Pairs that are in some perfect matching, each tried by itself."""
+    number = len(fits)
+    result = np.zeros_like(fits)
+    for i, j in np.argwhere(fits):
+        graph: nx.Graph[Any] = nx.Graph()
+        graph.add_nodes_from(("p", k) for k in range(number) if k != i)
+        graph.add_edges_from(
+            (("p", a), ("r", b)) for a, b in np.argwhere(fits) if a != i and b != j
+        )
+        matched = nx.bipartite.maximum_matching(graph, [("p", k) for k in range(number) if k != i])
+        result[i, j] = len(matched) == 2 * (number - 1)
+    return result
+
+
+def test_large_tables_say_the_same_by_classes_as_small_ones_by_their_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anonymatch.sources.formats import released
+
+    rng = np.random.default_rng(3)
+    for trial in range(25):
+        number = int(rng.integers(3, 12))
+        out = int(rng.integers(-2, 3)) if trial % 2 else 0
+        ages, zips = rng.choice([20, 25, 31], number), rng.choice([100, 110], number)
+        chosen = rng.permutation(np.append(np.arange(number), rng.integers(0, number, 3)))
+        chosen = chosen[: max(number + out, 1)]
+        if len(set(chosen.tolist())) < min(len(chosen), number):
+            chosen = np.arange(min(number, max(number + out, 1)))
+        people = {"name": [f"p{k}" for k in range(number)], "age": ages, "zip": zips}
+        rows = {
+            "age": [
+                rng.choice([str(ages[k]), f"{ages[k] // 10}0-{ages[k] // 10}9"]) for k in chosen
+            ],
+            "zip": [rng.choice([str(zips[k]), "1**"]) for k in chosen],
+            "illness": rng.choice(["flu", "cold"], len(chosen)),
+        }
+        small = audit(tmp_path, people, rows)
+        with monkeypatch.context() as patched:
+            patched.setattr(released, "MOST_EDGES", -1)
+            large = audit(tmp_path, people, rows)
+
+        assert small.observation.graph is not None
+        assert large.observation.graph is None
+        assert large.count.log == pytest.approx(small.count.log, abs=1e-9)
+        assert large.verdict == small.verdict
+        assert large.notions == small.notions
+        for name in ("probability", "shannon", "shannon_all", "departed", "allowed", "guesses"):
+            assert large.users[name].to_numpy() == pytest.approx(
+                small.users[name].to_numpy(), abs=1e-9
+            )
+
+
+def test_a_table_that_keeps_an_id_and_an_illness_is_not_compared_by_them(tmp_path: Path) -> None:
+    people = {
+        "person": [f"p{k}" for k in range(8)], "id": range(8), "age": [20, 21, 22, 23] * 2,
+        "illness": ["flu", "cold"] * 4,
+    }  # fmt: skip
+    rows = {"id": range(8), "age": ["20-29"] * 8, "illness": ["flu", "cold"] * 4}
+    result = audit(tmp_path, people, rows)
+
+    assert result.identified == 0
+    assert result.notes[0] == (
+        "Identifiers (guessed): age; sensitive (guessed): illness; name (guessed): person; "
+        "left out, since it tells all rows apart: id."
+    )
+    told = audit(tmp_path, people, rows, identifiers=["age", "illness"], name="id")
+    assert told.notes[0].startswith("Identifiers: age, illness; ")
+    assert told.users["user"][0] == "0"
+
+
+def test_a_cell_that_fits_nobody_is_named(tmp_path: Path) -> None:
+    with pytest.raises(am.InputError, match="row 2: it fits nobody: no person has age '200-299'"):
+        audit(tmp_path, {"age": ["20", "25"]}, {"age": ["20-29", "200-299"]})
+
+
+def test_a_target_is_reached_by_cells_that_hold_what_they_held(tmp_path: Path) -> None:
+    from anonymatch.running import Budget
+    from anonymatch.tables import generalise
+
+    rng = np.random.default_rng(2)
+    ages = rng.integers(20, 60, 30)
+    result = audit(
+        tmp_path, {"age": ages}, {"age": [f"{age // 5 * 5}-{age // 5 * 5 + 4}" for age in ages]}
+    )
+    release = result.observation.release
+    assert release is not None
+    found = generalise(release, "k-anonymity", 6, budget=Budget.of(20))
+
+    assert found.reached
+    assert (found.value or 0) >= 6
+    assert found.optimum is None or found.optimum <= found.loss + 1e-12
+    old, new = release.columns[0], found.release.columns[0]
+    before = old.between(np.arange(len(old.values)), old.cell_of)
+    after = new.between(np.arange(len(new.values)), new.cell_of)
+    assert (after >= before).all()
+    assert [step.rows for step in found.steps]
