@@ -525,7 +525,6 @@ _TABLE = (
         "number",
         "higher",
         5,
-        "kanonymity",
     ),
     _table_figure(
         "prosecutor risk",
@@ -561,7 +560,6 @@ _TABLE = (
         "number",
         "higher",
         3,
-        "ldiversity",
     ),
     _table_figure(
         "entropy l-diversity",
@@ -570,7 +568,6 @@ _TABLE = (
         "number",
         "higher",
         2,
-        "entropyldiversity",
     ),
     _table_figure(
         "recursive c",
@@ -579,7 +576,6 @@ _TABLE = (
         "number",
         "lower",
         3,
-        "recursivec",
     ),
     _table_figure(
         "t-closeness",
@@ -588,7 +584,6 @@ _TABLE = (
         "number",
         "lower",
         0.3,
-        "tcloseness",
     ),
     AuditFigure(
         key="candidates",
