@@ -21,17 +21,18 @@ NASTY = "</script><b>\"&'\x00\u202e"
 
 def page(*names: str) -> str:
     drawn = [
-        embedded(line_chart([Line(name, [1, 2], [3, 4])], title=name), "curve") for name in names
+        embedded(line_chart([Line(name, [1, 2], [3, 4])], title=name, x_label=name), "curve")
+        for name in names
     ]
     body = Markup("").join(Markup(each.html) for each in drawn)
     return document("Charts", sections=(Section("one", "One", body),))
 
 
 def test_a_page_with_charts_is_well_formed_and_the_same_each_time() -> None:
-    text = page("one", NASTY)
+    text = page("one", NASTY, r"spelled \x00")
 
     ET.fromstring(text)
-    assert text == page("one", NASTY)
+    assert text == page("one", NASTY, r"spelled \x00")
 
 
 def test_still_pictures_on_one_page_do_not_share_names() -> None:

@@ -53,7 +53,7 @@ def test_thresholds_and_pages_work_for_networks(
     page, users = tmp_path / "page.html", tmp_path / "users.csv"
     how = ("audit", links, "--law", "exponential", "--html", page, "--csv", users)
     assert run(capsys, *how, "--fail-under", "entropy=20")[0] == 1
-    assert "Messages inside" in page.read_text("utf-8")
+    assert "Over time" in page.read_text("utf-8")
     assert len(users.read_text("utf-8").splitlines()) == 81
     assert run(capsys, "audit", links, "--law", "pool", "--fail-under", "entropy=0.5")[0] == 0
 

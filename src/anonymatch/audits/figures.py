@@ -567,7 +567,6 @@ _TABLE = (
         "number",
         "higher",
         5,
-        "kanonymity",
     ),
     _table_figure(
         "prosecutor risk",
@@ -603,7 +602,6 @@ _TABLE = (
         "number",
         "higher",
         3,
-        "ldiversity",
     ),
     _table_figure(
         "entropy l-diversity",
@@ -612,7 +610,6 @@ _TABLE = (
         "number",
         "higher",
         2,
-        "entropyldiversity",
     ),
     _table_figure(
         "recursive c",
@@ -621,7 +618,6 @@ _TABLE = (
         "number",
         "lower",
         3,
-        "recursivec",
     ),
     _table_figure(
         "t-closeness",
@@ -630,7 +626,6 @@ _TABLE = (
         "number",
         "lower",
         0.3,
-        "tcloseness",
     ),
     AuditFigure(
         key="candidates",

@@ -24,6 +24,7 @@ from anonymatch.charts.theme import WIDTH, AnyChart
 __all__ = ["EmbeddedChart", "chart_attributes", "chart_script", "chart_style", "embedded"]
 
 _SMALL, _AXIS = 400, 70  # units of a plot that is not stretched, and of an axis beside it
+_EXPRESSIONS = frozenset({"expr", "labelExpr", "calculate", "filter", "test", "on", "zoom"})
 _CONCATENATED = ("vconcat", "hconcat", "concat", "facet")
 
 
@@ -147,11 +148,15 @@ def _on_page(spec: dict[str, Any]) -> dict[str, Any]:
 
     def walked(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: walked(inside) for key, inside in value.items()}
+            return {
+                key: inside if key in _EXPRESSIONS and isinstance(inside, str) else walked(inside)
+                for key, inside in value.items()
+            }
         if isinstance(value, list):
             return [walked(inside) for inside in value]
         if isinstance(value, str):
-            return names.get(value) or plain(value)
+            # Vega takes backslashes in titles for its own, and makes control characters of them.
+            return names.get(value) or plain(value).replace("\\", "\N{SET MINUS}")
         return value
 
     walked_spec: dict[str, Any] = walked(spec)

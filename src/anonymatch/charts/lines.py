@@ -133,12 +133,13 @@ def line_chart(
         layers.append(band.encode(color=look["color"]))
     curves = base.mark_line(strokeWidth=2.2).encode(y=y, **without_shape(look))
     layers.append(curves.encode(strokeDash=dashed) if len(names) > GROUPS else curves)
-    points_ = base.mark_point(filled=True, size=55 if marked else 90).encode(
+    points_ = base.mark_point(filled=True, size=55 if marked else 160).encode(
         y=y, tooltip=tooltip, **look
     )
     chosen = alt.selection_point(name="shown", fields=["series"], bind="legend")
     if not marked:
-        near = alt.selection_point(name="near", on="pointerover", nearest=True, empty=False)
+        # Not by which is nearest: Vega's tips of those have no names of series.
+        near = alt.selection_point(name="near", on="pointerover", empty=False)
         points_ = points_.encode(opacity=alt.condition(near, alt.value(1.0), alt.value(0.0)))
         points_ = points_.add_params(near)
     layers.append(points_)

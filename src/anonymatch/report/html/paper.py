@@ -358,23 +358,18 @@ def _evidence(evidence: EvidenceLike, drawn: set[tuple[str, ...]]) -> _Evidence:
 def _chart(
     title: str, series: Sequence[Mapping[str, Any]], data: Mapping[str, Any]
 ) -> EmbeddedChart:
-    lines = [Line(_axis(each["name"]), each["x"], each["y"]) for each in series]
+    lines = [Line(str(each["name"]), each["x"], each["y"]) for each in series]
     known = [point[0] for line in lines for point in line.points()]
     far = bool(known) and 0 < 100 * min(known) <= max(known)
     drawn = line_chart(
         lines,
-        title=_axis(title),
-        x_label=_axis(data.get("x_label", data.get("x", ""))),
-        y_label=_axis(data.get("y_label", data.get("y", ""))),
+        title=title,
+        x_label=str(data.get("x_label", data.get("x", ""))),
+        y_label=str(data.get("y_label", data.get("y", ""))),
         log_x=bool(data.get("log_x", far)),
         log_y=bool(data.get("log_y", False)),
     )
     return embedded(drawn, re.sub(r"\W+", "-", title).strip("-").lower()[:40] or "chart")
-
-
-def _axis(text: object) -> str:
-    """A text of a chart, without backslashes: in some places Vega takes them for its own."""
-    return plain(str(text)).replace("\\", "∖")
 
 
 def _counterexample(claim: ClaimLike) -> tuple[Panel, ...]:
