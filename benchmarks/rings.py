@@ -36,7 +36,7 @@ _PUBLISHED = {
     10: (57_363, 0.129),
 }
 _ALONE = 0.64  # share of all inputs that had no decoy
-_SPENT = 0.97  # share of outputs that are spent, which the first row of that table tells
+_SPENT = 0.97  # share of outputs that are spent: chosen by hand to fit the first row of that table
 
 
 def lines(size: Size) -> Iterator[Line]:
@@ -46,7 +46,7 @@ def lines(size: Size) -> Iterator[Line]:
     yield _held(_SMALL[size], judged=judged)
     for number in _RINGS[size]:
         yield _counted(number)
-    yield _published(_CHAIN[size], judged=judged)
+    yield _published(_CHAIN[size])
 
 
 def simulated(number: int, outputs: int, size: int, seed: int) -> tuple[am.Graph, list[int]]:
@@ -130,7 +130,7 @@ def _counted(number: int) -> Line:
     )
 
 
-def _published(number: int, *, judged: bool) -> Line:
+def _published(number: int) -> Line:
     """A simulated chain with the published ring sizes, beside the published shares."""
     graph, decoys = _monero(number, 1)
     begin = time.process_time()
@@ -145,8 +145,8 @@ def _published(number: int, *, judged: bool) -> Line:
     return plain(
         f"chain reaction of {number} inputs, simulated",
         seconds,
-        goal="88 +- 4 % of all",
-        passed=abs(everything - 0.88) < 0.04 if judged else None,
+        goal="",
+        passed=None,
         note=(
             f"{everything:.1%} certain, {more} more by closed sets; by decoys (published): {beside}"
         ),
