@@ -25,7 +25,7 @@ def test_claims_come_in_the_order_of_the_paper() -> None:
         "holds under a condition": 0,
         "fails": 0,
     }
-    assert str(finding).startswith("3 claims: 2 holds, 1 misprint")
+    assert str(finding).startswith("3 statements: 2 hold, 1 misprint")
 
 
 def test_claims_are_listed_with_what_the_paper_says() -> None:

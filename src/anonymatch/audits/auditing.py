@@ -98,7 +98,14 @@ def audit(
         simulator's log with every hop, whether the attacker sees ``"links"`` or ``"ends"``.
 
         Released tables: ``original``: the table before release; ``identifiers``: columns that an
-        attacker knows. Flow pairs: ``longest_delay``: seconds that no packet takes longer;
+        attacker knows; ``sensitive``: columns that an attacker wants to know; ``hierarchies``: by
+        column, a file with what each value may have become; ``tolerance``: by column, how far a
+        released number may be off.
+
+        Rings: ``decoys``, ``spends``: laws of ages; ``merging``: outputs of one transaction are
+        spent together.
+
+        Flow pairs: ``longest_delay``: seconds that no packet takes longer;
         ``strays``: packets that a pair may receive though neither sent them; ``align``: ``"start"``
         lets all recordings begin together.
 
