@@ -186,3 +186,32 @@ def test_a_target_is_reached_by_cells_that_hold_what_they_held(tmp_path: Path) -
     after = new.between(np.arange(len(new.values)), new.cell_of)
     assert (after >= before).all()
     assert [step.rows for step in found.steps]
+
+
+@pytest.mark.parametrize(
+    ("values", "cells"),
+    [
+        (["1000", "1010", "2000"], ["{1000,2000}", "1…", "{1000,2000}"]),
+        (["22", "25", "abc"], ["20-29", "20-29", "abc"]),
+        (["Smith", "Snow", "Smyth"], ["Sm...", "Sn...", "Sm..."]),
+        (
+            ["2020-01-03", "2020-02-07", "2020-01-30"],
+            ["2020-01", "2020-02-05 to 2020-02-09", "2020-01"],
+        ),
+    ],
+)
+def test_joined_cells_hold_what_both_held_whatever_they_say(
+    tmp_path: Path, values: list[str], cells: list[str]
+) -> None:
+    from anonymatch.running import Budget
+    from anonymatch.tables import generalise, write_generalised
+
+    result = audit(tmp_path, {"x": values}, {"x": cells}, identifiers="x")
+    release = result.observation.release
+    assert release is not None
+    found = generalise(release, "k-anonymity", 3, budget=Budget.of(5))
+    write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
+    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="x")
+
+    assert found.reached
+    assert again.notions["k-anonymity"] == found.value == 3

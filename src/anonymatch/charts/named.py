@@ -20,7 +20,7 @@ def named_chart(makers: Mapping[str, Callable[[], AnyChart]], name: str, noun: s
         ...
     anonymatch.InputError: an attack has no chart 'bit'; it has 'bits'
     """
-    if name not in makers:
+    if not isinstance(name, str) or name not in makers:
         known = ", ".join(map(repr, makers)) or "none"
         raise InputError(f"{noun} has no chart {name!r}; it has {known}")
     return makers[name]()

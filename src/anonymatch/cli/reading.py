@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -49,8 +50,6 @@ class _ReadOption(OptionInfo):
 
 _PROBABILITY = from_zero("a probability", below=1.0)
 _MESSAGES = from_zero("a number of messages")
-_DISTANCE = from_zero("a tolerance")
-
 T = TypeVar("T")
 
 
@@ -125,7 +124,7 @@ class TableOptions:
             "sensitive": self.sensitive or None,
             "name": self.name,
             "hierarchies": _pairs(self.hierarchies, "--hierarchies", Path),
-            "tolerance": _pairs(self.tolerance, "--tolerance", _DISTANCE),
+            "tolerance": _pairs(self.tolerance, "--tolerance", _distance),
         }
 
 
@@ -137,6 +136,16 @@ class FileOptions(TableOptions, FilesOptions):
 
     def of_file(self, k: int = 0) -> ReadOptions:
         return replace(super().of_file(k), **self.of_table())
+
+
+def _distance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < math.inf:
+        raise InputError(f"--tolerance {text!r} is no number from 0 on")
+    return value
 
 
 def _pairs(given: list[str] | None, option: str, read: Callable[[str], T]) -> dict[str, T] | None:

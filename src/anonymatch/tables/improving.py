@@ -41,7 +41,7 @@ __all__ = [
     "write_generalised",
 ]
 
-_ALL = 9  # classes of a table for which all ways to join them are tried: 21,147 of them
+_ALL = 7  # classes of a table for which all ways to join them are tried: 877 of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +140,16 @@ def generalise(
     budget : Budget
         Steps end with its seconds, whether or not the target is reached.
     """
+    found = _greedy(release, key, target, suppress=suppress, budget=budget)
+    if suppress and not found.reached:  # a row too few may be one too many
+        without = _greedy(release, key, target, suppress=0, budget=budget)
+        found = without if without.reached else found
+    return replace(found, optimum=_optimum(release, key, target, budget))
+
+
+def _greedy(
+    release: Release, key: str, target: float, *, suppress: int, budget: Budget
+) -> Generalised:
     state = _State(release, np.arange(release.n_rows), budget)
     state.notion(key)
     before = utility(release).loss
@@ -163,7 +173,7 @@ def generalise(
         steps=tuple(steps),
         loss=state.loss(release.n_rows),
         loss_before=before,
-        optimum=_optimum(release, key, target, budget),
+        optimum=None,
         left_out=tuple(sorted(removed)),
         release=state.release,
     )
@@ -202,6 +212,8 @@ class _State:
         """Join the class that decides the notion with the best one for it, or leave it out."""
         release = self.release
         worst = self.notion(key).class_
+        if worst is None and release.sensitive:
+            worst = self.notion("l-diversity").class_  # recursive diversity begins at two values
         if worst is None or len(release.class_sizes) < 2:
             return None
         size = int(release.class_sizes[worst])
@@ -209,8 +221,9 @@ class _State:
         partner, cost = self._partner(worst)
         out = size * len(release.columns) - _class_loss(release, worst) * size
         if suppress >= size and out < cost:
+            share = out / len(release.columns) / release.n_rows
             return self._without(worst), GeneraliseStep(
-                rows=size, before=release.class_cells(worst), after=None, loss=out, value=None
+                rows=size, before=release.class_cells(worst), after=None, loss=share, value=None
             )
         joined, cells = self._joined(worst, partner)
         both = (worst, partner)
@@ -234,7 +247,7 @@ class _State:
             cells = column.cell_of[first]
             old = cell_losses(column)
             own = column.cells[cells[worst]]
-            new = _losses(column, [wider(own, cell) or "" for cell in column.cells])
+            new = _losses(column, [_joined_cell(column, own, cell) for cell in column.cells])
             costs += new[cells] * (sizes + sizes[worst]) - old[cells] * sizes
             costs -= old[cells[worst]] * sizes[worst]
         costs[worst] = np.inf
@@ -248,7 +261,7 @@ class _State:
         columns, cells = [], []
         for column in release.columns:
             pair = [column.cells[column.cell_of[first[each]]] for each in (one, other)]
-            cell = wider(*pair) or ""
+            cell = _joined_cell(column, *pair)
             cells.append(cell)
             columns.append(_with_cell(column, cell, changed))
         return self._rebuilt(columns, self.rows), tuple(cells)
@@ -286,6 +299,24 @@ def _first_rows(release: Release) -> Ints:
 def _class_loss(release: Release, class_: int) -> float:
     row = int(np.flatnonzero(release.class_of == class_)[0])
     return sum(float(cell_losses(column)[column.cell_of[row]]) for column in release.columns)
+
+
+def _joined_cell(column: ColumnCells, one: str, other: str) -> str:
+    """A cell that holds all values that lie in either; anything where there is no simple one."""
+    cell = wider(one, other)
+    if not cell or cell == one == other:
+        return cell or ""
+    held = cells_fit(list(column.values), [cell])[:, 0]
+    return cell if (held | ~_in_either(column, one, other)).all() else ""
+
+
+def _in_either(column: ColumnCells, one: str, other: str) -> Bools:
+    """Which values lie in one of two cells of the column."""
+    if column.fits is None:
+        every = not one or not other
+        return np.array([every or value in (one, other) for value in column.values])
+    positions = [column.cells.index(cell) for cell in (one, other)]
+    return np.asarray(column.fits[:, positions].any(axis=1), dtype=np.bool_)
 
 
 def _losses(column: ColumnCells, cells: list[str]) -> Floats:
@@ -339,8 +370,11 @@ def _optimum(release: Release, key: str, target: float, budget: Budget) -> float
     if len(release.class_sizes) > _ALL:
         return None
     best = None
+    deadline = time.process_time() + budget.seconds
     for groups in _partitions(len(release.class_sizes)):
         check_work()
+        if time.process_time() > deadline:
+            return None
         state = _State(release, np.arange(release.n_rows), budget)
         for group in groups:
             state = _merged(state, release, group)
@@ -401,6 +435,8 @@ def write_generalised(
     found: Generalised, released: str | PathLike[str], path: str | PathLike[str]
 ) -> None:
     """The released table with its changed cells, without the rows left out, as CSV."""
+    if as_path(path).suffix.lower() != ".csv":
+        raise InputError(f"{path}: a changed table is written as .csv")
     import polars as pl
 
     frame = read_text_table(released)

@@ -156,7 +156,7 @@ def improve(
         ),
     ] = 0,
     options: Options,
-) -> None:
+) -> int | None:
     """Which edges to add: those that give the most matchings.
 
     Of a released table (--original): which cells to generalise and which
@@ -165,8 +165,7 @@ def improve(
     if table.original is not None:
         from anonymatch.cli.commands.generalising import improve_table
 
-        improve_table(file, table, target, suppress, out, options)
-        return
+        return improve_table(file, table, target, suppress, out, options)
     graph = load(file, options)
     improvement = watch(
         "improving",
@@ -183,9 +182,10 @@ def improve(
     if options.json:
         record = json_output.plain(improvement.to_dict())
         json_output.print_json(record | json_output.graph_record(graph))
-        return
+        return None
     from anonymatch.cli.screens import attack
 
     show(*attack.improve_screen(file.name, graph, improvement))
     if out is not None:
         note(f"saved the graph with the edges in {out}")
+    return None

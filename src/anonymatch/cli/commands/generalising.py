@@ -7,7 +7,7 @@ from pathlib import Path
 from anonymatch.base.numbers import amount, percent, plural
 from anonymatch.base.text import Message
 from anonymatch.cli import json_output, words
-from anonymatch.cli.console import note, notes, show, watch
+from anonymatch.cli.console import MISSED, note, notes, show, watch
 from anonymatch.cli.options import Options
 from anonymatch.cli.reading import TableOptions, about
 
@@ -18,7 +18,7 @@ _SHOWN = 20  # steps
 
 def improve_table(
     file: Path, table: TableOptions, target: str, suppress: int, out: Path | None, options: Options
-) -> None:
+) -> int | None:
     """Generalise a released table until it reaches a target, and say how."""
     from anonymatch.sources import read_released
     from anonymatch.tables import generalise, parse_target, write_generalised
@@ -36,11 +36,11 @@ def improve_table(
             "improving",
             lambda _: generalise(release, key, value, suppress=suppress, budget=options.effort()),
         )
-    if out is not None:
+    if out is not None and found.reached:
         write_generalised(found, file, out)
     if options.json:
         json_output.print_json(json_output.plain(found.to_dict()))
-        return
+        return None if found.reached else MISSED
     from anonymatch.cli.screens import elements
 
     columns = [column.name for column in release.columns]
@@ -64,4 +64,6 @@ def improve_table(
         elements.paragraph(f"{loss}."),
     )
     if out is not None:
-        note(f"saved the changed table in {out}")
+        saved = f"saved the changed table in {out}"
+        note(saved if found.reached else f"{out} is not written, since the target is not reached")
+    return None if found.reached else MISSED

@@ -40,7 +40,10 @@ def read_hierarchy(path: str | os.PathLike[str]) -> Mapping[str, frozenset[str]]
     with reading(file):
         if file.stat().st_size > _MOST_BYTES:
             raise InputError("a hierarchy of over 200 MB is too large; give values that occur")
-        text = file.read_text(encoding="utf-8-sig")
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise InputError(f"byte {error.start} is not UTF-8; save it as UTF-8") from None
         separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
         levels: dict[str, frozenset[str]] = {}
         for number, row in enumerate(csv.reader(text.splitlines(), delimiter=separator), start=1):
