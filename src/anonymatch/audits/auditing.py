@@ -16,7 +16,7 @@ from anonymatch.audits.people import people, people_bits, people_notes
 from anonymatch.audits.result import Audit, SystemCost
 from anonymatch.audits.rings import ring_figures, ring_notes
 from anonymatch.audits.scoring import score
-from anonymatch.audits.verdict import caveats, left_out, verdict
+from anonymatch.audits.verdict import caveats, left_out, verdict, warned
 from anonymatch.audits.worst import worst
 from anonymatch.base.arguments import real, whole
 from anonymatch.base.atomic_files import as_path
@@ -174,7 +174,7 @@ def audit(
         rings=of_rings,
         disclosure=_disclosure(source, seed, allowed, executor),
         table=_table(observation, answers, allowed),
-        verdict=verdict(users, bits, named, observation.nouns),
+        verdict=warned(verdict(users, bits, named, observation.nouns), scored),
         caveats=caveats(observation, answers, scored),
         notes=(
             *observation.notes,

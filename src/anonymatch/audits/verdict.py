@@ -13,7 +13,7 @@ from anonymatch.base.text import name, renamed, several
 from anonymatch.measures import Interval, UserFigures, averages
 from anonymatch.sources import PEOPLE, RINGS, Nouns, Observation
 
-__all__ = ["caveats", "left_out", "verdict"]
+__all__ = ["caveats", "left_out", "verdict", "warned"]
 
 _MANY = 100  # users of whom one is 1 %
 _NOBODY = {PEOPLE: "Nobody is in the release."}
@@ -51,6 +51,16 @@ _OTHER_RINGS = (
     "Only the rings of this file are measured: others that spend some of the same outputs rule out "
     "more."
 )
+
+
+def warned(text: str, score: Score | None) -> str:
+    """A verdict, after a warning where the truth in the log says that its law is wrong."""
+    if score is None or score.calibrated:
+        return text
+    return (
+        f"The law does not fit: {percent(score.right)} of the best guesses are right and "
+        f"{percent(score.promised)} were promised, so that this is not about this system. {text}"
+    )
 
 
 def verdict(users: UserFigures, joint: Interval, worst: Iterable[Worst], nouns: Nouns) -> str:

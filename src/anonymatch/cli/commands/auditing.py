@@ -101,6 +101,12 @@ def audit(
     saving.check_target(csv)
     reading.check(1)
     observation = observe(file, options, reading)
+    if observation.release is not None and any(
+        text.replace(" ", "").startswith("k=") for text in fail_under or ()
+    ):
+        raise am.InputError(
+            "of a released table k has several meanings: say k-anonymity=N, or global (1,k)=N"
+        )
     options.executor(observation.graph)  # a file of a run is about this graph
     all_designs = options.json or html is not None or drawn.figures is not None
     shown = "designs" if all_designs else "best_design"

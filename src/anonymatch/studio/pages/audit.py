@@ -196,11 +196,18 @@ class _AuditPage:
         else:
             self.options.file, self.options.example = upload, ""
             self.options.marked = None
+            self._other_law()
         # The answer to the browser does not wait for the audit.
         background_tasks.create(self._changed(), name="studio upload")
 
+    def _other_law(self) -> None:
+        """The law of one file says nothing of the next: it is guessed anew."""
+        self.options.delay("")
+        self.options.looking = False
+
     async def _close(self) -> None:
         self.options.file = self.options.second = None
+        self._other_law()
         self.studio.store.leave(self.id)
         await self._changed()
 
