@@ -722,7 +722,7 @@ def shown_figures(where: Show, *groups: str) -> tuple[AuditFigure, ...]:
     Examples
     --------
     >>> [each.key for each in shown_figures(Show.HTML, "exposed")]
-    ['identified', 'below', 'surest']
+    ['identified', 'chain_reaction', 'closed_sets', 'below', 'surest']
     """
     wanted = groups or GROUPS
     return tuple(each for each in _figures.values() if where in each.show and each.group in wanted)

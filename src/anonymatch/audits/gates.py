@@ -170,8 +170,8 @@ def gates_in_words(known: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> gates_in_words(AT_MOST).partition(", prosecutor")[0]
-    'identified=0.01 (identified users), surest=0.5 (surest guess)'
+    >>> gates_in_words(AT_MOST).partition(", ")[0]
+    'identified=0.01 (identified users)'
     """
     figures = (FIGURES[key] for key in known)
     return ", ".join(
