@@ -48,7 +48,7 @@ def enable() -> None:
 def _shown(spec: dict[str, Any], **_: object) -> dict[str, str]:
     from anonymatch.charts import embedded
 
-    chart: Any = SimpleNamespace(to_dict=lambda: spec)
+    chart: Any = SimpleNamespace(to_dict=lambda **_: spec)
     return {"text/html": embedded(chart, "chart").html, "text/plain": spec.get("description", "")}
 
 
