@@ -194,9 +194,10 @@ class _AuditPage:
         if slot == "second":
             self.options.second = upload
         else:
+            if self.options.file is not None:
+                self._other_law()
             self.options.file, self.options.example = upload, ""
             self.options.marked = None
-            self._other_law()
         # The answer to the browser does not wait for the audit.
         background_tasks.create(self._changed(), name="studio upload")
 
