@@ -12,9 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = (
-    "dense", "posteriors", "sparse", "shapes", "estimates", "budgets", "plans", "planning", "lossy",
-    "hops", "networks", "rounds", "tables", "wide", "structure", "scale", "cluster", "csv",
-    "startup",
+    "dense", "posteriors", "rings", "sparse", "shapes", "estimates", "budgets", "plans",
+    "planning", "lossy", "hops", "networks", "rounds", "tables", "wide", "structure", "scale",
+    "cluster", "csv", "startup",
 )  # fmt: skip
 
 
