@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -34,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.base.arrays import Floats
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, quoted, several
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from anonymatch.sources.laws import Law
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["RING_COLUMNS", "is_rings", "read_rings"]
+__all__ = ["RING_COLUMNS", "has_ring_names", "is_rings", "read_rings"]
 
 _KEYS = {"ring", "members", "truth", "weights", "height", "time", "transaction"}
 _OUTPUT_KEYS = {"height", "time", "transaction"}
@@ -126,6 +127,44 @@ def is_rings(document: object) -> bool:
     else:
         return False
     return bool(values) and all(isinstance(ring, dict) and "members" in ring for ring in values)
+
+
+_HASH = r"[0-9a-f]{64}(:\d+)?"  # a key image, a transaction, or an output of one
+_INPUT = re.compile(rf"(i|input|ring|key[_ ]?image)[-_ :#]?\d+|{_HASH}", re.IGNORECASE)
+_OUTPUT = re.compile(rf"(o|output|txo|utxo)[-_ :#]?\d+|{_HASH}", re.IGNORECASE)
+
+
+def has_ring_names(document: object) -> bool:
+    """Whether ``{name: [names]}`` has names as inputs and outputs have, and outputs to spare.
+
+    Inputs are numbered or key images. Outputs are numbered, hashes, or beside key images numbers.
+    The same numbers of both are as likely messages into a mix and out of it.
+
+    Examples
+    --------
+    >>> has_ring_names({"i1": ["o1", "o2"], "i2": ["o2", "o3"]})
+    True
+    >>> has_ring_names({"i1": ["o1", "o2"], "i2": ["o1", "o2"]})
+    False
+    >>> has_ring_names({"ann": ["o1", "o2"]}), has_ring_names({"ab" * 32: [17, 18]})
+    (False, True)
+    """
+    if not isinstance(document, dict) or not document:
+        return False
+    if not all(isinstance(members, list) for members in document.values()):
+        return False
+    if not all(_INPUT.fullmatch(name) for name in document):
+        return False
+    outputs = set()
+    try:
+        for member in chain.from_iterable(document.values()):
+            outputs.add(as_name(member, "a member"))
+    except InputError:
+        return False
+    hashed = all(len(name) >= 64 for name in document)
+    return len(outputs) > len(document) and all(
+        _OUTPUT.fullmatch(name) or (hashed and name.isdecimal()) for name in outputs
+    )
 
 
 # ---- what a file says
@@ -413,7 +452,14 @@ def _graph(
     sizes = np.array([len(ring) for ring in codes], dtype=np.int64)
     rows = np.repeat(np.arange(len(codes)), sizes)
     members = np.fromiter(chain.from_iterable(codes), dtype=np.int64, count=int(sizes.sum()))
-    _, first = np.unique(rows * max(len(outputs), 1) + members, return_index=True)
+    keys = rows * max(len(outputs), 1) + members
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    if weights is not None and (weights != weights[first][which]).any():
+        row = int(np.argmax(weights != weights[first][which]))
+        raise InputError(
+            f"ring {quoted(list(file.rings)[rows[row]])} has the member "
+            f"{quoted(list(outputs)[members[row]])} twice with two weights; give it once"
+        )
     rows, members = rows[first], members[first]
     kept = None if weights is None else weights[first]
     if kept is not None and (kept == 1.0).all():
@@ -455,7 +501,11 @@ def _truth(file: _File, outputs: dict[str, int]) -> Any:
 def _member_weights(
     file: _File, outputs: dict[str, int], codes: list[list[int]], merged: Sequence[Merge]
 ) -> tuple[Floats | None, str]:
-    """Of all members in the order of the file, the heaviest of a ring 1; and what they are from."""
+    """Of all members in the order of the file; and what they are from.
+
+    Weights of the file are as they are there. Laws of ages have no unit: with them the heaviest
+    member of a ring is 1.
+    """
     rings = list(file.rings.values())
     logs = np.zeros(sum(len(ring) for ring in codes))
     begins = np.concatenate(([0], np.cumsum([len(ring) for ring in codes]))).astype(np.int64)
@@ -479,8 +529,26 @@ def _member_weights(
                     logs[begin + at] += math.log(file.merging)
     if not words:
         return None, ""
+    if file.decoys is None and file.spends is None:
+        return _as_told(rings, codes, begins, merged, file.merging or 1.0), ", ".join(words)
     tops = np.maximum.reduceat(logs, begins[:-1])
     return np.exp(np.maximum(logs - np.repeat(tops, np.diff(begins)), -690.0)), ", ".join(words)
+
+
+def _as_told(
+    rings: list[_Ring], codes: list[list[int]], begins: Ints, merged: Sequence[Merge], times: float
+) -> Floats:
+    """Weights of the file, and merged outputs so many times."""
+    weights = np.ones(int(begins[-1]))
+    for ring, begin in zip(rings, begins.tolist(), strict=False):
+        if ring.weights is not None:
+            weights[begin : begin + len(ring.weights)] = ring.weights
+    for one in merged if times > 1.0 else ():
+        begin = int(begins[one.input])
+        for at, output in enumerate(codes[one.input]):
+            if output == one.output:
+                weights[begin + at] *= times
+    return weights
 
 
 def _log_ratio(
