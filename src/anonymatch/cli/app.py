@@ -124,9 +124,11 @@ def _graph(path: Path, of_rings: dict[str, Any]) -> am.Graph:
 def _may_be_rings(path: Path) -> bool:
     """Whether the beginning of a file has a word by which rings are known."""
     name = path.name.lower()
-    marks = [b"member"]
+    marks = [b"member", b"output"]
     if name.removesuffix(".gz").endswith(".json"):
-        marks = [f'"{key}"'.encode() for key in ("members", "rings", "outputs", *_LAW_KEYS)]
+        marks = [
+            f'"{key}"'.encode() for key in ("members", "rings", "inputs", "outputs", *_LAW_KEYS)
+        ]
     elif not name.removesuffix(".gz").endswith((".csv", ".tsv")):
         return name.endswith(".parquet")
     try:

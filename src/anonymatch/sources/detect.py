@@ -26,7 +26,7 @@ from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
-from anonymatch.sources.formats.rings import RING_COLUMNS, has_ring_names
+from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names
 from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
@@ -365,12 +365,12 @@ def holds_rings(path: Path) -> bool:
         if suffix in ("csv", "tsv"):
             header = _head(path).decode("utf-8", errors="replace")
             columns = _columns(header, FORMATS[f".{suffix}"].separator)
-            return {column.lower() for column in columns} >= RING_COLUMNS
+            return has_ring_columns(columns)
         if suffix == "parquet":
             from anonymatch.graph import parquet  # imports polars
 
             columns = parquet.columns(Source(path, packed=False))
-            return {str(column).strip().lower() for column in columns} >= RING_COLUMNS
+            return has_ring_columns(columns)
     return False
 
 
@@ -410,7 +410,7 @@ _LOOKS: dict[str, Callable[[Path], str]] = {
 
 def _table_kind(path: Path, columns: list[str]) -> str:
     there = {str(column).strip().lower() for column in columns}
-    if there.issuperset(RING_COLUMNS):
+    if has_ring_columns(columns):
         return "rings"
     if there.issuperset(LINKS) and not there.isdisjoint((*TIMES, "sent")):
         return "network"

@@ -66,7 +66,9 @@ def read(
     if not holds_rings(file):
         for name, value in told.items():
             if value is not None:
-                raise InputError(Argument(name), " is for rings, and this is edges; leave it out").about(file)
+                raise InputError(
+                    Argument(name), " is for rings, and this is edges; leave it out"
+                ).about(file)
         return read_edges(file)
     observation = read_rings(file, decoys=decoys, spends=spends, merging=merging)
     for note in observation.notes:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, did_you_mean
+from anonymatch.base.text import Piece, did_you_mean
 
 __all__ = ["AGE_LAWS", "AgeLaw", "Merge", "RingSet", "age_law", "merges"]
 
@@ -60,15 +60,18 @@ AGE_LAWS: Mapping[str, str] = {
 _GAMMA = 19.28, 1.61  # Moeser et al. 2018, of spends that were certain
 
 
-def age_law(text: str, option: str) -> AgeLaw:
-    """A law from its text: ``uniform``, ``triangular``, ``gamma`` or ``gamma:19.28,1.61``."""
+def age_law(text: str, what: Piece) -> AgeLaw:
+    """A law from its text: ``uniform``, ``triangular``, ``gamma`` or ``gamma:19.28,1.61``.
+
+    ``what``: how errors call it.
+    """
     name, _, numbers = text.partition(":")
     if name not in AGE_LAWS:
         near = did_you_mean(name, AGE_LAWS)
-        raise InputError(Argument(option), f" must be {', '.join(AGE_LAWS)}; not {text!r}{near}")
+        raise InputError(what, f" must be {', '.join(AGE_LAWS)}; not {text!r}{near}")
     if name != "gamma":
         if numbers:
-            raise InputError(Argument(option), f": {name} has no numbers; leave out {numbers!r}")
+            raise InputError(what, f": {name} has no numbers; leave out {numbers!r}")
         return AgeLaw(name)
     shape, rate = _GAMMA
     if numbers:
@@ -78,7 +81,7 @@ def age_law(text: str, option: str) -> AgeLaw:
             shape = rate = math.nan
     if not (0.0 < shape < math.inf and 0.0 < rate < math.inf):
         raise InputError(
-            Argument(option),
+            what,
             f": gamma has a shape and a rate above 0, as in gamma:19.28,1.61; not {numbers!r}",
         )
     return AgeLaw(name, shape, rate)

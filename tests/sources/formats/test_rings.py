@@ -102,7 +102,7 @@ def test_the_truth_is_kept_by_index(tmp_path: Path) -> None:
             },
             "ring 'a' of height 3 has the member 'x' of height 4, which is later",
         ),
-        ({"rings": {"a": ["x"]}, "merging": 0.5}, "merging must be 1 or more"),
+        ({"rings": {"a": ["x"]}, "merging": 0.5}, '"merging" must be 1 or more'),
         ({"a": "xy"}, "ring 'a' must have a list of members"),
         ({"a": [None]}, "a member of ring 'a' is null"),
         ({"a": [1.5]}, "a member of ring 'a' is a number"),

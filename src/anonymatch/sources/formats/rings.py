@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -38,7 +38,7 @@ import numpy as np
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, quoted, several
+from anonymatch.base.text import Argument, Piece, quoted, several
 from anonymatch.graph import Edges, Graph, Names, reading
 from anonymatch.sources.formats.json_files import as_name, as_object, load_json
 from anonymatch.sources.formats.relay_files import is_relays
@@ -53,15 +53,27 @@ if TYPE_CHECKING:
     from anonymatch.sources.laws import Law
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["RING_COLUMNS", "has_ring_names", "is_rings", "read_rings"]
+__all__ = ["has_ring_columns", "has_ring_names", "is_rings", "read_rings"]
 
 _KEYS = {"ring", "members", "truth", "weights", "height", "time", "transaction"}
 _OUTPUT_KEYS = {"height", "time", "transaction"}
 _FILE_KEYS = {"rings", "outputs", "decoys", "spends", "merging"}
 _UNITS = ("height", "time")
 
-RING_COLUMNS = frozenset({"ring", "member"})
-"""Columns by which a table of rings is known."""
+_RING, _MEMBER = ("ring", "input"), ("member", "output")  # a column may have either name
+
+
+def has_ring_columns(columns: Iterable[object]) -> bool:
+    """Whether a table has the columns by which rings are known.
+
+    Examples
+    --------
+    >>> has_ring_columns(["Input", "output"]), has_ring_columns(["ring", "size"])
+    (True, False)
+    """
+    there = {str(column).strip().lower() for column in columns}
+    return not there.isdisjoint(_RING) and not there.isdisjoint(_MEMBER)
+
 
 _MORE_COLUMNS = {
     "true",
@@ -113,20 +125,35 @@ def read_rings(
 
 
 def is_rings(document: object) -> bool:
-    """Whether a JSON value can only be rings: it has members, or is a list of such."""
-    if isinstance(document, dict) and "rings" in document and set(document) <= _FILE_KEYS:
-        inner = document["rings"]
-        if isinstance(inner, dict):
-            return True
-        # An input may be called "rings", too: then its members are names.
-        return isinstance(inner, list) and bool(inner) and isinstance(inner[0], dict)
+    """Whether a JSON value can only be rings: it says so, or one of its rings has members."""
+    inner = _inner(document)
+    if inner is not None:
+        return True
     if isinstance(document, list):
         values = document
     elif isinstance(document, dict):
         values = list(document.values())
     else:
         return False
-    return bool(values) and all(isinstance(ring, dict) and "members" in ring for ring in values)
+    return any(isinstance(ring, dict) and "members" in ring for ring in values)
+
+
+def _inner(document: object) -> str | None:
+    """The key under which a document has its rings; None if it is the rings.
+
+    An input may be called "rings", too: then its members are names, and other inputs have lists.
+    """
+    if not isinstance(document, dict):
+        return None
+    for key in ("rings", "inputs"):
+        if key in document:
+            inner = document[key]
+            objects = isinstance(inner, list) and all(isinstance(ring, dict) for ring in inner)
+            alone = set(document) <= {key, *_FILE_KEYS}
+            rings = isinstance(inner, dict) and (alone or "members" not in inner)
+            if rings or (alone and objects):
+                return key
+    return None
 
 
 _HASH = r"[0-9a-f]{64}(:\d+)?"  # a key image, a transaction, or an output of one
@@ -198,8 +225,8 @@ class _File:
         """What is told beside the file comes before what it says."""
         self.decoys, self.spends = decoys or self.decoys, spends or self.spends
         self.merging = self.merging if merging is None else merging
-        if self.merging is not None and not 1.0 <= self.merging < math.inf:
-            raise InputError(Argument("merging"), f" must be 1 or more, not {self.merging!r}")
+        if merging is not None:
+            _check_merging(merging, Argument("merging"))
         if not self.rings:
             raise InputError("it holds no ring; give {input: [candidate outputs], ...}")
         return self
@@ -210,20 +237,28 @@ class _File:
         self.unit = unit
 
 
+def _check_merging(merging: float, what: Piece) -> None:
+    if not 1.0 <= merging < math.inf:
+        raise InputError(what, f" must be 1 or more, not {merging:g}")
+
+
 def _of_document(document: object) -> _File:
-    keys = set(document) if isinstance(document, dict) else set()
-    of_file = "rings" in keys and keys <= _FILE_KEYS and is_rings(document)
-    if not of_file:
+    key = _inner(document)
+    if key is None:
         return _with_rings(_File(rings={}), document)
     assert isinstance(document, dict)
+    _check_keys(document, _FILE_KEYS - {"rings"} | {key}, "the file")
     file = _File(rings={})
-    for key in ("decoys", "spends"):
-        law = document.get(key)
+    for name in ("decoys", "spends"):
+        law = document.get(name)
         if law is not None and not isinstance(law, str):
-            raise InputError(f'"{key}" must be the name of a law, such as "gamma"')
-        setattr(file, key, law)
+            raise InputError(f'"{name}" must be the name of a law, such as "gamma"')
+        if law is not None:
+            age_law(law, f'"{name}"')
+        setattr(file, name, law)
     if document.get("merging") is not None:
         file.merging = _number(document["merging"], '"merging"')
+        _check_merging(file.merging, '"merging"')
     for name, output in as_object(document.get("outputs", {}), '"outputs"').items():
         who = f"output {quoted(name)}"
         given = as_object(output, who)
@@ -231,7 +266,7 @@ def _of_document(document: object) -> _File:
         file.outputs[name] = _Output(
             when=_when(file, given, who), transaction=_transaction(given, who)
         )
-    return _with_rings(file, document["rings"])
+    return _with_rings(file, document[key])
 
 
 def _with_rings(file: _File, document: object) -> _File:
@@ -318,14 +353,17 @@ def _of_table(path: Path) -> _File:
 
     frame = read_text_table(path)
     columns = {column.strip().lower(): column for column in frame.columns}
-    ring, member = (frame[find_column(frame, name)].to_list() for name in ("ring", "member"))
-    unknown = set(columns) - RING_COLUMNS - _MORE_COLUMNS
+    of_ring, of_member = (
+        next((name for name in names if name in columns), names[0]) for names in (_RING, _MEMBER)
+    )
+    ring, member = (frame[find_column(frame, name)].to_list() for name in (of_ring, of_member))
+    unknown = set(columns) - {of_ring, of_member} - _MORE_COLUMNS
     if unknown:
-        known = ", ".join(sorted(RING_COLUMNS | _MORE_COLUMNS))
+        known = ", ".join(sorted({of_ring, of_member} | _MORE_COLUMNS))
         raise InputError(
             f"a table of rings has no column {quoted(columns[min(unknown)])}; known are {known}"
         )
-    for name, values in (("ring", ring), ("member", member)):
+    for name, values in ((of_ring, ring), (of_member, member)):
         if None in values:
             raise InputError(f"{name} is empty; name it").at(values.index(None) + 1, noun="row")
     file = _File(rings={})
@@ -386,10 +424,14 @@ def _table_weights(
         return
     from anonymatch.sources.formats.text_tables import numbers
 
-    for name, value in zip(ring, numbers(frame[columns["weight"]]).tolist(), strict=True):
+    values = numbers(frame[columns["weight"]]).tolist()
+    for row, (name, value) in enumerate(zip(ring, values, strict=True), start=1):
         given = file.rings[name]
         given.weights = [] if given.weights is None else given.weights
-        given.weights.append(_weight(value, f"ring {quoted(name)}"))
+        try:
+            given.weights.append(_weight(value, f"ring {quoted(name)}"))
+        except InputError as error:
+            raise error.at(row, noun="row") from None
 
 
 def _optional_numbers(column: pl.Series) -> list[float | None]:
@@ -481,7 +523,8 @@ def _truth(file: _File, outputs: dict[str, int]) -> Any:
             continue
         if ring.truth not in ring.members:
             raise InputError(
-                f"ring {quoted(name)}: its truth {quoted(ring.truth)} is none of its members"
+                f"ring {quoted(name)}: its truth {quoted(ring.truth)} is none of its members; "
+                "name one of them, or leave it out"
             )
         if ring.truth in owners:
             raise InputError(
@@ -516,8 +559,8 @@ def _member_weights(
             if ring.weights is not None:
                 logs[begin : begin + len(ring.weights)] += np.log(ring.weights)
     if file.decoys is not None or file.spends is not None:
-        decoys = age_law(file.decoys or "uniform", "decoys")
-        spends = age_law(file.spends or "gamma", "spends")
+        decoys = age_law(file.decoys or "uniform", Argument("decoys"))
+        spends = age_law(file.spends or "gamma", Argument("spends"))
         logs += _log_ratio(file, outputs, codes, spends, decoys)
         words.append(f"{spends.name} spends over {decoys.name} decoys")
     if file.merging is not None and file.merging > 1.0 and merged:
@@ -596,5 +639,5 @@ FORMAT = SourceFormat(
     text="ring signatures: .json, {input: [candidate outputs]}; or a table of rings and members",
     open=_open,
     document=lambda document: is_rings(document) and not is_relays(document),
-    marks=(b'"members"', b'"rings"'),
+    marks=(b'"members"', b'"rings"', b'"inputs"'),
 )
