@@ -112,7 +112,8 @@ class SpareChains:
     @property
     def _moves_seconds(self) -> float:
         """Of the moves from one sample to the next: what memory cannot hold near is slower."""
-        far = 1.0 + tuning().spare_far * max(0.0, math.log10(self.block.n_edges / 2e5))
+        tens = max(0.0, math.log10(self.block.n_edges / 2e5))
+        far = 1.0 + tuning().spare_far * tens * (1.0 + tens / 2.0)  # caches of several levels
         weighted = 2.0 if self.block.weights is not None else 1.0
         return tuning().spare_pick * weighted * self.moves * (1.0 + far * (self.picks - 1.0))
 
