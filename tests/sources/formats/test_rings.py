@@ -351,3 +351,13 @@ def test_rings_that_cannot_all_spend_are_told_in_their_words(tmp_path: Path) -> 
         "not every ring can spend an output: 2 inputs (a, b) fit only 1 output (x); no output is "
         "spent twice: check the members of these rings"
     )
+
+
+def test_members_from_after_their_ring_are_noted(tmp_path: Path) -> None:
+    document = {
+        "rings": {"a": {"members": ["x", "y"], "height": 3}, "b": {"members": ["y", "z"]}},
+        "outputs": {"x": {"height": 3}, "y": {"height": 9}},
+    }
+    notes = read_rings(save(tmp_path, document)).notes
+
+    assert notes == ("1 member came later than a ring that may spend it; check the heights.",)

@@ -462,13 +462,21 @@ def _observation(file: _File) -> Observation:
     if any(ring.when is not None for ring in rings):
         when = np.array([math.nan if ring.when is None else ring.when for ring in rings])
     repeats = len(list(chain.from_iterable(codes))) - graph.n_edges
-    note = f"{several(repeats, 'member')} came twice in one ring; once is enough."
+    notes = []
+    if repeats:
+        notes.append(f"{several(repeats, 'member')} came twice in one ring; once is enough.")
+    later = _later(file)
+    if later:
+        notes.append(
+            f"{several(later, 'member')} came later than a ring that may spend it; check the "
+            f"{file.unit}s."
+        )
     return Observation(
         graph=graph,
         source=f"{several(len(rings), 'ring signature')} over {several(len(outputs), 'output')}",
         nouns=RINGS,
         truth=_truth(file, outputs),
-        notes=(note,) if repeats else (),
+        notes=tuple(notes),
         rings=RingSet(
             when=when,
             unit=file.unit or "height",
@@ -476,6 +484,17 @@ def _observation(file: _File) -> Observation:
             merges=merged,
             merging=file.merging or 1.0,
         ),
+    )
+
+
+def _later(file: _File) -> int:
+    """Members that came after their ring, where both are known."""
+    told = {name: output.when for name, output in file.outputs.items() if output.when is not None}
+    return sum(
+        told.get(member, -math.inf) > ring.when
+        for ring in file.rings.values()
+        if ring.when is not None
+        for member in ring.members
     )
 
 
