@@ -106,6 +106,14 @@ def test_the_truth_is_kept_by_index(tmp_path: Path) -> None:
         ({"rings": {"a": ["x"]}, "merging": "3"}, '"merging" must be a finite number'),
         ({"rings": {"a": ["x"]}, "spend": "gamma"}, "the file has the unknown key 'spend'"),
         ({"rings": []}, "it holds no ring"),
+        (
+            {
+                "rings": {"a": {"members": ["x"], "height": 3}},
+                "outputs": {"x": {"height": 1}},
+                "decoys": "uniform:unspent",
+            },
+            "decoys may be spent: unspent is for spends",
+        ),
         ({"rings": {"a": ["x"]}, "outputs": []}, '"outputs" must be an object'),
         (
             {"a": {"members": ["x", "x"], "weights": [1, 2]}},
@@ -361,3 +369,64 @@ def test_members_from_after_their_ring_are_noted(tmp_path: Path) -> None:
     notes = read_rings(save(tmp_path, document)).notes
 
     assert notes == ("1 member came later than a ring that may spend it; check the heights.",)
+
+
+def simulated_chain(blocks: int, each: int, rings: int, size: int, seed: int) -> dict[str, Any]:
+    """Every ring spends one of the unspent outputs by the gamma law, with uniform decoys."""
+    rng = np.random.default_rng(seed)
+    births = np.repeat(np.arange(blocks), each)
+    free = np.ones(len(births), dtype=bool)
+    made: dict[str, Any] = {}
+    for height in range(20, blocks):
+        there = height * each
+        logs = np.log(120.0 * (height - births[:there]))
+        density = np.exp(18.28 * np.log(logs) - 2.61 * logs)
+        for k in range(rings):
+            law = density * free[:there]
+            spent = int(rng.choice(there, p=law / law.sum()))
+            free[spent] = False
+            members = {spent, *rng.integers(0, there, size - 1).tolist()}
+            made[f"{height}.{k}"] = {"members": sorted(members), "truth": spent, "height": height}
+    outputs = {str(k): {"height": int(height)} for k, height in enumerate(births.tolist())}
+    return {"rings": made, "outputs": outputs}
+
+
+def exact_among_unspent(document: dict[str, Any]) -> dict[tuple[Any, Any], float]:
+    """By all ways to spend: every ring in turn chooses among what is unspent."""
+    rings = document["rings"]
+    births = {name: output["height"] for name, output in document["outputs"].items()}
+    shares: dict[tuple[Any, Any], float] = {}
+    for chosen in itertools.product(*(ring["members"] for ring in rings.values())):
+        if len(set(chosen)) < len(chosen):
+            continue
+        likely, spent = 1.0, set[str]()
+        for ring, output in zip(rings.values(), chosen, strict=True):
+            logs = {
+                name: math.log(max(120.0 * (ring["height"] - birth), 120.0))
+                for name, birth in births.items()
+                if birth <= ring["height"] and name not in spent
+            }
+            law = {name: log**18.28 * math.exp(-2.61 * log) for name, log in logs.items()}
+            likely *= law[str(output)] / sum(law.values())
+            spent.add(str(output))
+        for name, output in zip(rings, chosen, strict=True):
+            shares[name, str(output)] = shares.get((name, str(output)), 0.0) + likely
+    total = sum(shares.values()) / len(rings)
+    return {pair: share / total for pair, share in shares.items()}
+
+
+def test_weights_among_unspent_outputs_are_near_all_ways_in_turn(tmp_path: Path) -> None:
+    away = {"gamma": 0.0, "gamma:unspent": 0.0}
+    for seed in range(6):
+        document = simulated_chain(25, 1, 1, 4, seed)
+        wanted = exact_among_unspent(document)
+        for law in away:
+            graph = am.read(save(tmp_path, document), spends=law)
+            shares = am.posterior(graph)
+            away[law] += sum(
+                abs(wanted.get((ring, output), 0.0) - share)
+                for ring in graph.users
+                for output, share in shares[ring].items()
+            )
+
+    assert away["gamma:unspent"] < 0.5 * away["gamma"]

@@ -10,7 +10,7 @@ Names are text; whole numbers become text. With more about outputs and laws, any
              ``time`` (seconds); ``transaction``, of which it is an input
 ``outputs``  ``{output: {"height": 7, "time": 840, "transaction": name}, ...}``, any of them
 ``decoys``   how old decoys are: ``uniform``, ``triangular``, ``gamma``, ``gamma:19.28,1.61``
-``spends``   the same of outputs that are spent
+``spends``   the same of outputs that are spent; ``gamma:unspent``: among those that are left
 ``merging``  times that a member weighs more if its transaction may be spent from together
 ===========  ===================================================================================
 
@@ -44,7 +44,7 @@ from anonymatch.sources.formats.json_files import as_name, as_object, load_json
 from anonymatch.sources.formats.relay_files import is_relays
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.observation import RINGS, Observation
-from anonymatch.sources.ring_set import BLOCK, AgeLaw, Merge, RingSet, age_law, merges
+from anonymatch.sources.ring_set import BLOCK, AgeLaw, Merge, RingSet, age_law, log_escaped, merges
 
 if TYPE_CHECKING:
     import polars as pl
@@ -581,7 +581,12 @@ def _member_weights(
         decoys = age_law(file.decoys or "uniform", Argument("decoys"))
         spends = age_law(file.spends or "gamma", Argument("spends"))
         logs += _log_ratio(file, outputs, codes, spends, decoys)
-        words.append(f"{spends.name} spends over {decoys.name} decoys")
+        if decoys.unspent:
+            raise InputError(
+                Argument("decoys"), " may be spent: unspent is for ", Argument("spends")
+            )
+        among = " among unspent outputs" if spends.unspent else ""
+        words.append(f"{spends.name} spends{among} over {decoys.name} decoys")
     if file.merging is not None and file.merging > 1.0 and merged:
         words.append(f"merged outputs {file.merging:g} times")
         for one in merged:
@@ -645,7 +650,13 @@ def _log_ratio(
             ages.append(scale * (ring.when - when))
             spans.append(scale * (ring.when - first))
     age, span = np.array(ages), np.array(spans)
-    return spends.log_density(age, span) - decoys.log_density(age, span)
+    ratio = spends.log_density(age, span) - decoys.log_density(age, span)
+    if spends.unspent:
+        births = scale * np.array([when for when in told.values() if when is not None])
+        rings = scale * np.array([ring.when for ring in file.rings.values()], dtype=np.float64)
+        when_of = np.repeat(rings, [len(members) for members in codes])
+        ratio += log_escaped(spends, births, rings, when_of - age, when_of, scale * first)
+    return ratio
 
 
 def _open(
