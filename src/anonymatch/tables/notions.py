@@ -139,7 +139,9 @@ def _journalist(facts: ReleaseFacts, kind: NotionKind) -> Notion:
 
 def _marketer(facts: ReleaseFacts, kind: NotionKind) -> Notion:
     sizes, people = facts.release.class_sizes, facts.release.people_that_fit
-    value = float((sizes / np.maximum(people, 1)).sum() / facts.release.n_rows)
+    # Of a row that fits nobody, nobody is named.
+    right = np.where(people > 0, sizes / np.maximum(people, 1), 0.0)
+    value = float(right.sum() / facts.release.n_rows)
     by_class = np.full(len(sizes), np.nan)
     by_class[sizes.argmin()] = value
     return Notion(kind=kind, value=value, by_class=by_class)
