@@ -7,11 +7,13 @@ classes needs no more memory than the tables.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from anonymatch.base.arrays import Bools, Ints, offsets
 from anonymatch.base.text import quoted
@@ -50,6 +52,11 @@ class ColumnCells:
         return np.array([position.get(value, beyond) for value in self.values], dtype=np.int64)
 
     @cached_property
+    def says_nothing(self) -> Bools:
+        """Cells in which any value lies, of a column of plain values."""
+        return np.array([not cell for cell in self.cells], dtype=np.bool_)
+
+    @cached_property
     def levels(self) -> Ints:
         """A level for each cell; no two cells of a level share a value."""
         if self.fits is None:
@@ -69,9 +76,9 @@ class ColumnCells:
         """Value by cell, whether they fit."""
         if self.fits is not None:
             return np.asarray(self.fits[values][:, cells], dtype=np.bool_)
-        any_ = np.array([not self.cells[cell] for cell in cells.tolist()])
         equal = self.equal_cell[values]
-        return np.asarray((equal[:, None] == cells[None, :]) | any_[None, :], dtype=np.bool_)
+        fits = (equal[:, None] == cells[None, :]) | self.says_nothing[cells][None, :]
+        return np.asarray(fits, dtype=np.bool_)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -216,7 +223,9 @@ def kinds_of_people(
 
 
 _MOST_VECTORS = 64
-_STRETCH = 2_000_000  # cells of a table of classes by people that is made at once
+_MOST_BITS = 2_000_000_000  # values by classes of a column that are kept: 250 MB
+
+Bits = npt.NDArray[np.uint8]
 
 
 def _levels(fits: Bools) -> Ints:
@@ -293,24 +302,72 @@ def _cell_on_level(fits: Bools, level_of: Ints, level: int) -> Ints:
 def _compared(
     columns: Sequence[ColumnCells], classes: Ints, n_people: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Different people against all classes, a stretch of people at a time."""
-    person_of, first = _alike([column.value_of for column in columns])
-    different = np.column_stack([column.value_of[first] for column in columns])
+    """Different people against all classes, a bit a class.
+
+    Values that lie in the same cells are one. People are sorted, so that what their first columns
+    leave is found once for all who share these.
+    """
+    alike = [_values_alike(column) for column in columns]
+    order = sorted(range(len(columns)), key=lambda at: len(alike[at][1]))
+    person_of, first = _alike([alike[at][0][columns[at].value_of] for at in order])
+    different = np.column_stack([alike[at][0][columns[at].value_of[first]] for at in order])
+    tests = [_ClassBits(columns[at], alike[at][1], classes[:, at]) for at in order]
+    left: list[Bits] = [np.full((len(classes) + 7) // 8, 255, dtype=np.uint8)] * (len(order) + 1)
     kinds: dict[bytes, int] = {}
     rows: list[Ints] = []
     kind_of_different = np.empty(len(different), dtype=np.int64)
-    step = max(_STRETCH // max(len(classes), 1), 1)
-    for begin in range(0, len(different), step):
-        part = different[begin : begin + step]
-        fit = np.ones((len(part), len(classes)), dtype=np.bool_)
-        for at, column in enumerate(columns):
-            fit &= column.between(part[:, at], classes[:, at])
-        for number, packed in enumerate(np.packbits(fit, axis=1)):
-            key = packed.tobytes()
-            if key not in kinds:
-                kinds[key] = len(kinds)
-                rows.append(np.flatnonzero(fit[number]))
-            kind_of_different[begin + number] = kinds[key]
+    before = [-1] * len(order)
+    for number, person in enumerate(different.tolist()):
+        changed = next(at for at, value in enumerate(person) if value != before[at])
+        for at in range(changed, len(person)):
+            left[at + 1] = left[at] & tests[at].of(person[at])
+        before = person
+        fit = _ones(left[-1], len(classes))
+        key = hashlib.blake2b(fit.tobytes(), digest_size=16).digest()
+        if key not in kinds:
+            kinds[key] = len(kinds)
+            rows.append(fit)
+        kind_of_different[number] = kinds[key]
     indptr = offsets(np.array([len(row) for row in rows], dtype=np.int64))
-    indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
-    return kind_of_different[person_of], indptr, indices
+    indices = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
+    return kind_of_different[person_of], indptr, indices.astype(np.int64)
+
+
+def _values_alike(column: ColumnCells) -> tuple[Ints, Ints]:
+    """A number for each value by the cells in which it lies, and a value of each number."""
+    if column.fits is None:
+        keys = column.equal_cell
+    else:
+        packed = np.packbits(column.fits, axis=1)
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    return numbers.ravel(), first
+
+
+class _ClassBits:
+    """Which classes each of some values fits by one column, a bit a class."""
+
+    def __init__(self, column: ColumnCells, values: Ints, cells: Ints) -> None:
+        self._column, self._values = column, values
+        self._cells, self._cell_of = np.unique(cells, return_inverse=True)
+        # All are kept where they are small; else they are made anew.
+        self._kept: dict[int, Bits] | None = {} if len(values) * len(cells) <= _MOST_BITS else None
+
+    def of(self, value: int) -> Bits:
+        if self._kept is None:
+            return self._made(value)
+        if value not in self._kept:
+            self._kept[value] = self._made(value)
+        return self._kept[value]
+
+    def _made(self, value: int) -> Bits:
+        fit = self._column.between(self._values[value : value + 1], self._cells)[0]
+        return np.packbits(fit[self._cell_of])
+
+
+def _ones(bits: Bits, number: int) -> Ints:
+    """Where bits are set, looking into those bytes only that have some."""
+    some = np.flatnonzero(bits)
+    byte, bit = np.nonzero(np.unpackbits(bits[some, None], axis=1))
+    found = (some[byte] * 8 + bit).astype(np.int32)
+    return found[found < number]
