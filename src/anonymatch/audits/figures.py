@@ -23,7 +23,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.measures import Interval, averages
 from anonymatch.sources import Nouns, Observation
-from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
+from anonymatch.tables import NOTION_KINDS, NotionKind
 
 __all__ = [
     "FIGURES",

@@ -23,12 +23,14 @@ from anonymatch.base.numbers import plural
 from anonymatch.running import Budget, check_work
 from anonymatch.sources import Release, read_text_table
 from anonymatch.tables.joining import JoinedClasses
+from anonymatch.tables.notion_kinds import NOTION_KINDS
 from anonymatch.tables.notions import Notion, ReleaseFacts
 from anonymatch.tables.utility import utility
 
 __all__ = [
     "GeneraliseStep",
     "Generalised",
+    "RowChange",
     "generalise",
     "parse_target",
     "write_generalised",
@@ -57,6 +59,34 @@ class GeneraliseStep:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowChange:
+    """What becomes of rows that were equal.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Their numbers, from 1.
+    before : tuple of str
+        Their cells, one an identifier.
+    after : tuple of str or None
+        None: they are left out.
+    """
+
+    rows: tuple[int, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...] | None
+
+    def cells(self) -> list[str]:
+        """Each cell, or what it was and what it becomes."""
+        if self.after is None:
+            return [cell or "*" for cell in self.before]
+        return [
+            (old or "*") if old == new else f"{old or '*'} → {new or '*'}"
+            for old, new in zip(self.before, self.after, strict=True)
+        ]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Generalised:
     """A release that reaches a target, and how.
@@ -68,6 +98,11 @@ class Generalised:
     value : float or None
         Of the notion at the end.
     steps : tuple of GeneraliseStep
+        As they were found; a class may change several times.
+    changes : tuple of RowChange
+        What becomes of each class of rows in the end, those of the most rows first.
+    before, after : dict of str to float or None
+        All notions but presence, of the release that was given and of the changed one.
     loss, loss_before : float
         The share of values that cells leave open, after and before.
     optimum : float or None
@@ -82,6 +117,9 @@ class Generalised:
     reached: bool
     value: float | None
     steps: tuple[GeneraliseStep, ...] = field(repr=False)
+    changes: tuple[RowChange, ...] = field(repr=False)
+    before: dict[str, float | None] = field(repr=False)
+    after: dict[str, float | None] = field(repr=False)
     loss: float
     loss_before: float
     optimum: float | None
@@ -107,6 +145,13 @@ class Generalised:
             "loss_before": self.loss_before,
             "optimum": self.optimum,
             "left_out": [row + 1 for row in self.left_out],
+            "before": self.before,
+            "after": self.after,
+            "changes": [
+                {"rows": list(one.rows), "before": list(one.before)}
+                | {"after": one.after and list(one.after)}
+                for one in self.changes
+            ],
             "steps": [
                 {"rows": step.rows, "loss": step.loss, "value": step.value}
                 | {"before": list(step.before), "after": step.after and list(step.after)}
@@ -163,12 +208,35 @@ def _greedy(
         reached=notion.kind.reaches(notion.value, target),
         value=notion.value,
         steps=tuple(steps),
+        changes=_changes(joined),
+        before=_values(release, budget),
+        after=_values(current, budget),
         loss=joined.loss,
         loss_before=utility(release).loss,
         optimum=None,
         left_out=tuple(left_out.tolist()),
         release=current,
     )
+
+
+def _changes(joined: JoinedClasses) -> tuple[RowChange, ...]:
+    release = joined.release
+    order = np.argsort(release.class_of, kind="stable")
+    members = np.split(order, np.cumsum(release.class_sizes)[:-1])
+    made = []
+    for class_, now in enumerate(joined.class_now.tolist()):
+        before = release.class_cells(class_)
+        after = None if now < 0 else joined.cells(now)
+        if after != before:
+            rows = tuple((members[class_] + 1).tolist())
+            made.append(RowChange(rows=rows, before=before, after=after))
+    return tuple(sorted(made, key=lambda one: -len(one.rows)))
+
+
+def _values(release: Release, budget: Budget) -> dict[str, float | None]:
+    """All notions that need no probabilities."""
+    facts = ReleaseFacts(release, budget=budget)
+    return {key: facts.notion(key).value for key in NOTION_KINDS if key != "presence"}
 
 
 def _below(notion: Notion, classes: Ints, target: float) -> list[int]:
