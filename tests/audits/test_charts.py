@@ -192,7 +192,12 @@ def test_rivals_of_as_much_delay_are_on_their_lines() -> None:
         "ceiling of steady traffic",
     }
     assert title == "one exponential mix"
-    assert own == pytest.approx(bits)
+    rate, held, theirs = audit.observation.rate, audit.cost.mean_delay, audit.same_delay_seconds
+    assert rate is not None
+    assert held is not None
+    assert theirs is not None
+    assert own == pytest.approx(am.mixes.exponential_bits(rate * held))
+    assert bits == pytest.approx(am.mixes.exponential_bits(rate * theirs))
 
 
 def test_cover_raises_the_ceiling_beside_which_a_system_is_drawn() -> None:

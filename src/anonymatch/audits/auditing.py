@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from anonymatch.audits.alternatives import same_delay
+from anonymatch.audits.alternatives import rival_delay, same_delay
 from anonymatch.audits.answers import Answers, Resources, answer
 from anonymatch.audits.campaign import campaign, one_step
 from anonymatch.audits.people import people, people_bits, people_notes
@@ -148,6 +148,7 @@ def audit(
     senders = people(observation, answers)
     scored = score(observation, answers)
     of_rings = ring_figures(observation, answers)
+    ceiling = _ceiling(observation, answers)
     attacked = campaign(observation, answers, steps, resources)
     of_people = people_bits(observation, resources)
     bar.finish()
@@ -159,9 +160,10 @@ def audit(
         bits=bits,
         degree=_share(answers.entropy, answers.full),
         bound=answers.bound / n_joint / _LN2,
-        ceiling=_ceiling(observation, answers),
+        ceiling=ceiling,
         reached=_share(answers.entropy, answers.bound),
-        same_delay=same_delay(observation),
+        same_delay=same_delay(observation, ceiling),
+        same_delay_seconds=rival_delay(observation, ceiling),
         identified=identified,
         threshold=threshold,
         below=below,

@@ -113,7 +113,9 @@ class OneStep:
     target : name
         Whose exposure leaves the fewest matchings on average.
     lost_bits : Interval
-        Bits that the system loses by it: log2 of the matchings before over the expected ones left.
+        Bits that the system loses by it: log2 of the matchings before over the expected ones left,
+        a mean over all truths. The first step of a campaign is along one truth, so it may cost more
+        or less.
     """
 
     target: Hashable
@@ -248,7 +250,11 @@ class Audit(Summarised):
         if users and behaviours differ in number, and for a passage. They are searched for when they
         are first looked at, as is `front`.
     same_delay : tuple of (str, float)
-        Mixes that hold messages back as long on average, and their entropy per message.
+        Mixes that hold messages back as long on average, for messages that come in at random, and
+        their entropy per message.
+    same_delay_seconds : float or None
+        How long these hold them back: the mean delay, or less where more messages would be inside
+        than in this log.
     front : tuple of (float, float)
         Candidates a user, and joint bits per message of the paper's partition graph of them.
     identified : int
@@ -313,6 +319,7 @@ class Audit(Summarised):
     rings: RingFigures | None = field(default=None, repr=False)
     table: TableFindings | None = field(default=None, repr=False)
     same_delay: tuple[tuple[str, float], ...] = field(repr=False)
+    same_delay_seconds: float | None = field(default=None, repr=False)
     identified: int
     threshold: float
     below: Interval

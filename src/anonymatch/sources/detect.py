@@ -25,7 +25,7 @@ from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
 from anonymatch.sources.formats.rings import RING_COLUMNS
-from anonymatch.sources.hints import hinting, scale_notes
+from anonymatch.sources.hints import hinting, law_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
@@ -41,6 +41,8 @@ PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.fi
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
 _ROUND = "round"
+# Options of a log of which as many messages came in as out, but perhaps not the same ones.
+_INCOMPLETE = ("loss", "lost", "cover_rate", "cover", "inside_at_start")
 
 
 def open_observation(
@@ -109,7 +111,8 @@ def _log(
         messages = _messages(source, file, options)
         with hinting(messages, law, unit=options.unit):
             observation = observe(messages, law, budget=budget, **options.of_log())
-        notes = (*observation.notes, *scale_notes(messages, law))
+        complete = not any(options.of_log().get(name) for name in _INCOMPLETE)
+        notes = (*observation.notes, *law_notes(messages, law, complete=complete))
         return replace(observation, notes=notes)
 
 
