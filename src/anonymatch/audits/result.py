@@ -261,6 +261,8 @@ class Audit(Summarised):
         Counted users with one behaviour in all matchings.
     threshold, below : float, Interval
         An effective set size, and the share of counted users below it.
+    threshold_given : bool
+        Whether it was asked for; charts mark it then.
     surest : Interval
         The largest probability that a best guess is right, given that the message departed; 0 if
         there is nobody.
@@ -322,6 +324,7 @@ class Audit(Summarised):
     same_delay_seconds: float | None = field(default=None, repr=False)
     identified: int
     threshold: float
+    threshold_given: bool = False
     below: Interval
     worst: tuple[Worst, ...] = field(repr=False)
     one_step: OneStep | None
