@@ -108,7 +108,7 @@ def test_all_charts_are_written_or_none(pairs: str, tmp_path: Path) -> None:
     audit = am.audit(pairs)
     makers = {name: partial(audit.chart, name) for name in audit.charts}
 
-    with pytest.raises(am.InputError, match="set_size.svg: it is a folder"):
+    with pytest.raises(am.InputError, match=r"set_size\.svg: it is a folder"):
         save_charts(makers, charts)
 
     assert [path.name for path in charts.iterdir()] == ["set_size.svg"]

@@ -473,7 +473,9 @@ class Audit(Summarised):
         frame = self.answers.users.frame()
         if self.unreleased is None:
             return frame
-        return frame.with_columns(released=~frame.get_column("censored"))
+        from anonymatch.base.frames import Frame
+
+        return Frame(frame.with_columns(released=~frame.get_column("censored")))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; the table of users apart (`users`)."""

@@ -18,8 +18,16 @@ from typing import Any
 
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, Call, Message, did_you_mean, quoted
-from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, read, reading
+from anonymatch.base.text import (
+    Argument,
+    Call,
+    Message,
+    did_you_mean,
+    listed,
+    meant_instead,
+    quoted,
+)
+from anonymatch.graph import DIRECTIONS, FORMATS, TIMES, Source, read, reading, separator_in
 from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
@@ -380,6 +388,7 @@ def _table_kind(path: Path, columns: list[str]) -> str:
                 " tells how long anonymity lasts; if it is edges, tell ",
                 Argument("source", "edges"),
             ).about(path)
+        _refuse_release(path, columns, there)
         return "edges"
     if there & _USERS and there & _BEHAVIOURS and there.isdisjoint(DIRECTIONS):
         raise InputError(
@@ -389,7 +398,21 @@ def _table_kind(path: Path, columns: list[str]) -> str:
     return "messages"
 
 
-def _columns(header: str, separator: str) -> list[str]:
+def _refuse_release(path: Path, columns: list[str], there: set[str]) -> None:
+    """Refuse a table that has nothing of edges: it looks like a released one."""
+    edges = {"user", "behaviour", "behavior", "weight"}
+    if len(there) < 2 or there & edges or meant_instead(sorted(edges), sorted(there)):
+        return
+    raise InputError(
+        f"it looks like a released table, with columns {listed(columns)}; give the table of the "
+        "people with ",
+        Argument("original", ...),
+        ", or name columns user and behaviour if it is edges",
+    ).about(path)
+
+
+def _columns(header: str, usual: str) -> list[str]:
+    separator = separator_in(header, usual)
     return [column.strip().strip('"') for column in header.rstrip("\r").split(separator)]
 
 
