@@ -221,6 +221,7 @@ def test_a_law_that_the_truth_does_not_fit_is_said_everywhere(
     _, out, _ = run(capsys, "compare", log, "--law", "exponential:3", "--law", "window:0,12")
     text = " ".join(out.split())
     assert "window:0,12: The law does not fit the truth" in text
+    assert "The law of window:0,12 does not fit the truth in its log, so that this is not" in text
     assert "exponential:3: The law does not fit" not in text
 
 

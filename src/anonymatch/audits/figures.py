@@ -322,7 +322,7 @@ _TABLE = (
     AuditFigure(
         key="identified",
         title="identified {users}",
-        meaning="share of {users} for whom only one of the {behaviours} is left",
+        meaning="share of {users} that have only one of the {behaviours} left",
         unit="share",
         better="lower",
         group="exposed",

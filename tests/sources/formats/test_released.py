@@ -319,7 +319,7 @@ def test_the_reason_of_the_worst_is_theirs_whoever_is_left_out(tmp_path: Path) -
 def test_a_misspelt_column_is_asked_about(tmp_path: Path, argument: str) -> None:
     (tmp_path / "people.csv").write_text("name,age,zip\nmia,23,1010\nnoa,27,1020\n")
     (tmp_path / "rows.csv").write_text("age,zip,illness\n20-29,10**,flu\n20-29,10**,cold\n")
-    wrong: dict[str, Any] = {"identifiers": "age,zipp", "sensitive": "ilness", "name": "nmae"}
+    wrong: dict[str, Any] = {"identifiers": "age,zipp", "sensitive": "illnessx", "name": "namex"}
     meant = {"identifiers": "zip", "sensitive": "illness", "name": "name"}[argument]
 
     with pytest.raises(am.InputError, match=f"; did you mean '{meant}'\\?") as error:
