@@ -76,6 +76,23 @@ def test_a_mean_that_is_near_or_within_a_window_is_not_told(law: str) -> None:
     assert law_notes(log, parse_law(law)) == ()
 
 
+def test_a_piece_of_running_traffic_tells_no_mean() -> None:
+    told = equal = 0
+    for seed in range(400):
+        draw = np.random.default_rng(seed)
+        came = np.sort(draw.uniform(-200, 100, 300))
+        left = came + draw.exponential(20, 300)
+        ins, outs = came[came >= 0], np.sort(left[(left >= 0) & (left <= 100)])
+        if len(ins) == len(outs):
+            names = tuple(map(str, range(len(ins))))
+            log = Messages(arrivals=ins, departures=outs, senders=names, receivers=names)
+            equal += 1
+            told += bool(law_notes(log, parse_law("exponential:20")))
+
+    assert equal > 5
+    assert told == 0
+
+
 def test_equal_numbers_tell_no_mean_where_losses_and_cover_are_told(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     write_messages(without_truth(synthesize("exponential:4", messages=60, seed=1)), path)

@@ -100,17 +100,23 @@ def law_notes(messages: Messages, law: Law, *, complete: bool = True) -> tuple[s
 def _known_mean(messages: Messages, *, complete: bool) -> float | None:
     """The mean delay of all messages, if the log tells it without a law.
 
-    The truth tells it. Without one it is told by sums, if all that came in are all that left.
+    The truth tells it. Without one it is told by sums, if all that came in are all that left: as
+    many, and at no moment more out than in, which a piece of running traffic hardly ever is.
     """
     if messages.n_in < _FEW:
         return None
     delays = messages.true_delays()
     if len(delays) == messages.n_in:
         return float(delays.mean())
-    even = messages.n_in == messages.n_out and messages.cover is messages.lost is None
-    if not even or not complete or messages.truth is not None:
+    if not _all_left(messages) or not complete or messages.truth is not None:
         return None
     return float(messages.departures.mean() - messages.arrivals.mean())
+
+
+def _all_left(messages: Messages) -> bool:
+    """Whether all that came in may be all that left: the k-th out is never before the k-th in."""
+    even = messages.n_in == messages.n_out and messages.cover is messages.lost is None
+    return even and bool((messages.departures >= messages.arrivals).all())
 
 
 def _misfit(law: Law, mean: float, number: int) -> bool:
@@ -191,7 +197,7 @@ def _mean_delays(messages: Messages) -> tuple[float, float]:
         return float(known.mean()), float(known.mean())
     arrivals, departures = messages.arrivals, messages.departures
     mean = float(departures.mean() - arrivals.mean())
-    if messages.n_in == messages.n_out and messages.cover is messages.lost is None and mean > 0:
+    if _all_left(messages) and mean > 0:
         return mean, mean
     latest = np.searchsorted(arrivals, departures, side="right") - 1
     waited = np.where(latest >= 0, departures - arrivals[np.maximum(latest, 0)], 0.0)

@@ -62,6 +62,14 @@ def test_a_log_with_semicolons_is_the_same_log(tmp_path: Path) -> None:
     assert one.truth.tolist() == other.truth.tolist()
 
 
+def test_a_decimal_comma_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("time;direction;name\n0,5;in;ann\n1,5;out;x\n")
+
+    with pytest.raises(am.InputError, match=r"line 2: the time is '0,5'; .* a point and no comma"):
+        open_observation(path, law="window:0,5")
+
+
 def test_released_tables_as_arx_writes_them_are_read(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("name;age;zip\nmia;23;1010\nnoa;27;1020\n")
     (tmp_path / "rows.csv").write_text("age;zip;illness\n20-29;10**;flu\n20-29;10**;cold\n")
