@@ -309,7 +309,11 @@ class Design(Summarised):
 
     def _figures(self) -> Figures:
         yield ("matchings", self._amount(), "ways to explain what an attacker sees")
-        yield ("of the bound", self._percent(), "of the most that any graph could have")
+        yield (
+            "of the bound",
+            self._percent(),
+            "of the most that any graph with as many edges could have",
+        )
         left = f"{100 * self.ratio_after_attack:.3g} %"
         yield ("after an attack", left, "of the matchings are left once the best user is exposed")
         yield ("smallest group", str(self.smallest_group), "users who share all behaviours")

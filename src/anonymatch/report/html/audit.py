@@ -195,7 +195,8 @@ def _graph(audit: Audit, graph: Graph) -> Panel:
             embedded(audit.chart("matrix"), "matrix"),
             with_hint(
                 f"The graph along time: {words.behaviours} that fit each {words.user}, by when it "
-                "came in and how long it would have been held back. Where it is pale, few fit.",
+                "came in and how long it would have been held back. The nearer a cell is to the "
+                "colour of the page, the fewer fit.",
                 "Drag to move, and turn the wheel with Shift held to zoom.",
             ),
         )

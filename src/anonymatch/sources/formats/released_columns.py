@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from anonymatch.base.arguments import elements
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, listed, meant_instead, quoted
+from anonymatch.base.text import Argument, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,7 +128,7 @@ def _list(wanted: Sequence[str] | str, argument: str) -> list[str]:
 
 def _require(frame: pl.DataFrame, column: str, table: str) -> None:
     if column not in frame.columns:
-        near = meant_instead((column,), frame.columns)
+        near = did_you_mean(column, frame.columns)
         present = listed(frame.columns)
         raise InputError(
             f"the {table} table has no column {quoted(column)}; it has {present}{near}"
@@ -154,8 +154,8 @@ def _name(
 ) -> str | None:
     if wanted is not None:
         if wanted not in people.columns:
-            present = listed(people.columns)
-            raise InputError(f"there is no column {quoted(wanted)}; it has {present}").about(
+            present, near = listed(people.columns), did_you_mean(wanted, people.columns)
+            raise InputError(f"there is no column {quoted(wanted)}; it has {present}{near}").about(
                 original
             )
         return wanted

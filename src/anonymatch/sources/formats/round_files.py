@@ -166,8 +166,9 @@ def _by_columns(table: Table) -> Bools:
         both = "a user and a behaviour" if inward[row] else "neither a user nor a behaviour"
         table.refuse(
             row,
-            f"there is {both}; a round does not show who wrote to whom: write a row for each, or "
-            "the direction in or out",
+            f"there is {both}; a round does not show who wrote to whom: write a row for each, such "
+            "as 1,ann, and 1,,x under round,user,behaviour, or add a column direction with in or "
+            "out",
         )
     return np.asarray(inward)
 
