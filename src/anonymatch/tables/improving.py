@@ -19,11 +19,11 @@ import numpy as np
 from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
-from anonymatch.base.numbers import plural
+from anonymatch.base.numbers import percent, plural
 from anonymatch.running import Budget, check_work
 from anonymatch.sources import Release, read_text_table
 from anonymatch.tables.joining import JoinedClasses
-from anonymatch.tables.notion_kinds import NOTION_KINDS
+from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 from anonymatch.tables.notions import Notion, ReleaseFacts
 from anonymatch.tables.utility import utility
 
@@ -125,6 +125,35 @@ class Generalised:
     optimum: float | None
     left_out: tuple[int, ...] = field(repr=False)
     release: Release = field(repr=False)
+
+    def headline(self) -> str:
+        """Whether the target is reached, by changing how much, and what it costs."""
+        kind = NOTION_KINDS[self.key]
+        said = f"{self.key} is {kind.text(self.value)}" + (
+            f", as good as the target of {kind.text(self.target)}"
+            if self.reached
+            else f", and does not reach the target of {kind.text(self.target)}"
+        )
+        changed = sum(len(one.rows) for one in self.changes if one.after is not None)
+        how = [f"{plural(changed, 'row')} generalised"] if changed else []
+        how += [f"{plural(len(self.left_out), 'row')} left out"] if self.left_out else []
+        if not how:
+            return f"{said}: nothing needs to change."
+        loss = (
+            f"cells leave open {percent(self.loss)} of the values of a column on average, "
+            f"{percent(self.loss_before)} before"
+        )
+        if self.optimum is not None:
+            loss += f"; the best of all ways to join classes has {percent(self.optimum)}"
+        return f"{said}, with {' and '.join(how)}: {loss}."
+
+    def notions(self) -> list[tuple[str, NotionKind, float | None, float | None]]:
+        """Each notion that is known, before and after."""
+        return [
+            (key, kind, self.before[key], self.after[key])
+            for key, kind in NOTION_KINDS.items()
+            if key in self.before and (self.before[key], self.after[key]) != (None, None)
+        ]
 
     def cells(self) -> dict[str, list[str]]:
         """The identifiers of the changed release, by column, without the rows left out."""
