@@ -24,7 +24,9 @@ from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
-from anonymatch.sources.formats.rings import RING_COLUMNS
+from anonymatch.sources.formats.released import require_original
+from anonymatch.sources.formats.released_look import look_at_tables
+from anonymatch.sources.formats.rings import RING_COLUMNS, read_rings
 from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
@@ -147,6 +149,12 @@ def first_look(
     source = SOURCE_FORMATS[kind]
     if kind == "edges":
         return FirstLook(kind=kind, text=source.text, graph=read(file))
+    if kind == "released":
+        original = require_original(file, options)
+        return FirstLook(kind=kind, text=source.text, tables=look_at_tables(original, file))
+    if kind == "rings":
+        seen = read_rings(file)
+        return FirstLook(kind=kind, text=source.text, graph=seen.graph, rings=seen.rings)
     if source.messages is None:
         return FirstLook(kind=kind, text=source.text)
     with _about(file):
