@@ -317,7 +317,7 @@ def why(audit: Audit, user: Hashable) -> Why:
         allowed=int(users.allowed[row]),
         effective=None if effective != effective else effective,
         probability=None if probability != probability else probability,
-        reason=_reason(audit, user, int(users.allowed[row])),
+        reason=_reason(audit, row),
         exposure=_exposure(audit, user),
         around=None if graph is None else _around(graph, user),
     )
@@ -335,14 +335,19 @@ def _candidates(audit: Audit, row: int) -> tuple[tuple[Hashable, float | None], 
     return tuple(sorted(zip(names, values, strict=True), key=lambda pair: -pair[1]))
 
 
-def _reason(audit: Audit, user: Hashable, allowed: int) -> str:
-    if allowed != 1:
+def _reason(audit: Audit, row: int) -> str:
+    users = audit.answers.users
+    user = users.users[row]
+    if users.allowed[row] != 1:
         return ""
     for one in audit.worst:
         if one.user == user:
             return one.reason
     graph = audit.observation.graph
     if graph is None:
+        fits_more = int(audit.answers.users.degree[row]) > 1
+        if audit.table is not None:
+            return "other rows are needed by others" if fits_more else "no other row fits"
         return "nobody else was inside"
     return next((one.reason for one in identified(graph) if one.user == user), "")
 

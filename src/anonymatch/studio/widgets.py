@@ -28,6 +28,7 @@ __all__ = [
     "DrawnChart",
     "Step",
     "alert",
+    "article",
     "box",
     "button",
     "chart",
@@ -79,6 +80,17 @@ def text(content: str, tag: str = "p", classes: str = "") -> ui.html:
 def heading(content: str, level: int = 2) -> ui.html:
     """A heading."""
     return text(content, f"h{level}")
+
+
+def article(noun: str) -> str:
+    """The article of a noun of ours.
+
+    Examples
+    --------
+    >>> [f"{article(noun)} {noun}" for noun in ("input", "user", "person")]
+    ['an input', 'a user', 'a person']
+    """
+    return "an" if noun[:1] in "aeio" else "a"
 
 
 def alert(content: str) -> ui.element:

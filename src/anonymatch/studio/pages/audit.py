@@ -46,6 +46,7 @@ from anonymatch.studio.uploads import Upload
 from anonymatch.studio.widgets import (
     Step,
     alert,
+    article,
     box,
     button,
     drop_zone,
@@ -441,7 +442,7 @@ class _AuditPage:
                 )
             if audit.table is None and (self.options.file is not None or self.options.example):
                 link("Compare it with others", self._compare(), "button")
-        first = _until(sections, "people" if audit.table is not None else "spread")
+        first = _before_people(sections) if audit.table is not None else _until_spread(sections)
         with box("div", "sections"):
             _put(sections[1:first])
         marking = self._marking(audit)
@@ -474,12 +475,10 @@ class _AuditPage:
 
     def _fold(self, audit: Audit) -> None:
         """Where the answer is there, the way to it is two lines."""
-        if self.first is not None:
+        if self.first is not None and self.first.tables is None:  # columns are chosen by rows
             self.look_step.show(look_words(self.first), folded=True)
             if self.first.messages is not None:
                 self.law_step.show(audit.observation.source, folded=True)
-            if self.first.tables is not None:
-                self.column_step.show()
 
     def _compare(self) -> str:
         return address("/compare", systems=[self.options.system()])
@@ -504,10 +503,11 @@ class _AuditPage:
         heading(f"Ask about one {words.user}")
         with box("div", "controls"):
             field(
-                f"Name of {_article(words.user)} {words.user}",
+                f"Name of {article(words.user)} {words.user}",
                 self.user,
                 partial(self._ask, audit),
-                hint=f"One of {plural(audit.n_users, words.user)}; or click on a row further down.",
+                hint=f"One of {plural(audit.n_users, words.user, words.users)}; or click on a row "
+                "further down.",
                 suggestions=list(self.names)[:_SUGGESTED],
                 kind="search",
             )
@@ -539,14 +539,14 @@ def _put(sections: Sequence[Section]) -> None:
         html(str(section.body))
 
 
-def _until(sections: Sequence[Section], anchor: str) -> int:
-    """How many sections there are up to the one of that name."""
-    places = [at for at, section in enumerate(sections, start=1) if section.anchor == anchor]
-    return places[0] if places else min(2, len(sections))
+def _before_people(sections: Sequence[Section]) -> int:
+    """Where the sections of a release name people, of whom the reader may ask."""
+    return next((at for at, one in enumerate(sections) if one.anchor == "people"), len(sections))
 
 
-def _article(noun: str) -> str:
-    return "an" if noun[:1] in "aeio" else "a"  # a user
+def _until_spread(sections: Sequence[Section]) -> int:
+    """Behind the chart with the brush, so that what it marks is said below it."""
+    return next((at for at, one in enumerate(sections, 1) if one.anchor == "spread"), 1)
 
 
 def _formats() -> str:
