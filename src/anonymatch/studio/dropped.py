@@ -130,10 +130,8 @@ def _hierarchies(uploads: Sequence[Upload], columns: dict[str, list[str]]) -> di
             for column in columns[other.token]
             if len(columns[other.token]) > 1
         }
-        if others & set(columns[each.token]):
-            continue  # a table beside another one
         column = _called(each.name, others)
-        if column is not None:
+        if column is not None and column not in columns[each.token]:  # else it is a table itself
             if column in named:
                 raise InputError(f"there are two hierarchies of {quoted(column)}; drop one")
             named[column] = each

@@ -242,8 +242,8 @@ class _AttackPage:
         )
         if played.curve is not None:
             truth = "as the log tells it" if campaign.truth == "given" else "drawn by chance"
-            words = "Each step exposes the best marked target, as things stand then"
-            chart(played.curve, f"{words}; the truth is {truth}.")
+            said = "Each step exposes the best marked target, as things stand then"
+            chart(played.curve, f"{said}; the truth is {truth}.")
         table(
             ["step", "exposed", "bits left", "in doubt"],
             [
