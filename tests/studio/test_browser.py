@@ -27,7 +27,7 @@ def visit(browser: Browser, studio: Served, route: str, look: Callable[[Page], T
     """Look at a page; it complains about nothing and asks nobody but the studio."""
 
     def patiently(page: Page) -> T:
-        page.set_default_timeout(60_000)  # machines that run tests are busy
+        page.set_default_timeout(15_000)  # machines that run tests are busy
         return look(page)
 
     visited = browser.visit(studio.entry(route), patiently)
@@ -515,7 +515,7 @@ def test_a_release_and_its_original_are_audited_by_columns_that_are_ticked(
         first = page.get_by_role("region", name="First rows of the release").inner_text()
         seen = {"page": page.locator("#content").inner_text(), "rows": first}
         page.get_by_label("Identifiers: zip").uncheck()
-        page.get_by_text("nobody is identified").first.wait_for()
+        page.get_by_text("None of 5 people in the release is identified").wait_for()
         page.wait_for_url("**identifiers=age&sensitive=illness")
         page.get_by_label("Sensitive: zip").check()
         page.wait_for_url("**sensitive=zip,illness")
@@ -561,7 +561,7 @@ def test_a_hierarchy_is_dropped_along_and_a_lone_release_says_what_is_missing(
         along = [tmp_path / "city.csv", tmp_path / "people.csv"]
         page.set_input_files("input[type=file] >> nth=1", along)
         page.get_by_text("1 of 3 people in the release (33.3 %) is identified.").wait_for()
-        page.get_by_text("Hierarchy of city: city.csv").wait_for()
+        page.get_by_text("Hierarchy of city: city.csv", exact=True).wait_for()
         page.get_by_text("--hierarchies city=city.csv").first.wait_for(state="attached")
         return error, page.url
 
@@ -854,7 +854,7 @@ def test_a_phone_shows_every_page_in_any_font(
     _, browser = browser_with
 
     def look(page: Page) -> list[str]:
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(15_000)
         wide = []
         for route in (
             "/", "/design", "/plan", "/audit?example=mix.csv", "/rounds?users=8&rounds=20",

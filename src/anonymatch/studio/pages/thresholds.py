@@ -102,7 +102,8 @@ class Thresholds:
             number = float(given)
             check_gates(self._audit, {key: number})
         except (ValueError, InputError):
-            self._places[key][2].set_content("give a number" + (" from 0 to 1" * (key in AT_MOST)))
+            share = key in AT_MOST and FIGURES[key].unit == "share"
+            self._places[key][2].set_content(f"give a number{' from 0 to 1' if share else ''}")
             return
         self._numbers[key] = number
         self._on[key] = number  # whoever types a number means it
