@@ -86,7 +86,7 @@ class AuditRequest:
         try:
             return first_look(self.path, self.plain().options)
         except AnonymatchError as error:
-            if self._is_lone_table():
+            if self.is_lone_table:
                 raise InputError(
                     f"{self.name}: no column says who may have done what; if it is a released "
                     "table, drop the original one along; if it is edges, name columns user and "
@@ -94,7 +94,8 @@ class AuditRequest:
                 ) from None
             raise self.worded(error) from None
 
-    def _is_lone_table(self) -> bool:
+    @property
+    def is_lone_table(self) -> bool:
         """Whether it may be a released table whose original was not dropped."""
         if self.options.given():
             return False

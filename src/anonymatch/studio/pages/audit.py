@@ -22,7 +22,7 @@ from anonymatch.sources import SOURCES, FirstLook, parse_law
 from anonymatch.studio.address import address, number
 from anonymatch.studio.address_options import EXAMPLES, MEASURED, ROLES, UNITS, AddressOptions
 from anonymatch.studio.campaigns import attackable
-from anonymatch.studio.dropped import sort_out
+from anonymatch.studio.dropped import columns_of, sort_out
 from anonymatch.studio.frame import frame
 from anonymatch.studio.pages.column_choice import ColumnChoice
 from anonymatch.studio.pages.first_look import (
@@ -122,7 +122,7 @@ class _AuditPage:
             if self.options.gone:
                 alert("the file of this address is no longer here; drop it again")
         with box("div") as self.dropping:
-            self._drop("file", "Drop a file here, or click to choose some", _formats())
+            self._drop("file", "Drop files here, or click to choose some", _formats())
         self.controls = box("div")
         self._controls()
         self.look_step = Step("What it is")
@@ -169,7 +169,7 @@ class _AuditPage:
                     names = {name: example.story for name, example in EXAMPLES.items()}
                     names = {"": "choose one …"} | names
                     select("Or look at an example", names, options.example, self._set_example)
-            with box("details", "more"):
+            with box("details", "more", open=True if self._is_alone() else None):
                 text("More about the file", "summary")
                 self._more()
 
@@ -186,6 +186,19 @@ class _AuditPage:
         for upload, what in self._helpers():
             text(f"{what} {upload.name}", "span", "soft")
         button("Close it" if second is None else "Close them", self._close, "quiet")
+
+    def _is_alone(self) -> bool:
+        """Whether the file is a table that may need its original."""
+        inquiry = self.options.plain_inquiry()
+        return inquiry is not None and inquiry.is_lone_table
+
+    def _belong(self, uploads: Sequence[Upload]) -> bool:
+        """Whether files are for the table that is there: it is alone, and they have its columns."""
+        file = self.options.file
+        if file is None or not self._is_alone():
+            return False
+        own = set(columns_of(file.path))
+        return any(own & set(columns_of(each.path)) for each in uploads)
 
     def _helpers(self) -> list[tuple[Upload, str]]:
         options = self.options
@@ -249,7 +262,7 @@ class _AuditPage:
         uploads, self.arriving = self.arriving, []
         file = self.options.file
         try:
-            if slot == "along" and file is not None:
+            if file is not None and (slot == "along" or self._belong(uploads)):
                 dropped = await asyncio.to_thread(sort_out, [file, *uploads])
                 self.options.add(dropped)
             else:

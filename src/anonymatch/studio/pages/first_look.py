@@ -76,7 +76,7 @@ def _show_tables(tables: TablesLook) -> None:
             ("Columns of both", shown(len(tables.shared)), ", ".join(tables.shared)),
         ]
     )
-    with box("div", "two"):
+    with box("div", "trial"):
         for title, one in (("The release", tables.released), ("The original", tables.original)):
             with box("div"):
                 text(title, "h3")
