@@ -310,3 +310,15 @@ def test_the_reason_of_the_worst_is_theirs_whoever_is_left_out(tmp_path: Path) -
 
     assert worst.user == "oli"
     assert worst.reason == "nobody else fits row 1"
+
+
+def test_an_empty_list_of_sensitive_columns_means_none(tmp_path: Path) -> None:
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\nmia,23\nnoa,27\n")
+    given.write_text("age,illness\n20-29,flu\n20-29,cold\n")
+
+    for empty in ((), "", [""]):
+        seen = read_released(known, given, sensitive=empty)
+        assert seen.release is not None
+        assert seen.release.sensitive == {}
+        assert seen.notes[0] == "Identifiers (guessed): age; name (guessed): name."
