@@ -101,7 +101,8 @@ def test_files_along_are_taken_up_and_other_files_begin_anew(tmp_path: Path) -> 
     assert options.hierarchies == {"age": age}
     assert options.identifiers == ("age",)
     options.swap()
-    assert (options.file, options.second, options.identifiers) == (people, release, None)
+    assert (options.file, options.second) == (people, release)
+    assert options.values()["identifiers"] == []
     options.receive(sort_out(dropped(tmp_path, "log.csv")))
     assert (options.second, options.hierarchies, options.role) == (None, {}, "departures")
 

@@ -69,13 +69,6 @@ def show_look(drawn: Look) -> None:
 
 
 def _show_tables(tables: TablesLook) -> None:
-    tiles(
-        [
-            ("People", shown(tables.original.n_rows), "rows of the original table"),
-            ("Rows", shown(tables.released.n_rows), "of the release"),
-            ("Columns of both", shown(len(tables.shared)), ", ".join(tables.shared)),
-        ]
-    )
     with box("div", "trial"):
         for title, one in (("The release", tables.released), ("The original", tables.original)):
             with box("div"):
