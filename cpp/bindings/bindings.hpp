@@ -80,6 +80,7 @@ void bind_structure(nb::module_& m);
 void bind_subset(nb::module_& m);
 void bind_tree(nb::module_& m);
 void bind_swap_chain(nb::module_& m);
+void bind_table_chain(nb::module_& m);
 void bind_worm(nb::module_& m);
 
 }  // namespace anonymatch::bindings

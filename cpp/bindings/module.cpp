@@ -30,4 +30,5 @@ NB_MODULE(_kernels, m) {
     bindings::bind_profile_chain(m);
     bindings::bind_tree(m);
     bindings::bind_swap_chain(m);
+    bindings::bind_table_chain(m);
 }

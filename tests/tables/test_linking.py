@@ -13,7 +13,7 @@ from scipy.special import gammaln
 import anonymatch as am
 from anonymatch.running import Budget
 from anonymatch.sources import Release
-from anonymatch.tables import Links, link, linking
+from anonymatch.tables import Links, chain, link, linking
 
 
 def release(fits: npt.NDArray[np.bool_], people: list[int], rows: list[int]) -> Release:
@@ -83,6 +83,9 @@ def check(links: Links, total: int, shares: npt.NDArray[np.float64]) -> None:
     true = shares[links.kinds, links.classes]
 
     assert (links.possible == (true > 0)).all()
+    if links.total is not None:
+        alike = math.factorial(release.lost) * math.factorial(release.spare)
+        assert links.total() == total // alike
     if links.exact:
         assert links.log == pytest.approx(log, abs=1e-9)
         assert links.share == pytest.approx(true, abs=1e-9)
@@ -118,3 +121,70 @@ def test_who_fits_too_few_rows_is_named() -> None:
 
     with pytest.raises(am.NoMatchingError, match=r"3 people .*fit only 2 rows"):
         link(release(fits, [3, 1], [2, 2]), budget=Budget.of(1.0))
+
+
+def nested_release(rng: np.random.Generator) -> tuple[npt.NDArray[np.bool_], list[int], list[int]]:
+    """Classes that lie within each other: halves of a line of kinds, halves of these, and so on."""
+    kinds = 4
+    fits = [np.arange(kinds) >= 0]
+    for begin, end in ((0, 2), (2, 4), (0, 1), (3, 4)):
+        if rng.random() < 0.7:
+            fits.append((np.arange(kinds) >= begin) & (np.arange(kinds) < end))
+    people = rng.integers(1, 3, kinds).tolist()
+    rows = np.ones(len(fits), dtype=int)
+    rows[0] = max(sum(people) - len(fits) + 1, 1)
+    return np.array(fits).T, people, rows.tolist()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_classes_within_each_other_are_in_closed_form(*, turned: bool) -> None:
+    rng = np.random.default_rng(8)
+    solved = 0
+    for _ in range(60):
+        fits, people, rows = nested_release(rng)
+        if turned:
+            fits, people, rows = fits.T, rows, people
+        total, shares = one_by_one(fits, people, rows)
+        if not total or sum(people) != sum(rows):
+            continue
+        links = link(release(fits, people, rows), budget=Budget.of(1.0))
+
+        assert links.exact
+        assert links.method == "closed form"
+        assert links.total is not None
+        assert links.total() == total
+        assert links.share == pytest.approx(shares[links.kinds, links.classes], abs=1e-12)
+        solved += 1
+
+    assert solved > 20
+
+
+def test_intervals_of_drawn_blocks_hold_as_often_as_they_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(linking, "_SMALL", -1)
+    monkeypatch.setattr(chain, "_NEAR", 0.02)  # a short run, so that errors are there to be seen
+    rng = np.random.default_rng(9)
+    inside = pairs = 0
+    for seed in range(400):
+        fits, people, rows = draw(rng)
+        total, shares = one_by_one(fits, people, rows)
+        if not total:
+            continue
+        links = link(release(fits, people, rows), budget=Budget.of(1.0), seed=seed)
+        drawn = links.possible & (links.high - links.low > 1e-9)
+        true = shares[links.kinds, links.classes][drawn]
+        inside += int(((true >= links.low[drawn]) & (true <= links.high[drawn])).sum())
+        pairs += int(drawn.sum())
+
+    assert pairs > 100
+    assert inside / pairs > 0.9
+
+
+def test_every_block_has_its_share_of_the_time() -> None:
+    """Many small blocks beside a large one: none of them goes without."""
+    ring = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
+    fits = np.kron(np.eye(30, dtype=bool), ring)
+    links = link(release(fits, [1, 2, 1] * 30, [1, 1, 2] * 30), budget=Budget.of(0.2))
+
+    assert links.exact

@@ -134,6 +134,7 @@ from anonymatch._native.swap_chain import (
     SwapChain,
     SwapRows,
 )
+from anonymatch._native.table_chain import TableChain, TableStretch
 from anonymatch._native.tree import TREE_WIDTH_LIMIT, TreePlan, plan_tree, run_tree
 from anonymatch._native.worm import Worm, WormSamples
 
@@ -210,6 +211,8 @@ __all__ = [
     "SubsetProgramme",
     "SwapChain",
     "SwapRows",
+    "TableChain",
+    "TableStretch",
     "TreePlan",
     "Words",
     "Worm",

@@ -38,7 +38,7 @@ from anonymatch.sources import Observation, Passage, passage_graph
 if TYPE_CHECKING:
     from anonymatch.tables import Links
 
-__all__ = ["Answers", "Resources", "answer", "entropy_of", "of_graph"]
+__all__ = ["Answers", "Resources", "answer", "entropy_of"]
 
 _LN2 = math.log(2.0)
 _DIGITS = 2000.0  # natural log of a count up to which its digits are made
@@ -152,12 +152,13 @@ def answer(observation: Observation, resources: Resources) -> Answers:
     if observation.graph.n_edges > _LARGE:
         tight = replace(resources.budget, memory=min(resources.budget.memory, _TIGHT))
         resources = replace(resources, budget=tight)
-    return of_graph(observation, observation.graph, resources)
-
-
-def of_graph(observation: Observation, graph: Graph, resources: Resources) -> Answers:
-    """Of users and behaviours with every edge between them."""
-    return _of_graph(graph, observation.lost, resources, observation.edge, timed=observation.timed)
+    return _of_graph(
+        observation.graph,
+        observation.lost,
+        resources,
+        observation.edge,
+        timed=observation.timed,
+    )
 
 
 def _of_passage(observation: Observation, passage: Passage, resources: Resources) -> Answers:

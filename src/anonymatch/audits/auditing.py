@@ -173,7 +173,7 @@ def audit(
         people_bits=of_people,
         rings=of_rings,
         disclosure=_disclosure(source, seed, allowed, executor),
-        table=_table(observation, answers, allowed),
+        table=_table(answers),
         verdict=warned(verdict(users, bits, named, observation.nouns), scored),
         caveats=caveats(observation, answers, scored),
         notes=(
@@ -203,13 +203,13 @@ def _observation(
     return open_observation(path, **how), path.name
 
 
-def _table(observation: Observation, answers: Answers, budget: Budget) -> TableFindings | None:
+def _table(answers: Answers) -> TableFindings | None:
     """What a released table gives away."""
-    if observation.release is None:
+    if answers.table is None:
         return None
-    from anonymatch.audits.released import table_findings
+    from anonymatch.tables import findings
 
-    return table_findings(observation, answers, budget)
+    return findings(answers.table)
 
 
 def _disclosure(

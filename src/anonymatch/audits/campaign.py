@@ -54,6 +54,8 @@ def campaign(
     """
     if steps == 0:
         return Campaign(reason="no steps were asked for")
+    if observation.release is not None:
+        return Campaign(reason="of a released table, see 'anonymatch attack'")
     reason = _not_followed(observation, answers)
     if reason:
         return Campaign(reason=reason)

@@ -1,16 +1,15 @@
-"""Large released tables: figures of people by classes, without a graph of people and rows."""
+"""Released tables: figures of people by classes, without looking at pairs of people and rows."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anonymatch.audits.answers import Answers, Resources, of_graph
+from anonymatch.audits.answers import Answers, Resources
 from anonymatch.base.arrays import Bools, Floats, Ints
-from anonymatch.counting import Count, bregman
+from anonymatch.counting import Count, Posterior, bregman
 from anonymatch.measures import (
     LOST,
     Interval,
@@ -20,25 +19,23 @@ from anonymatch.measures import (
     in_order,
     system,
 )
-from anonymatch.running import Budget
 from anonymatch.sources import Observation
-from anonymatch.tables import Links, TableFindings, findings, link
+from anonymatch.tables import Links, link
 
 if TYPE_CHECKING:
+    from anonymatch.graph import Graph
     from anonymatch.sources import Release
 
-__all__ = ["release_answers", "table_findings"]
+__all__ = ["release_answers"]
 
 _DIGITS = 1.5  # bits that an error of a probability is worth beside its own
 
 
 def release_answers(observation: Observation, resources: Resources) -> Answers:
-    """Count, bounds and figures of everybody: by classes, and of small tables by their graph."""
+    """Count, bounds and figures of everybody, by classes."""
     release = observation.release
     assert release is not None
     links = link(release, budget=resources.budget, seed=resources.seed)
-    if observation.graph is not None:
-        return replace(of_graph(observation, observation.graph, resources), table=links)
     nats = Interval(links.log, links.log_low, links.log_high)
     people, rows = release.n_people, release.n_rows
     full = system.full_log(min(people, rows), max(people, rows))
@@ -46,35 +43,62 @@ def release_answers(observation: Observation, resources: Resources) -> Answers:
     degrees = (release.rows_that_fit + release.lost)[release.kind_of]
     bound = bregman(np.concatenate((degrees, np.full(release.spare, rows)))) - alike
     return Answers(
-        count=Count(
-            exact=False,
-            log=nats.value,
-            low=nats.low,
-            high=nats.high,
-            proven=(nats.low, nats.high),
-            method=links.method,
-            confidence=links.confidence,
-            seed=links.seed,
-        ),
+        count=_count(links),
         entropy=nats.clipped(0.0, math.inf),
         bound=max(min(bound, full), nats.value),
         full=max(full, nats.value),
         users=_figures(release, links),
         edges=release.n_edges,
-        probabilities=None,
+        probabilities=_posterior(observation.graph, links),
         confidence=links.confidence,
         table=links,
     )
 
 
-def table_findings(
-    observation: Observation, answers: Answers, budget: Budget
-) -> TableFindings | None:
-    """What a released table gives away by every notion; None of other sources."""
-    release = observation.release
-    if release is None:
+def _count(links: Links) -> Count:
+    exact = links.total is not None
+    low, high = (links.log, links.log) if exact else (links.log_low, links.log_high)
+    return Count(
+        exact=exact,
+        log=links.log,
+        low=low,
+        high=high,
+        proven=(low, high),
+        method=links.method,
+        confidence=1.0 if exact else links.confidence,
+        seed=None if exact else links.seed,
+        factors=() if links.total is None else ((links.total, 1),),
+    )
+
+
+def _posterior(graph: Graph | None, links: Links) -> Posterior | None:
+    """Probabilities of all edges: those of a class share what their person has of it.
+
+    Not with rows of nobody: these are no users of the graph.
+    """
+    release = links.release
+    if graph is None or release.spare:
         return None
-    return findings(release, answers.table or link(release, budget=budget))
+    kinds = release.kind_of[np.repeat(np.arange(graph.n_users), np.diff(graph.indptr))]
+    nowhere = len(release.class_sizes)
+    classes = np.append(release.class_of, np.full(release.lost, nowhere))[graph.indices]
+    # Pairs are sorted by kind, then by class.
+    keys = links.kinds * (nowhere + 1) + links.classes
+    pairs = np.searchsorted(keys, kinds * (nowhere + 1) + classes)
+    sizes = links.class_sizes[links.classes[pairs]]
+    slack = (links.high - links.low)[pairs] / 2 / sizes
+    drawn = links.confidence < 1.0
+    return Posterior(
+        graph=graph,
+        probabilities=links.share[pairs] / sizes,
+        exact=False,
+        error=float(slack.max(initial=0.0)),
+        errors=slack / 2 if drawn else None,
+        rounding=0.0 if drawn else float(slack.max(initial=0.0)),
+        confidence=links.confidence,
+        method=links.method,
+        seed=links.seed,
+    )
 
 
 def _figures(release: Release, links: Links) -> UserFigures:
@@ -97,8 +121,7 @@ def _figures(release: Release, links: Links) -> UserFigures:
     best, guess = _best(kinds, each, number)
     least = _largest(kinds, (low / whole) / size, number)
     most = np.minimum(_largest(kinds, (high / whole) / size, number), 1.0)
-    first = _first_rows(release)
-    guesses = np.where(guess >= 0, first[classes[np.maximum(guess, 0)]], LOST)
+    guesses = np.where(guess >= 0, release.first_rows[classes[np.maximum(guess, 0)]], LOST)
     shannons, renyi2, min_entropy = in_order(
         _around(shannon, doubt),
         _around(-np.log2(np.where(there, square, 1.0)), doubt),
@@ -172,13 +195,6 @@ def _ranks(kinds: Ints, each: Floats, chance: Floats, size: Floats, number: int)
     before -= before[begins]
     mean = chance[order] * (before + (size[order] + 1.0) / 2.0)
     return _sums(kinds[order], mean, number)
-
-
-def _first_rows(release: Release) -> Ints:
-    """The first row of each class."""
-    first = np.zeros(len(release.class_sizes), dtype=np.int64)
-    first[release.class_of[::-1]] = np.arange(release.n_rows - 1, -1, -1)
-    return first
 
 
 def _names(release: Release) -> tuple[str, ...]:

@@ -109,6 +109,13 @@ class Release:
     def class_sizes(self) -> Ints:
         return np.bincount(self.class_of)
 
+    @cached_property
+    def first_rows(self) -> Ints:
+        """The first row of each class."""
+        first = np.zeros(len(self.class_sizes), dtype=np.int64)
+        first[self.class_of[::-1]] = np.arange(self.n_rows - 1, -1, -1)
+        return first
+
     @property
     def n_people(self) -> int:
         return len(self.kind_of)
@@ -163,7 +170,7 @@ class Release:
 
     def class_cells(self, number: int) -> tuple[str, ...]:
         """The cells of a class of rows, one a column."""
-        row = int(np.flatnonzero(self.class_of == number)[0])
+        row = int(self.first_rows[number])
         return tuple(column.cells[column.cell_of[row]] for column in self.columns)
 
 

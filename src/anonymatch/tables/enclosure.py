@@ -14,9 +14,11 @@ _ROUNDS = 2000
 _NEAR = 1e-12
 
 
-def block_log(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> tuple[float, float, float]:
-    """Natural log of the matchings of a block by classes: an estimate, and what it is at least and
-    at most.
+def block_log(
+    kinds: Ints, classes: Ints, people: Ints, rows: Ints
+) -> tuple[Floats, float, float, float]:
+    """The likeliest table, about, and the natural log of the matchings of a block by classes: an
+    estimate, and what it is at least and at most.
 
     At least: with factors x and y that make rows and columns of x_i y_j sum to 1, the permanent of
     that matrix is at least prod (1 - p)^(1 - p) over its entries (Schrijver). At most: Brègman's
@@ -26,7 +28,7 @@ def block_log(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> tuple[flo
     Examples
     --------
     >>> pairs = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    >>> log, low, high = block_log(*pairs, np.array([30, 10]), np.array([20, 20]))
+    >>> table, log, low, high = block_log(*pairs, np.array([30, 10]), np.array([20, 20]))
     >>> low < log < high, abs(log - math.lgamma(41)) < 0.05
     (True, True)
     """
@@ -52,7 +54,7 @@ def block_log(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> tuple[flo
     closed = len(kinds) - len(people) - len(rows) + 1
     log += 0.5 * (closed * math.log(2 * math.pi) + float(np.log(mean).sum()))
     log -= 0.5 * _log_trees(kinds, classes, mean, len(people), len(rows))
-    return min(max(log, low), high), low, high
+    return mean, min(max(log, low), high), low, high
 
 
 def _scaled(kinds: Ints, classes: Ints, people: Ints, rows: Ints) -> Floats:

@@ -242,7 +242,7 @@ class _State:
         """The class with which joining costs the least, and what it costs in cells."""
         release = self.release
         sizes, costs = release.class_sizes, np.zeros(len(release.class_sizes))
-        first = _first_rows(release)
+        first = release.first_rows
         for column in release.columns:
             cells = column.cell_of[first]
             old = cell_losses(column)
@@ -257,7 +257,7 @@ class _State:
     def _joined(self, one: int, other: int) -> tuple[_State, tuple[str, ...]]:
         release = self.release
         changed = np.isin(release.class_of, (one, other))
-        first = _first_rows(release)
+        first = release.first_rows
         columns, cells = [], []
         for column in release.columns:
             pair = [column.cells[column.cell_of[first[each]]] for each in (one, other)]
@@ -290,14 +290,8 @@ class _State:
         return _State(made, rows, self._budget)
 
 
-def _first_rows(release: Release) -> Ints:
-    first = np.zeros(len(release.class_sizes), dtype=np.int64)
-    first[release.class_of[::-1]] = np.arange(release.n_rows - 1, -1, -1)
-    return first
-
-
 def _class_loss(release: Release, class_: int) -> float:
-    row = int(np.flatnonzero(release.class_of == class_)[0])
+    row = int(release.first_rows[class_])
     return sum(float(cell_losses(column)[column.cell_of[row]]) for column in release.columns)
 
 
@@ -386,7 +380,7 @@ def _optimum(release: Release, key: str, target: float, budget: Budget) -> float
 
 def _merged(state: _State, release: Release, group: list[int]) -> _State:
     """All classes of a group made equal."""
-    rows = _first_rows(release)
+    rows = release.first_rows
     for other in group[1:]:
         one = int(state.release.class_of[rows[group[0]]])
         two = int(state.release.class_of[rows[other]])

@@ -12,8 +12,9 @@ all others are not: what remains falls into blocks that do not touch each other.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,10 +28,13 @@ from anonymatch.running import Budget
 from anonymatch.sources import Release
 from anonymatch.tables.chain import chain_shares
 from anonymatch.tables.enclosure import block_log
+from anonymatch.tables.nested import nested
 
 __all__ = ["Links", "link"]
 
 _SMALL = 60_000  # edges of a block that are written down, so that every exact method may be tried
+_QUICK = 3.0  # predicted seconds of exact methods that are tried
+_LEAST = 0.05  # seconds of a block, however many there are
 _ROUNDING = 1e-12
 
 
@@ -55,6 +59,8 @@ class Links:
         Probability that a person of the kind has a row of the class.
     log, log_low, log_high : float
         Natural log of the number of ways to match; those outside the tables are not told apart.
+    total : callable or None
+        Makes that number itself; None where it is not known to the last digit.
     exact : bool
     confidence : float
         Probability that an interval holds; 1.0 means proven.
@@ -74,6 +80,7 @@ class Links:
     log: float
     log_low: float
     log_high: float
+    total: Callable[[], int] | None = field(repr=False)
     exact: bool
     confidence: float
     method: str
@@ -111,11 +118,13 @@ def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
     block = _blocks(kinds, classes, flow, len(kind_sizes), len(class_sizes))
     possible = block >= 0
     share, low, high = (np.zeros(len(kinds)) for _ in range(3))
-    solved = [
-        _solve(_block(number_pairs, kinds, classes, kind_sizes, class_sizes, flow), budget, seed)
-        for number_pairs in _by_block(block)
-    ]
-    for pairs, one in zip(_by_block(block), solved, strict=True):
+    groups = _by_block(block)
+    solved = _solve_all(
+        [_block(pairs, kinds, classes, kind_sizes, class_sizes, flow) for pairs in groups],
+        budget,
+        seed,
+    )
+    for pairs, one in zip(groups, solved, strict=True):
         share[pairs], low[pairs], high[pairs] = one.share, one.low, one.high
     alike = math.lgamma(release.lost + 1) + math.lgamma(release.spare + 1)
     logs = [sum(getattr(one, name) for one in solved) - alike for name in ("log", "least", "most")]
@@ -136,11 +145,21 @@ def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
         log=logs[0],
         log_low=logs[1],
         log_high=logs[2],
+        total=_total(release, [one.total for one in solved]),
         exact=all(one.exact for one in solved),
         confidence=0.95 if drawn else 1.0,
         method=" + ".join(methods) or "closed form",
         seed=seed if drawn else None,
     )
+
+
+def _total(release: Release, totals: list[Callable[[], int] | None]) -> Callable[[], int] | None:
+    """The product over blocks; those outside the tables are not told apart."""
+    known = [one for one in totals if one is not None]
+    if len(known) < len(totals):
+        return None
+    alike = (release.lost, release.spare)
+    return lambda: math.prod(one() for one in known) // math.prod(map(math.factorial, alike))
 
 
 def _margins(release: Release) -> tuple[Ints, Ints, Ints, Ints]:
@@ -165,6 +184,16 @@ def _flow(
     release: Release, kinds: Ints, classes: Ints, kind_sizes: Ints, class_sizes: Ints
 ) -> Ints:
     """How many people of each kind have rows of each class, in some way to match all."""
+    value, flow, found = _largest_flow(kinds, classes, kind_sizes, class_sizes)
+    if value < int(kind_sizes.sum()):
+        raise _impossible(release, found, kind_sizes, class_sizes, kinds, classes)
+    return flow
+
+
+def _largest_flow(
+    kinds: Ints, classes: Ints, kind_sizes: Ints, class_sizes: Ints
+) -> tuple[int, Ints, Any]:
+    """As many people with rows as can be: their number, by pairs, and as a network."""
     import scipy.sparse as sparse
     from scipy.sparse.csgraph import maximum_flow
 
@@ -176,9 +205,7 @@ def _flow(
     capacity = np.concatenate((kind_sizes, most, class_sizes)).astype(np.int32)
     network = sparse.csr_array((capacity, (begin, end)), shape=(sink + 1, sink + 1))
     found = maximum_flow(network, source, sink)
-    if found.flow_value < int(kind_sizes.sum()):
-        raise _impossible(release, found.flow, kind_sizes, class_sizes, kinds, classes)
-    return _entries(found.flow, kinds, left + classes)
+    return int(found.flow_value), _entries(found.flow, kinds, left + classes), found.flow
 
 
 def _entries(matrix: Any, rows: Ints, columns: Ints) -> Ints:
@@ -280,6 +307,7 @@ class _Solved:
     exact: bool
     drawn: bool
     method: str
+    total: Callable[[], int] | None
 
 
 def _block(
@@ -296,24 +324,45 @@ def _block(
     )
 
 
-def _solve(block: _Block, budget: Budget, seed: int) -> _Solved:
+def _solve_all(blocks: list[_Block], budget: Budget, seed: int) -> list[_Solved]:
+    """Each block; those that take time share what the budget leaves as they are large."""
+    solved = {at: one for at, block in enumerate(blocks) if (one := _in_closed_form(block))}
+    hard = [at for at in range(len(blocks)) if at not in solved]
+    hard.sort(key=lambda at: blocks[at].edges)  # what small ones leave goes to the large ones
+    left = sum(blocks[at].edges for at in hard)
+    end = time.monotonic() + budget.seconds
+    for at in hard:
+        share = (end - time.monotonic()) * blocks[at].edges / left
+        allowed = replace(budget, seconds=max(share, min(_LEAST, budget.seconds)))
+        solved[at] = _solve(blocks[at], allowed, seed)
+        left -= blocks[at].edges
+    return [solved[at] for at in range(len(blocks))]
+
+
+def _in_closed_form(block: _Block) -> _Solved | None:
     number = int(block.people.sum())
     if len(block.kinds) == len(block.people) * len(block.rows):
         share = block.rows[block.classes] / number
-        return _closed(share, math.lgamma(number + 1))
+        return _closed(share, math.lgamma(number + 1), lambda: math.factorial(number))
     if len(block.kinds) == len(block.people) + len(block.rows) - 1:
         # Without a closed way there is one table alone.
         log = _log_factorials(block.people) + _log_factorials(block.rows)
-        return _closed(block.flow / block.people[block.kinds], log - _log_factorials(block.flow))
-    merged = _merged(block)
-    if merged is not None:
-        return merged(budget, seed)
-    if block.edges <= _SMALL:
-        return _written_down(block, budget, seed)
-    return _drawn(block, budget, seed)
+        return _closed(
+            block.flow / block.people[block.kinds],
+            log - _log_factorials(block.flow),
+            lambda: _factorials(block.people) * _factorials(block.rows) // _factorials(block.flow),
+        )
+    inwards = nested(block.kinds, block.classes, block.people, block.rows)
+    if inwards is not None:
+        return _closed(inwards.share, inwards.log, inwards.total)
+    outwards = nested(block.classes, block.kinds, block.rows, block.people)
+    if outwards is not None:  # shares of rows there
+        share = outwards.share * block.rows[block.classes] / block.people[block.kinds]
+        return _closed(share, outwards.log, outwards.total)
+    return None
 
 
-def _closed(share: Floats, log: float) -> _Solved:
+def _closed(share: Floats, log: float, total: Callable[[], int]) -> _Solved:
     slack = _ROUNDING * share
     near = _ROUNDING * abs(log)
     return _Solved(
@@ -326,6 +375,7 @@ def _closed(share: Floats, log: float) -> _Solved:
         exact=True,
         drawn=False,
         method="closed form",
+        total=total,
     )
 
 
@@ -335,37 +385,42 @@ def _log_factorials(numbers: Ints) -> float:
     return float(gammaln(numbers + 1.0).sum())
 
 
-def _merged(block: _Block) -> Callable[[Budget, int], _Solved] | None:
-    """Kinds that fit the same classes, and classes that the same kinds fit, taken as one."""
+def _factorials(numbers: Ints) -> int:
+    """Their product."""
+    return math.prod(math.factorial(number) for number in numbers.tolist())
+
+
+def _solve(block: _Block, budget: Budget, seed: int) -> _Solved:
     kind_groups = _groups(block.kinds, block.classes, len(block.people))
     class_groups = _groups(block.classes, block.kinds, len(block.rows))
-    if len(np.unique(kind_groups)) == len(block.people) and len(np.unique(class_groups)) == len(
+    if int(kind_groups.max()) + 1 < len(block.people) or int(class_groups.max()) + 1 < len(
         block.rows
     ):
-        return None
+        return _merged(block, kind_groups, class_groups, budget, seed)
+    if block.edges <= _SMALL:
+        return _written_down(block, budget, seed)
+    return _drawn(block, budget, seed)
 
-    def solve(budget: Budget, seed: int) -> _Solved:
-        n_classes = int(class_groups.max()) + 1
-        keys = kind_groups[block.kinds] * n_classes + class_groups[block.classes]
-        pairs, inverse = np.unique(keys, return_inverse=True)
-        rows = np.bincount(class_groups, block.rows).astype(np.int64)
-        whole = _Block(
-            kinds=pairs // n_classes,
-            classes=pairs % n_classes,
-            people=np.bincount(kind_groups, block.people).astype(np.int64),
-            rows=rows,
-            flow=np.bincount(inverse, block.flow).astype(np.int64),
-        )
-        one = _solve(whole, budget, seed)
-        part = block.rows[block.classes] / rows[class_groups[block.classes]]
-        ends = (getattr(one, name)[inverse] * part for name in ("share", "low", "high"))
-        share, low, high = ends
-        return _Solved(
-            share=share, low=low, high=high, log=one.log, least=one.least, most=one.most,
-            exact=one.exact, drawn=one.drawn, method=one.method,
-        )  # fmt: skip
 
-    return solve
+def _merged(
+    block: _Block, kind_groups: Ints, class_groups: Ints, budget: Budget, seed: int
+) -> _Solved:
+    """Kinds that fit the same classes, and classes that the same kinds fit, taken as one."""
+    n_classes = int(class_groups.max()) + 1
+    keys = kind_groups[block.kinds] * n_classes + class_groups[block.classes]
+    pairs, inverse = np.unique(keys, return_inverse=True)
+    rows = np.bincount(class_groups, block.rows).astype(np.int64)
+    whole = _Block(
+        kinds=pairs // n_classes,
+        classes=pairs % n_classes,
+        people=np.bincount(kind_groups, block.people).astype(np.int64),
+        rows=rows,
+        flow=np.bincount(inverse, block.flow).astype(np.int64),
+    )
+    one = _in_closed_form(whole) or _solve(whole, budget, seed)
+    part = block.rows[block.classes] / rows[class_groups[block.classes]]
+    share, low, high = (each[inverse] * part for each in (one.share, one.low, one.high))
+    return replace(one, share=share, low=low, high=high)
 
 
 def _groups(own: Ints, other: Ints, number: int) -> Ints:
@@ -380,61 +435,85 @@ def _groups(own: Ints, other: Ints, number: int) -> Ints:
 
 
 def _written_down(block: _Block, budget: Budget, seed: int) -> _Solved:
-    """As a graph of people and rows, by whatever method suits."""
+    """As a graph of people and rows: counted, and exact where that is quick."""
+    graph, edge_pairs = _graph(block)
+    quick = replace(budget, seconds=min(budget.seconds / 2, _QUICK))
+    counted = counting.count(graph, budget=quick, seed=seed)
+    plan = counting.plan_posterior(graph, budget=quick)
+    if plan.seconds <= quick.seconds and plan.memory <= quick.memory:
+        solved = _exactly(block, counting.posterior(graph, budget=quick, seed=seed), edge_pairs)
+    else:
+        solved = _drawn(block, budget, seed)
+    return replace(
+        solved,
+        log=counted.log,
+        least=counted.low,
+        most=counted.high,
+        exact=solved.exact and counted.exact,
+        drawn=solved.drawn or counted.confidence < 1.0,
+        total=(lambda: int(counted.value)) if counted.exact else None,
+    )
+
+
+def _graph(block: _Block) -> tuple[Graph, Ints]:
+    """People and rows one by one, and the pair of classes of each edge."""
     order = np.lexsort((block.classes, block.kinds))
     begins = offsets(block.rows)
-    kinds, classes = block.kinds[order], block.classes[order]
-    by_kind = np.split(classes, np.flatnonzero(np.diff(kinds)) + 1)
+    by_kind = np.split(order, np.flatnonzero(np.diff(block.kinds[order])) + 1)
     rows = [
-        np.concatenate([np.arange(begins[k], begins[k + 1]) for k in own.tolist()])
+        np.concatenate([np.arange(begins[k], begins[k + 1]) for k in block.classes[own].tolist()])
         for own in by_kind
     ]
-    every = [rows[kind] for kind in np.repeat(np.arange(len(rows)), block.people).tolist()]
-    degrees = np.array([len(own) for own in every], dtype=np.int64)
-    number = len(every)
+    pairs = [np.repeat(own, block.rows[block.classes[own]]) for own in by_kind]
+    everybody = np.repeat(np.arange(len(rows)), block.people).tolist()
+    degrees = np.array([len(rows[kind]) for kind in everybody], dtype=np.int64)
+    number = len(everybody)
     graph = Graph(
         Names.given(None, number, "user"),
         Names.given(None, number, "behaviour"),
         Edges(
             indptr=offsets(degrees).astype(np.int32),
-            indices=np.concatenate(every).astype(np.int32),
+            indices=np.concatenate([rows[kind] for kind in everybody]).astype(np.int32),
             weights=None,
             exact=None,
         ),
     )
-    counted = counting.count(graph, budget=budget, seed=seed)
-    posterior = counting.posterior(graph, budget=budget, seed=seed)
-    # All edges between a kind and a class are alike: the mean over them is the better estimate.
-    edge_kinds = np.repeat(np.repeat(np.arange(len(rows)), block.people), degrees)
-    edge_classes = np.repeat(np.arange(len(block.rows)), block.rows)[graph.indices]
-    keys = edge_kinds * len(block.rows) + edge_classes
-    own = block.kinds * len(block.rows) + block.classes
-    total = np.bincount(keys, posterior.probabilities, len(rows) * len(block.rows))[own]
-    margin = np.bincount(keys, posterior.margins, len(rows) * len(block.rows))[own]
-    people = block.people[block.kinds]
-    if np.isnan(total).any():
-        return _drawn(block, budget, seed)
-    share, slack = total / people, margin / people
+    return graph, np.concatenate([pairs[kind] for kind in everybody])
+
+
+def _exactly(block: _Block, posterior: counting.Posterior, edge_pairs: Ints) -> _Solved:
+    """All edges between a kind and a class are alike: a person's share is their sum."""
+    number, people = len(block.kinds), block.people[block.kinds]
+    share = np.bincount(edge_pairs, posterior.probabilities, number) / people
+    slack = np.bincount(edge_pairs, posterior.margins, number) / people
     return _Solved(
         share=share,
         low=np.maximum(share - slack, 0.0),
         high=np.minimum(share + slack, 1.0),
-        log=counted.log,
-        least=counted.low,
-        most=counted.high,
-        exact=posterior.confidence == 1.0 and counted.confidence == 1.0,
-        drawn=posterior.confidence < 1.0 or counted.confidence < 1.0,
+        log=0.0,
+        least=0.0,
+        most=0.0,
+        exact=posterior.confidence == 1.0,
+        drawn=posterior.confidence < 1.0,
         method=posterior.method,
+        total=None,
     )
 
 
 def _drawn(block: _Block, budget: Budget, seed: int) -> _Solved:
-    """By a chain over tables; the count between bounds that are proven."""
-    share, error = chain_shares(
-        block.kinds, block.classes, block.people, block.rows, block.flow,
-        seconds=budget.seconds / 4, seed=seed,
+    """By chains over tables; the count between bounds that are proven."""
+    # Another table to begin at: the flow that is found in the opposite order.
+    last_kind, last_class = len(block.people) - 1, len(block.rows) - 1
+    _, other, _ = _largest_flow(
+        last_kind - block.kinds, last_class - block.classes, block.people[::-1], block.rows[::-1]
+    )
+    drawn = chain_shares(
+        block.kinds, block.classes, block.people, (block.flow, other),
+        seconds=budget.seconds, seed=seed,
     )  # fmt: skip
-    log, least, most = block_log(block.kinds, block.classes, block.people, block.rows)
+    mean, log, least, most = block_log(block.kinds, block.classes, block.people, block.rows)
+    # Chains that never close tell nothing: anything is possible then.
+    share, error = (mean / block.people[block.kinds], np.inf) if drawn is None else drawn
     return _Solved(
         share=share,
         low=np.maximum(share - 2 * error, 0.0),
@@ -443,6 +522,7 @@ def _drawn(block: _Block, budget: Budget, seed: int) -> _Solved:
         least=least,
         most=most,
         exact=False,
-        drawn=True,
-        method="table chain",
+        drawn=drawn is not None,
+        method="Sinkhorn scaling" if drawn is None else "table chain",
+        total=None,
     )

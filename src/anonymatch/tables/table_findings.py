@@ -145,8 +145,9 @@ class TableFindings:
         }
 
 
-def findings(release: Release, links: Links) -> TableFindings:
+def findings(links: Links) -> TableFindings:
     """All notions, attribute and presence disclosure, and utility."""
+    release = links.release
     spread = [diversity(release, column) for column in release.sensitive]
     inside = presence(release, links)[release.kind_of] if release.lost else None
     return TableFindings(
