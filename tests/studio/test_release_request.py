@@ -83,6 +83,18 @@ def test_the_command_of_a_release_gives_the_same(
     )
 
 
+def test_a_hierarchy_of_a_column_that_does_not_identify_is_left_out(
+    options: AddressOptions, tmp_path: Path
+) -> None:
+    options.hierarchies = {"zip": upload(tmp_path, "zip.csv", "1010;101*\n")}
+    options.identifiers = ("age",)
+    inquiry = options.inquiry()
+    assert inquiry is not None
+
+    assert inquiry.options.hierarchies is None
+    assert audited(options).identified == 0
+
+
 def test_an_address_has_columns_tolerance_and_laws_of_ages() -> None:
     store = Store()
     given = AddressOptions(

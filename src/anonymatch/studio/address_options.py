@@ -230,9 +230,7 @@ class AddressOptions:
                 sensitive=self.sensitive if released else None,
                 name=self.name or None if released else None,
                 tolerance=self.tolerance or None if released else None,
-                hierarchies={name: one.path for name, one in self.hierarchies.items()} or None
-                if released
-                else None,
+                hierarchies=self._levels() or None if released else None,
                 decoys=self.decoys or None,
                 spends=self.spends or None,
                 merging=self.merging,
@@ -240,6 +238,11 @@ class AddressOptions:
             beside=tuple((str(each.path), each.name) for each in beside),
             budget=self.budget,
         )
+
+    def _levels(self) -> dict[str, Path]:
+        """Hierarchies of columns that are not told to be something else than identifiers."""
+        told = self.hierarchies if self.identifiers is None else self.identifiers
+        return {name: one.path for name, one in self.hierarchies.items() if name in told}
 
     def receive(self, dropped: Dropped) -> None:
         """Look at other files; nothing that was said of the old ones holds of them."""

@@ -40,7 +40,7 @@ from anonymatch.studio.pages.one_user import ask, show_answer
 from anonymatch.studio.pages.ring_choice import RingChoice
 from anonymatch.studio.pages.thresholds import Thresholds
 from anonymatch.studio.panel import View
-from anonymatch.studio.request import FIELDS, AuditRequest
+from anonymatch.studio.request import FIELDS, AuditRequest, as_field
 from anonymatch.studio.session import Studio
 from anonymatch.studio.uploads import Upload
 from anonymatch.studio.widgets import (
@@ -273,7 +273,7 @@ class _AuditPage:
             with self.client:
                 self.gone.clear()
                 with self.gone:
-                    alert(error.message.renamed(names).worded(str))
+                    alert(error.message.renamed(names).worded(as_field))
             return
         if dropped.delays is not None:
             self.studio.store.rename(dropped.delays, "delays")
@@ -338,9 +338,13 @@ class _AuditPage:
         if drawn.look.tables is not None:
             self.columns.look(drawn.look.tables)
             self.column_step.show()
+        else:
+            self.options.forget_columns()
         if drawn.look.rings is not None:
             self.rings.look(drawn.look)
             self.ring_step.show()
+        else:
+            self.options.forget_rings()
         if drawn.look.needs_law and not chosen:
             self.options.looking = True
         self.going_on = background_tasks.create(self._go_on(), name="studio law")
