@@ -11,9 +11,10 @@ _listen_as_module()
 from importlib import import_module as _import_module
 
 _ROOMS = {
-    "graph": "Graph allowed blocks families forced read witness write",
+    "graph": "Graph allowed blocks families forced witness write",
     "counting": "Bounds Count Posterior bounds count gains minors posterior sample",
     "measures": "Interval Metrics metrics mixes",
+    "sources": "read",
     "attacks": "Attack adaptive attack exposure exposures improve",
     "designs": "Design design formulas max_bound random_expectation",
     "audits": "Audit Comparison LogTotals audit check_gates compare totals",

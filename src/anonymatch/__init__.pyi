@@ -10,7 +10,6 @@ from anonymatch.graph import (
     blocks as blocks,
     families as families,
     forced as forced,
-    read as read,
     witness as witness,
     write as write,
 )
@@ -135,6 +134,7 @@ from anonymatch.designs.formulas import (
 )
 from anonymatch.sources import (
     path_counts as path_counts,
+    read as read,
     relay_graph as relay_graph,
     relay_weights as relay_weights,
 )

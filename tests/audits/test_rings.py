@@ -190,6 +190,27 @@ def test_commands_read_rings_as_audits_do(
     }
 
 
+@pytest.mark.parametrize("command", ["count", "posterior", "sample"])
+def test_commands_take_laws_of_rings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    rings = {
+        "a": {"members": ["x", "y"], "height": 100, "transaction": "t"},
+        "b": {"members": ["u", "v"], "height": 100, "transaction": "t"},
+    }
+    made = {"x": (1, "m"), "y": (50, "n"), "u": (90, "m"), "v": (10, "k")}
+    outputs = {name: {"height": at, "transaction": by} for name, (at, by) in made.items()}
+    path = tmp_path / "rings.json"
+    path.write_text(json.dumps({"rings": rings, "outputs": outputs}))
+    told = ["--decoys", "uniform", "--spends", "gamma:12,1.5", "--merging", "10"]
+    assert main([command, str(path), "--json", *told]) == 0
+    assert json.loads(capsys.readouterr().out)["weighted"]
+    assert main([command, str(path), "--json"]) == 0
+    assert not json.loads(capsys.readouterr().out)["weighted"]
+    assert main([command, str(path), "--decoys", "gama"]) == 2
+    assert "--decoys must be uniform, triangular, gamma" in capsys.readouterr().err
+
+
 def test_rings_that_cannot_all_spend_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

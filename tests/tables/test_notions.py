@@ -165,53 +165,13 @@ def test_a_cell_that_fits_nobody_is_named(tmp_path: Path) -> None:
         audit(tmp_path, {"age": ["20", "25"]}, {"age": ["20-29", "200-299"]})
 
 
-def test_a_target_is_reached_by_cells_that_hold_what_they_held(tmp_path: Path) -> None:
-    from anonymatch.running import Budget
-    from anonymatch.tables import generalise
-
-    rng = np.random.default_rng(2)
-    ages = rng.integers(20, 60, 30)
-    result = audit(
-        tmp_path, {"age": ages}, {"age": [f"{age // 5 * 5}-{age // 5 * 5 + 4}" for age in ages]}
-    )
-    release = result.observation.release
-    assert release is not None
-    found = generalise(release, "k-anonymity", 6, budget=Budget.of(20))
-
-    assert found.reached
-    assert (found.value or 0) >= 6
-    assert found.optimum is None or found.optimum <= found.loss + 1e-12
-    old, new = release.columns[0], found.release.columns[0]
-    before = old.between(np.arange(len(old.values)), old.cell_of)
-    after = new.between(np.arange(len(new.values)), new.cell_of)
-    assert (after >= before).all()
-    assert [step.rows for step in found.steps]
-
-
-@pytest.mark.parametrize(
-    ("values", "cells"),
-    [
-        (["1000", "1010", "2000"], ["{1000,2000}", "1…", "{1000,2000}"]),
-        (["22", "25", "abc"], ["20-29", "20-29", "abc"]),
-        (["Smith", "Snow", "Smyth"], ["Sm...", "Sn...", "Sm..."]),
-        (
-            ["2020-01-03", "2020-02-07", "2020-01-30"],
-            ["2020-01", "2020-02-05 to 2020-02-09", "2020-01"],
-        ),
-    ],
-)
-def test_joined_cells_hold_what_both_held_whatever_they_say(
-    tmp_path: Path, values: list[str], cells: list[str]
+def test_presence_is_the_probability_of_whoever_is_in_the_release_most_surely(
+    tmp_path: Path,
 ) -> None:
-    from anonymatch.running import Budget
-    from anonymatch.tables import generalise, write_generalised
+    people = {"name": ["a", "b", "c", "d"], "age": [21, 22, 35, 36]}
+    sampled = audit(tmp_path, people, {"age": ["20-29", "20-29", "30-39"], "illness": "flu"})
+    whole = audit(tmp_path, people, {"age": ["20-29", "20-29", "30-39", "30-39"], "illness": "flu"})
 
-    result = audit(tmp_path, {"x": values}, {"x": cells}, identifiers="x")
-    release = result.observation.release
-    assert release is not None
-    found = generalise(release, "k-anonymity", 3, budget=Budget.of(5))
-    write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
-    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="x")
-
-    assert found.reached
-    assert again.notions["k-anonymity"] == found.value == 3
+    assert sampled.notions["presence"] == pytest.approx(1.0)  # a and b: both rows are theirs
+    assert sampled.users["departed"].to_list() == pytest.approx([1.0, 1.0, 0.5, 0.5])
+    assert whole.notions["presence"] is None

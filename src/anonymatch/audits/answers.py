@@ -375,7 +375,11 @@ def _of_graph(
         full=_full(n_users, n_real, n_users - lost),
         users=replace(
             user_figures(
-                observed, probabilities.probabilities, probabilities.margins, alike=lost
+                observed,
+                probabilities.probabilities,
+                probabilities.margins,
+                alike=lost,
+                entropy_errors=probabilities.entropy_errors,
             ).first(n_users),
             edge=edge,
             mean_shannon=_mean_shannon(observed, probabilities) if not lost else None,

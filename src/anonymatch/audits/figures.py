@@ -23,6 +23,7 @@ from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import shown
 from anonymatch.measures import Interval, averages
 from anonymatch.sources import Nouns, Observation
+from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 
 __all__ = [
     "FIGURES",
@@ -205,21 +206,19 @@ def _notion(key: str, otherwise: _Value | None = None) -> _Value:
     return value
 
 
-def _table_figure(
-    key: str, title: str, meaning: str, unit: str, better: str, gate: float, *names: str
-) -> AuditFigure:
+def _table_figure(kind: NotionKind) -> AuditFigure:
     return AuditFigure(
-        key=key,
-        title=title,
-        meaning=meaning,
-        unit=unit,
-        better=better,
+        key=kind.key,
+        title=kind.key,
+        meaning=kind.meaning,
+        unit=kind.unit,
+        better=kind.better,
         group="table",
-        value=_notion(key),
+        value=_notion(kind.key),
         rests_on="log",
         show=Show.SCREEN | Show.HTML | Show.COMPARISON,
-        gate=gate,
-        names=names,
+        gate=kind.usual,
+        names=kind.names,
         only_if_known=True,
     )
 
@@ -560,73 +559,8 @@ _TABLE = (
         gate=5,
         names=("kk",),
     ),
-    _table_figure(
-        "k-anonymity",
-        "k-anonymity",
-        "rows that are equal in all identifiers, in the smallest class",
-        "number",
-        "higher",
-        5,
-    ),
-    _table_figure(
-        "prosecutor risk",
-        "prosecutor risk",
-        "chance to pick the row of somebody known to be in the release, for the worst",
-        "share",
-        "lower",
-        0.2,
-        "prosecutor",
-    ),
-    _table_figure(
-        "journalist risk",
-        "journalist risk",
-        "chance to name the person of a row among all of the original, for the worst",
-        "share",
-        "lower",
-        0.2,
-        "journalist",
-    ),
-    _table_figure(
-        "marketer risk",
-        "marketer risk",
-        "share of all rows that are named right by picking somebody who fits",
-        "share",
-        "lower",
-        0.05,
-        "marketer",
-    ),
-    _table_figure(
-        "l-diversity",
-        "l-diversity",
-        "different sensitive values in the class of equal rows that has the fewest",
-        "number",
-        "higher",
-        3,
-    ),
-    _table_figure(
-        "entropy l-diversity",
-        "entropy l-diversity",
-        "equally likely sensitive values that the least even class amounts to",
-        "number",
-        "higher",
-        2,
-    ),
-    _table_figure(
-        "recursive c",
-        "c of recursive (c,l)-diversity",
-        "the commonest sensitive value of a class against the rarer ones, with l of l-diversity",
-        "number",
-        "lower",
-        3,
-    ),
-    _table_figure(
-        "t-closeness",
-        "t-closeness",
-        "how far sensitive values of a class are from those of the whole table, at most",
-        "number",
-        "lower",
-        0.3,
-    ),
+    # Those that other sources have, too, stand above.
+    *(_table_figure(kind) for kind in NOTION_KINDS.values() if "(" not in kind.key),
     AuditFigure(
         key="candidates",
         title="candidates a {user}",

@@ -123,12 +123,13 @@ class NoMatchingError(AnonymatchError, ValueError):
         behaviours: Sequence[object],
         nouns: tuple[str, str] = ("user", "behaviour"),
         advice: str = "widen what they may have done, or drop users who did nothing",
+        what: str = "no perfect matching",
     ) -> None:
         self.users, self.behaviours = tuple(users), tuple(behaviours)
-        self._words = nouns, advice
+        self._words = nouns, advice, what
         verb = "fits" if len(self.users) == 1 else "fit"
         super().__init__(
-            f"no perfect matching: {_some(self.users, nouns[0])} {verb} only "
+            f"{what}: {_some(self.users, nouns[0])} {verb} only "
             f"{_some(self.behaviours, nouns[1])}; {advice}"
         )
 

@@ -109,30 +109,28 @@ def load(path: Path, options: Options) -> am.Graph:
     """Read FILE, with its notes on standard error."""
     options.limit_readers()
     with notes():
-        return watch(f"reading {path.name}", lambda _: _graph(path))
+        return watch(f"reading {path.name}", lambda _: _graph(path, options.of_rings))
 
 
-def _graph(path: Path) -> am.Graph:
+def _graph(path: Path, of_rings: dict[str, Any]) -> am.Graph:
     """Of edges, or of rings, which are such a graph too."""
-    if not _may_be_rings(path):  # most are not, and then nothing about sources is imported
-        return am.read(path)
-    from anonymatch.sources import holds_rings, read_rings
+    if of_rings or _may_be_rings(path):
+        return am.read(path, **of_rings)
+    from anonymatch.graph import read  # most are not rings: nothing about sources is imported
 
-    if not holds_rings(path):
-        return am.read(path)
-    graph = read_rings(path).graph
-    assert graph is not None
-    return graph
+    return read(path)
 
 
 def _may_be_rings(path: Path) -> bool:
     """Whether the beginning of a file has a word by which rings are known."""
     name = path.name.lower()
-    marks = [b"member"]
+    marks = [b"member", b"output"]
     if name.removesuffix(".gz").endswith(".json"):
-        marks = [f'"{key}"'.encode() for key in ("members", "rings", "outputs", *_LAW_KEYS)]
+        marks = [
+            f'"{key}"'.encode() for key in ("members", "rings", "inputs", "outputs", *_LAW_KEYS)
+        ]
     elif not name.removesuffix(".gz").endswith((".csv", ".tsv")):
-        return False
+        return name.endswith(".parquet")
     try:
         with gzip.open(path) if name.endswith(".gz") else path.open("rb") as file:
             head = file.read(_HEAD).lower()

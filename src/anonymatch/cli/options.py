@@ -184,6 +184,31 @@ class Options:
         ),
     ] = None
     digits: Annotated[bool, option("--digits", "Print every digit of long numbers.")] = False
+    decoys: Annotated[
+        str | None,
+        option(
+            "--decoys",
+            "Of rings: how old decoys are, uniform, triangular or gamma:SHAPE,RATE.",
+            metavar="LAW",
+        ),
+    ] = None
+    spends: Annotated[
+        str | None,
+        option(
+            "--spends",
+            "Of rings: how old outputs are when they are spent (gamma where decoys are told).",
+            metavar="LAW",
+        ),
+    ] = None
+    merging: Annotated[
+        float | None,
+        option(
+            "--merging",
+            "Of rings: times that members weigh more which one transaction may spend together.",
+            metavar="TIMES",
+            parser=amount,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         if self.method != "auto" and counting.method_named(self.method) is None:
@@ -192,6 +217,12 @@ class Options:
             raise InputError(f"--method {self.method}: there is no such method; use {known}{near}")
         if self.cluster is not None and self.threads is not None:
             raise InputError("--threads: a cluster has workers of its own; leave it out")
+
+    @property
+    def of_rings(self) -> dict[str, Any]:
+        """What is told of rings, by its keyword."""
+        told = {"decoys": self.decoys, "spends": self.spends, "merging": self.merging}
+        return {name: value for name, value in told.items() if value is not None}
 
     def effort(self) -> Budget:
         """The budget that the options allow."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arguments import real, whole
+from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, did_you_mean
 from anonymatch.counting.approximate.accuracy import Accuracy
@@ -235,6 +236,7 @@ def _posterior(
         exact=exactly,
         error=error,
         errors=errors if known else None,
+        entropy_errors=_entropy_errors(job, estimates),
         rounding=rounding,
         confidence=1.0 if not sampled else 1.0 - promise.delta if promise else CONFIDENCE,
         seed=settings.seed if sampled else None,
@@ -242,6 +244,21 @@ def _posterior(
         plan=job.plan,
         exact_counts=(lambda: _exact_counts(job)) if exactly else None,
     )
+
+
+def _entropy_errors(job: Computation, estimates: dict[int, EdgeEstimate]) -> Floats | None:
+    """Of all users, where chains tell those of some: NaN of those who were estimated otherwise."""
+    if all(one.entropy_errors is None for one in estimates.values()):
+        return None
+    graph = job.graph
+    errors = np.zeros(graph.n_users)
+    for k, one in estimates.items():
+        kind = job.kinds[k]
+        first = job.reduced.edges_of(kind.number)[:, kind.block.indptr[:-1]]
+        users = np.searchsorted(graph.indptr, first, side="right") - 1
+        errors[users] = np.nan if one.entropy_errors is None else one.entropy_errors
+    errors.setflags(write=False)
+    return errors
 
 
 def _settings(

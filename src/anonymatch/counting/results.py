@@ -309,6 +309,9 @@ class Posterior(Summarised):
         the epsilon that was asked for.
     errors : array or None
         Standard errors of estimates, one an edge, 0 where exact; None if nothing was estimated.
+    entropy_errors : array or None
+        The same of users' Shannon entropies in bits, to first order, where chains tell them: far
+        smaller than errors of edges allow. 0 where exact, NaN where not known.
     rounding : float
         Bound on the error of probabilities that were not estimated.
     confidence : float
@@ -330,6 +333,7 @@ class Posterior(Summarised):
     error: float
     method: str
     errors: Floats | None = field(default=None, repr=False)
+    entropy_errors: Floats | None = field(default=None, repr=False)
     rounding: float = 0.0
     confidence: float = 1.0
     seed: int | None = None
@@ -382,8 +386,9 @@ class Posterior(Summarised):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state["probabilities"].setflags(write=False)
-        if state["errors"] is not None:
-            state["errors"].setflags(write=False)
+        for errors in (state["errors"], state["entropy_errors"]):
+            if errors is not None:
+                errors.setflags(write=False)
         self.__dict__.update(state)
 
     def __copy__(self) -> Posterior:

@@ -419,6 +419,10 @@ def require_matching(graph: Graph) -> Structure:
         assert why is not None
         if graph.nouns == ("user", "behaviour"):
             raise NoMatchingError(why.users, why.behaviours)
+        if graph.nouns == ("input", "output"):
+            advice = "no output is spent twice: check the members of these rings"
+            what = "not every ring can spend an output"
+            raise NoMatchingError(why.users, why.behaviours, graph.nouns, advice, what)
         advice = f"each needs one of its own: check what fits these {graph.nouns[0]}s"
         raise NoMatchingError(why.users, why.behaviours, graph.nouns, advice)
     return parts

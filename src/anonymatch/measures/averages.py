@@ -2,11 +2,16 @@
 
 A mean of figures that lie in intervals lies between the means of the ends. The same is true of
 quantiles: if no figure falls, the k-th smallest does not. So both are exact interval arithmetic.
+
+Where figures were drawn, each with a standard error, some of many are farther off than any fixed
+number of these. As many as that may be are left out on the side where they would help: the k-th
+smallest is at most the (k + m)-th smallest of upper ends if no more than m upper ends fail.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -35,6 +40,8 @@ SAMPLED = 0.99
 
 _ERRORS = 2.576  # standard errors that hold with that confidence
 _STUDENT = {10: 3.2498355}  # the same for a mean of so many batches, without loading scipy
+_REACHES = (2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0)  # standard errors to either side
+_NOBODY = 0.02  # fewer expected are none
 _CLOSE = 1e-12  # a share of the weight missed by less is reached
 
 
@@ -171,7 +178,7 @@ def quantile(users: UserFigures, figures: Range, share: float) -> Interval | Non
                 for part, at in zip(some.parts, _around(share, int(drawn.sum())), strict=True)
             )
         )
-    return Interval(*(_quantile(part, weights, share) for part in some.parts))
+    return _drawn_or_exact(some, weights, share)
 
 
 def in_groups(
@@ -203,7 +210,7 @@ def in_groups(
             groups.append(None)
             continue
         middle = Interval.rounded(*(float(own @ part) / total for part in parts))
-        tail = Interval(*(_quantile(part, own, share) for part in parts))
+        tail = _drawn_or_exact(some.at(rows), own, share)
         groups.append((middle, tail, len(rows)))
     return groups
 
@@ -229,7 +236,7 @@ def _counted(users: UserFigures, figures: Range) -> tuple[Floats, Range]:
     counted = users.counted
     some = figures.at(counted)
     middle = np.where(np.isnan(some.value), (some.low + some.high) / 2, some.value)
-    return _weights(users)[counted], Range(middle, some.low, some.high, batches=some.batches)
+    return _weights(users)[counted], replace(some, value=middle)
 
 
 def _weights(users: UserFigures) -> Floats:
@@ -254,6 +261,40 @@ def drawn_quantile(batches: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(batches - 1, (1.0 + SAMPLED) / 2.0))
+
+
+def _drawn_or_exact(figures: Range, weights: Floats, share: float) -> Interval:
+    """A quantile between those of the ends; farther out where figures were drawn."""
+    value, low, high = (_quantile(part, weights, share) for part in figures.parts)
+    number = len(weights)
+    drawn = 0 if figures.errors is None else int((figures.errors > 0.0).sum())
+    if figures.errors is None or not drawn:
+        return Interval(value, low, high)
+    rank = share * number
+    lows, highs = [], []
+    for reach in _REACHES:
+        beyond = _beyond(drawn, reach)
+        more = (reach - 2.0) * figures.errors
+        if rank - beyond >= 1.0 or not beyond:
+            lows.append(_quantile(figures.low - more, weights, max(share - beyond / number, 0.0)))
+        if rank + beyond <= number:
+            highs.append(_quantile(figures.high + more, weights, min(share + beyond / number, 1.0)))
+    return Interval(value, min(max(lows), value), max(min(highs), value))
+
+
+def _beyond(drawn: int, reach: float) -> int:
+    """How many of so many figures may be off by more than so many standard errors.
+
+    Twice as many as the normal law says, and three standard deviations: errors of figures may go
+    together.
+
+    Examples
+    --------
+    >>> [_beyond(100_000, reach) for reach in (2.0, 3.0, 4.0, 5.5)]
+    [4694, 305, 12, 0]
+    """
+    expected = drawn * math.erfc(reach / math.sqrt(2.0)) / 2.0
+    return 0 if expected < _NOBODY else math.ceil(2.0 * expected + 3.0 * math.sqrt(expected))
 
 
 def _quantile(values: Floats, weights: Floats, share: float) -> float:

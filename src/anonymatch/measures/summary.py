@@ -321,7 +321,9 @@ def metrics(
     support = work.count(system.reweighted(graph, None) if graph.weighted else graph)
     weight = work.count(graph) if graph.weighted else support
     known = work.probabilities()
-    users = user_figures(graph, known.probabilities, known.margins)
+    users = user_figures(
+        graph, known.probabilities, known.margins, entropy_errors=known.entropy_errors
+    )
     complete = not np.isnan(known.probabilities).any()
     figures, reasons = _system(work, support, weight, known if complete else None)
     if threshold is not None:

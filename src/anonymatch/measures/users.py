@@ -53,12 +53,14 @@ class Range:
 
     ``batches``: where figures were drawn, estimates by user and batch. Their mean is the value, but
     for rounding, and batches are independent: so a mean over users is known far better than each.
+    ``errors``: standard errors of figures that were drawn, two of which are part of the ends.
     """
 
     value: Floats
     low: Floats
     high: Floats
     batches: npt.NDArray[np.float32] | None = field(default=None, kw_only=True)
+    errors: Floats | None = field(default=None, kw_only=True)
 
     @property
     def parts(self) -> tuple[Floats, Floats, Floats]:
@@ -71,7 +73,8 @@ class Range:
     def at(self, which: npt.NDArray[Any] | slice) -> Range:
         """That of some users."""
         batches = None if self.batches is None else self.batches[which]
-        return Range(*(part[which] for part in self.parts), batches=batches)
+        errors = None if self.errors is None else self.errors[which]
+        return Range(*(part[which] for part in self.parts), batches=batches, errors=errors)
 
     def minus_log2(self) -> Range:
         """-log2 of the figure, which swaps the ends; 0.0 rather than -0.0."""
@@ -325,7 +328,12 @@ def drawn_mean(values: Floats, weights: Floats, *, shares: bool = False) -> Inte
 
 
 def user_figures(
-    graph: Graph, probabilities: Floats, error: float | Floats, *, alike: int = 0
+    graph: Graph,
+    probabilities: Floats,
+    error: float | Floats,
+    *,
+    alike: int = 0,
+    entropy_errors: Floats | None = None,
 ) -> UserFigures:
     """Figures of all users from the probabilities of all edges.
 
@@ -340,6 +348,9 @@ def user_figures(
     alike : int
         So many of the last behaviours are places for lost messages, which nobody tells apart. All
         figures but `probability` and `shannon_all` are then given that a message departed.
+    entropy_errors : array, optional
+        Standard errors of the users' Shannon entropies in bits, to first order, where ``error`` is
+        twice the standard error of each edge; NaN where they are not known.
 
     References
     ----------
@@ -376,7 +387,39 @@ def user_figures(
             name: part.at(which) if isinstance(part, Range) else part[which]
             for name, part in figures.items()
         }
+    if entropy_errors is not None and not alike:
+        shannon = _drawn_shannon(figures["shannon"], every, figures["allowed"], entropy_errors)
+        figures |= {"shannon": shannon, "effective": _drawn_sizes(shannon)}
     return UserFigures(users=graph.users, behaviours=graph.behaviours, **figures)
+
+
+def _drawn_shannon(entropy: Range, rows: _UserRows, allowed: Ints, errors: Floats) -> Range:
+    """Entropies of probabilities that were drawn, closer than errors of each edge allow.
+
+    Two standard errors to first order. Noise makes an entropy smaller, on average by the sum of
+    variance over 2 p: that is added, and as much again, twice, is to either side.
+    """
+    known = np.where(np.isnan(errors), 0.0, errors)
+    some = np.maximum(rows.probabilities, 1e-300)
+    own = rows.errors / 2.0
+    lost = np.minimum(own**2 / (2.0 * some), own) / math.log(2.0)
+    missing = np.where(known > 0.0, np.add.reduceat(lost, rows.indptr[:-1]), 0.0)
+    value = np.minimum(entropy.value + missing, np.log2(np.maximum(allowed, 1)))
+    half = 2.0 * known + 2.0 * missing
+    low, high = np.maximum(entropy.low, value - half), np.minimum(entropy.high, value + half)
+    drawn = known > 0.0
+    return Range(
+        np.where(drawn, np.clip(value, low, high), entropy.value),
+        np.where(drawn, low, entropy.low),
+        np.where(drawn, high, entropy.high),
+        errors=known,
+    )
+
+
+def _drawn_sizes(shannon: Range) -> Range:
+    assert shannon.errors is not None
+    sizes = shannon.map(np.exp2)
+    return replace(sizes, errors=sizes.value * math.log(2.0) * shannon.errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -28,6 +28,7 @@ from anonymatch.sources.formats.rings import read_rings
 from anonymatch.sources.formats.round_files import read_rounds, write_rounds
 from anonymatch.sources.formats.simulators import read_mixim, read_nym
 from anonymatch.sources.formats.text_tables import read_text_table
+from anonymatch.sources.graph_files import read
 from anonymatch.sources.laws import (
     LAWS,
     Binomial,
@@ -148,6 +149,7 @@ __all__ = [
     "parse_law",
     "passage_graph",
     "path_counts",
+    "read",
     "read_flow_pairs",
     "read_messages",
     "read_mixim",

@@ -1,7 +1,8 @@
 """The one door: whatever a file or a folder holds, as an observation.
 
 Files are known by what they contain, not by their names alone; ``source=`` decides where that is
-not enough. Plain JSON ``{name: [names]}`` is taken as edges, which for rings are the same.
+not enough. Plain JSON ``{name: [names]}`` is taken as rings if its names are those of inputs and
+outputs, else as edges; the graph is the same, and a note says which.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +28,7 @@ from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
 from anonymatch.sources.formats.released import require_original
 from anonymatch.sources.formats.released_look import look_at_tables
-from anonymatch.sources.formats.rings import RING_COLUMNS, read_rings
+from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names, read_rings
 from anonymatch.sources.hints import hinting, scale_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
@@ -43,6 +45,7 @@ PARTS = frozenset(name for each in SOURCE_FORMATS.values() for name in (*each.fi
 _HEAD, _LONGEST_HEAD = 1 << 16, 1 << 24
 _USERS, _BEHAVIOURS = {"user"}, {"behaviour"}
 _ROUND = "round"
+_PLAIN_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[')
 
 
 def open_observation(
@@ -87,10 +90,35 @@ def open_observation(
     if source.open is None:
         return _log(source, file, options, law, budget)
     observation = source.open(file, options, law, budget)
+    if options.source is None:
+        observation = _with_other_reading(kind, file, observation)
     if law is None or source.uses_law:
         return observation
     unused = "The law was not used: it is for message logs."
     return replace(observation, notes=(*observation.notes, unused))
+
+
+def _with_other_reading(kind: str, file: Path, observation: Observation) -> Observation:
+    """Plain JSON of names says neither what it is; where it may be rings the other is told."""
+    graph = observation.graph
+    if kind not in ("edges", "rings") or graph is None or not _is_plain_json(file):
+        return observation
+    if kind == "rings":
+        note = Message(
+            "Read as rings, for its names are those of inputs and outputs; as users and behaviours "
+            "with ",
+            Argument("source", "edges"),
+            ".",
+        )
+    elif graph.n_behaviours > graph.n_users:
+        note = Message(
+            "Read as edges of users and behaviours; as rings with ",
+            Argument("source", "rings"),
+            ".",
+        )
+    else:
+        return observation
+    return replace(observation, notes=(*observation.notes, note))
 
 
 def _log(
@@ -294,16 +322,28 @@ def _folder_kind(folder: Path) -> str:
     return kinds[0]
 
 
-def _json_kind(path: Path) -> str:
-    """By its keys; JSON without any of the marks is not parsed here."""
+def _json_kind(path: Path, *, guess: bool = True) -> str:
+    """By its keys, or by its names; JSON without any marks of either is not parsed here."""
     content = Source(path, packed=path.suffix.lower() == ".gz").content()
     kinds = {name: each for name, each in SOURCE_FORMATS.items() if each.document is not None}
     if not any(mark in content for each in kinds.values() for mark in each.marks):
-        return "edges"
+        first = _PLAIN_JSON.match(content[:_HEAD]) if guess else None
+        name = "" if first is None else first[1].decode("utf-8", errors="replace")
+        looks = has_ring_names({name: ["o1", "o2"]})  # before all of it is parsed
+        return "rings" if looks and has_ring_names(load_json(path)) else "edges"
     document = load_json(path)
     return next(
         (name for name, each in kinds.items() if each.document and each.document(document)), "edges"
     )
+
+
+def _is_plain_json(path: Path) -> bool:
+    """Whether a file begins as ``{name: [...]}``."""
+    packed = path.suffix.lower() == ".gz"
+    if not path.name.lower().removesuffix(".gz").endswith(".json"):
+        return False
+    first = _PLAIN_JSON.match(Source(path, packed=packed).content()[:_HEAD])
+    return first is not None and first[1] not in (b"users", b"behaviours", b"edges", b"rings")
 
 
 def has_rounds(path: Path) -> bool:
@@ -329,11 +369,16 @@ def holds_rings(path: Path) -> bool:
         return False
     with reading(path):
         if suffix == "json":
-            return _json_kind(path) == "rings"
+            return _json_kind(path, guess=False) == "rings"
         if suffix in ("csv", "tsv"):
             header = _head(path).decode("utf-8", errors="replace")
             columns = _columns(header, FORMATS[f".{suffix}"].separator)
-            return {column.lower() for column in columns} >= RING_COLUMNS
+            return has_ring_columns(columns)
+        if suffix == "parquet":
+            from anonymatch.graph import parquet  # imports polars
+
+            columns = parquet.columns(Source(path, packed=False))
+            return has_ring_columns(columns)
     return False
 
 
@@ -373,7 +418,7 @@ _LOOKS: dict[str, Callable[[Path], str]] = {
 
 def _table_kind(path: Path, columns: list[str]) -> str:
     there = {str(column).strip().lower() for column in columns}
-    if there.issuperset(RING_COLUMNS):
+    if has_ring_columns(columns):
         return "rings"
     if there.issuperset(LINKS) and not there.isdisjoint((*TIMES, "sent")):
         return "network"

@@ -31,8 +31,8 @@ class ColumnCells:
     value_of, cell_of : array
         The value of each person, and the cell of each row.
     fits : array of bool or None
-        Value by cell; None of a column of plain values, where a value and a cell that are equal
-        have the same number. Values that no cell has then have a number beyond all cells.
+        Value by cell; None of a column of plain values, where a value lies in a cell that equals it
+        or in one that says nothing.
     """
 
     name: str
@@ -41,6 +41,13 @@ class ColumnCells:
     value_of: Ints = field(repr=False)
     cell_of: Ints = field(repr=False)
     fits: Bools | None = field(repr=False)
+
+    @cached_property
+    def equal_cell(self) -> Ints:
+        """The cell that equals each value; a number beyond all cells for none."""
+        position = {cell: at for at, cell in enumerate(self.cells)}
+        beyond = len(self.cells)
+        return np.array([position.get(value, beyond) for value in self.values], dtype=np.int64)
 
     @cached_property
     def levels(self) -> Ints:
@@ -54,7 +61,8 @@ class ColumnCells:
         if self.fits is None:
             if level:
                 return np.full(len(self.value_of), self.cells.index(""))
-            return np.where(self.value_of < len(self.cells), self.value_of, -1)
+            equal = self.equal_cell
+            return np.where(equal < len(self.cells), equal, -1)[self.value_of]
         return _cell_on_level(self.fits, self.levels, level)[self.value_of]
 
     def between(self, values: Ints, cells: Ints) -> Bools:
@@ -62,7 +70,8 @@ class ColumnCells:
         if self.fits is not None:
             return np.asarray(self.fits[values][:, cells], dtype=np.bool_)
         any_ = np.array([not self.cells[cell] for cell in cells.tolist()])
-        return np.asarray((values[:, None] == cells[None, :]) | any_[None, :], dtype=np.bool_)
+        equal = self.equal_cell[values]
+        return np.asarray((equal[:, None] == cells[None, :]) | any_[None, :], dtype=np.bool_)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from anonymatch.base.arrays import Floats
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, did_you_mean
+from anonymatch.base.text import Piece, did_you_mean
 
-__all__ = ["AGE_LAWS", "AgeLaw", "Merge", "RingSet", "age_law", "merges"]
+__all__ = ["AGE_LAWS", "AgeLaw", "Merge", "RingSet", "age_law", "log_escaped", "merges"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -35,6 +35,7 @@ class AgeLaw:
     name: str
     shape: float = 0.0
     rate: float = 0.0
+    unspent: bool = False  # over outputs that are not spent by then, rather than over all
 
     def log_density(self, age: Floats, span: Floats) -> Floats:
         """Up to a constant a ring: of ages in seconds, in a chain that is so old."""
@@ -57,18 +58,25 @@ AGE_LAWS: Mapping[str, str] = {
 }
 """Laws of ages by name, each in a line."""
 
+_UNSPENT = ":unspent"
+_CELLS = 1500  # births, and times of rings, that are told apart
 _GAMMA = 19.28, 1.61  # Moeser et al. 2018, of spends that were certain
 
 
-def age_law(text: str, option: str) -> AgeLaw:
-    """A law from its text: ``uniform``, ``triangular``, ``gamma`` or ``gamma:19.28,1.61``."""
+def age_law(text: str, what: Piece) -> AgeLaw:
+    """A law from its text: ``uniform``, ``triangular``, ``gamma`` or ``gamma:19.28,1.61``.
+
+    Each may end in ``:unspent``. ``what``: how errors call it.
+    """
+    if text.endswith(_UNSPENT):
+        return replace(age_law(text.removesuffix(_UNSPENT), what), unspent=True)
     name, _, numbers = text.partition(":")
     if name not in AGE_LAWS:
         near = did_you_mean(name, AGE_LAWS)
-        raise InputError(Argument(option), f" must be {', '.join(AGE_LAWS)}; not {text!r}{near}")
+        raise InputError(what, f" must be {', '.join(AGE_LAWS)}; not {text!r}{near}")
     if name != "gamma":
         if numbers:
-            raise InputError(Argument(option), f": {name} has no numbers; leave out {numbers!r}")
+            raise InputError(what, f": {name} has no numbers; leave out {numbers!r}")
         return AgeLaw(name)
     shape, rate = _GAMMA
     if numbers:
@@ -78,10 +86,71 @@ def age_law(text: str, option: str) -> AgeLaw:
             shape = rate = math.nan
     if not (0.0 < shape < math.inf and 0.0 < rate < math.inf):
         raise InputError(
-            Argument(option),
+            what,
             f": gamma has a shape and a rate above 0, as in gamma:19.28,1.61; not {numbers!r}",
         )
     return AgeLaw(name, shape, rate)
+
+
+def log_escaped(
+    law: AgeLaw, births: Floats, spent: Floats, members: Floats, when: Floats, first: float
+) -> Floats:
+    """What it adds to a member's log weight that spends choose among outputs not spent by then.
+
+    Every ring takes one of the outputs that are left, in proportion to the law. So an output that
+    is not spent by a ring escapes each ring after it, too: with probability 1 - density / sum over
+    what is left. Whoever is spent early need not escape what comes later, which favours outputs
+    that later rings would like. What is left at a time is taken as it is on average.
+
+    Parameters
+    ----------
+    law : AgeLaw
+    births, spent : array
+        Seconds of all outputs, and of all rings.
+    members, when : array
+        The same of a ring's member, and of its ring.
+    first : float
+        When the chain began.
+
+    Examples
+    --------
+    >>> births, rings = np.array([0.0, 0.0, 600.0]), np.array([1200.0, 2400.0])
+    >>> members, when = np.array([0.0, 600.0, 0.0]), np.array([1200.0, 1200.0, 2400.0])
+    >>> log_escaped(AgeLaw("uniform"), births, rings, members, when, 0.0).round(2).tolist()
+    [0.47, 0.47, 0.0]
+    """
+    born, of_born = _cells(births)
+    times, of_times = _cells(spent)
+    hazard = np.zeros((len(times) + 1, len(born)))
+    for j, time in enumerate(times.tolist()):
+        ages = np.maximum(time - born, 0.0)
+        logs = law.log_density(ages, np.full(len(born), time - first))
+        there = born <= time
+        density = np.where(there, np.exp(logs - logs[there].max(initial=-math.inf)), 0.0)
+        left = float((of_born * density * np.exp(-hazard[j])).sum())
+        hazard[j + 1] = hazard[j] + (of_times[j] * density / left if left > 0.0 else 0.0)
+    at, of = (_nearest(times, when), _nearest(born, members))
+    # Of the rings of its own time, half of the others come after it.
+    before = (of_times + 1.0) / (2.0 * of_times)
+    own = before[at] * (hazard[at + 1, of] - hazard[at, of])
+    escaped: Floats = hazard[-1, of] - hazard[at, of] - own
+    return escaped
+
+
+def _cells(values: Floats) -> tuple[Floats, Floats]:
+    """Values in few cells, each by its mean, and how many are there."""
+    distinct, numbers = np.unique(values, return_counts=True)
+    if len(distinct) <= _CELLS:
+        return distinct, numbers.astype(np.float64)
+    parts = np.array_split(np.sort(values), _CELLS)
+    means = np.array([float(part.mean()) for part in parts])
+    cells, which = np.unique(means, return_inverse=True)
+    return cells, np.bincount(which, [len(part) for part in parts]).astype(np.float64)
+
+
+def _nearest(cells: Floats, values: Floats) -> Ints:
+    borders = (cells[1:] + cells[:-1]) / 2
+    return np.asarray(np.searchsorted(borders, values), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from anonymatch.tables.linking import Links
 
 __all__ = ["AttributeDisclosure", "attribute_disclosure", "presence"]
 
+_STRETCH = 4_000_000  # cells of a table of kinds by values that is made at once
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AttributeDisclosure:
@@ -41,29 +43,41 @@ class AttributeDisclosure:
 
 def attribute_disclosure(release: Release, links: Links, found: Diversity) -> AttributeDisclosure:
     """Rows of a class are alike, so a person of it has each of them with the same probability."""
-    number = len(release.kind_sizes)
+    import scipy.sparse as sparse
+
+    number, width = len(release.kind_sizes), len(release.sensitive_values[found.column])
     own = (links.kinds != links.nobody) & (links.classes != links.nowhere)
     kinds, classes, share = links.kinds[own], links.classes[own], links.share[own]
-    values = found.table / release.class_sizes[:, None]
-    chances = np.zeros((number, values.shape[1]))
-    np.add.at(chances, kinds, share[:, None] * values[classes])
-    inside = chances.sum(axis=1)
-    there = inside > 0
-    chances[there] /= inside[there, None]
-    # Certain by what is possible at all, not by a number that is close to one.
-    possible = np.zeros((number, values.shape[1]), dtype=np.bool_)
-    fitting = np.zeros_like(possible)
-    some = values > 0
-    allowed = links.possible[own]
-    np.logical_or.at(possible, kinds[allowed], some[classes[allowed]])
-    np.logical_or.at(fitting, kinds, some[classes])
-    certain = possible.sum(axis=1) == 1
+    shape = (number, len(release.class_sizes))
+    values = sparse.csr_array(
+        (found.numbers / release.class_sizes[found.classes], (found.classes, found.values)),
+        shape=(shape[1], width),
+    )
+    some = values.astype(np.bool_).astype(np.float64)
+    every = np.ones(len(kinds))
+    by_share, by_possible, by_fit = (
+        sparse.csr_array((weights, (kinds, classes)), shape=shape)
+        for weights in (share, every * links.possible[own], every)
+    )
+    guess, probability = np.full(number, -1, dtype=np.int64), np.zeros(number)
+    certain, by_matching = (np.zeros(number, dtype=np.bool_) for _ in range(2))
+    step = max(_STRETCH // width, 1)
+    for begin in range(0, number, step):
+        part = slice(begin, begin + step)
+        chances = (by_share[part] @ values).toarray()
+        inside = chances.sum(axis=1)
+        there = inside > 0
+        guess[part] = np.where(there, chances.argmax(axis=1), -1)
+        probability[part] = chances.max(axis=1) / np.where(there, inside, 1.0)
+        # Certain by what is possible at all, not by a number that is close to one.
+        certain[part] = ((by_possible[part] @ some).toarray() > 0).sum(axis=1) == 1
+        by_matching[part] = ((by_fit[part] @ some).toarray() > 0).sum(axis=1) > 1
     return AttributeDisclosure(
         column=found.column,
-        guess=np.where(there, chances.argmax(axis=1), -1),
-        probability=np.where(certain, 1.0, chances.max(axis=1, initial=0.0)),
+        guess=guess,
+        probability=np.where(certain, 1.0, probability),
         certain=certain,
-        by_matching=certain & (fitting.sum(axis=1) > 1),
+        by_matching=certain & by_matching,
     )
 
 

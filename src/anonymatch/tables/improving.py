@@ -1,8 +1,9 @@
 """What to change in a release so that a notion reaches a target, at the least loss.
 
 A step makes two classes of rows equal, by cells that hold what both hold, or leaves a class of rows
-out. Greedy: the class that decides the notion is joined with the class with which that costs the
-least. On small tables all ways to join classes are tried, too.
+out. Greedy: every class that is below the target is joined with the class with which that costs the
+least, the worst first, and then all is looked at again. On small tables all ways to join classes
+are tried, too.
 """
 
 from __future__ import annotations
@@ -15,23 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from anonymatch.base.arrays import Bools, Floats, Ints
+from anonymatch.base.arrays import Ints
 from anonymatch.base.atomic_files import as_path, unfinished
 from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
 from anonymatch.running import Budget, check_work
-from anonymatch.sources import (
-    ColumnCells,
-    Release,
-    cells_fit,
-    kinds_of_people,
-    read_text_table,
-    wider,
-)
-from anonymatch.tables.diversity import diversity
-from anonymatch.tables.linking import link
-from anonymatch.tables.notions import Notion, notions
-from anonymatch.tables.utility import cell_losses, utility
+from anonymatch.sources import Release, read_text_table
+from anonymatch.tables.joining import JoinedClasses
+from anonymatch.tables.notions import Notion, ReleaseFacts
+from anonymatch.tables.utility import utility
 
 __all__ = [
     "GeneraliseStep",
@@ -150,210 +143,94 @@ def generalise(
 def _greedy(
     release: Release, key: str, target: float, *, suppress: int, budget: Budget
 ) -> Generalised:
-    state = _State(release, np.arange(release.n_rows), budget)
-    state.notion(key)
-    before = utility(release).loss
+    """Look at the notion, change all classes that are below the target, and look again."""
+    joined = JoinedClasses(release)
+    current, classes = release, np.arange(len(release.class_sizes))
+    notion = ReleaseFacts(current, budget=budget).notion(key)
     steps: list[GeneraliseStep] = []
-    deadline = time.process_time() + budget.seconds
-    while not _reaches(state.notion(key), target) and time.process_time() < deadline:
-        check_work()
-        step = state.next(key, suppress - (release.n_rows - len(state.rows)))
-        if step is None:
+    deadline = time.monotonic() + budget.seconds
+    while not notion.kind.reaches(notion.value, target):
+        made = _change(joined, _below(notion, classes, target), suppress, deadline)
+        if not made:
             break
-        state, made = step
-        value = state.notion(key).value
-        steps.append(replace(made, value=value))
-    last = state.notion(key)
-    removed = set(range(release.n_rows)) - set(state.rows.tolist())
+        current, classes = joined.joined_release()
+        notion = ReleaseFacts(current, budget=budget).notion(key)
+        steps += [*made[:-1], replace(made[-1], value=notion.value)]
+    left_out = np.setdiff1d(np.arange(release.n_rows), joined.rows())
     return Generalised(
         key=key,
         target=target,
-        reached=_reaches(last, target),
-        value=last.value,
+        reached=notion.kind.reaches(notion.value, target),
+        value=notion.value,
         steps=tuple(steps),
-        loss=state.loss(release.n_rows),
-        loss_before=before,
+        loss=joined.loss,
+        loss_before=utility(release).loss,
         optimum=None,
-        left_out=tuple(sorted(removed)),
-        release=state.release,
+        left_out=tuple(left_out.tolist()),
+        release=current,
     )
 
 
-def _reaches(notion: Notion, target: float) -> bool:
-    if notion.value is None:
-        return False
-    return notion.value >= target if notion.better == "higher" else notion.value <= target + 1e-12
+def _below(notion: Notion, classes: Ints, target: float) -> list[int]:
+    """Classes by which the notion is not as good as the target, the worst first."""
+    by_class = notion.by_class if notion.kind.better == "higher" else -notion.by_class
+    wanted = target if notion.kind.better == "higher" else -target
+    if notion.value is None or not len(by_class):
+        return [int(one) for one in classes]  # recursive diversity begins at two values
+    order = np.argsort(by_class, kind="stable")  # NaN is last
+    return [int(classes[at]) for at in order.tolist() if by_class[at] < wanted - 1e-12]
 
 
-class _State:
-    """A release on its way, and the numbers of its rows in the one that was given."""
+def _change(
+    joined: JoinedClasses, below: list[int], suppress: int, deadline: float
+) -> list[GeneraliseStep]:
+    """One change for each class, unless it has become part of another one by then."""
+    joined.sort()
+    steps: list[GeneraliseStep] = []
+    changed: set[int] = set()
+    for class_ in below:
+        check_work()
+        if class_ in changed or not joined.sizes[class_]:
+            continue
+        if steps and time.monotonic() > deadline:
+            break
+        step = _step(joined, class_, suppress - (joined.release.n_rows - joined.n_rows))
+        if step is None:
+            break
+        made, where = step
+        changed.add(where)
+        steps.append(made)
+    return steps
 
-    def __init__(self, release: Release, rows: Ints, budget: Budget) -> None:
-        self.release, self.rows, self._budget = release, rows, budget
-        self._notions: dict[str, Notion] | None = None
 
-    def notion(self, key: str) -> Notion:
-        if self._notions is None:
-            release = self.release
-            links = link(release, budget=self._budget)
-            spread = [diversity(release, column) for column in release.sensitive]
-            self._notions = notions(release, links, spread)
-        if key not in self._notions:
-            known = ", ".join(self._notions)
-            raise InputError(f"there is no notion {key!r}; there are {known}")
-        return self._notions[key]
-
-    def loss(self, n_rows: int) -> float:
-        """Rows that are left out say nothing."""
-        kept = utility(self.release).loss * self.release.n_rows
-        return (kept + n_rows - self.release.n_rows) / n_rows
-
-    def next(self, key: str, suppress: int) -> tuple[_State, GeneraliseStep] | None:
-        """Join the class that decides the notion with the best one for it, or leave it out."""
-        release = self.release
-        worst = self.notion(key).class_
-        if worst is None and release.sensitive:
-            worst = self.notion("l-diversity").class_  # recursive diversity begins at two values
-        if worst is None or len(release.class_sizes) < 2:
-            return None
-        size = int(release.class_sizes[worst])
-        whole = self.loss(release.n_rows)
-        partner, cost = self._partner(worst)
-        out = size * len(release.columns) - _class_loss(release, worst) * size
-        if suppress >= size and out < cost:
-            share = out / len(release.columns) / release.n_rows
-            return self._without(worst), GeneraliseStep(
-                rows=size, before=release.class_cells(worst), after=None, loss=share, value=None
-            )
-        joined, cells = self._joined(worst, partner)
-        both = (worst, partner)
-        changed = [one for one in both if release.class_cells(one) != cells] or list(both)
-        smaller = min(changed, key=lambda one: release.class_sizes[one])
+def _step(joined: JoinedClasses, class_: int, suppress: int) -> tuple[GeneraliseStep, int] | None:
+    """Join a class with the cheapest other one, or leave it out; None if neither can be."""
+    size, before, whole = int(joined.sizes[class_]), joined.cells(class_), joined.loss
+    partner = joined.cheapest(class_)
+    columns = len(before)
+    out = size * (columns - joined.loss_of(class_))
+    if suppress >= size and (partner is None or out < partner[1]) and joined.n_rows > size:
+        joined.leave_out(class_)
         step = GeneraliseStep(
-            rows=sum(int(release.class_sizes[one]) for one in changed),
-            before=release.class_cells(smaller),
-            after=cells,
-            loss=joined.loss(release.n_rows) - whole,
-            value=None,
+            rows=size, before=before, after=None, loss=joined.loss - whole, value=None
         )
-        return joined, step
-
-    def _partner(self, worst: int) -> tuple[int, float]:
-        """The class with which joining costs the least, and what it costs in cells."""
-        release = self.release
-        sizes, costs = release.class_sizes, np.zeros(len(release.class_sizes))
-        first = release.first_rows
-        for column in release.columns:
-            cells = column.cell_of[first]
-            old = cell_losses(column)
-            own = column.cells[cells[worst]]
-            new = _losses(column, [_joined_cell(column, own, cell) for cell in column.cells])
-            costs += new[cells] * (sizes + sizes[worst]) - old[cells] * sizes
-            costs -= old[cells[worst]] * sizes[worst]
-        costs[worst] = np.inf
-        best = int(costs.argmin())
-        return best, float(costs[best])
-
-    def _joined(self, one: int, other: int) -> tuple[_State, tuple[str, ...]]:
-        release = self.release
-        changed = np.isin(release.class_of, (one, other))
-        first = release.first_rows
-        columns, cells = [], []
-        for column in release.columns:
-            pair = [column.cells[column.cell_of[first[each]]] for each in (one, other)]
-            cell = _joined_cell(column, *pair)
-            cells.append(cell)
-            columns.append(_with_cell(column, cell, changed))
-        return self._rebuilt(columns, self.rows), tuple(cells)
-
-    def _without(self, class_: int) -> _State:
-        kept = self.release.class_of != class_
-        columns = [replace(column, cell_of=column.cell_of[kept]) for column in self.release.columns]
-        return self._rebuilt(columns, self.rows[kept], kept)
-
-    def _rebuilt(self, columns: list[ColumnCells], rows: Ints, kept: Bools | None = None) -> _State:
-        release = self.release
-        sensitive = {
-            name: codes if kept is None else codes[kept]
-            for name, codes in release.sensitive.items()
-        }
-        kinds, classes, indptr, indices = kinds_of_people(columns, release.n_people, len(rows))
-        made = replace(
-            release,
-            columns=tuple(columns),
-            sensitive=sensitive,
-            kind_of=kinds,
-            class_of=classes,
-            indptr=indptr,
-            indices=indices,
-        )
-        return _State(made, rows, self._budget)
-
-
-def _class_loss(release: Release, class_: int) -> float:
-    row = int(release.first_rows[class_])
-    return sum(float(cell_losses(column)[column.cell_of[row]]) for column in release.columns)
-
-
-def _joined_cell(column: ColumnCells, one: str, other: str) -> str:
-    """A cell that holds all values that lie in either; anything where there is no simple one."""
-    cell = wider(one, other)
-    if not cell or cell == one == other:
-        return cell or ""
-    held = cells_fit(list(column.values), [cell])[:, 0]
-    return cell if (held | ~_in_either(column, one, other)).all() else ""
-
-
-def _in_either(column: ColumnCells, one: str, other: str) -> Bools:
-    """Which values lie in one of two cells of the column."""
-    if column.fits is None:
-        every = not one or not other
-        return np.array([every or value in (one, other) for value in column.values])
-    positions = [column.cells.index(cell) for cell in (one, other)]
-    return np.asarray(column.fits[:, positions].any(axis=1), dtype=np.bool_)
-
-
-def _losses(column: ColumnCells, cells: list[str]) -> Floats:
-    """Of cells that the column may not have yet."""
-    different = list(dict.fromkeys(cells))
-    made = replace(column, cells=tuple(different), fits=cells_fit(list(column.values), different))
-    losses = dict(zip(different, cell_losses(made).tolist(), strict=True))
-    return np.array([losses[cell] for cell in cells])
-
-
-def _with_cell(column: ColumnCells, cell: str, changed: Bools) -> ColumnCells:
-    """The column with this cell in the rows that changed."""
-    cells = [*column.cells, *([] if cell in column.cells else [cell])]
-    cell_of = np.where(changed, cells.index(cell), column.cell_of)
-    used, codes = np.unique(cell_of, return_inverse=True)
-    kept = tuple(cells[one] for one in used.tolist())
-    values = column.values
-    if column.fits is None:
-        position = {value: at for at, value in enumerate(values)}
-        spelled = np.array([column.cells[code] if code < len(column.cells) else None
-                            for code in range(len(column.cells) + 1)], dtype=object)  # fmt: skip
-        others = next((at for at, value in enumerate(values) if value not in column.cells), None)
-        value_of = np.array(
-            [position.get(spelled[code], others) for code in range(len(spelled))], dtype=object
-        )[column.value_of].astype(np.int64)
-    else:
-        value_of = column.value_of
-    fits = np.column_stack(
-        [
-            column.fits[:, column.cells.index(one)]
-            if column.fits is not None and one in column.cells
-            else cells_fit(list(values), [one])[:, 0]
-            for one in kept
-        ]
+        return step, -1
+    if partner is None:
+        return None
+    other = partner[0]
+    both = {one: (int(joined.sizes[one]), joined.cells(one)) for one in (class_, other)}
+    where = joined.join(class_, other)
+    after = joined.cells(where)
+    # Of rows whose cells become others; where only one class changes, its cells are shown.
+    changed = [one for one in both.values() if one[1] != after] or list(both.values())
+    step = GeneraliseStep(
+        rows=sum(rows for rows, _ in changed),
+        before=min(changed)[1],
+        after=after,
+        loss=joined.loss - whole,
+        value=None,
     )
-    return ColumnCells(
-        name=column.name,
-        values=values,
-        cells=kept,
-        value_of=value_of,
-        cell_of=codes.astype(np.int64),
-        fits=fits,
-    )
+    return step, where
 
 
 # ---- all ways, of small tables
@@ -364,29 +241,22 @@ def _optimum(release: Release, key: str, target: float, budget: Budget) -> float
     if len(release.class_sizes) > _ALL:
         return None
     best = None
-    deadline = time.process_time() + budget.seconds
+    deadline = time.monotonic() + budget.seconds
     for groups in _partitions(len(release.class_sizes)):
         check_work()
-        if time.process_time() > deadline:
+        if time.monotonic() > deadline:
             return None
-        state = _State(release, np.arange(release.n_rows), budget)
-        for group in groups:
-            state = _merged(state, release, group)
-        loss = state.loss(release.n_rows)
-        if (best is None or loss < best) and _reaches(state.notion(key), target):
-            best = loss
+        joined = JoinedClasses(release)
+        for first, *others in groups:
+            for other in others:
+                one, two = joined.class_now[[first, other]].tolist()
+                if one != two:
+                    joined.join(one, two)
+        if best is None or joined.loss < best:
+            notion = ReleaseFacts(joined.joined_release()[0], budget=budget).notion(key)
+            if notion.kind.reaches(notion.value, target):
+                best = joined.loss
     return best
-
-
-def _merged(state: _State, release: Release, group: list[int]) -> _State:
-    """All classes of a group made equal."""
-    rows = release.first_rows
-    for other in group[1:]:
-        one = int(state.release.class_of[rows[group[0]]])
-        two = int(state.release.class_of[rows[other]])
-        if one != two:
-            state = state._joined(one, two)[0]
-    return state
 
 
 def _partitions(number: int) -> Iterator[list[list[int]]]:

@@ -14,15 +14,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from anonymatch import counting
 from anonymatch.base.arrays import Bools, Floats, Ints, offsets
 from anonymatch.base.errors import InputError, NoMatchingError
+from anonymatch.base.numbers import plural
+from anonymatch.base.text import names
 from anonymatch.graph import Edges, Graph, Names
 from anonymatch.running import Budget
 from anonymatch.sources import Release
@@ -30,17 +32,18 @@ from anonymatch.tables.chain import chain_shares
 from anonymatch.tables.enclosure import block_log
 from anonymatch.tables.nested import nested
 
-__all__ = ["Links", "link"]
+__all__ = ["Links", "PossibleLinks", "link", "possible_links"]
 
 _SMALL = 60_000  # edges of a block that are written down, so that every exact method may be tried
+_NAMED = 4  # people of a sentence
 _QUICK = 3.0  # predicted seconds of exact methods that are tried
 _LEAST = 0.05  # seconds of a block, however many there are
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Links:
-    """What is possible and how likely, for each pair of a kind of people and a class of rows.
+class PossibleLinks:
+    """What is possible, for each pair of a kind of people and a class of rows.
 
     The last kind and the last class may be those whom the tables do not hold: `nobody` (rows of
     people who are not in the original table) and `nowhere` (people who are not in the release).
@@ -51,19 +54,8 @@ class Links:
         Of each pair.
     flow : array
         One way to match: how many people of the kind have rows of the class.
-    possible : array of bool
-        Whether some way gives people of the kind rows of the class.
     block : array
         Of each pair that is possible, a number for what hangs together; -1 of others.
-    share, low, high : array
-        Probability that a person of the kind has a row of the class.
-    log, log_low, log_high : float
-        Natural log of the number of ways to match; those outside the tables are not told apart.
-    total : callable or None
-        Makes that number itself; None where it is not known to the last digit.
-    exact : bool
-    confidence : float
-        Probability that an interval holds; 1.0 means proven.
     """
 
     release: Release = field(repr=False)
@@ -72,19 +64,12 @@ class Links:
     kinds: Ints = field(repr=False)
     classes: Ints = field(repr=False)
     flow: Ints = field(repr=False)
-    possible: Bools = field(repr=False)
     block: Ints = field(repr=False)
-    share: Floats = field(repr=False)
-    low: Floats = field(repr=False)
-    high: Floats = field(repr=False)
-    log: float
-    log_low: float
-    log_high: float
-    total: Callable[[], int] | None = field(repr=False)
-    exact: bool
-    confidence: float
-    method: str
-    seed: int | None
+
+    @property
+    def possible(self) -> Bools:
+        """Whether some way gives people of the kind rows of the class."""
+        return self.block >= 0
 
     @property
     def nobody(self) -> int | None:
@@ -102,9 +87,68 @@ class Links:
     def of_kind(self, kind: int) -> slice:
         return slice(int(self.begins[kind]), int(self.begins[kind + 1]))
 
+    def needed_by_others(self, kind: int) -> Needed:
+        """Rows that fit people of a kind and that others must have."""
+        release, pairs = self.release, self.of_kind(kind)
+        gone = self.classes[pairs][~self.possible[pairs]]
+        gone = gone[gone < len(release.class_sizes)]
+        holding = np.isin(self.classes, gone) & (self.flow > 0) & (self.kinds != self.nobody)
+        return Needed(
+            release,
+            np.flatnonzero(np.isin(release.class_of, gone)),
+            np.flatnonzero(np.isin(release.kind_of, self.kinds[holding])),
+        )
 
-def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
-    """Solve a release; NoMatchingError if people and rows cannot be matched."""
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Links(PossibleLinks):
+    """What is possible and how likely.
+
+    Attributes
+    ----------
+    share, low, high : array
+        Probability that a person of the kind has a row of the class.
+    log, log_low, log_high : float
+        Natural log of the number of ways to match; those outside the tables are not told apart.
+    total : callable or None
+        Makes that number itself; None where it is not known to the last digit.
+    exact : bool
+    confidence : float
+        Probability that an interval holds; 1.0 means proven.
+    """
+
+    share: Floats = field(repr=False)
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    log: float
+    log_low: float
+    log_high: float
+    total: Callable[[], int] | None = field(repr=False)
+    exact: bool
+    confidence: float
+    method: str
+    seed: int | None
+
+
+class Needed(NamedTuple):
+    """Rows, and the people who must have them."""
+
+    release: Release
+    rows: Ints
+    people: Ints
+
+    @property
+    def who(self) -> str:
+        """Some of the people by name."""
+        named = [self.release.person_name(one) for one in self.people[:_NAMED].tolist()]
+        return names(named, total=len(self.people))
+
+    def in_words(self) -> str:
+        return f"{plural(len(self.rows), 'row')} that would fit must be of {self.who}"
+
+
+def possible_links(release: Release) -> PossibleLinks:
+    """What is possible; NoMatchingError if people and rows cannot be matched."""
     alone = release.rows_of_nobody
     if len(alone) > release.spare:
         row = int(alone[0])
@@ -115,15 +159,23 @@ def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
         ).at(row + 1, noun="row")
     kinds, classes, kind_sizes, class_sizes = _margins(release)
     flow = _flow(release, kinds, classes, kind_sizes, class_sizes)
-    block = _blocks(kinds, classes, flow, len(kind_sizes), len(class_sizes))
-    possible = block >= 0
-    share, low, high = (np.zeros(len(kinds)) for _ in range(3))
-    groups = _by_block(block)
-    solved = _solve_all(
-        [_block(pairs, kinds, classes, kind_sizes, class_sizes, flow) for pairs in groups],
-        budget,
-        seed,
+    return PossibleLinks(
+        release=release,
+        kind_sizes=kind_sizes,
+        class_sizes=class_sizes,
+        kinds=kinds,
+        classes=classes,
+        flow=flow,
+        block=_blocks(kinds, classes, flow, len(kind_sizes), len(class_sizes)),
     )
+
+
+def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
+    """Solve a release; NoMatchingError if people and rows cannot be matched."""
+    found = possible_links(release)
+    share, low, high = (np.zeros(len(found.kinds)) for _ in range(3))
+    groups = _by_block(found.block)
+    solved = _solve_all([_block(found, pairs) for pairs in groups], budget, seed)
     for pairs, one in zip(groups, solved, strict=True):
         share[pairs], low[pairs], high[pairs] = one.share, one.low, one.high
     alike = math.lgamma(release.lost + 1) + math.lgamma(release.spare + 1)
@@ -131,14 +183,7 @@ def link(release: Release, *, budget: Budget, seed: int = 0) -> Links:
     methods = list(dict.fromkeys(one.method for one in solved))
     drawn = any(one.drawn for one in solved)
     return Links(
-        release=release,
-        kind_sizes=kind_sizes,
-        class_sizes=class_sizes,
-        kinds=kinds,
-        classes=classes,
-        flow=flow,
-        possible=possible,
-        block=block,
+        **{one.name: getattr(found, one.name) for one in fields(found)},
         share=share,
         low=low,
         high=high,
@@ -310,17 +355,15 @@ class _Solved:
     total: Callable[[], int] | None
 
 
-def _block(
-    pairs: Ints, kinds: Ints, classes: Ints, kind_sizes: Ints, class_sizes: Ints, flow: Ints
-) -> _Block:
-    own_kinds, kind_numbers = np.unique(kinds[pairs], return_inverse=True)
-    own_classes, class_numbers = np.unique(classes[pairs], return_inverse=True)
+def _block(found: PossibleLinks, pairs: Ints) -> _Block:
+    own_kinds, kind_numbers = np.unique(found.kinds[pairs], return_inverse=True)
+    own_classes, class_numbers = np.unique(found.classes[pairs], return_inverse=True)
     return _Block(
         kinds=kind_numbers,
         classes=class_numbers,
-        people=kind_sizes[own_kinds],
-        rows=class_sizes[own_classes],
-        flow=flow[pairs],
+        people=found.kind_sizes[own_kinds],
+        rows=found.class_sizes[own_classes],
+        flow=found.flow[pairs],
     )
 
 

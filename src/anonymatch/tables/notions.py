@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from anonymatch.base.arrays import Bools, Ints
+from anonymatch.base.arrays import Floats, Ints
+from anonymatch.base.errors import InputError
 from anonymatch.base.numbers import plural
 from anonymatch.base.text import names as several_names
+from anonymatch.running import Budget
 from anonymatch.sources import Release
-from anonymatch.tables.diversity import Diversity
-from anonymatch.tables.linking import Links
+from anonymatch.tables.attributes import presence
+from anonymatch.tables.diversity import Diversity, diversity
+from anonymatch.tables.linking import Links, PossibleLinks, link, possible_links
+from anonymatch.tables.notion_kinds import NOTION_KINDS, NotionKind
 
-__all__ = ["Notion", "notions", "possible_rows"]
+__all__ = ["Notion", "ReleaseFacts", "notions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,243 +28,241 @@ class Notion:
 
     Attributes
     ----------
-    key : str
+    kind : NotionKind
+        Its name, and what it means.
     value : float or None
         None where the release does not say: no sensitive column, nobody in it.
-    better : {"higher", "lower"}
-    meaning : str
     decided_by : str
         People, rows and cells that make it no better.
-    class_ : int or None
-        The class of rows among these.
+    by_class : array
+        What it would be by each class of rows alone; NaN of classes that have no part in it.
     """
 
-    key: str
+    kind: NotionKind
     value: float | None
-    better: str
-    meaning: str
     decided_by: str = ""
-    class_: int | None = None
+    by_class: Floats = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+
+    @property
+    def key(self) -> str:
+        return self.kind.key
+
+    @property
+    def text(self) -> str:
+        return self.kind.text(self.value)
 
 
-def notions(release: Release, links: Links, diversities: list[Diversity]) -> dict[str, Notion]:
+class ReleaseFacts:
+    """What notions are made of; each is found when a notion asks for it.
+
+    Examples
+    --------
+    >>> kinds, classes = np.array([0, 0, 1]), np.array([0, 1, 1])
+    >>> release = Release(columns=(), kind_of=kinds, class_of=classes,
+    ...                   indptr=np.array([0, 1, 2]), indices=np.array([1, 0]))
+    >>> ReleaseFacts(release, budget=Budget()).notion("k-anonymity").value
+    1
+    """
+
+    def __init__(self, release: Release, *, budget: Budget, links: Links | None = None) -> None:
+        self.release, self._budget, self._links = release, budget, links
+
+    def notion(self, key: str) -> Notion:
+        if key not in _MADE:
+            raise InputError(f"there is no notion {key!r}; there are {', '.join(NOTION_KINDS)}")
+        return _MADE[key](self, NOTION_KINDS[key])
+
+    @cached_property
+    def links(self) -> Links:
+        return self._links or link(self.release, budget=self._budget)
+
+    @cached_property
+    def possible(self) -> PossibleLinks:
+        """Probabilities take longer than what is possible at all."""
+        return self._links or possible_links(self.release)
+
+    @cached_property
+    def diversities(self) -> list[Diversity]:
+        return [diversity(self.release, column) for column in self.release.sensitive]
+
+    @cached_property
+    def possible_rows(self) -> Ints:
+        """How many rows a person of each kind can have in some way to match everybody."""
+        links, number = self.possible, len(self.release.kind_sizes)
+        own = links.possible & (links.kinds != links.nobody) & (links.classes != links.nowhere)
+        sizes = links.class_sizes[links.classes[own]]
+        return np.bincount(links.kinds[own], sizes, number)[:number].astype(np.int64)
+
+    @cached_property
+    def in_release(self) -> Ints:
+        """Kinds of people who can be in the release at all."""
+        return np.flatnonzero(self.possible_rows > 0)
+
+
+def notions(links: Links) -> dict[str, Notion]:
     """All of them by name.
 
     Classes of equal rows are what k-anonymity is about. (1,k), (k,1) and (k,k) are about who fits
     what, and global (1,k) about what can still be when everybody else must fit, too (Gionis, Mazza
     and Tassa). Risks are named as ARX names them.
     """
-    made = [
-        _class_size(release),
-        *_fits(release, links),
-        _global(release, links),
-        *_risks(release),
-        *_diversities(release, diversities),
-    ]
-    return {notion.key: notion for notion in made}
+    facts = ReleaseFacts(links.release, budget=Budget(), links=links)
+    return {key: facts.notion(key) for key in NOTION_KINDS}
 
 
-def _class_size(release: Release) -> Notion:
-    smallest = int(release.class_sizes.argmin())
+# ---- equal rows
+
+
+def _class_size(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    return _smallest_class(facts, kind, facts.release.class_sizes)
+
+
+def _prosecutor(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    return _smallest_class(facts, kind, 1.0 / facts.release.class_sizes)
+
+
+def _smallest_class(facts: ReleaseFacts, kind: NotionKind, by_class: Ints | Floats) -> Notion:
+    """The notion of the class that has it worst."""
+    worst = int(by_class.argmin() if kind.better == "higher" else by_class.argmax())
     return Notion(
-        key="k-anonymity",
-        value=int(release.class_sizes[smallest]),
-        better="higher",
-        meaning="rows that are equal in all identifiers, in the smallest class",
-        decided_by=f"rows with {_cells(release, smallest)}",
-        class_=smallest,
+        kind=kind,
+        value=by_class[worst].item(),
+        decided_by=f"rows with {_cells(facts.release, worst)}",
+        by_class=by_class.astype(np.float64),
     )
 
 
-def _fits(release: Release, links: Links) -> list[Notion]:
-    in_release = _in_release(release, links)
-    kinds = np.flatnonzero(in_release)
-    rows = release.rows_that_fit
-    people = release.people_that_fit
-    fewest = int(kinds[rows[kinds].argmin()]) if len(kinds) else None
-    barest = int(people.argmin())
-    of_person = None if fewest is None else int(rows[fewest])
-    of_row = int(people[barest])
-    both = None if of_person is None else min(of_person, of_row)
-    person = "" if fewest is None else _person(release, fewest)
-    row = f"rows with {_cells(release, barest)}"
-    first = of_person is not None and of_person <= of_row
-    return [
-        Notion(
-            key="(1,k)",
-            value=of_person,
-            better="higher",
-            meaning="rows that fit the person whom the fewest fit",
-            decided_by=person,
-            class_=_class_of_kind(release, fewest),
-        ),
-        Notion(
-            key="(k,1)",
-            value=of_row,
-            better="higher",
-            meaning="people who fit the row that the fewest fit",
-            decided_by=row,
-            class_=barest,
-        ),
-        Notion(
-            key="(k,k)",
-            value=both,
-            better="higher",
-            meaning="the smaller of (1,k) and (k,1)",
-            decided_by=person if first else row,
-            class_=_class_of_kind(release, fewest) if first else barest,
-        ),
-    ]
+def _journalist(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    people = facts.release.people_that_fit
+    return _smallest_class(facts, kind, np.where(people > 0, 1.0 / np.maximum(people, 1), 0.0))
 
 
-def _global(release: Release, links: Links) -> Notion:
-    possible = possible_rows(release, links)
-    kinds = np.flatnonzero(_in_release(release, links))
+def _marketer(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    sizes, people = facts.release.class_sizes, facts.release.people_that_fit
+    value = float((sizes / np.maximum(people, 1)).sum() / facts.release.n_rows)
+    by_class = np.full(len(sizes), np.nan)
+    by_class[sizes.argmin()] = value
+    return Notion(kind=kind, value=value, by_class=by_class)
+
+
+# ---- who fits what
+
+
+def _rows_of_people(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    return _barest_person(facts, kind, facts.release.rows_that_fit)
+
+
+def _people_of_rows(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    return _smallest_class(facts, kind, facts.release.people_that_fit)
+
+
+def _both(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    people, rows = (facts.notion(key) for key in ("(1,k)", "(k,1)"))
+    if people.value is None or rows.value is None:
+        return Notion(kind=kind, value=None)
+    worst = people if people.value <= rows.value else rows
+    return Notion(
+        kind=kind,
+        value=worst.value,
+        decided_by=worst.decided_by,
+        by_class=np.fmin(people.by_class, rows.by_class),
+    )
+
+
+def _global(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    return _barest_person(facts, kind, facts.possible_rows, needed=True)
+
+
+def _barest_person(
+    facts: ReleaseFacts, kind: NotionKind, rows: Ints, *, needed: bool = False
+) -> Notion:
+    """The person of the release with the fewest of some rows, and who needs the others."""
+    release, kinds = facts.release, facts.in_release
     if not len(kinds):
-        return Notion(key="global (1,k)", value=None, better="higher", meaning=_GLOBAL)
-    fewest = int(kinds[possible[kinds].argmin()])
-    decided = _person(release, fewest)
-    taken = _takers(release, links, fewest)
-    if taken:
-        decided += f"; {taken}"
+        return Notion(kind=kind, value=None)
+    barest = int(kinds[rows[kinds].argmin()])
+    who = np.flatnonzero(release.kind_of == barest)
+    person = several_names([release.person_name(one) for one in who[:4].tolist()], total=len(who))
+    others = facts.possible.needed_by_others(barest) if needed else None
+    if others is not None and len(others.people):
+        person += f"; {others.in_words()}"
     return Notion(
-        key="global (1,k)",
-        value=int(possible[fewest]),
-        better="higher",
-        meaning=_GLOBAL,
-        decided_by=decided,
-        class_=_class_of_kind(release, fewest),
+        kind=kind,
+        value=int(rows[barest]),
+        decided_by=person,
+        by_class=_by_smallest_class(release, kinds, rows),
     )
 
 
-_GLOBAL = "rows that the person with the fewest can have when everybody else must have one, too"
+def _by_smallest_class(release: Release, kinds: Ints, rows: Ints) -> Floats:
+    """Numbers of kinds, each given to the smallest class of rows that fits."""
+    by_class = np.full(len(release.class_sizes), np.nan)
+    order = np.lexsort((release.class_sizes[release.indices], release.pair_kinds))
+    first = order[np.minimum(release.indptr[kinds], len(order) - 1)]
+    np.fmin.at(by_class, release.indices[first], rows[kinds].astype(np.float64))
+    return by_class
 
 
-def possible_rows(release: Release, links: Links) -> Ints:
-    """How many rows a person of each kind can have in some way to match everybody."""
-    own = links.possible & (links.kinds != links.nobody) & (links.classes != links.nowhere)
-    sizes = links.class_sizes[links.classes[own]]
-    counted = np.bincount(links.kinds[own], sizes, len(release.kind_sizes))
-    return counted[: len(release.kind_sizes)].astype(np.int64)
+def _presence(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+    """Of a sample: who is in it most surely. If everybody is in the release, nothing is hidden."""
+    release = facts.release
+    if not release.lost:
+        return Notion(kind=kind, value=None)
+    inside = presence(release, facts.links)
+    surest = int(inside.argmax())
+    number = int(release.kind_sizes[inside >= inside[surest] - 1e-12].sum())
+    people = plural(number, "person", "people")
+    return Notion(
+        kind=kind,
+        value=min(float(inside[surest]), 1.0),
+        decided_by=f"{people} who fit {plural(int(release.rows_that_fit[surest]), 'row')}",
+    )
 
 
-def _in_release(release: Release, links: Links) -> Bools:
-    """Kinds of people who can be in the release at all."""
-    return possible_rows(release, links) > 0
+# ---- sensitive values
 
 
-def _takers(release: Release, links: Links, kind: int) -> str:
-    """Who needs the rows that fit this kind and that it cannot have."""
-    pairs = links.of_kind(kind)
-    gone = links.classes[pairs][~links.possible[pairs] & (links.classes[pairs] != links.nowhere)]
-    if not len(gone):
-        return ""
-    holding = np.isin(links.classes, gone) & (links.flow > 0)
-    kinds = [one for one in np.unique(links.kinds[holding]).tolist() if one != links.nobody]
-    if not kinds:
-        return ""
-    number = int(release.kind_sizes[kinds].sum())
-    who = [release.person_name(one) for one in np.flatnonzero(np.isin(release.kind_of, kinds))[:4]]
-    rows = plural(int(release.class_sizes[gone].sum()), "row")
-    return f"{rows} that would fit must be of {several_names(who, total=number)}"
-
-
-def _risks(release: Release) -> list[Notion]:
-    """Re-identification as ARX names it."""
-    sizes, people = release.class_sizes, release.people_that_fit
-    smallest = int(sizes.argmin())
-    barest = int(np.where(people > 0, people, np.iinfo(np.int64).max).argmin())
-    fitting = np.maximum(people, 1)
-    return [
-        Notion(
-            key="prosecutor risk",
-            value=1.0 / int(sizes[smallest]),
-            better="lower",
-            meaning="chance to pick the row of somebody known to be in the release, for the worst",
-            decided_by=f"rows with {_cells(release, smallest)}",
-            class_=smallest,
-        ),
-        Notion(
-            key="journalist risk",
-            value=1.0 / int(fitting[barest]),
-            better="lower",
-            meaning="chance to name the person of a row among all of the original, for the worst",
-            decided_by=f"rows with {_cells(release, barest)}",
-            class_=barest,
-        ),
-        Notion(
-            key="marketer risk",
-            value=float((sizes / fitting).sum() / release.n_rows),
-            better="lower",
-            meaning="share of all rows that are named right by picking somebody who fits",
-            class_=smallest,
-        ),
-    ]
-
-
-def _diversities(release: Release, found: list[Diversity]) -> list[Notion]:
-    if not found:
-        return [
-            Notion(key=key, value=None, better=better, meaning=meaning)
-            for key, better, meaning, _ in _SENSITIVE
-        ]
-    made = []
-    for key, better, meaning, value in _SENSITIVE:
-        values = [(value(one), one) for one in found]
-        known = [(each, one) for each, one in values if each is not None]
-        if not known:
-            made.append(Notion(key=key, value=None, better=better, meaning=meaning))
-            continue
-        worst, one = (min if better == "higher" else max)(known, key=lambda pair: pair[0])
-        class_ = one.furthest if key == "t-closeness" else one.poorest
-        decided = f"{one.column} in rows with {_cells(release, class_)}"
-        made.append(
-            Notion(
-                key=key,
-                value=worst,
-                better=better,
-                meaning=meaning,
-                decided_by=decided,
-                class_=class_,
-            )
+def _sensitive(value: Callable[[Diversity], Floats | None]) -> _Maker:
+    def made(facts: ReleaseFacts, kind: NotionKind) -> Notion:
+        worst = max if kind.better == "lower" else min
+        best = None
+        for one in facts.diversities:
+            by_class = value(one)
+            if by_class is None:
+                continue
+            each = float(worst(by_class.tolist()))
+            if best is None or worst(each, best[0]) == each:
+                best = each, one, by_class
+        if best is None:
+            return Notion(kind=kind, value=None)
+        number, one, by_class = best
+        at = int(np.flatnonzero(by_class == number)[0])
+        return Notion(
+            kind=kind,
+            value=number,
+            decided_by=f"{one.column} in rows with {_cells(facts.release, at)}",
+            by_class=by_class,
         )
+
     return made
 
 
-_SENSITIVE: list[tuple[str, str, str, Callable[[Diversity], float | None]]] = [
-    (
-        "l-diversity",
-        "higher",
-        "different sensitive values in the class that has the fewest",
-        lambda one: one.distinct,
-    ),
-    (
-        "entropy l-diversity",
-        "higher",
-        "equally likely sensitive values that the least even class amounts to",
-        lambda one: one.entropy,
-    ),
-    (
-        "recursive c",
-        "lower",
-        "c of recursive (c,l)-diversity with that l: the commonest value against the rarer ones",
-        lambda one: one.recursive,
-    ),
-    (
-        "t-closeness",
-        "lower",
-        "how far sensitive values of a class are from those of the whole table, at most",
-        lambda one: one.closeness,
-    ),
-]
-
-
-def _class_of_kind(release: Release, kind: int | None) -> int | None:
-    """The smallest class of rows that somebody fits."""
-    if kind is None:
-        return None
-    own = release.indices[release.indptr[kind] : release.indptr[kind + 1]]
-    return int(own[release.class_sizes[own].argmin()]) if len(own) else None
+_Maker = Callable[[ReleaseFacts, NotionKind], Notion]
+_MADE: dict[str, _Maker] = {
+    "k-anonymity": _class_size,
+    "(1,k)": _rows_of_people,
+    "(k,1)": _people_of_rows,
+    "(k,k)": _both,
+    "global (1,k)": _global,
+    "prosecutor risk": _prosecutor,
+    "journalist risk": _journalist,
+    "marketer risk": _marketer,
+    "presence": _presence,
+    "l-diversity": _sensitive(lambda one: one.distinct),
+    "entropy l-diversity": _sensitive(lambda one: one.entropy),
+    "recursive c": _sensitive(lambda one: one.recursive),
+    "t-closeness": _sensitive(lambda one: one.closeness),
+}
 
 
 def _cells(release: Release, number: int) -> str:
@@ -267,9 +270,3 @@ def _cells(release: Release, number: int) -> str:
     return ", ".join(
         f"{column.name} {cell or '*'}" for column, cell in zip(release.columns, cells, strict=True)
     )
-
-
-def _person(release: Release, kind: int) -> str:
-    who = np.flatnonzero(release.kind_of == kind)
-    shown = [release.person_name(one) for one in who[:4].tolist()]
-    return several_names(shown, total=len(who))

@@ -12,7 +12,7 @@ from anonymatch.base.numbers import percent, plural
 from anonymatch.base.text import names as several_names
 from anonymatch.sources import Release
 from anonymatch.tables.attributes import AttributeDisclosure, attribute_disclosure, presence
-from anonymatch.tables.diversity import Diversity, diversity
+from anonymatch.tables.diversity import diversity
 from anonymatch.tables.linking import Links
 from anonymatch.tables.notions import Notion, notions
 from anonymatch.tables.utility import Utility, utility
@@ -40,7 +40,6 @@ class TableFindings:
     release: Release = field(repr=False)
     links: Links = field(repr=False)
     notions: dict[str, Notion]
-    diversities: tuple[Diversity, ...] = field(repr=False)
     attributes: tuple[AttributeDisclosure, ...] = field(repr=False)
     presence: Floats | None = field(repr=False)
     utility: Utility
@@ -101,22 +100,14 @@ class TableFindings:
 
     def _chain(self, found: AttributeDisclosure, kind: int) -> str:
         """Why the other values of somebody are out of the question."""
-        release, links = self.release, self.links
+        release, others = self.release, self.links.needed_by_others(kind)
         person = release.person_name(int(np.flatnonzero(release.kind_of == kind)[0]))
         value = release.sensitive_values[found.column][found.guess[kind]]
-        pairs = links.of_kind(kind)
-        gone = links.classes[pairs][~links.possible[pairs]]
-        gone = gone[gone < len(release.class_sizes)]
-        holding = np.isin(links.classes, gone) & (links.flow > 0)
-        kinds = [one for one in np.unique(links.kinds[holding]).tolist() if one != links.nobody]
-        who = np.flatnonzero(np.isin(release.kind_of, kinds))
-        named = several_names(
-            [release.person_name(one) for one in who[:_NAMED].tolist()], total=len(who)
-        )
-        rows = np.flatnonzero(np.isin(release.class_of, gone))
-        shown = several_names([f"row {one + 1}" for one in rows[:_NAMED].tolist()], total=len(rows))
+        rows = [f"row {one + 1}" for one in others.rows[:_NAMED].tolist()]
+        shown = several_names(rows, total=len(others.rows))
         return (
-            f"{person} fits {shown} too, but {named} must have these, so that {person} has {value}"
+            f"{person} fits {shown} too, but {others.who} must have these, so that {person} has "
+            f"{value}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,8 +144,7 @@ def findings(links: Links) -> TableFindings:
     return TableFindings(
         release=release,
         links=links,
-        notions=notions(release, links, spread),
-        diversities=tuple(spread),
+        notions=notions(links),
         attributes=tuple(attribute_disclosure(release, links, one) for one in spread),
         presence=inside,
         utility=utility(release),

@@ -18,6 +18,7 @@ from anonymatch.counting.approximate.spare_chain import (
     log_count_at_rest,
 )
 from anonymatch.counting.blocks.block import Block
+from anonymatch.measures import averages, user_figures
 from anonymatch.running import Execution
 
 
@@ -190,3 +191,65 @@ def test_the_kernel_scales_weights_of_any_size() -> None:
     drawn = _native.SpareChain(huge).run(start, 1, 0, samples=20000, moves=6, edges=True)
 
     assert drawn.sums / drawn.samples == pytest.approx(wanted, abs=0.02)
+
+
+def test_errors_of_entropies_hold_as_often_as_they_say() -> None:
+    """Held against exact answers: first order, and what noise takes from an entropy."""
+    inside = number = held = 0
+    for seed in range(16):
+        graph = rings(16, 26, 4, 300 + seed, weighted=seed % 2 == 1)
+        exact = am.posterior(graph)
+        drawn = am.posterior(graph, method="estimate", budget=0.05, seed=seed)
+        assert drawn.entropy_errors is not None
+        sampled = drawn.entropy_errors > 0.0
+        wanted = user_figures(graph, exact.probabilities, exact.margins)
+        figures = user_figures(
+            graph, drawn.probabilities, drawn.margins, entropy_errors=drawn.entropy_errors
+        )
+        truth, entropy = wanted.shannon.value, figures.shannon
+        inside += int(((entropy.low <= truth) & (truth <= entropy.high))[sampled].sum())
+        number += int(sampled.sum())
+        for share in (0.0, 0.05, 0.5, 1.0):
+            quantile = averages.quantile(figures, entropy, share)
+            true = averages.quantile(wanted, wanted.shannon, share)
+            assert quantile is not None
+            assert true is not None
+            held += quantile.low <= true.value + 1e-9 and true.value <= quantile.high + 1e-9
+
+    assert number > 200
+    assert inside / number > 0.92
+    assert held >= 62  # of 64
+
+
+def test_quantiles_of_many_rings_are_closer_than_ends_of_their_members() -> None:
+    """Held against a run that is ten times as long."""
+    graph = rings(400, 900, 8, 5)
+    long = am.posterior(graph, budget=6.0, seed=99)
+    short = am.posterior(graph, budget=0.3, seed=1)
+    truth, figures, plain = (
+        user_figures(graph, one.probabilities, one.margins, entropy_errors=errors)
+        for one, errors in (
+            (long, long.entropy_errors),
+            (short, short.entropy_errors),
+            (short, None),
+        )
+    )
+    for share in (0.01, 0.05, 0.5):
+        true, quantile, wide = (
+            averages.quantile(one, one.shannon, share) for one in (truth, figures, plain)
+        )
+        assert true is not None
+        assert quantile is not None
+        assert wide is not None
+        assert quantile.low <= true.value <= quantile.high
+        assert quantile.high - quantile.low < (wide.high - wide.low) / 3
+
+
+def test_users_who_are_certain_have_no_error_of_their_entropy() -> None:
+    sure = [("a", "s"), ("b", "s"), ("b", "t")]
+    pairs = [*sure, *((edge[0], edge[1]) for edge in rings(40, 90, 8, 1).to_edges())]
+    drawn = am.posterior(am.Graph.from_edges(pairs), method="estimate", budget=0.1)
+
+    assert drawn.entropy_errors is not None
+    assert drawn.entropy_errors[:2].tolist() == [0.0, 0.0]
+    assert (drawn.entropy_errors[2:] > 0.0).sum() > 30

@@ -102,7 +102,23 @@ def test_the_truth_is_kept_by_index(tmp_path: Path) -> None:
             },
             "ring 'a' of height 3 has the member 'x' of height 4, which is later",
         ),
-        ({"rings": {"a": ["x"]}, "merging": 0.5}, "merging must be 1 or more"),
+        ({"rings": {"a": ["x"]}, "merging": 0.5}, '"merging" must be 1 or more'),
+        ({"rings": {"a": ["x"]}, "merging": "3"}, '"merging" must be a finite number'),
+        ({"rings": {"a": ["x"]}, "spend": "gamma"}, "the file has the unknown key 'spend'"),
+        ({"rings": []}, "it holds no ring"),
+        (
+            {
+                "rings": {"a": {"members": ["x"], "height": 3}},
+                "outputs": {"x": {"height": 1}},
+                "decoys": "uniform:unspent",
+            },
+            "decoys may be spent: unspent is for spends",
+        ),
+        ({"rings": {"a": ["x"]}, "outputs": []}, '"outputs" must be an object'),
+        (
+            {"a": {"members": ["x", "x"], "weights": [1, 2]}},
+            "ring 'a' has the member 'x' twice with two weights; give it once",
+        ),
         ({"a": "xy"}, "ring 'a' must have a list of members"),
         ({"a": [None]}, "a member of ring 'a' is null"),
         ({"a": [1.5]}, "a member of ring 'a' is a number"),
@@ -230,7 +246,8 @@ def test_a_table_says_the_same_as_the_document(tmp_path: Path) -> None:
         ("ring,member\na,\n", "row 1: member is empty"),
         ("ring,member,true\na,x,maybe\n", "row 1: true is 'maybe'; give 1 or 0"),
         ("ring,member,true\na,x,1\na,y,1\n", "row 2: ring 'a' spends 'x' and 'y'"),
-        ("ring,member,weight\na,x,-1\n", "ring 'a' has the weight -1"),
+        ("ring,member,weight\na,x,1\na,y,-1\n", "row 2: ring 'a' has the weight -1"),
+        ("input,output\na,\n", "row 1: output is empty"),
         ("ring,member,height\na,x,1\na,y,2\n", "row 2: ring 'a' has two heights or times"),
         ("ring,member,height,output_time\na,x,1,1\n", "a time, and others a height"),
         ("ring,member,height\na,x,old\n", "row 1: height is 'old'; give a finite number"),
@@ -269,3 +286,147 @@ def test_a_ring_set_over_times_is_that_over_heights(tmp_path: Path) -> None:
     assert by_time.graph == by_height.graph
     assert by_time.rings is not None
     assert by_time.rings.unit == "time"
+
+
+HASHES = [f"{k:064x}" for k in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("document", "source"),
+    [
+        (PLAIN, "rings"),
+        ({"input_1": ["Output 1", "Output 2"]}, "rings"),
+        ({HASHES[0]: [17, 18], HASHES[1]: ["18", "19"]}, "rings"),
+        ({HASHES[0]: HASHES[2:4], HASHES[1]: [f"{HASHES[3]}:0", HASHES[5]]}, "rings"),
+        ({"inputs": {"a": ["x", "y"]}}, "rings"),
+        ({"a": {"members": ["x"]}, "b": ["y", "z"]}, "rings"),
+        ({"ann": ["x", "y"], "bob": ["y", "z"]}, "edges"),
+        ({"i1": ["o1", "o2"], "i2": ["o1", "o2"]}, "edges"),
+        ({"i1": ["o1", "o2"], "bob": ["o3"]}, "edges"),
+    ],
+)
+def test_plain_documents_are_rings_if_their_names_are(
+    tmp_path: Path, document: object, source: str
+) -> None:
+    observation = open_observation(save(tmp_path, document))
+
+    assert (observation.rings is not None) == (source == "rings")
+
+
+def test_a_note_says_what_plain_documents_were_taken_for(tmp_path: Path) -> None:
+    rings = open_observation(save(tmp_path, PLAIN))
+    assert any("Read as rings" in note and "source='edges'" in note for note in rings.notes)
+    edges = open_observation(save(tmp_path, {"ann": ["x", "y"]}))
+    assert any("Read as edges" in note and "source='rings'" in note for note in edges.notes)
+    for source in ("rings", "edges"):
+        assert not open_observation(save(tmp_path, PLAIN), source=source).notes
+    square = save(tmp_path, {"ann": ["x", "y"], "bob": ["x", "y"]})
+    assert not open_observation(square).notes
+
+
+def test_read_takes_rings_with_their_laws(tmp_path: Path) -> None:
+    path = save(tmp_path, RICH)
+    table = tmp_path / "rings.csv"
+    table.write_text("input,output\na,x\na,y\nb,y\n")
+
+    assert am.read(path) == read_rings(path).graph
+    options: dict[str, Any] = {"decoys": "triangular", "spends": "gamma:12,1.5", "merging": 3}
+    assert am.read(path, **options) == read_rings(path, **options).graph
+    assert am.read(table).to_edges() == [("a", "x"), ("a", "y"), ("b", "y")]
+    edges = tmp_path / "edges.csv"
+    edges.write_text("user,behaviour\nann,x\n")
+    with pytest.raises(am.InputError, match="merging is for rings, and this is edges"):
+        am.read(edges, merging=3)
+
+
+def test_weights_of_a_file_are_counted_as_they_are(tmp_path: Path) -> None:
+    document = {
+        "a": {"members": ["x", "y"], "weights": [1, 3]},
+        "b": {"members": ["y", "z"], "weights": [1, 2]},
+    }
+    graph = am.read(save(tmp_path, document))
+
+    assert am.count(graph, exact=True).value == 1 * 1 + 1 * 2 + 3 * 2
+    assert am.posterior(graph)["b"] == pytest.approx({"y": 1 / 9, "z": 8 / 9})
+
+
+def test_rings_that_cannot_all_spend_are_told_in_their_words(tmp_path: Path) -> None:
+    graph = am.read(save(tmp_path, {"rings": {"a": ["x"], "b": ["x"], "c": ["y", "z"]}}))
+    with pytest.raises(am.NoMatchingError) as caught:
+        am.posterior(graph)
+
+    assert str(caught.value) == (
+        "not every ring can spend an output: 2 inputs (a, b) fit only 1 output (x); no output is "
+        "spent twice: check the members of these rings"
+    )
+
+
+def test_members_from_after_their_ring_are_noted(tmp_path: Path) -> None:
+    document = {
+        "rings": {"a": {"members": ["x", "y"], "height": 3}, "b": {"members": ["y", "z"]}},
+        "outputs": {"x": {"height": 3}, "y": {"height": 9}},
+    }
+    notes = read_rings(save(tmp_path, document)).notes
+
+    assert notes == ("1 member came later than a ring that may spend it; check the heights.",)
+
+
+def simulated_chain(blocks: int, each: int, rings: int, size: int, seed: int) -> dict[str, Any]:
+    """Every ring spends one of the unspent outputs by the gamma law, with uniform decoys."""
+    rng = np.random.default_rng(seed)
+    births = np.repeat(np.arange(blocks), each)
+    free = np.ones(len(births), dtype=bool)
+    made: dict[str, Any] = {}
+    for height in range(20, blocks):
+        there = height * each
+        logs = np.log(120.0 * (height - births[:there]))
+        density = np.exp(18.28 * np.log(logs) - 2.61 * logs)
+        for k in range(rings):
+            law = density * free[:there]
+            spent = int(rng.choice(there, p=law / law.sum()))
+            free[spent] = False
+            members = {spent, *rng.integers(0, there, size - 1).tolist()}
+            made[f"{height}.{k}"] = {"members": sorted(members), "truth": spent, "height": height}
+    outputs = {str(k): {"height": int(height)} for k, height in enumerate(births.tolist())}
+    return {"rings": made, "outputs": outputs}
+
+
+def exact_among_unspent(document: dict[str, Any]) -> dict[tuple[Any, Any], float]:
+    """By all ways to spend: every ring in turn chooses among what is unspent."""
+    rings = document["rings"]
+    births = {name: output["height"] for name, output in document["outputs"].items()}
+    shares: dict[tuple[Any, Any], float] = {}
+    for chosen in itertools.product(*(ring["members"] for ring in rings.values())):
+        if len(set(chosen)) < len(chosen):
+            continue
+        likely, spent = 1.0, set[str]()
+        for ring, output in zip(rings.values(), chosen, strict=True):
+            logs = {
+                name: math.log(max(120.0 * (ring["height"] - birth), 120.0))
+                for name, birth in births.items()
+                if birth <= ring["height"] and name not in spent
+            }
+            law = {name: log**18.28 * math.exp(-2.61 * log) for name, log in logs.items()}
+            likely *= law[str(output)] / sum(law.values())
+            spent.add(str(output))
+        for name, output in zip(rings, chosen, strict=True):
+            shares[name, str(output)] = shares.get((name, str(output)), 0.0) + likely
+    total = sum(shares.values()) / len(rings)
+    return {pair: share / total for pair, share in shares.items()}
+
+
+def test_weights_among_unspent_outputs_are_near_all_ways_in_turn(tmp_path: Path) -> None:
+    away = {"gamma": 0.0, "gamma:unspent": 0.0}
+    for seed in range(6):
+        document = simulated_chain(25, 1, 1, 4, seed)
+        wanted = exact_among_unspent(document)
+        for law in away:
+            graph = am.read(save(tmp_path, document), spends=law)
+            shares = am.posterior(graph)
+            away[law] += sum(
+                abs(wanted.get((ring, output), 0.0) - share)
+                for ring in graph.users
+                for output, share in shares[ring].items()
+            )
+
+    assert away["gamma:unspent"] < 0.5 * away["gamma"]

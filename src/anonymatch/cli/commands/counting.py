@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+OF_RINGS = ("decoys", "spends", "merging")  # options of files of rings
+
 _BYTES_DRAWN = 64  # a user of a matching, at the peak: random keys, their order, names to print
 
 _EARLY = "Interrupted: this is what was known by then; with more time it would be closer.\n"
@@ -44,6 +46,7 @@ Size = Annotated[
         "resume",
         "seed",
         "digits",
+        *OF_RINGS,
     ),
 )
 def count(
@@ -99,7 +102,18 @@ def count(
 
 @command(
     app,
-    acts=("json", "exact", "method", "budget", "memory", "threads", "cluster", "resume", "seed"),
+    acts=(
+        "json",
+        "exact",
+        "method",
+        "budget",
+        "memory",
+        "threads",
+        "cluster",
+        "resume",
+        "seed",
+        *OF_RINGS,
+    ),
 )
 def posterior(
     *,
@@ -166,7 +180,7 @@ def _edge_columns(probabilities: Posterior, *, counts: bool) -> dict[str, Any]:
     return columns
 
 
-@command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume", "seed"))
+@command(app, acts=("json", "budget", "memory", "threads", "cluster", "resume", "seed", *OF_RINGS))
 def sample(
     *,
     file: File,

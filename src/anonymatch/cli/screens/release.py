@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["release_screen"]
 
-_SHARES = ("prosecutor risk", "journalist risk", "marketer risk")
-
 
 def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[RenderableType]:
     """Who is at risk and why, every notion by its name, and what the release is still worth."""
@@ -60,14 +58,8 @@ def release_screen(audit: am.Audit, gates: Sequence[am.Gate] = ()) -> list[Rende
 
 
 def _line(notion: Notion) -> elements.Line:
-    if notion.value is None:
-        value = "–"
-    elif notion.key in _SHARES:
-        value = numbers.percent(notion.value)
-    else:
-        value = numbers.amount(notion.value)
-    better = "more is better" if notion.better == "higher" else "less is better"
-    return notion.key, value, f"{notion.meaning} ({better})"
+    better = "more is better" if notion.kind.better == "higher" else "less is better"
+    return notion.key, notion.text, f"{notion.kind.meaning} ({better})"
 
 
 def _decided(notions: Sequence[Notion]) -> list[RenderableType]:

@@ -59,11 +59,15 @@ _START_PARTICLES = 32  # of runs whose matchings chains begin with
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EdgeEstimate:
-    """Probabilities of a block's edges, their standard errors, and where they come from."""
+    """Probabilities of a block's edges, their standard errors, and where they come from.
+
+    ``entropy_errors``: of each user's Shannon entropy in bits, where chains tell them.
+    """
 
     probabilities: Floats
     errors: Floats
     method: str
+    entropy_errors: Floats | None = None
 
     @classmethod
     def unknown(cls, n_edges: int) -> EdgeEstimate:
@@ -145,7 +149,8 @@ def _by_moves(
         return None
     if means is None:
         return None
-    return EdgeEstimate(_of_rows(block, means.probabilities), means.errors, SPARE_METHOD)
+    probabilities = _of_rows(block, means.probabilities)
+    return EdgeEstimate(probabilities, means.errors, SPARE_METHOD, means.entropy_errors)
 
 
 def _by_filter(

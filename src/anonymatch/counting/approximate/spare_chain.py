@@ -14,6 +14,7 @@ of log u: a Gauss rule of a few dozen points has no error to speak of.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -43,6 +44,8 @@ _PACED = 4.0  # times as many picks as users, to measure moves
 _SLOWEST = 2000.0  # picks a move beyond which chains are given up
 _LATEST = 20.0  # times the expected picks of a stretch, likewise
 _MOST_SAMPLES = 2_000_000
+_WATCHED = 1 << 18  # edges by which chains are held against each other, at least if there are
+_TRUST = 0.99  # for which errors of entropies are made larger if batches are few
 
 # ---- the count
 _POINTS = 28  # of the Gauss rule over logs
@@ -63,6 +66,7 @@ class EdgeMeans:
 
     probabilities: Floats
     errors: Floats
+    entropy_errors: Floats  # a user: of the Shannon entropy in bits, to first order
     samples: int
     ratio: float  # variance between chains over what batches tell: 1 if chains agree
 
@@ -108,7 +112,8 @@ class SpareChains:
     @property
     def _moves_seconds(self) -> float:
         """Of the moves from one sample to the next: what memory cannot hold near is slower."""
-        far = 1.0 + tuning().spare_far * max(0.0, math.log10(self.block.n_edges / 2e5))
+        tens = max(0.0, math.log10(self.block.n_edges / 2e5))
+        far = 1.0 + tuning().spare_far * tens * (1.0 + tens / 2.0)  # caches of several levels
         weighted = 2.0 if self.block.weights is not None else 1.0
         return tuning().spare_pick * weighted * self.moves * (1.0 + far * (self.picks - 1.0))
 
@@ -128,9 +133,10 @@ class SpareChains:
         if affordable < _FIRST * _ROUNDS:
             return None
         self._warm(_WARMING)
-        batches = _Batches(self.block.n_edges)
+        batches = _Batches(self.block)
         for _ in range(_ROUNDS):
             batches.add(self._stretches(_FIRST, edges=True), _FIRST)
+            batches.learn_slopes()
         done = _FIRST * _ROUNDS
         wanted = done * (2.0 * float(batches.means().errors.max()) / half_width) ** 2
         while done < min(wanted, affordable, _MOST_SAMPLES):
@@ -141,9 +147,10 @@ class SpareChains:
                 break
             number = max(1, (goal - done) // each)
             if batches.number == _ROUNDS * SPARE_CHAINS and goal > 10 * done:
-                batches, done = _Batches(self.block.n_edges), 0  # the first were for a look
+                batches, done = batches.begun_again(), 0  # the first were for a look
             for _ in range(number):
                 batches.add(self._stretches(each, edges=True), each)
+            batches.learn_slopes()
             done += number * each
             wanted = done * (2.0 * float(batches.means().errors.max()) / half_width) ** 2
         return batches.means()
@@ -164,7 +171,8 @@ class SpareChains:
         return int(np.clip(CHUNK_SECONDS / self.sample_seconds, _BATCH, most))
 
     def _warm(self, samples: int) -> None:
-        list(self._stretches(samples))
+        for _ in self._stretches(samples):
+            pass
 
     def _stretches(
         self,
@@ -175,8 +183,8 @@ class SpareChains:
         edges: bool = False,
         resting: bool = False,
         matchings: bool = False,
-    ) -> list[_native.SpareSamples]:
-        """Every chain goes on."""
+    ) -> Iterator[_native.SpareSamples]:
+        """Every chain goes on; sums of one are done with before the next comes, for memory."""
         apart = self.moves if moves is None else moves
         most_picks = int(_LATEST * self.picks * apart * samples) + 2**16
         calls = [
@@ -198,15 +206,15 @@ class SpareChains:
         each = (self.sample_seconds if recorded else self._moves_seconds) * samples
         each *= apart / self.moves
         self._effort.expect(each * SPARE_CHAINS)
-        runs = [
-            _native.SpareSamples(*run)
-            for run in self._effort.chunks(calls, each=each, number=len(calls))
-        ]
-        if any(run.samples < samples for run in runs):
-            raise TooSlowError
-        self._ends = [run.last for run in runs]
+        ends = []
+        for values in self._effort.chunks(calls, each=each, number=len(calls)):
+            run = _native.SpareSamples(*values)
+            if run.samples < samples:
+                raise TooSlowError
+            ends.append(run.last)
+            yield run
+        self._ends = ends
         self._runs += 1
-        return runs
 
     # ---- the count
 
@@ -243,7 +251,8 @@ class SpareChains:
         near: list[Floats] = []
         moves = self.block.n_users
         for rest, weight in zip(rule.rests, rule.weights, strict=True):
-            self._stretches(_SETTLING, rest=rest, moves=moves)
+            for _ in self._stretches(_SETTLING, rest=rest, moves=moves):
+                pass
             runs = self._stretches(each, rest=rest, moves=moves, resting=True)
             means = np.array([float(run.resting.mean()) for run in runs])
             totals += weight * means
@@ -300,36 +309,82 @@ def log_count_at_rest(
 
 
 class _Batches:
-    """Sums over batches of several chains, from which means and errors follow."""
+    """Sums over batches of several chains, from which means and errors follow.
 
-    def __init__(self, n_edges: int) -> None:
+    Errors of a user's entropy are not those of its edges added up: these go together. To first
+    order an entropy is a sum over edges with slopes, and batches tell how that varies. Slopes come
+    from the batches before.
+    """
+
+    def __init__(self, block: Block, slopes: Floats | None = None) -> None:
+        self._begins = np.asarray(block.indptr[:-1])
+        self._sizes = np.diff(block.indptr)
         self.number = self.samples = 0
-        self._sum, self._square = np.zeros(n_edges), np.zeros(n_edges)
-        self._chains: list[Floats] = [np.zeros(n_edges) for _ in range(SPARE_CHAINS)]
+        self._sum, self._square = np.zeros(block.n_edges), np.zeros(block.n_edges)
+        # Chains are held against each other by some of the edges: all are more than memory is for.
+        self._some = slice(None, None, max(block.n_edges // _WATCHED, 1))
+        self._chains = np.zeros((SPARE_CHAINS, len(self._sum[self._some])))
+        self._slopes = slopes
+        self._stage: tuple[Floats, Floats, int, int] | None = None
+        self._spread, self._freedom = np.zeros(block.n_users), 0
+        self._block = block
 
-    def add(self, runs: list[_native.SpareSamples], samples: int) -> None:
+    def begun_again(self) -> _Batches:
+        """Without what was added, but with the slopes that it told."""
+        return _Batches(self._block, self._slopes)
+
+    def add(self, runs: Iterable[_native.SpareSamples], samples: int) -> None:
         """A batch of every chain. Those of other lengths count by their samples."""
-        for chain, run in zip(self._chains, runs, strict=True):
-            self._sum += run.sums
-            self._square += run.sums**2 / samples
-            chain += run.sums
-        self.number += len(runs)
-        self.samples += samples * len(runs)
+        for chain, run in enumerate(runs):
+            sums = np.asarray(run.sums)
+            self._sum += sums
+            self._chains[chain] += sums[self._some]
+            if self._slopes is not None:
+                self._add_entropies(np.add.reduceat(self._slopes * sums, self._begins), samples)
+            self._square += sums**2 / samples
+            self.number += 1
+            self.samples += samples
+
+    def _add_entropies(self, sums: Floats, samples: int) -> None:
+        before = self._stage or (np.zeros(len(sums)), np.zeros(len(sums)), 0, 0)
+        total, squares, number, length = before
+        total += sums
+        squares += sums**2 / samples
+        self._stage = total, squares, number + 1, length + samples
+
+    def learn_slopes(self) -> None:
+        """Slopes of entropies from all batches so far, for those that come."""
+        if self._stage is not None:
+            total, squares, number, length = self._stage
+            self._spread += np.maximum(squares - total**2 / length, 0.0)
+            self._freedom += number - 1
+            self._stage = None
+        means = self._sum / self.samples
+        logs = np.log2(np.where(means > 0.0, means, 1.0))
+        entropies = -np.add.reduceat(means * logs, self._begins)
+        self._slopes = logs
+        self._slopes += np.repeat(entropies, self._sizes)
 
     def means(self) -> EdgeMeans:
         """The variance of a sample is that of batch means times their length."""
         means = self._sum / self.samples
-        of_sample = np.maximum(self._square - self.samples * means**2, 0.0) / (self.number - 1)
-        own = of_sample / self.samples
+        own = np.maximum(self._square - self.samples * means**2, 0.0)
+        own /= (self.number - 1) * self.samples
+        ratio = self._ratio(means[self._some], own[self._some])
+        wider = max(1.0, ratio)
+        errors = np.sqrt(own * wider + (1.0 / self.samples) ** 2)
+        # Few batches tell an error roughly, so that more of them are needed for the same trust.
+        freedom = max(self._freedom, 1)
+        student = t_quantile(_TRUST, freedom) / t_quantile(_TRUST, 1e9)
+        of_entropies = student * np.sqrt(wider * self._spread / (freedom * self.samples))
+        return EdgeMeans(means, errors, of_entropies, self.samples, ratio)
+
+    def _ratio(self, means: Floats, own: Floats) -> float:
         each = self.samples / SPARE_CHAINS
-        between = np.zeros(len(means))
-        for chain in self._chains:
-            between += (chain / each - means) ** 2
+        between = float(((self._chains / each - means) ** 2).sum())
         between /= (SPARE_CHAINS - 1) * SPARE_CHAINS
         total = float(own.sum())
-        ratio = float(between.sum()) / total if total > 0.0 else 1.0
-        variance = own * max(1.0, ratio) + (1.0 / self.samples) ** 2
-        return EdgeMeans(means, np.sqrt(variance), self.samples, ratio)
+        return between / total if total > 0.0 else 1.0
 
 
 def _stretch(

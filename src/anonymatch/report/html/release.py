@@ -15,11 +15,10 @@ from anonymatch.report.html.tables import Cell, HtmlTable
 from anonymatch.report.html.user_table import name_cell, number_cell
 from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.paper_panels import Panel
-from anonymatch.tables import Notion, TableFindings
+from anonymatch.tables import TableFindings
 
 __all__ = ["release_html", "release_sections"]
 
-_SHARES = ("prosecutor risk", "journalist risk", "marketer risk")
 _PEOPLE = 200  # of a table
 _SIZES = 30  # bars of sizes of classes
 
@@ -85,9 +84,9 @@ def _notions(table: TableFindings) -> Section:
     rows = tuple(
         (
             Cell(one.key, False),
-            number_cell(_value(one)),
-            Cell(one.meaning, False),
-            Cell("more" if one.better == "higher" else "less", False),
+            number_cell(one.text),
+            Cell(one.kind.meaning, False),
+            Cell("more" if one.kind.better == "higher" else "less", False),
             Cell(one.decided_by, False),
         )
         for one in table.notions.values()
@@ -106,12 +105,6 @@ def _notions(table: TableFindings) -> Section:
     )
     named = [("By name", HtmlTable(heads, rows, ""))]
     return panel_section("notions", "Every notion by its name", before=[meaning], tables=named)
-
-
-def _value(notion: Notion) -> str:
-    if notion.value is None:
-        return "–"
-    return percent(notion.value) if notion.key in _SHARES else amount(notion.value)
 
 
 def _people(audit: Audit) -> Section:

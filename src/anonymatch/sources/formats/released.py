@@ -156,13 +156,11 @@ def _column(
     dates = any(len(value) >= 10 and value[4] == "-" for value in values)
     simple = above is None and not near and "" not in values
     if simple and all(not cell or is_plain(cell, dates=dates) for cell in cells):
-        position = {cell: at for at, cell in enumerate(cells)}
-        shared = np.array([position.get(value, len(cells)) for value in values], dtype=np.int64)
         return ColumnCells(
             name=name,
             values=tuple(values),
             cells=tuple(cells),
-            value_of=shared[value_codes],
+            value_of=value_codes,
             cell_of=cell_codes,
             fits=None,
         )

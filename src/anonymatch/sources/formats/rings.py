@@ -10,7 +10,7 @@ Names are text; whole numbers become text. With more about outputs and laws, any
              ``time`` (seconds); ``transaction``, of which it is an input
 ``outputs``  ``{output: {"height": 7, "time": 840, "transaction": name}, ...}``, any of them
 ``decoys``   how old decoys are: ``uniform``, ``triangular``, ``gamma``, ``gamma:19.28,1.61``
-``spends``   the same of outputs that are spent
+``spends``   the same of outputs that are spent; ``gamma:unspent``: among those that are left
 ``merging``  times that a member weighs more if its transaction may be spent from together
 ===========  ===================================================================================
 
@@ -26,7 +26,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -34,16 +35,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anonymatch.base.arrays import Floats
+from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.atomic_files import as_path
 from anonymatch.base.errors import InputError
-from anonymatch.base.text import Argument, quoted, several
+from anonymatch.base.text import Argument, Piece, quoted, several
 from anonymatch.graph import Edges, Graph, Names, reading
 from anonymatch.sources.formats.json_files import as_name, as_object, load_json
 from anonymatch.sources.formats.relay_files import is_relays
 from anonymatch.sources.formats.source_format import SourceFormat
 from anonymatch.sources.observation import RINGS, Observation
-from anonymatch.sources.ring_set import BLOCK, AgeLaw, Merge, RingSet, age_law, merges
+from anonymatch.sources.ring_set import BLOCK, AgeLaw, Merge, RingSet, age_law, log_escaped, merges
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,15 +53,27 @@ if TYPE_CHECKING:
     from anonymatch.sources.laws import Law
     from anonymatch.sources.reading import ReadOptions
 
-__all__ = ["RING_COLUMNS", "is_rings", "read_rings"]
+__all__ = ["has_ring_columns", "has_ring_names", "is_rings", "read_rings"]
 
 _KEYS = {"ring", "members", "truth", "weights", "height", "time", "transaction"}
 _OUTPUT_KEYS = {"height", "time", "transaction"}
 _FILE_KEYS = {"rings", "outputs", "decoys", "spends", "merging"}
 _UNITS = ("height", "time")
 
-RING_COLUMNS = frozenset({"ring", "member"})
-"""Columns by which a table of rings is known."""
+_RING, _MEMBER = ("ring", "input"), ("member", "output")  # a column may have either name
+
+
+def has_ring_columns(columns: Iterable[object]) -> bool:
+    """Whether a table has the columns by which rings are known.
+
+    Examples
+    --------
+    >>> has_ring_columns(["Input", "output"]), has_ring_columns(["ring", "size"])
+    (True, False)
+    """
+    there = {str(column).strip().lower() for column in columns}
+    return not there.isdisjoint(_RING) and not there.isdisjoint(_MEMBER)
+
 
 _MORE_COLUMNS = {
     "true",
@@ -112,20 +125,73 @@ def read_rings(
 
 
 def is_rings(document: object) -> bool:
-    """Whether a JSON value can only be rings: it has members, or is a list of such."""
-    if isinstance(document, dict) and "rings" in document and set(document) <= _FILE_KEYS:
-        inner = document["rings"]
-        if isinstance(inner, dict):
-            return True
-        # An input may be called "rings", too: then its members are names.
-        return isinstance(inner, list) and bool(inner) and isinstance(inner[0], dict)
+    """Whether a JSON value can only be rings: it says so, or one of its rings has members."""
+    inner = _inner(document)
+    if inner is not None:
+        return True
     if isinstance(document, list):
         values = document
     elif isinstance(document, dict):
         values = list(document.values())
     else:
         return False
-    return bool(values) and all(isinstance(ring, dict) and "members" in ring for ring in values)
+    return any(isinstance(ring, dict) and "members" in ring for ring in values)
+
+
+def _inner(document: object) -> str | None:
+    """The key under which a document has its rings; None if it is the rings.
+
+    An input may be called "rings", too: then its members are names, and other inputs have lists.
+    """
+    if not isinstance(document, dict):
+        return None
+    for key in ("rings", "inputs"):
+        if key in document:
+            inner = document[key]
+            objects = isinstance(inner, list) and all(isinstance(ring, dict) for ring in inner)
+            alone = set(document) <= {key, *_FILE_KEYS}
+            rings = isinstance(inner, dict) and (alone or "members" not in inner)
+            if rings or (alone and objects):
+                return key
+    return None
+
+
+_HASH = r"[0-9a-f]{64}(:\d+)?"  # a key image, a transaction, or an output of one
+_INPUT = re.compile(rf"(i|input|ring|key[_ ]?image)[-_ :#]?\d+|{_HASH}", re.IGNORECASE)
+_OUTPUT = re.compile(rf"(o|output|txo|utxo)[-_ :#]?\d+|{_HASH}", re.IGNORECASE)
+
+
+def has_ring_names(document: object) -> bool:
+    """Whether ``{name: [names]}`` has names as inputs and outputs have, and outputs to spare.
+
+    Inputs are numbered or key images. Outputs are numbered, hashes, or beside key images numbers.
+    The same numbers of both are as likely messages into a mix and out of it.
+
+    Examples
+    --------
+    >>> has_ring_names({"i1": ["o1", "o2"], "i2": ["o2", "o3"]})
+    True
+    >>> has_ring_names({"i1": ["o1", "o2"], "i2": ["o1", "o2"]})
+    False
+    >>> has_ring_names({"ann": ["o1", "o2"]}), has_ring_names({"ab" * 32: [17, 18]})
+    (False, True)
+    """
+    if not isinstance(document, dict) or not document:
+        return False
+    if not all(isinstance(members, list) for members in document.values()):
+        return False
+    if not all(_INPUT.fullmatch(name) for name in document):
+        return False
+    outputs = set()
+    try:
+        for member in chain.from_iterable(document.values()):
+            outputs.add(as_name(member, "a member"))
+    except InputError:
+        return False
+    hashed = all(len(name) >= 64 for name in document)
+    return len(outputs) > len(document) and all(
+        _OUTPUT.fullmatch(name) or (hashed and name.isdecimal()) for name in outputs
+    )
 
 
 # ---- what a file says
@@ -159,8 +225,8 @@ class _File:
         """What is told beside the file comes before what it says."""
         self.decoys, self.spends = decoys or self.decoys, spends or self.spends
         self.merging = self.merging if merging is None else merging
-        if self.merging is not None and not 1.0 <= self.merging < math.inf:
-            raise InputError(Argument("merging"), f" must be 1 or more, not {self.merging!r}")
+        if merging is not None:
+            _check_merging(merging, Argument("merging"))
         if not self.rings:
             raise InputError("it holds no ring; give {input: [candidate outputs], ...}")
         return self
@@ -171,20 +237,28 @@ class _File:
         self.unit = unit
 
 
+def _check_merging(merging: float, what: Piece) -> None:
+    if not 1.0 <= merging < math.inf:
+        raise InputError(what, f" must be 1 or more, not {merging:g}")
+
+
 def _of_document(document: object) -> _File:
-    keys = set(document) if isinstance(document, dict) else set()
-    of_file = "rings" in keys and keys <= _FILE_KEYS and is_rings(document)
-    if not of_file:
+    key = _inner(document)
+    if key is None:
         return _with_rings(_File(rings={}), document)
     assert isinstance(document, dict)
+    _check_keys(document, _FILE_KEYS - {"rings"} | {key}, "the file")
     file = _File(rings={})
-    for key in ("decoys", "spends"):
-        law = document.get(key)
+    for name in ("decoys", "spends"):
+        law = document.get(name)
         if law is not None and not isinstance(law, str):
-            raise InputError(f'"{key}" must be the name of a law, such as "gamma"')
-        setattr(file, key, law)
+            raise InputError(f'"{name}" must be the name of a law, such as "gamma"')
+        if law is not None:
+            age_law(law, f'"{name}"')
+        setattr(file, name, law)
     if document.get("merging") is not None:
         file.merging = _number(document["merging"], '"merging"')
+        _check_merging(file.merging, '"merging"')
     for name, output in as_object(document.get("outputs", {}), '"outputs"').items():
         who = f"output {quoted(name)}"
         given = as_object(output, who)
@@ -192,7 +266,7 @@ def _of_document(document: object) -> _File:
         file.outputs[name] = _Output(
             when=_when(file, given, who), transaction=_transaction(given, who)
         )
-    return _with_rings(file, document["rings"])
+    return _with_rings(file, document[key])
 
 
 def _with_rings(file: _File, document: object) -> _File:
@@ -279,14 +353,17 @@ def _of_table(path: Path) -> _File:
 
     frame = read_text_table(path)
     columns = {column.strip().lower(): column for column in frame.columns}
-    ring, member = (frame[find_column(frame, name)].to_list() for name in ("ring", "member"))
-    unknown = set(columns) - RING_COLUMNS - _MORE_COLUMNS
+    of_ring, of_member = (
+        next((name for name in names if name in columns), names[0]) for names in (_RING, _MEMBER)
+    )
+    ring, member = (frame[find_column(frame, name)].to_list() for name in (of_ring, of_member))
+    unknown = set(columns) - {of_ring, of_member} - _MORE_COLUMNS
     if unknown:
-        known = ", ".join(sorted(RING_COLUMNS | _MORE_COLUMNS))
+        known = ", ".join(sorted({of_ring, of_member} | _MORE_COLUMNS))
         raise InputError(
             f"a table of rings has no column {quoted(columns[min(unknown)])}; known are {known}"
         )
-    for name, values in (("ring", ring), ("member", member)):
+    for name, values in ((of_ring, ring), (of_member, member)):
         if None in values:
             raise InputError(f"{name} is empty; name it").at(values.index(None) + 1, noun="row")
     file = _File(rings={})
@@ -347,10 +424,14 @@ def _table_weights(
         return
     from anonymatch.sources.formats.text_tables import numbers
 
-    for name, value in zip(ring, numbers(frame[columns["weight"]]).tolist(), strict=True):
+    values = numbers(frame[columns["weight"]]).tolist()
+    for row, (name, value) in enumerate(zip(ring, values, strict=True), start=1):
         given = file.rings[name]
         given.weights = [] if given.weights is None else given.weights
-        given.weights.append(_weight(value, f"ring {quoted(name)}"))
+        try:
+            given.weights.append(_weight(value, f"ring {quoted(name)}"))
+        except InputError as error:
+            raise error.at(row, noun="row") from None
 
 
 def _optional_numbers(column: pl.Series) -> list[float | None]:
@@ -381,13 +462,21 @@ def _observation(file: _File) -> Observation:
     if any(ring.when is not None for ring in rings):
         when = np.array([math.nan if ring.when is None else ring.when for ring in rings])
     repeats = len(list(chain.from_iterable(codes))) - graph.n_edges
-    note = f"{several(repeats, 'member')} came twice in one ring; once is enough."
+    notes = []
+    if repeats:
+        notes.append(f"{several(repeats, 'member')} came twice in one ring; once is enough.")
+    later = _later(file)
+    if later:
+        notes.append(
+            f"{several(later, 'member')} came later than a ring that may spend it; check the "
+            f"{file.unit}s."
+        )
     return Observation(
         graph=graph,
         source=f"{several(len(rings), 'ring signature')} over {several(len(outputs), 'output')}",
         nouns=RINGS,
         truth=_truth(file, outputs),
-        notes=(note,) if repeats else (),
+        notes=tuple(notes),
         rings=RingSet(
             when=when,
             unit=file.unit or "height",
@@ -395,6 +484,17 @@ def _observation(file: _File) -> Observation:
             merges=merged,
             merging=file.merging or 1.0,
         ),
+    )
+
+
+def _later(file: _File) -> int:
+    """Members that came after their ring, where both are known."""
+    told = {name: output.when for name, output in file.outputs.items() if output.when is not None}
+    return sum(
+        told.get(member, -math.inf) > ring.when
+        for ring in file.rings.values()
+        if ring.when is not None
+        for member in ring.members
     )
 
 
@@ -413,7 +513,14 @@ def _graph(
     sizes = np.array([len(ring) for ring in codes], dtype=np.int64)
     rows = np.repeat(np.arange(len(codes)), sizes)
     members = np.fromiter(chain.from_iterable(codes), dtype=np.int64, count=int(sizes.sum()))
-    _, first = np.unique(rows * max(len(outputs), 1) + members, return_index=True)
+    keys = rows * max(len(outputs), 1) + members
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    if weights is not None and (weights != weights[first][which]).any():
+        row = int(np.argmax(weights != weights[first][which]))
+        raise InputError(
+            f"ring {quoted(list(file.rings)[rows[row]])} has the member "
+            f"{quoted(list(outputs)[members[row]])} twice with two weights; give it once"
+        )
     rows, members = rows[first], members[first]
     kept = None if weights is None else weights[first]
     if kept is not None and (kept == 1.0).all():
@@ -435,7 +542,8 @@ def _truth(file: _File, outputs: dict[str, int]) -> Any:
             continue
         if ring.truth not in ring.members:
             raise InputError(
-                f"ring {quoted(name)}: its truth {quoted(ring.truth)} is none of its members"
+                f"ring {quoted(name)}: its truth {quoted(ring.truth)} is none of its members; "
+                "name one of them, or leave it out"
             )
         if ring.truth in owners:
             raise InputError(
@@ -455,7 +563,11 @@ def _truth(file: _File, outputs: dict[str, int]) -> Any:
 def _member_weights(
     file: _File, outputs: dict[str, int], codes: list[list[int]], merged: Sequence[Merge]
 ) -> tuple[Floats | None, str]:
-    """Of all members in the order of the file, the heaviest of a ring 1; and what they are from."""
+    """Of all members in the order of the file; and what they are from.
+
+    Weights of the file are as they are there. Laws of ages have no unit: with them the heaviest
+    member of a ring is 1.
+    """
     rings = list(file.rings.values())
     logs = np.zeros(sum(len(ring) for ring in codes))
     begins = np.concatenate(([0], np.cumsum([len(ring) for ring in codes]))).astype(np.int64)
@@ -466,10 +578,15 @@ def _member_weights(
             if ring.weights is not None:
                 logs[begin : begin + len(ring.weights)] += np.log(ring.weights)
     if file.decoys is not None or file.spends is not None:
-        decoys = age_law(file.decoys or "uniform", "decoys")
-        spends = age_law(file.spends or "gamma", "spends")
+        decoys = age_law(file.decoys or "uniform", Argument("decoys"))
+        spends = age_law(file.spends or "gamma", Argument("spends"))
         logs += _log_ratio(file, outputs, codes, spends, decoys)
-        words.append(f"{spends.name} spends over {decoys.name} decoys")
+        if decoys.unspent:
+            raise InputError(
+                Argument("decoys"), " may be spent: unspent is for ", Argument("spends")
+            )
+        among = " among unspent outputs" if spends.unspent else ""
+        words.append(f"{spends.name} spends{among} over {decoys.name} decoys")
     if file.merging is not None and file.merging > 1.0 and merged:
         words.append(f"merged outputs {file.merging:g} times")
         for one in merged:
@@ -479,8 +596,26 @@ def _member_weights(
                     logs[begin + at] += math.log(file.merging)
     if not words:
         return None, ""
+    if file.decoys is None and file.spends is None:
+        return _as_told(rings, codes, begins, merged, file.merging or 1.0), ", ".join(words)
     tops = np.maximum.reduceat(logs, begins[:-1])
     return np.exp(np.maximum(logs - np.repeat(tops, np.diff(begins)), -690.0)), ", ".join(words)
+
+
+def _as_told(
+    rings: list[_Ring], codes: list[list[int]], begins: Ints, merged: Sequence[Merge], times: float
+) -> Floats:
+    """Weights of the file, and merged outputs so many times."""
+    weights = np.ones(int(begins[-1]))
+    for ring, begin in zip(rings, begins.tolist(), strict=False):
+        if ring.weights is not None:
+            weights[begin : begin + len(ring.weights)] = ring.weights
+    for one in merged if times > 1.0 else ():
+        begin = int(begins[one.input])
+        for at, output in enumerate(codes[one.input]):
+            if output == one.output:
+                weights[begin + at] *= times
+    return weights
 
 
 def _log_ratio(
@@ -515,7 +650,13 @@ def _log_ratio(
             ages.append(scale * (ring.when - when))
             spans.append(scale * (ring.when - first))
     age, span = np.array(ages), np.array(spans)
-    return spends.log_density(age, span) - decoys.log_density(age, span)
+    ratio = spends.log_density(age, span) - decoys.log_density(age, span)
+    if spends.unspent:
+        births = scale * np.array([when for when in told.values() if when is not None])
+        rings = scale * np.array([ring.when for ring in file.rings.values()], dtype=np.float64)
+        when_of = np.repeat(rings, [len(members) for members in codes])
+        ratio += log_escaped(spends, births, rings, when_of - age, when_of, scale * first)
+    return ratio
 
 
 def _open(
@@ -528,5 +669,5 @@ FORMAT = SourceFormat(
     text="ring signatures: .json, {input: [candidate outputs]}; or a table of rings and members",
     open=_open,
     document=lambda document: is_rings(document) and not is_relays(document),
-    marks=(b'"members"', b'"rings"'),
+    marks=(b'"members"', b'"rings"', b'"inputs"'),
 )

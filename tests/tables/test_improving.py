@@ -1,0 +1,174 @@
+"""What to change in a release: targets are reached, and cells hold what they held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import anonymatch as am
+from anonymatch.running import Budget
+from anonymatch.sources import Release
+from anonymatch.tables import generalise, write_generalised
+
+
+def audit(folder: Path, people: dict[str, Any], rows: dict[str, Any], **how: Any) -> am.Audit:
+    pl.DataFrame(people).cast(pl.String).write_csv(folder / "original.csv")
+    pl.DataFrame(rows).cast(pl.String).write_csv(folder / "released.csv")
+    return am.audit(folder / "released.csv", original=folder / "original.csv", **how)
+
+
+def recoded(folder: Path, number: int, seed: int = 1) -> Release:
+    """Rows at three levels of detail."""
+    rng = np.random.default_rng(seed)
+    ages, zips = rng.integers(20, 80, number), rng.integers(1000, 1040, number)
+    levels = rng.choice(3, number, p=[0.4, 0.4, 0.2])
+    cells = [
+        (f"{age}", f"{zip_}") if level == 0
+        else (f"{age // 10}0-{age // 10}9", f"{zip_ // 10}*") if level == 1
+        else ("*", "10**")
+        for age, zip_, level in zip(ages.tolist(), zips.tolist(), levels.tolist(), strict=True)
+    ]  # fmt: skip
+    ills = rng.choice(["flu", "cold", "hiv"], number, p=[0.5, 0.3, 0.2])
+    result = audit(
+        folder,
+        {"name": [f"p{k}" for k in range(number)], "age": ages, "zip": zips},
+        {"age": [a for a, _ in cells], "zip": [z for _, z in cells], "illness": ills},
+    )
+    assert result.observation.release is not None
+    return result.observation.release
+
+
+@pytest.mark.parametrize(
+    ("key", "target"),
+    [
+        ("k-anonymity", 5),
+        ("(1,k)", 40),
+        ("(k,1)", 8),
+        ("(k,k)", 12),
+        ("global (1,k)", 30),
+        ("prosecutor risk", 0.15),
+        ("journalist risk", 0.1),
+        ("marketer risk", 0.03),
+        ("l-diversity", 3),
+        ("entropy l-diversity", 2.0),
+        ("recursive c", 3.0),
+        ("t-closeness", 0.25),
+    ],
+)
+@pytest.mark.parametrize("suppress", [0, 15])
+def test_what_was_reached_is_what_an_audit_of_the_changed_table_says(
+    tmp_path: Path, key: str, target: float, suppress: int
+) -> None:
+    release = recoded(tmp_path, 120)
+    found = generalise(release, key, target, suppress=suppress, budget=Budget.of(30))
+    write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
+    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv")
+
+    assert found.reached
+    assert len(found.left_out) <= suppress
+    assert again.notions[key] == pytest.approx(found.value)
+    value = again.notions[key]
+    assert value is not None
+    assert (
+        value <= target + 1e-9
+        if "risk" in key or key in ("recursive c", "t-closeness")
+        else (value >= target - 1e-9)
+    )
+    assert again.table is not None
+    lost = len(found.left_out) / release.n_rows
+    after = again.table.utility.loss * (1 - lost) + lost
+    assert after == pytest.approx(found.loss)
+    assert sum(step.loss for step in found.steps) == pytest.approx(found.loss - found.loss_before)
+
+
+def test_thousands_of_classes_are_joined_with_what_is_near(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from anonymatch.tables import joining
+
+    release = recoded(tmp_path, 400)
+    whole = generalise(release, "k-anonymity", 4, budget=Budget.of(30))
+    monkeypatch.setattr(joining, "_ALL", 10)
+    near = generalise(release, "k-anonymity", 4, budget=Budget.of(30))
+
+    assert near.reached
+    assert near.loss < whole.loss + 0.05
+
+
+def test_greedy_steps_come_near_to_the_best_way_of_all(tmp_path: Path) -> None:
+    gaps = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        ages = rng.choice([21, 25, 33, 38, 52, 57], 18)
+        release = audit(
+            tmp_path, {"age": ages}, {"age": [f"{age}" for age in ages]}, identifiers="age"
+        ).observation.release
+        assert release is not None
+        found = generalise(release, "k-anonymity", 4, budget=Budget.of(30))
+        assert found.reached
+        assert found.optimum is not None
+        assert found.optimum <= found.loss + 1e-12
+        gaps.append(found.loss - found.optimum)
+
+    assert float(np.mean(gaps)) < 0.1
+
+
+def test_values_that_no_cell_had_lie_in_the_cells_that_hold_them(tmp_path: Path) -> None:
+    """People outside of a release of plain values come in again where ranges hold them."""
+    release = audit(
+        tmp_path, {"age": [20, 21, 22, 23, 30]}, {"age": ["20", "23", "30"]}, identifiers="age"
+    ).observation.release
+    assert release is not None
+    found = generalise(release, "(k,1)", 4, budget=Budget.of(5))
+
+    assert found.release.people_that_fit.min() >= 4
+
+
+def test_a_target_is_reached_by_cells_that_hold_what_they_held(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    ages = rng.integers(20, 60, 30)
+    result = audit(
+        tmp_path, {"age": ages}, {"age": [f"{age // 5 * 5}-{age // 5 * 5 + 4}" for age in ages]}
+    )
+    release = result.observation.release
+    assert release is not None
+    found = generalise(release, "k-anonymity", 6, budget=Budget.of(20))
+
+    assert found.reached
+    assert (found.value or 0) >= 6
+    assert found.optimum is None or found.optimum <= found.loss + 1e-12
+    old, new = release.columns[0], found.release.columns[0]
+    before = old.between(np.arange(len(old.values)), old.cell_of)
+    after = new.between(np.arange(len(new.values)), new.cell_of)
+    assert (after >= before).all()
+    assert [step.rows for step in found.steps]
+
+
+@pytest.mark.parametrize(
+    ("values", "cells"),
+    [
+        (["1000", "1010", "2000"], ["{1000,2000}", "1…", "{1000,2000}"]),
+        (["22", "25", "abc"], ["20-29", "20-29", "abc"]),
+        (["Smith", "Snow", "Smyth"], ["Sm...", "Sn...", "Sm..."]),
+        (
+            ["2020-01-03", "2020-02-07", "2020-01-30"],
+            ["2020-01", "2020-02-05 to 2020-02-09", "2020-01"],
+        ),
+    ],
+)
+def test_joined_cells_hold_what_both_held_whatever_they_say(
+    tmp_path: Path, values: list[str], cells: list[str]
+) -> None:
+    result = audit(tmp_path, {"x": values}, {"x": cells}, identifiers="x")
+    release = result.observation.release
+    assert release is not None
+    found = generalise(release, "k-anonymity", 3, budget=Budget.of(5))
+    write_generalised(found, tmp_path / "released.csv", tmp_path / "better.csv")
+    again = am.audit(tmp_path / "better.csv", original=tmp_path / "original.csv", identifiers="x")
+
+    assert found.reached
+    assert again.notions["k-anonymity"] == found.value == 3
