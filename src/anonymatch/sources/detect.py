@@ -34,7 +34,9 @@ from anonymatch.running import Budget
 from anonymatch.sources.formats import SOURCE_FORMATS, SOURCES, SourceFormat
 from anonymatch.sources.formats.json_files import load_json
 from anonymatch.sources.formats.network_files import LINKS
-from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names
+from anonymatch.sources.formats.released import require_original
+from anonymatch.sources.formats.released_look import look_at_tables
+from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names, read_rings
 from anonymatch.sources.hints import hinting, law_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
 from anonymatch.sources.log_graph import observe
@@ -186,6 +188,12 @@ def first_look(
     source = SOURCE_FORMATS[kind]
     if kind == "edges":
         return FirstLook(kind=kind, text=source.text, graph=read(file))
+    if kind == "released":
+        original = require_original(file, options)
+        return FirstLook(kind=kind, text=source.text, tables=look_at_tables(original, file))
+    if kind == "rings":
+        seen = read_rings(file)
+        return FirstLook(kind=kind, text=source.text, graph=seen.graph, rings=seen.rings)
     if source.messages is None:
         return FirstLook(kind=kind, text=source.text)
     with _about(file):

@@ -367,3 +367,15 @@ def test_the_table_of_people_turns_into_pandas_as_others_do(tmp_path: Path) -> N
 
     assert type(users) is Frame
     assert "released" in users.columns
+
+
+def test_an_empty_list_of_sensitive_columns_means_none(tmp_path: Path) -> None:
+    known, given = tmp_path / "known.csv", tmp_path / "given.csv"
+    known.write_text("name,age\nmia,23\nnoa,27\n")
+    given.write_text("age,illness\n20-29,flu\n20-29,cold\n")
+
+    for empty in ((), "", [""]):
+        seen = read_released(known, given, sensitive=empty)
+        assert seen.release is not None
+        assert seen.release.sensitive == {}
+        assert seen.notes[0] == "Identifiers (guessed): age; name (guessed): name."

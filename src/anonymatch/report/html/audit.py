@@ -26,7 +26,7 @@ from anonymatch.report.html.audit_truth import truth_section
 from anonymatch.report.html.decay import decay_section
 from anonymatch.report.html.document import Section, document, panel_section, render, with_hint
 from anonymatch.report.html.key_figures import anonymity_figures, cost_figures
-from anonymatch.report.html.release import release_html
+from anonymatch.report.html.release import release_html, release_sections
 from anonymatch.report.html.user_table import (
     ROWS,
     probability_head,
@@ -117,6 +117,8 @@ def audit_sections(
     >>> [section.anchor for section in audit_sections(am.audit(am.complete(4)))][:4]
     ['verdict', 'figures', 'spread', 'users']
     """
+    if audit.table is not None and sections is None:
+        return release_sections(audit, gates=gates, command=command, style=style())
     report = AuditReport(audit=audit, gates=gates, command=command)
     made = (section(report) for section in (AUDIT_SECTIONS if sections is None else sections))
     return tuple(section for section in made if section is not None)

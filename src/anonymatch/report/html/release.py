@@ -17,7 +17,7 @@ from anonymatch.report.html.verdicts import verdict
 from anonymatch.report.paper_panels import Panel
 from anonymatch.tables import TableFindings
 
-__all__ = ["release_html"]
+__all__ = ["release_html", "release_sections"]
 
 _PEOPLE = 200  # of a table
 _SIZES = 30  # bars of sizes of classes
@@ -38,16 +38,25 @@ def release_html(
     return document(
         f"Release {audit.name}",
         lead=f"{plural(audit.n_users, 'person', 'people')} in the original table, {rows} released.",
-        sections=(
-            _verdict(audit, table, gates, style),
-            _notions(table),
-            _people(audit),
-            *_sensitive(table),
-            _classes(table),
-            _worth(table),
-            _method(audit, command),
-        ),
+        sections=release_sections(audit, gates=gates, command=command, style=style),
         script=script,
+    )
+
+
+def release_sections(
+    audit: Audit, *, gates: Sequence[Gate] = (), command: str | None = None, style: str = ""
+) -> tuple[Section, ...]:
+    """The sections of that page, in their order."""
+    table = audit.table
+    assert table is not None
+    return (
+        _verdict(audit, table, gates, style),
+        _notions(table),
+        _people(audit),
+        *_sensitive(table),
+        _classes(table),
+        _worth(table),
+        _method(audit, command),
     )
 
 

@@ -68,7 +68,7 @@ def choose_columns(
 ) -> Columns:
     """Those that were told, and guesses for the others."""
     named = _name(people, rows, name, original)
-    told_sensitive = None if sensitive is None else _list(sensitive, "sensitive")
+    told_sensitive = None if sensitive is None else _list(sensitive, "sensitive")  # may be none
     for column in told_sensitive or ():
         _require(rows, column, "released")
     guessed = [
@@ -80,6 +80,8 @@ def choose_columns(
     left_out: list[str] = []
     if identifiers is not None:
         chosen = _list(identifiers, "identifiers")
+        if not chosen:
+            raise InputError(Argument("identifiers"), " is empty; name at least one column")
         for column in chosen:
             _require(people, column, "original")
             _require(rows, column, "released")
@@ -120,10 +122,7 @@ def _list(wanted: Sequence[str] | str, argument: str) -> list[str]:
     given = [wanted] if isinstance(wanted, str) else wanted
     texts = elements(given, f"{argument} must be a list of columns")
     chosen = [column.strip() for text in texts for column in str(text).split(",")]
-    chosen = list(dict.fromkeys(filter(None, chosen)))
-    if not chosen:
-        raise InputError(Argument(argument), " is empty; name at least one column")
-    return chosen
+    return list(dict.fromkeys(filter(None, chosen)))
 
 
 def _require(frame: pl.DataFrame, column: str, table: str) -> None:
