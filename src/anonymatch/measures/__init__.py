@@ -45,7 +45,8 @@ if TYPE_CHECKING:
         ReceiverFigures,
         entropy_slack,
     )
-    from anonymatch.measures.passages.phase_chain import check_hops, phase_figures
+    from anonymatch.measures.passages.phase_chain import phase_figures
+    from anonymatch.measures.passages.phase_log import check_hops
     from anonymatch.measures.summary import Metrics, metrics
     from anonymatch.measures.system import log_rescaled
     from anonymatch.measures.two_layers import two_layer_bits
@@ -156,7 +157,8 @@ __getattr__ = on_first_use(
         "passages.flush_rule": "FlushRule flush_numbers rounding",
         "passages.hidden_chain": "FreeRate Rates fit_rates hidden_figures",
         "passages.links": "Channel LinkFigures ReceiverFigures entropy_slack",
-        "passages.phase_chain": "check_hops phase_figures",
+        "passages.phase_chain": "phase_figures",
+        "passages.phase_log": "check_hops",
         "summary": "Metrics metrics",
         "system": "log_rescaled",
         "two_layers": "two_layer_bits",
