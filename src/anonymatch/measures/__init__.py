@@ -61,12 +61,9 @@ if TYPE_CHECKING:
         user_figures,
     )
     from anonymatch.measures.wide_band import BandEstimate, WideBand, estimate_band
-    from anonymatch.measures.wide_links import (
-        LINKS_CONFIDENCE,
-        LinkBand,
-        LinksEstimate,
-        estimate_links,
-    )
+    from anonymatch.measures.wide_link_band import LinkBand
+    from anonymatch.measures.wide_link_estimate import LINKS_CONFIDENCE, LinksEstimate
+    from anonymatch.measures.wide_links import estimate_links
 
 __all__ = [
     "LINKS_CONFIDENCE",
@@ -166,6 +163,8 @@ __getattr__ = on_first_use(
             "LOST Range UserFigures drawn_mean entropy_terms in_order name_column user_figures"
         ),
         "wide_band": "BandEstimate WideBand estimate_band",
-        "wide_links": "LINKS_CONFIDENCE LinkBand LinksEstimate estimate_links",
+        "wide_link_band": "LinkBand",
+        "wide_link_estimate": "LINKS_CONFIDENCE LinksEstimate",
+        "wide_links": "estimate_links",
     },
 )

@@ -21,12 +21,7 @@ import numpy.typing as npt
 
 from anonymatch._native import PhaseChain
 from anonymatch.base.errors import BudgetError
-from anonymatch.measures.passages.links import (
-    Channel,
-    LinkFigures,
-    taken_as_mean,
-    with_tilt,
-)
+from anonymatch.measures.passages.links import Channel, LinkFigures, taken_as_mean, with_tilt
 from anonymatch.measures.passages.phase_cost import (
     FINER,
     WORK_SECONDS,
@@ -49,7 +44,6 @@ from anonymatch.measures.passages.phase_rows import chain_figures, log_evidence
 from anonymatch.running import Budget, Execution, Progress
 
 __all__ = ["phase_figures", "phase_pairs"]
-
 
 _CUTS = (1e-16, 1e-40, 1e-120, 0.0)  # shares of the weight that are left out, smaller on demand
 _CUT_ERROR = 1e-9  # what may be missing of any probability

@@ -26,7 +26,6 @@ __all__ = [
     "refuse_pairs",
 ]
 
-
 WORK_SECONDS = 0.27e-9  # a pass over a cell, measured
 BACKWARD = 2.5  # passes over the log backwards, in forward ones
 DRAWING = 3.0  # the same of drawing, beside the paths themselves

@@ -14,14 +14,9 @@ from anonymatch.base.arguments import real, whole
 from anonymatch.base.arrays import Floats, Ints
 from anonymatch.base.errors import InputError
 from anonymatch.base.text import Argument, several
-from anonymatch.measures.passages.links import (
-    Channel,
-    check_start,
-    early_weights,
-)
+from anonymatch.measures.passages.links import Channel, check_start, early_weights
 
 __all__ = ["FASTEST_HOP", "MOST_HOPS", "PhaseLog", "check_explained", "check_hops", "unexplained"]
-
 
 MOST_HOPS = PHASE_CHAIN_LARGEST
 """Hops up to which counts by hop are available."""

@@ -35,7 +35,6 @@ __all__ = [
     "forward_pass",
 ]
 
-
 TOLERANCE = 1e-12  # of a message, that is not followed any more
 _STRETCH = CHUNK_SECONDS / WORK_SECONDS / 2  # work of a call of the kernel
 # Student's t with 9 degrees of freedom: 99 % of means, and 97 % of what the jackknife gives.

@@ -24,7 +24,6 @@ from anonymatch.measures.users import Range
 
 __all__ = ["chain_figures", "log_evidence"]
 
-
 _LN2 = math.log(2.0)
 
 
