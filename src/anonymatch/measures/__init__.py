@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from anonymatch.measures.passages.exponential import passage_count, passage_figures, stay_of
     from anonymatch.measures.passages.flush_chain import Dummies, flush_figures
     from anonymatch.measures.passages.flush_rule import FlushRule, flush_numbers, rounding
-    from anonymatch.measures.passages.hidden_chain import FreeRate, Rates, fit_rates, hidden_figures
+    from anonymatch.measures.passages.hidden_chain import hidden_figures
+    from anonymatch.measures.passages.hidden_rates import FreeRate, Rates, fit_rates
     from anonymatch.measures.passages.links import (
         Channel,
         LinkFigures,
@@ -152,7 +153,8 @@ __getattr__ = on_first_use(
         "passages.exponential": "passage_count passage_figures stay_of",
         "passages.flush_chain": "Dummies flush_figures",
         "passages.flush_rule": "FlushRule flush_numbers rounding",
-        "passages.hidden_chain": "FreeRate Rates fit_rates hidden_figures",
+        "passages.hidden_chain": "hidden_figures",
+        "passages.hidden_rates": "FreeRate Rates fit_rates",
         "passages.links": "Channel LinkFigures ReceiverFigures entropy_slack",
         "passages.phase_chain": "phase_figures",
         "passages.phase_log": "check_hops",
