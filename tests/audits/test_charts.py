@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.audits.network_logs import drawn as network_rows
 from tests.audits.network_logs import written
+from tests.charts.chart_rows import rows
 
 import anonymatch as am
 from anonymatch.audits.charts import CHARTS, load_of
@@ -49,17 +50,6 @@ AUDITS: dict[str, Callable[[], am.Audit]] = {
     "lossy window": lambda: log("window:1,5", loss=0.1),
     "few": lambda: log("window:1,5", messages=2),
 }
-
-
-def rows(chart: Any) -> list[dict[str, Any]]:
-    return walked(chart.to_dict())
-
-
-def walked(value: Any) -> list[dict[str, Any]]:
-    if isinstance(value, dict):
-        own = value["data"]["values"] if "values" in value.get("data", {}) else []
-        return [*own, *(row for key in value if key != "data" for row in walked(value[key]))]
-    return [row for each in value for row in walked(each)] if isinstance(value, list) else []
 
 
 @pytest.mark.parametrize("name", AUDITS)
@@ -184,8 +174,7 @@ def test_a_mix_is_empty_in_the_end_whatever_was_lost() -> None:
 
 def test_rivals_of_as_much_delay_are_on_their_lines() -> None:
     audit = log("window:1,5")
-    spec = audit.chart("latency").to_dict()
-    lines = [row for row in walked(spec) if "series" in row]
+    lines = [row for row in rows(audit.chart("latency")) if "series" in row]
     by_name = {row["series"] for row in lines}
     title, bits = audit.same_delay[0]
     (own,) = [

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import anonymatch as am
-from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
+from anonymatch.sources.observing import observe
 
 
 def cut_out(

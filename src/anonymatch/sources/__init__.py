@@ -59,7 +59,7 @@ from anonymatch.sources.laws import (
     register,
     wide_links,
 )
-from anonymatch.sources.log_graph import exponential_graph, observe, passage_graph
+from anonymatch.sources.log_graph import exponential_graph, passage_graph
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.network_graphs import MixGraph, mix_graphs
 from anonymatch.sources.observation import (
@@ -73,6 +73,7 @@ from anonymatch.sources.observation import (
     Observation,
     Passage,
 )
+from anonymatch.sources.observing import observe
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions, help_text
 from anonymatch.sources.release import ColumnCells, Release, kinds_of_people

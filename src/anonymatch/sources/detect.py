@@ -39,9 +39,9 @@ from anonymatch.sources.formats.released_look import look_at_tables
 from anonymatch.sources.formats.rings import has_ring_columns, has_ring_names, read_rings
 from anonymatch.sources.hints import hinting, law_notes
 from anonymatch.sources.laws import Law, check_law, law_examples
-from anonymatch.sources.log_graph import observe
 from anonymatch.sources.messages import Messages
 from anonymatch.sources.observation import Observation
+from anonymatch.sources.observing import observe
 from anonymatch.sources.preview import FirstLook, guess_log_law, log_mean_delay
 from anonymatch.sources.reading import ReadOptions
 
