@@ -247,7 +247,7 @@ def test_the_spread_of_a_comparison_begins_with_the_worst_of_all() -> None:
     chart = am.compare(audits, ["a", "b"]).chart("spread")
 
     for name, audit in zip("ab", audits, strict=True):
-        line = [row for row in walked(chart.to_dict()) if row.get("series") == name]
+        line = [row for row in rows(chart) if row.get("series") == name]
         first = min(line, key=lambda row: (row["y"], row["x"]))
         assert first["y"] == 0
         worst = audit.entropy_quantile(0.0)

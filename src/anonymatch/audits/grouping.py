@@ -33,12 +33,12 @@ class Grouping:
 
     def in_words(self) -> str:
         """A sentence."""
-        sizes = " and ".join(f"{size:,}" for size in self.sizes)
+        sizes = " or ".join(f"{size:,}" for size in self.sizes)
         share = percent(self.released_bits / self.bits) if self.bits else "all"
         return (
-            f"People fit {sizes} rows on average: groups of {sizes} equal rows would have the most "
-            f"ways to match for as many candidates, {amount(self.bits)} bits; this release has "
-            f"{share} of them."
+            f"A person fits {sizes} rows on average. To aim for: groups of {sizes} equal rows have "
+            f"the most ways to match for as many candidates, {amount(self.bits)} bits; this "
+            f"release has {share} of them."
         )
 
 
